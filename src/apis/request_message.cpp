@@ -7,11 +7,9 @@
 namespace parlance::apis {
 namespace {
 
-using Kinds = RequestNote::Kind;
-
-class Writer {
+class MessagesWriter {
  public:
-  explicit Writer(RequestOut& out) : out_(out) {}
+  explicit MessagesWriter(RequestOut& out) : out_(out) {}
 
   void run() {
     out_.take("messages");
@@ -221,7 +219,7 @@ class Writer {
   // The order of a tool's members is kept, since templates print tools member by member.
   void tools(Value tools) {
     if (tools.kind != Kind::list || out_.is_overruled("tools")) return;
-    if (tools.list->size == 0) out_.note(Kinds::changed, tools, "no tools: left out");
+    if (tools.list->size == 0) out_.note(RequestNote::Kind::changed, tools, "no tools: left out");
     std::vector<Value> made;
     for (const Value& tool : items(tools)) {
       const Value function = member_value(tool, "function");
@@ -253,7 +251,7 @@ class Writer {
   Value schema(Value function) {
     const Value parameters = member_value(function, "parameters");
     if (word(parameters, "type") == "object") return parameters;
-    out_.note(Kinds::changed, is_given(parameters) ? parameters : function,
+    out_.note(RequestNote::Kind::changed, is_given(parameters) ? parameters : function,
               "the API needs a schema of the type object");
     DictBuilder made(out_.rt(), 4);
     made.set("type", Value::view("object"));
@@ -309,7 +307,7 @@ class Writer {
       return out_.lose(format, "only a JSON schema can be asked for: left out");
     if (const Value about = member_value(inner, "description"); says_something(about)) out_.lose(about, out_.no_such());
     if (const Value name = member_value(inner, "name"); says_something(name) && !is_text(&name, "response"))
-      out_.note(Kinds::changed, name, out_.no_such());
+      out_.note(RequestNote::Kind::changed, name, out_.no_such());
     out_.set("output_config.format", out_.object({{"type", Value::view("json_schema")}, {"schema", schema}}));
   }
 
@@ -337,6 +335,6 @@ class Writer {
 
 }  // namespace
 
-void write_messages_request(RequestOut& out) { Writer(out).run(); }
+void write_messages_request(RequestOut& out) { MessagesWriter(out).run(); }
 
 }  // namespace parlance::apis

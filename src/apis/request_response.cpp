@@ -9,11 +9,9 @@
 namespace parlance::apis {
 namespace {
 
-using Kinds = RequestNote::Kind;
-
-class Writer {
+class ResponsesWriter {
  public:
-  explicit Writer(RequestOut& out) : out_(out) {}
+  explicit ResponsesWriter(RequestOut& out) : out_(out) {}
 
   void run() {
     out_.take("messages");
@@ -77,7 +75,7 @@ class Writer {
   /// order reasoning, text, calls is the one in which a model writes them.
   void turn(Value message, std::size_t number) {
     const bool goes_on = number > 0 && word(out_.messages()[number - 1], "role") == "assistant";
-    if (goes_on) out_.note(Kinds::changed, message, "items have no turns: one with the message before");
+    if (goes_on) out_.note(RequestNote::Kind::changed, message, "items have no turns: one with the message before");
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0)
       reasoning(thought, number);
     const Value content = member_value(message, "content"), calls = member_value(message, "tool_calls"),
@@ -217,7 +215,7 @@ class Writer {
 
   void tools(Value tools) {
     if (tools.kind != Kind::list || out_.is_overruled("tools")) return;
-    if (tools.list->size == 0) out_.note(Kinds::changed, tools, "no tools: left out");
+    if (tools.list->size == 0) out_.note(RequestNote::Kind::changed, tools, "no tools: left out");
     std::vector<Value> made;
     for (const Value& tool : items(tools)) {
       const Value function = member_value(tool, "function"), custom = member_value(tool, "custom");
@@ -323,6 +321,6 @@ class Writer {
 
 }  // namespace
 
-void write_responses_request(RequestOut& out) { Writer(out).run(); }
+void write_responses_request(RequestOut& out) { ResponsesWriter(out).run(); }
 
 }  // namespace parlance::apis

@@ -32,7 +32,7 @@ int list_laws() {
   return print(out);
 }
 
-std::string as_json(const CheckReport& report) {
+std::string report_as_json(const CheckReport& report) {
   JsonWriter json('{');
   json.text("verdict", name_of(report.derived.verdict)).flag("holds", report.holds());
   JsonWriter missing('[');
@@ -51,7 +51,7 @@ std::string as_json(const CheckReport& report) {
   return json.take() + "\n";
 }
 
-std::string as_text(const CheckReport& report) {
+std::string report_as_text(const CheckReport& report) {
   std::string out = "format: " + std::string(name_of(report.derived.verdict)) + "\n";
   for (const std::string& sentence : report.derived.missing) out += "  missing: " + sentence + "\n";
   for (const LawResult& law : report.laws) {
@@ -71,12 +71,12 @@ int run_check(CheckCommand& command) {
   const Result<CheckReport> checked = check_replies(command.prompt, options);
   if (!checked) return report(checked.error());
   if (const std::optional<Error> limit = limit_of(checked->derived, command.prompt)) return report_render(*limit);
-  const int printed = print(command.json ? as_json(*checked) : as_text(*checked));
+  const int printed = print(command.json ? report_as_json(*checked) : report_as_text(*checked));
   if (printed != 0) return printed;
   return checked->holds() ? 0 : kBroken;
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kCheckExamples = R"(Examples:
   parlance check -f terminal-agent              what holds for a built-in format
   parlance check -t chat_template.jinja --count 2000 --json    for a pipeline)";
 
@@ -85,7 +85,7 @@ constexpr const char* kFooter = R"(Examples:
 Run declare_check(Options& app) {
   auto command = std::make_shared<CheckCommand>();
   CheckCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kCheckExamples);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
   declare_variables(app, c.prompt.variables);

@@ -18,8 +18,6 @@
 namespace parlance::cli {
 namespace {
 
-using Kind = RequestNote::Kind;
-
 struct ConvertCommand {
   std::string as;
   std::string request;
@@ -31,7 +29,7 @@ struct ConvertCommand {
 };
 
 /// What people are told without asking.
-bool matters(const RequestNote& note) { return note.kind != Kind::changed; }
+bool matters(const RequestNote& note) { return note.kind != RequestNote::Kind::changed; }
 
 Result<ApiRequest> convert(const ConvertCommand& command, std::string_view request, const RequestApiOptions& options) {
   Result<ApiRequest> made = request_as(*reply_api_named(command.as), request, options);
@@ -97,7 +95,7 @@ int run_convert(const ConvertCommand& command) {
   return print(made->json + "\n");
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kConvertExamples = R"(Examples:
   parlance convert --as anthropic --var max_tokens=1024 chat.json   a chat as a request of Anthropic's Messages
   parlance convert --as openai gemini.json                          and a request of any API as a chat
   parlance convert --as responses --jsonl chats.jsonl               {"request", "notes"} a line)";
@@ -107,7 +105,7 @@ constexpr const char* kFooter = R"(Examples:
 Run declare_convert(Options& app) {
   auto command = std::make_shared<ConvertCommand>();
   ConvertCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kConvertExamples);
   app.add_option("CHAT", c.request, "A request of any API that parlance render takes; - or nothing for standard input")
       .placeholder("FILE");
   const std::vector<std::string> names(reply_api_names().begin(), reply_api_names().end());

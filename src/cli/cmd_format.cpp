@@ -40,7 +40,7 @@ std::string shape_of(const ContentShape& shape) {
   return shape.alike ? "text or a list of parts" : "text or a list of parts, which show otherwise";
 }
 
-std::string ids_of(const TemplateCapabilities& can) {
+std::string call_ids_of(const TemplateCapabilities& can) {
   std::string out = can.call_ids_shown ? "shown" : "not shown";
   if (can.call_ids_needed) out += ", needed";
   if (can.call_ids == CallIds::nine) out += ", nine letters and digits";
@@ -73,7 +73,7 @@ void append_capabilities(std::string& out, const TemplateCapabilities& can) {
                : can.calls_behind_content ? "kept"
                                           : "kept, and nothing marks where a call begins");
     append_row(out, "arguments", can.text_arguments_needed ? "text" : can.text_arguments ? "object or text" : "object");
-    append_row(out, "call ids", ids_of(can));
+    append_row(out, "call ids", call_ids_of(can));
   }
   if (!can.reasoning_key.empty()) {
     append_row(out, "reasoning", "in " + can.reasoning_key);
@@ -94,7 +94,7 @@ void append_efforts(std::string& out, const std::vector<EffortSetting>& efforts)
   }
 }
 
-std::string as_text(const DerivedFormat& derived) {
+std::string derived_as_text(const DerivedFormat& derived) {
   std::string out = "verdict: " + std::string(name_of(derived.verdict)) + "\n";
   for (const std::string& sentence : derived.missing) out += "  missing: " + sentence + "\n";
   out += "\nreplies\n  " + derived.format.to_json() + "\n";
@@ -124,10 +124,10 @@ int print_response_template(const DerivedFormat& derived) {
   return print(written->json + "\n");
 }
 
-int show(const FormatCommand& command, const DerivedFormat& derived) {
+int print_derived(const FormatCommand& command, const DerivedFormat& derived) {
   if (command.response_template) return print_response_template(derived);
   if (command.only_format) return print(derived.format.to_json() + "\n");
-  return print(command.json ? derived.to_json() + "\n" : as_text(derived));
+  return print(command.json ? derived.to_json() + "\n" : derived_as_text(derived));
 }
 
 constexpr int kNone = 1;
@@ -138,11 +138,11 @@ int run_format(FormatCommand& command) {
   if (const std::optional<Error> limit = limit_of(*derived, command.prompt)) return report_render(*limit);
   const bool none = derived->verdict == Verdict::none;
   if (none && (command.json || command.only_format || command.response_template)) say_note(derived->missing.front());
-  const int printed = show(command, *derived);
+  const int printed = print_derived(command, *derived);
   return printed == 0 && none ? kNone : printed;
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kFormatExamples = R"(Examples:
   parlance format -f terminal-agent                    how its replies are written, and how that was found
   parlance format -t chat_template.jinja --json    the same for a program
   parlance format -m org/name --reply-format > f.json    what parlance read --reply-format takes
@@ -153,7 +153,7 @@ constexpr const char* kFooter = R"(Examples:
 Run declare_format(Options& app) {
   auto command = std::make_shared<FormatCommand>();
   FormatCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kFormatExamples);
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
   declare_variables(app, c.prompt.variables);

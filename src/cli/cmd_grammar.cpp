@@ -223,7 +223,7 @@ void count_notes(const std::vector<GrammarNote>& notes) {
 }
 
 /// As llama-server's `/completion` takes it, beside the prompt.
-std::string as_json(const LazyGrammar& lazy) {
+std::string lazy_grammar_as_json(const LazyGrammar& lazy) {
   constexpr std::int64_t kWord = 1, kPattern = 3;  // its numbers for the kinds of triggers
   JsonWriter list('[');
   for (const GrammarTrigger& trigger : lazy.triggers) {
@@ -242,7 +242,7 @@ std::string as_json(const LazyGrammar& lazy) {
 
 int print_lazy(const Grammar& grammar) {
   const Result<LazyGrammar> lazy = grammar.to_lazy();
-  return lazy ? print(as_json(*lazy)) : report(lazy.error());
+  return lazy ? print(lazy_grammar_as_json(*lazy)) : report(lazy.error());
 }
 
 /// "gbnf (llama.cpp), lark (llguidance), … or json-schema".
@@ -278,7 +278,7 @@ int run_grammar(GrammarCommand& command) {
   return command.lazy ? print_lazy(*grammar) : print(grammar->to_text(*syntax));
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kGrammarExamples = R"(Examples:
   parlance grammar --syntax gbnf -f terminal-agent --tools tools.json
   parlance grammar --syntax gbnf -t chat_template.jinja --tools tools.json
   parlance grammar --syntax lark -f rnj-1 --request chat.json --tool-choice required --notes
@@ -292,7 +292,7 @@ constexpr const char* kFooter = R"(Examples:
 Run declare_grammar(Options& app) {
   auto command = std::make_shared<GrammarCommand>();
   GrammarCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kGrammarExamples);
   app.add_option("--syntax", c.syntax, syntaxes(true)).placeholder("SYNTAX").required();
   app.add_option("-t,--template", c.wish.prompt.wish.file, "A template; the reply format is derived from it")
       .placeholder("FILE");

@@ -173,7 +173,7 @@ constexpr List kLists[] = {
 
 // ---- showing them
 
-std::string as_json(const Entries& entries) {
+std::string entries_as_json(const Entries& entries) {
   std::string out = "[";
   for (const Entry& entry : entries) {
     out += out.size() == 1 ? "\n {" : ",\n {";
@@ -192,7 +192,7 @@ std::string as_json(const Entries& entries) {
 }
 
 /// The first line has what identifies an entry, the lines below what explains it.
-std::string as_text(const Entries& entries) {
+std::string entries_as_text(const Entries& entries) {
   std::string out;
   for (const Entry& entry : entries) {
     std::string head, body;
@@ -255,10 +255,10 @@ int run_list(const ListCommand& command) {
       return report(no_such(kind, command.name, nearest_entry));
     }
   }
-  return print(command.json ? as_json(entries) : as_text(entries));
+  return print(command.json ? entries_as_json(entries) : entries_as_text(entries));
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kListExamples = R"(Examples:
   parlance list filters           every filter
   parlance list filters tojson    one of them
   parlance list methods str.split
@@ -276,7 +276,7 @@ std::vector<std::string> list_names() {
 
 Run declare_list(Options& app) {
   auto command = std::make_shared<ListCommand>();
-  app.examples(kFooter);
+  app.examples(kListExamples);
   std::string names;
   for (const std::string& name : list_names()) names.append(names.empty() ? "" : ", ").append(name);
   app.add_option("LIST", command->list, "One of " + names).required();

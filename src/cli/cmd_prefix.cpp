@@ -35,12 +35,12 @@ struct Side {
   PromptView view() const { return {rendering, conversation, tokens ? &*tokens : nullptr}; }
 };
 
-struct Setting {
+struct PrefixSetting {
   PromptSetup prompt;
   std::unique_ptr<Tokenizer> tokenizer;  ///< null: bytes only
 };
 
-Result<Side> make_side(const PrefixCommand& command, const Setting& setting, const std::string& path) {
+Result<Side> make_side(const PrefixCommand& command, const PrefixSetting& setting, const std::string& path) {
   Result<PromptRequest> request = open_request(command.prompt, setting.prompt, path);
   if (request) report_effort(command.prompt, request->conversation);
   if (!request) return request.error();
@@ -86,7 +86,7 @@ void append_side(std::string& out, const char* title, const PromptSide& side) {
   }
 }
 
-std::string as_text(const Cost& cost, const char* unit, const std::optional<PrefixDifference>& difference) {
+std::string cost_as_text(const Cost& cost, const char* unit, const std::optional<PrefixDifference>& difference) {
   std::string out = "shared  " + std::to_string(cost.shared) + " " + unit + "\n";
   if (!difference) return out + "new     " + std::to_string(cost.fresh) + " " + unit + ": B goes on where A ends\n";
   out += "lost    " + std::to_string(cost.lost) + " " + unit + " of A\n";
@@ -104,7 +104,7 @@ std::string as_text(const Cost& cost, const char* unit, const std::optional<Pref
   return out;
 }
 
-std::string as_json(const Cost& cost, const char* unit, const std::optional<PrefixDifference>& difference) {
+std::string cost_as_json(const Cost& cost, const char* unit, const std::optional<PrefixDifference>& difference) {
   JsonWriter object('{');
   object.text("unit", unit)
       .number("shared", static_cast<std::int64_t>(cost.shared))
@@ -129,7 +129,7 @@ Result<std::unique_ptr<Tokenizer>> open_tokens(const PrefixCommand& command, Pro
   return std::unique_ptr<Tokenizer>();
 }
 
-Result<void> prepare(PrefixCommand& command, Setting& setting) {
+Result<void> prepare_prefix(PrefixCommand& command, PrefixSetting& setting) {
   if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokens(command, setting.prompt);
@@ -145,8 +145,8 @@ void report_trust(const Side& before, const Side& after) {
 }
 
 int run_prefix(PrefixCommand& command) {
-  Setting setting;
-  if (Result<void> done = prepare(command, setting); !done) return report(done.error());
+  PrefixSetting setting;
+  if (Result<void> done = prepare_prefix(command, setting); !done) return report(done.error());
   const Result<Side> before = make_side(command, setting, command.before);
   if (!before) return report_render(before.error());
   const Result<Side> after = make_side(command, setting, command.after);
@@ -155,11 +155,11 @@ int run_prefix(PrefixCommand& command) {
   const std::optional<PrefixDifference> difference = compare_prompts(before->view(), after->view());
   const Cost cost = cost_of(*before, *after, difference);
   const char* unit = setting.tokenizer == nullptr ? "bytes" : "tokens";
-  const int printed = print(command.json ? as_json(cost, unit, difference) : as_text(cost, unit, difference));
+  const int printed = print(command.json ? cost_as_json(cost, unit, difference) : cost_as_text(cost, unit, difference));
   return printed == 0 && command.check && difference ? 1 : printed;
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kPrefixExamples = R"(Examples:
   parlance prefix -m path/to/model --tokenizer path/to/model turn4.json turn5.json
   parlance prefix -f terminal-agent before.json after.json --check || echo "the cache is lost")";
 
@@ -168,7 +168,7 @@ constexpr const char* kFooter = R"(Examples:
 Run declare_prefix(Options& app) {
   auto command = std::make_shared<PrefixCommand>();
   PrefixCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kPrefixExamples);
   app.add_option("A", c.before, "A chat request as JSON: the earlier one").placeholder("FILE").required();
   app.add_option("B", c.after, "The later one").placeholder("FILE").required();
   declare_template_options(app, c.prompt);

@@ -60,7 +60,7 @@ Result<void> read_pieces(const std::string& path, const std::function<void(std::
 
 /// An event as a line; members without meaning for its kind are left out. `values`: what there is of the call's
 /// arguments.
-std::string line_of(const ReplyEvent& event, std::string_view values) {
+std::string event_line(const ReplyEvent& event, std::string_view values) {
   using Kind = ReplyEvent::Kind;
   JsonWriter json('{');
   json.text("type", name_of(event.kind));
@@ -106,7 +106,7 @@ int run_stream(ReplyParser& parser, const ReadCommand& command) {
     const bool grows = command.wish.partial && (event.kind == Kind::arguments || event.kind == Kind::broken);
     if (event.kind == Kind::call_begin) arguments.clear();
     if (grows) arguments += event.text;
-    lines += line_of(event, grows ? complete_json(arguments) : std::string());
+    lines += event_line(event, grows ? complete_json(arguments) : std::string());
   };
   const Result<void> read = feed_all(parser, command, take, flush);
   flush();
@@ -175,7 +175,7 @@ Result<void> check_api(const ReadCommand& command) {
   return {};
 }
 
-Result<void> check(const ReadCommand& command) {
+Result<void> check_read_options(const ReadCommand& command) {
   if (Result<void> checked = check_api(command); !checked) return checked;
   if (command.stream + command.openai_stream + command.jsonl + command.conversation > 1) {
     return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
@@ -213,7 +213,7 @@ Result<ReplyStart> start_of(const ReplySource& source, const ReadCommand& comman
 }
 
 int run_read(ReadCommand& command) {
-  if (Result<void> checked = check(command); !checked) return report(checked.error());
+  if (Result<void> checked = check_read_options(command); !checked) return report(checked.error());
   if (command.openai_stream) command.wish.as = "openai";
   const Result<ReplySource> source = open_reply_source(command.wish);
   if (!source) return report(source.error());
@@ -228,7 +228,7 @@ int run_read(ReadCommand& command) {
   return command.stream ? run_stream(parser, command) : run_message(parser, command);
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kReadExamples = R"(Examples:
   parlance read -f terminal-agent reply.txt            the message, with finish_reason and diagnostics
   ollama run … | parlance read -f rnj-1 --stream   an event a line, as soon as it is certain
   parlance read -f terminal-agent --request chat.json reply.txt   the request's tools, and where its prompt ends
@@ -243,7 +243,7 @@ std::vector<std::string> api_names() { return {reply_api_names().begin(), reply_
 Run declare_read(Options& app) {
   auto command = std::make_shared<ReadCommand>();
   ReadCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kReadExamples);
   app.add_option("REPLY", c.reply, "A file with the model's reply; - or nothing for standard input")
       .placeholder("FILE");
   declare_template_options(app, c.wish.prompt);

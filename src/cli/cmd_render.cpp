@@ -88,8 +88,8 @@ int show_pieces(const Template& compiled, const Conversation& conversation, cons
 
 int show_text(std::string_view text) { return utf8::has_surrogates(text) ? report(lone_surrogate()) : print(text); }
 
-int show(const RenderCommand& command, const Conversation& conversation, const CheckedRendering& checked,
-         const std::string& id, const std::string& title) {
+int print_rendering(const RenderCommand& command, const Conversation& conversation, const CheckedRendering& checked,
+                    const std::string& id, const std::string& title) {
   switch (command.show()) {
     case Show::text: return show_text(checked.rendering.text());
     case Show::json: {
@@ -114,7 +114,7 @@ int render_one(const RenderCommand& command, const PromptSetup& setup) {
   const Result<CheckedRendering> checked =
       render_checked(wish, request->compiled, request->conversation, setup.render, !command.json);
   if (!checked) return report_render(checked.error());
-  return show(command, request->conversation, *checked, request->id, request->compiled.name());
+  return print_rendering(command, request->conversation, *checked, request->id, request->compiled.name());
 }
 
 // ---- JSONL
@@ -134,7 +134,7 @@ int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
 
 // ---- the command
 
-Result<void> check(const RenderCommand& command) {
+Result<void> check_render_options(const RenderCommand& command) {
   if (!command.color.empty() && command.color != "auto" && command.color != "always" && command.color != "never")
     return usage("--color takes auto, always or never, not '" + command.color + "'", "--color alone is --color=always");
   const bool color = command.color == "always";
@@ -146,7 +146,7 @@ Result<void> check(const RenderCommand& command) {
 int run_render(RenderCommand& command) {
   if (command.list) return list_formats();
   if (command.list_passes) return list_passes();
-  if (Result<void> checked = check(command); !checked) return report(checked.error());
+  if (Result<void> checked = check_render_options(command); !checked) return report(checked.error());
   PromptSetup setup;
   if (Result<void> done = prepare(command.prompt, !command.jsonl, setup); !done) return report(done.error());
   setup.render.want_spans = command.show() != Show::text;
@@ -155,7 +155,7 @@ int run_render(RenderCommand& command) {
   return command.jsonl ? render_each_line(command, setup) : render_one(command, setup);
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kRenderExamples = R"(Examples:
   parlance list formats                               the built-in formats
   parlance render -f terminal-agent --example --color         one of them at work, coloured by origin
   parlance render -m path/to/model chat.json          with a model's own template
@@ -167,7 +167,7 @@ constexpr const char* kFooter = R"(Examples:
 Run declare_render(Options& app) {
   auto command = std::make_shared<RenderCommand>();
   RenderCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kRenderExamples);
   app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
       .placeholder("FILE");
   declare_template_options(app, c.prompt);

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/template_choice.h"
+#include "cli/texts_json.h"
 #include "parlance/json_writer.h"
 
 namespace parlance::cli {
@@ -55,7 +56,7 @@ class Table {
   std::string out_;
 };
 
-std::string as_text(const ModelSource& source, const NamedTemplate& chosen) {
+std::string template_as_text(const ModelSource& source, const NamedTemplate& chosen) {
   Table table;
   table.add("name", chosen.name);
   table.add("syntax", syntax_name(chosen.syntax));
@@ -125,14 +126,7 @@ std::string pairs_as_json(const std::vector<Item>& items, std::string_view first
   return list.take();
 }
 
-template <typename Texts>
-std::string texts_as_json(const Texts& texts) {
-  JsonWriter list('[');
-  for (const auto& text : texts) append_json_string(list.next(), text);
-  return list.take();
-}
-
-std::string as_json(const ModelSource& source, const NamedTemplate& chosen) {
+std::string template_as_json(const ModelSource& source, const NamedTemplate& chosen) {
   JsonWriter object('{');
   object.text("path", source.path);
   add_facts(object, chosen);
@@ -160,7 +154,7 @@ int print_list(const ModelSource& source) {
   return print(out);
 }
 
-Result<void> check(const TemplateCommand& command) {
+Result<void> check_template_options(const TemplateCommand& command) {
   const TemplateWish& wish = command.wish;
   const int given = !wish.file.empty() + !wish.model.empty() + !wish.format.empty();
   Error::Parts parts;
@@ -178,7 +172,7 @@ Result<void> check(const TemplateCommand& command) {
 }
 
 int run_template(const TemplateCommand& command) {
-  if (Result<void> checked = check(command); !checked) return report(checked.error());
+  if (Result<void> checked = check_template_options(command); !checked) return report(checked.error());
   const Result<ModelSource> found = find_templates(command.wish);
   if (!found) return report(found.error());
   const ModelSource& source = *found;
@@ -188,10 +182,10 @@ int run_template(const TemplateCommand& command) {
       source.choose(name.empty() ? std::nullopt : std::optional<std::string_view>(name), false);
   if (!chosen) return report(chosen.error());
   if (command.text) return print((*chosen)->text);
-  return print(command.json ? as_json(source, **chosen) : as_text(source, **chosen));
+  return print(command.json ? template_as_json(source, **chosen) : template_as_text(source, **chosen));
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kTemplateExamples = R"(Examples:
   parlance template -m model.gguf                     its template, and what is known of it
   parlance template -m name:7b --text > chat.gotmpl   the text alone, of a model in Ollama's store
   parlance template -m org/name --list                the names of its templates, from Hugging Face's cache)";
@@ -201,7 +195,7 @@ constexpr const char* kFooter = R"(Examples:
 Run declare_template(Options& app) {
   auto command = std::make_shared<TemplateCommand>();
   TemplateCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kTemplateExamples);
   app.add_option("-m,--model", c.wish.model, kModelOption).placeholder("MODEL");
   app.add_option("-t,--template", c.wish.file, "A template").placeholder("FILE");
   app.add_option("-f,--format", c.wish.format, "A built-in format").placeholder("FORMAT");

@@ -35,7 +35,7 @@ struct TokensCommand {
 };
 
 /// What every way of running needs.
-struct Setting {
+struct TokensSetting {
   PromptSetup prompt;
   std::unique_ptr<Tokenizer> tokenizer;
 
@@ -44,7 +44,7 @@ struct Setting {
   }
 };
 
-std::string line_of(const std::vector<TokenId>& ids) {
+std::string ids_line(const std::vector<TokenId>& ids) {
   std::string out;
   for (TokenId id : ids) out.append(out.empty() ? "" : " ").append(std::to_string(id));
   return out += '\n';
@@ -54,7 +54,7 @@ void report_notes(const std::vector<std::string>& notes) {
   for (const std::string& note : notes) say_note(note);
 }
 
-void report_marks(const std::vector<std::string>& marks, const Setting& setting) {
+void report_marks(const std::vector<std::string>& marks, const TokensSetting& setting) {
   if (marks.empty()) return;
   std::string all;
   for (const std::string& mark : marks) all += (all.empty() ? "'" : ", '") + mark + "'";
@@ -90,7 +90,7 @@ void lose_unknown(const PromptTokens& tokens, std::string_view prompt, const Tok
 
 // ---- what ends a reply
 
-int show_stops(const TokensCommand& command, const Setting& setting, const std::vector<StopToken>& stops) {
+int show_stops(const TokensCommand& command, const TokensSetting& setting, const std::vector<StopToken>& stops) {
   if (command.json) return print(stops_as_json(stops) + "\n");
   std::string out;
   for (const StopToken& stop : stops) {
@@ -106,7 +106,7 @@ int show_stops(const TokensCommand& command, const Setting& setting, const std::
   return print(out);
 }
 
-int run_stop(const TokensCommand& command, const Setting& setting) {
+int run_stop(const TokensCommand& command, const TokensSetting& setting) {
   const Result<Template>& compiled = setting.prompt.reader->chat_template(false);
   if (!compiled) return report(compiled.error());
   const Result<std::vector<StopToken>> stops = setting.stops(*compiled);
@@ -115,11 +115,11 @@ int run_stop(const TokensCommand& command, const Setting& setting) {
 
 // ---- the next turn
 
-SessionOptions session_options(const TokensCommand& command, const Setting& setting) {
+SessionOptions session_options(const TokensCommand& command, const TokensSetting& setting) {
   return {setting.prompt.render, command.tokenize};
 }
 
-int extend(const TokensCommand& command, const Setting& setting, PromptRequest request) {
+int extend(const TokensCommand& command, const TokensSetting& setting, PromptRequest request) {
   const Result<std::string> text = read_input(command.extend, "the ids of --extend");
   if (!text) return report(text.error());
   const Result<std::vector<TokenId>> ids = read_ids(*text, command.extend);
@@ -127,33 +127,33 @@ int extend(const TokensCommand& command, const Setting& setting, PromptRequest r
   const Result<Extension> extension = extend_ids(*ids, request.compiled, *setting.tokenizer,
                                                  std::move(request.conversation), session_options(command, setting));
   if (!extension) return report_render(extension.error());
-  return print(command.json ? "{" + extension_members(*ids, *extension) + "}\n" : line_of(extension->ids));
+  return print(command.json ? "{" + extension_members(*ids, *extension) + "}\n" : ids_line(extension->ids));
 }
 
 // ---- one request
 
 /// The JSON of a long prompt is many times its size, so it is printed in pieces.
-int show_json(const Setting& setting, const PromptRequest& request, const PromptTokens& tokens,
+int show_json(const TokensSetting& setting, const PromptRequest& request, const PromptTokens& tokens,
               const std::vector<Loss>& losses) {
   const Result<std::vector<StopToken>> stops = setting.stops(request.compiled);
   if (!stops) return report(stops.error());
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   int code = 0;
-  const auto pour = [&code](std::string& text) {
+  const auto flush = [&code](std::string& text) {
     if (text.size() < kPiece) return;
     if (code == 0) code = print(text);
     text.clear();
   };
   std::string out = "{";
   if (!request.id.empty()) out.append("\"id\": ").append(request.id).append(", ");
-  write_tokens(out, tokens, request.conversation, *setting.tokenizer, pour);
+  write_tokens(out, tokens, request.conversation, *setting.tokenizer, flush);
   append_losses(out += ", ", losses);
   out += ", \"stop\": " + stops_as_json(*stops) + ", \"tokenizer\": " + tokenizer_as_json(setting.tokenizer->facts()) +
          "}\n";
   return code == 0 ? print(out) : code;
 }
 
-int tokenize_one(const TokensCommand& command, const Setting& setting) {
+int tokenize_one(const TokensCommand& command, const TokensSetting& setting) {
   Result<PromptRequest> request = open_request(command.prompt, setting.prompt, command.chat);
   if (!request) return report(request.error());
   if (!command.extend.empty()) return extend(command, setting, std::move(*request));
@@ -172,12 +172,12 @@ int tokenize_one(const TokensCommand& command, const Setting& setting) {
   checked->losses.insert(checked->losses.end(), unknown.begin(), unknown.end());
   if (command.json) return show_json(setting, *request, *tokens, checked->losses);
   report_notes(tokens->notes);
-  return print(line_of(tokens->ids));
+  return print(ids_line(tokens->ids));
 }
 
 // ---- JSONL
 
-int tokenize_lines(const TokensCommand& command, const Setting& setting) {
+int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
   BulkRendering rendering;
   rendering.render = setting.prompt.render;
   rendering.on_loss = command.losses.on_loss();
@@ -209,7 +209,7 @@ int tokenize_lines(const TokensCommand& command, const Setting& setting) {
 }
 
 /// Line N of CHAT goes on from line N of IDS.
-int extend_lines(const TokensCommand& command, const Setting& setting) {
+int extend_lines(const TokensCommand& command, const TokensSetting& setting) {
   const Result<IdLines> ids = IdLines::open(command.extend);
   if (!ids) return report(ids.error());
   const LineExtender extender{*ids, *setting.prompt.reader, *setting.tokenizer, session_options(command, setting)};
@@ -229,7 +229,7 @@ Result<void> check_stop(const TokensCommand& command) {
                has_chat ? "the same is in what parlance tokens CHAT --json prints" : "");
 }
 
-Result<void> check(const TokensCommand& command) {
+Result<void> check_tokens_options(const TokensCommand& command) {
   if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
   if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");
   if (command.stop && !command.extend.empty()) return usage("--extend and --stop exclude each other");
@@ -242,8 +242,8 @@ Result<void> check(const TokensCommand& command) {
   return command.jsonl ? check_lines(command.prompt, "tokens") : Result<void>();
 }
 
-Result<void> prepare(TokensCommand& command, Setting& setting) {
-  if (Result<void> checked = check(command); !checked) return checked;
+Result<void> prepare_tokens(TokensCommand& command, TokensSetting& setting) {
+  if (Result<void> checked = check_tokens_options(command); !checked) return checked;
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
   command.losses.in_lines = command.json;
   setting.prompt.render.want_assistant = command.json || command.jsonl;
@@ -254,14 +254,14 @@ Result<void> prepare(TokensCommand& command, Setting& setting) {
 }
 
 int run_tokens(TokensCommand& command) {
-  Setting setting;
-  if (Result<void> done = prepare(command, setting); !done) return report(done.error());
+  TokensSetting setting;
+  if (Result<void> done = prepare_tokens(command, setting); !done) return report(done.error());
   if (command.stop) return run_stop(command, setting);
   if (!command.jsonl) return tokenize_one(command, setting);
   return command.extend.empty() ? tokenize_lines(command, setting) : extend_lines(command, setting);
 }
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kTokensExamples = R"(Examples:
   parlance tokens -m path/to/model chat.json                 ids, with the model's own template and tokenizer
   parlance tokens -f terminal-agent --tokenizer tokenizer.json --example --json
   parlance tokens -m path/to/model --jsonl chats.jsonl       ids and labels, a line each
@@ -276,7 +276,7 @@ of the model. Everything else is text, whatever it looks like; `guarded` in the 
 Run declare_tokens(Options& app) {
   auto command = std::make_shared<TokensCommand>();
   TokensCommand& c = *command;
-  app.examples(kFooter);
+  app.examples(kTokensExamples);
   app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
       .placeholder("FILE");
   declare_template_options(app, c.prompt);

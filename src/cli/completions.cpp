@@ -21,7 +21,7 @@ std::string replaced(std::string_view text, char what, std::string_view with) {
 }
 
 /// In single quotes of a shell of Bourne's kind.
-std::string quoted(std::string_view text) { return "'" + replaced(text, '\'', "'\\''") + "'"; }
+std::string shell_quoted(std::string_view text) { return "'" + replaced(text, '\'', "'\\''") + "'"; }
 
 std::vector<std::string> names_of(const Commands& commands) {
   std::vector<std::string> names;
@@ -35,7 +35,7 @@ std::vector<std::string> names_of(const Commands& commands) {
 std::string bash_values(const OptionText& option) {
   if (option.kind == ValueKind::file) return "_parlance_files";
   if (option.kind == ValueKind::any) return ":";
-  return "_parlance_words " + quoted(joined(option.values, " "));
+  return "_parlance_words " + shell_quoted(joined(option.values, " "));
 }
 
 std::string bash_command(const CommandText& command) {
@@ -57,8 +57,8 @@ std::string bash_command(const CommandText& command) {
   }
   const std::string argument = command.arguments.empty() ? ":" : bash_values(command.arguments.front());
   return "    " + command.name + ")\n      case $before in\n" + values +
-         "      esac\n      if [[ $current == -* ]]; then _parlance_words " + quoted(names) + "; else " + argument +
-         "; fi ;;\n";
+         "      esac\n      if [[ $current == -* ]]; then _parlance_words " + shell_quoted(names) + "; else " +
+         argument + "; fi ;;\n";
 }
 
 std::string write_bash(const Commands& commands) {
@@ -73,7 +73,7 @@ _parlance() {
   elif [[ $before == "=" ]]; then before=${COMP_WORDS[COMP_CWORD-2]}=; fi
   if (( COMP_CWORD == 1 )); then
     _parlance_words )" +
-                    quoted(joined(names_of(commands), " ") + " --help --version") + R"(
+                    shell_quoted(joined(names_of(commands), " ") + " --help --version") + R"(
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -104,7 +104,7 @@ std::string zsh_option(const OptionText& option) {
                                                             : "+";
     forms.push_back(name + std::string(value));
   }
-  std::string out = quoted(option.may_repeat ? "*" : "(" + joined(option.names, " ") + ")");
+  std::string out = shell_quoted(option.may_repeat ? "*" : "(" + joined(option.names, " ") + ")");
   out += forms.size() == 1 ? forms.front() : "{" + joined(forms, ",") + "}";
   out.append("'[").append(zsh_escaped(option.sentence)).append("]");
   if (!option.placeholder.empty()) {
@@ -137,7 +137,7 @@ std::string write_zsh(const Commands& commands) {
       "#compdef parlance\n# Completions of parlance for zsh, written by `parlance completions zsh`.\n_parlance() {\n  "
       "local -a commands=(\n";
   for (const CommandText& command : commands)
-    out.append("    ").append(quoted(command.name + ":" + command.sentence)).append("\n");
+    out.append("    ").append(shell_quoted(command.name + ":" + command.sentence)).append("\n");
   out +=
       "  )\n  if (( CURRENT == 2 )); then\n    _describe -t commands command commands\n    return\n  fi\n"
       "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";

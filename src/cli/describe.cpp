@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/lists.h"
 #include "cli/options.h"
+#include "cli/texts_json.h"
 #include "cli/tokenizer_choice.h"
 #include "parlance/conversation.h"
 #include "parlance/grammar.h"
@@ -20,31 +21,31 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-Values formats() {
+Values format_names() {
   Values values;
   for (const BuiltinFormat& format : builtin_formats()) values.emplace_back(format.name);
   return values;
 }
 
-Values passes() {
+Values pass_names() {
   Values values;
   for (const NormalisePass& pass : normalise_passes()) values.emplace_back(pass.name);
   return values;
 }
 
-Values shells() {
+Values shell_names() {
   Values values;
   for (const CompletedShell& shell : kShells) values.emplace_back(shell.name);
   return values;
 }
 
-Values releases() {
+Values release_names() {
   Values values;
   for (const TransformersRelease& release : transformers_releases()) values.emplace_back(release.name);
   return values;
 }
 
-Values verbs() {
+Values command_names() {
   Values values;
   for (const Command& command : commands()) values.emplace_back(command.name);
   return values;
@@ -60,11 +61,11 @@ constexpr ValuesRow kValues[] = {
     {"PATH", nullptr},
     {"IDS", nullptr},
     {"MODEL", nullptr},
-    {"FORMAT", formats},
-    {"PASS", passes},
-    {"PASS[:ARGUMENT]", passes},
-    {"SHELL", shells},
-    {"COMMAND", verbs},
+    {"FORMAT", format_names},
+    {"PASS", pass_names},
+    {"PASS[:ARGUMENT]", pass_names},
+    {"SHELL", shell_names},
+    {"COMMAND", command_names},
     {"LIST", list_names},
     {"LANGUAGE",
      [] {
@@ -73,7 +74,7 @@ constexpr ValuesRow kValues[] = {
     {"SYNTAX", [] { return Values(grammar_syntax_names().begin(), grammar_syntax_names().end()); }},
     {"API", [] { return Values(reply_api_names().begin(), reply_api_names().end()); }},
     {"READER", model_readers},
-    {"VERSION", releases},
+    {"VERSION", release_names},
     {"EFFORT", [] { return Values(reasoning_efforts().begin(), reasoning_efforts().end()); }},
     {"CHOICE",
      [] {
@@ -94,7 +95,7 @@ void take_values(OptionText& text) {
 }
 
 /// One line: help breaks long sentences by hand.
-std::string on_one_line(std::string text) {
+std::string without_line_breaks(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
@@ -105,7 +106,7 @@ OptionText text_of(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);
   const std::string type = option.get_type_name();
   const bool is_argument = option.get_positional();
-  text.sentence = on_one_line(option.get_description());
+  text.sentence = without_line_breaks(option.get_description());
   text.by_default = option.get_default_str();
   text.takes_value = option.get_items_expected_max() != 0;
   text.value_is_optional = !text.takes_value && type == "WHEN";
@@ -135,13 +136,7 @@ CommandText text_of(const Command& command) {
   return text;
 }
 
-std::string texts_as_json(const std::vector<std::string>& texts) {
-  JsonWriter list('[');
-  for (const std::string& text : texts) append_json_string(list.next(), text);
-  return list.take();
-}
-
-std::string as_json(const std::vector<OptionText>& options) {
+std::string options_as_json(const std::vector<OptionText>& options) {
   JsonWriter list('[');
   for (const OptionText& option : options) {
     JsonWriter row('{');
@@ -170,8 +165,8 @@ std::string write_json(const std::vector<CommandText>& commands) {
   for (const CommandText& command : commands) {
     JsonWriter row('{');
     row.text("name", command.name).text("sentence", command.sentence);
-    row.key("arguments") += as_json(command.arguments);
-    row.key("options") += as_json(command.options);
+    row.key("arguments") += options_as_json(command.arguments);
+    row.key("options") += options_as_json(command.options);
     JsonWriter exits('[');
     for (const ExitText& exit : command.exits) {
       JsonWriter one('{');

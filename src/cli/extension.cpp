@@ -51,14 +51,14 @@ Result<std::vector<TokenId>> ids_of(const Value& root, const std::string& name) 
   return ids;
 }
 
-bool is_json(std::string_view text) {
+bool begins_json(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != text.npos && (text[first] == '{' || text[first] == '[');
 }
 
 /// The ids of a line. Where it says whose they are (`"id"`), they must be those of `id`, which is JSON.
 Result<std::vector<TokenId>> ids_of_line(std::string_view line, const std::string& name, const std::string& id) {
-  if (!is_json(line)) return read_list(line, name);
+  if (!begins_json(line)) return read_list(line, name);
   Document result;
   if (Result<void> parsed = result.parse(line, name); !parsed) return no_ids(name, parsed.error().message());
   const Value said = result.root()["id"];
@@ -75,7 +75,7 @@ Result<std::vector<TokenId>> ids_of_line(std::string_view line, const std::strin
 Result<std::vector<TokenId>> read_ids(std::string_view text, const std::string& path) {
   const std::string name = "'" + path + "'";
   if (text.find_first_not_of(" \t\r\n,") == text.npos) return no_ids(name, "it is empty");
-  if (!is_json(text)) return read_list(text, name);
+  if (!begins_json(text)) return read_list(text, name);
   Document result;
   if (Result<void> parsed = result.parse(text, path); !parsed) return parsed.error();
   return ids_of(result.root(), name);

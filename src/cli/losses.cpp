@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMostSaid = 20;  ///< losses, without --verbose
 
 /// What is lost, and with --verbose all else that is known.
-void report(const LossWish& wish, const std::vector<Loss>& losses) {
+void report_losses(const LossWish& wish, const std::vector<Loss>& losses) {
   const std::size_t lost = count_lost(losses);
   const std::size_t said = wish.verbose ? losses.size() : std::min(lost, kMostSaid);
   for (std::size_t i = 0; i < said; ++i)
@@ -86,7 +86,7 @@ Result<CheckedRendering> render_checked(const LossWish& wish, const Template& co
 
 Result<void> check_losses(const LossWish& wish, const std::vector<Loss>& losses, bool says) {
   const bool notes = says && !wish.quiet;
-  if (notes) report(wish, losses);
+  if (notes) report_losses(wish, losses);
   const std::size_t lost = count_lost(losses);
   if (!wish.strict || lost == 0) return {};
   return notes ? named_above(lost) : error_of(losses);

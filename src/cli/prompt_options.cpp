@@ -143,7 +143,7 @@ Result<RenderOptions> render_options_of(const PromptOptions& command) {
 
 namespace {
 
-Result<void> check(const PromptOptions& command, bool needs_template) {
+Result<void> check_prompt_options(const PromptOptions& command, bool needs_template) {
   const bool of_file_or_model = !command.wish.file.empty() || !command.wish.model.empty();
   if (of_file_or_model && !command.wish.format.empty()) {
     return usage("-f excludes -t and -m",
@@ -198,7 +198,7 @@ void choose_templates(const PromptOptions& options, TransformersVersion release,
 }  // namespace
 
 Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& setup) {
-  if (Result<void> checked = check(options, needs_template); !checked) return checked;
+  if (Result<void> checked = check_prompt_options(options, needs_template); !checked) return checked;
   Result<RequestOptions> request = request_of(options);
   if (!request) return request.error();
   Result<RenderOptions> render = render_options_of(options);

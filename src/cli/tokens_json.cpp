@@ -2,6 +2,7 @@
 #include "cli/tokens_json.h"
 
 #include "base/utf8.h"
+#include "cli/texts_json.h"
 #include "parlance/json_writer.h"
 
 namespace parlance::cli {
@@ -36,7 +37,7 @@ std::string guarded_as_json(const GuardedText& text, const Tokenizer& tokenizer)
   return object.take();
 }
 
-std::string texts_as_json(std::initializer_list<const std::vector<std::string>*> lists) {
+std::string joined_as_json(std::initializer_list<const std::vector<std::string>*> lists) {
   JsonWriter list('[');
   for (const auto* texts : lists) {
     for (const std::string& text : *texts) append_json_string(list.next(), text);
@@ -52,9 +53,9 @@ std::string side_as_json(const PromptSide& side) {
   return object.take();
 }
 
-/// `"name": [` items `]`, poured out between them.
+/// `"name": [` items `]`, flushed between them.
 template <typename List, typename Write>
-void write_list(std::string& out, std::string_view name, const List& list, const Pour& pour, Write write) {
+void write_list(std::string& out, std::string_view name, const List& list, const Flush& flush, Write write) {
   append_json_string(out, name);
   out += ": [";
   bool is_first = true;
@@ -62,13 +63,13 @@ void write_list(std::string& out, std::string_view name, const List& list, const
     if (!is_first) out += ", ";
     is_first = false;
     write(item);
-    pour(out);
+    flush(out);
   }
   out += "]";
 }
 
-void write_ids(std::string& out, std::string_view name, const std::vector<TokenId>& ids, const Pour& pour) {
-  write_list(out, name, ids, pour, [&](TokenId id) { out += std::to_string(id); });
+void write_ids(std::string& out, std::string_view name, const std::vector<TokenId>& ids, const Flush& flush) {
+  write_list(out, name, ids, flush, [&](TokenId id) { out += std::to_string(id); });
 }
 
 }  // namespace
@@ -80,31 +81,31 @@ std::string ids_as_json(const std::vector<TokenId>& ids) {
 }
 
 void write_tokens(std::string& out, const PromptTokens& tokens, const Conversation& conversation,
-                  const Tokenizer& tokenizer, const Pour& pour) {
-  write_ids(out, "ids", tokens.ids, pour);
+                  const Tokenizer& tokenizer, const Flush& flush) {
+  write_ids(out, "ids", tokens.ids, flush);
   out += ", ";
-  write_list(out, "tokens", tokens.tokens, pour,
+  write_list(out, "tokens", tokens.tokens, flush,
              [&](const PromptToken& token) { out += token_as_json(token, tokenizer); });
   out += ", ";
-  write_list(out, "labels", tokens.tokens, pour,
+  write_list(out, "labels", tokens.tokens, flush,
              [&](const PromptToken& token) { out += std::to_string(token.label()); });
   out += ", ";
-  write_ids(out, "missing_before", tokens.missing_before, pour);
+  write_ids(out, "missing_before", tokens.missing_before, flush);
   out += ", ";
-  write_list(out, "guarded", tokens.guarded, pour,
+  write_list(out, "guarded", tokens.guarded, flush,
              [&](const GuardedText& text) { out += guarded_as_json(text, tokenizer); });
-  out += ", \"notes\": " + texts_as_json({&conversation.notes(), &tokens.notes});
+  out += ", \"notes\": " + joined_as_json({&conversation.notes(), &tokens.notes});
 }
 
 void write_labels(std::string& out, const PromptTokens& tokens) {
   out += "\"ids\": " + ids_as_json(tokens.ids) + ", \"labels\": " + ids_as_json(tokens.labels());
-  if (!tokens.notes.empty()) out += ", \"notes\": " + texts_as_json({&tokens.notes});
+  if (!tokens.notes.empty()) out += ", \"notes\": " + texts_as_json(tokens.notes);
 }
 
 std::string tokenizer_as_json(const TokenizerFacts& facts) {
   JsonWriter object('{');
   object.text("kind", facts.kind).number("vocabulary", facts.vocabulary_size).key("notes") +=
-      texts_as_json({&facts.notes});
+      texts_as_json(facts.notes);
   return object.take();
 }
 
@@ -113,7 +114,7 @@ std::string stops_as_json(const std::vector<StopToken>& stops) {
   for (const StopToken& stop : stops) {
     JsonWriter object('{');
     if (stop.id >= 0) object.number("id", stop.id);
-    object.text("text", stop.text).key("sources") += texts_as_json({&stop.sources});
+    object.text("text", stop.text).key("sources") += texts_as_json(stop.sources);
     list.next() += object.take();
   }
   return list.take();

@@ -10,12 +10,12 @@
 namespace parlance::cli {
 
 /// Called now and then while JSON is written: may take away what is there.
-using Pour = std::function<void(std::string& text)>;
+using Flush = std::function<void(std::string& text)>;
 
 /// `"ids": …, "tokens": …, "labels": …, "missing_before": …, "guarded": …, "notes": …`, without braces.
 void write_tokens(
     std::string& out, const PromptTokens& tokens, const Conversation& conversation, const Tokenizer& tokenizer,
-    const Pour& pour = [](std::string&) {});
+    const Flush& flush = [](std::string&) {});
 /// `"ids": …, "labels": …`, and `"notes": …` where trust was given.
 void write_labels(std::string& out, const PromptTokens& tokens);
 /// `[{"id", "text", "sources"}, …]`

@@ -7,7 +7,7 @@ namespace parlance::api {
 namespace {
 
 constexpr std::string_view kLeaveOut = "leave the block out, or give its text as a block of the type text";
-constexpr std::string_view kServerTool = "a tool that the API itself runs or knows, and a template does not: left out";
+constexpr std::string_view kApiTool = "a tool that the API itself runs or knows, and a template does not: left out";
 
 /// Types of tools that the API defines end in a date: web_search_20250305.
 bool is_dated(std::string_view type) {
@@ -27,9 +27,9 @@ bool is_own_block(Value block) {
          type.ends_with("tool_result");
 }
 
-class Converter {
+class AnthropicConverter {
  public:
-  explicit Converter(Request& request) : r_(request) {}
+  explicit AnthropicConverter(Request& request) : r_(request) {}
 
   void run() {
     if (const Value system = member_value(r_.given, "system"); is_given(system)) system_text(system);
@@ -43,7 +43,7 @@ class Converter {
     tools(member_value(r_.given, "tools"));
     if (const Value servers = member_value(r_.given, "mcp_servers");
         servers.kind == Kind::list && servers.list->size != 0)
-      r_.note(servers, kServerTool, true);
+      r_.note(servers, kApiTool, true);
     choice(member_value(r_.given, "tool_choice"));
     output(member_value(r_.given, "output_format"));
     if (const Value config = member_value(r_.given, "output_config"); config.kind == Kind::dict) {
@@ -222,7 +222,7 @@ class Converter {
       const Value schema = member_value(tool, "input_schema");
       const std::string_view type = word(tool, "type");
       if (!is_given(schema) && !type.empty() && type != "custom") {
-        r_.note(tool, kServerTool, true);
+        r_.note(tool, kApiTool, true);
         continue;
       }
       r_.leave(tool, {"type", "name", "description", "input_schema", "strict"},
@@ -294,7 +294,7 @@ Value anthropic_mark(Value request) {
 }
 
 void convert_anthropic(Request& request) {
-  Converter(request).run();
+  AnthropicConverter(request).run();
   request.finish({"messages", "system", "tools", "tool_choice", "output_format", "output_config", "mcp_servers"},
                  {"anthropic_version", "anthropic_beta", "betas", "cache_control", "container", "context_management",
                   "inference_geo", "max_tokens", "metadata", "model", "service_tier", "speed", "stop_sequences",

@@ -11,8 +11,6 @@
 namespace parlance::api {
 namespace {
 
-constexpr std::string_view kServerTool = "a tool that the API itself runs, and a template does not know: left out";
-
 /// Types as Gemini's Schema has them, and as JSON Schema has them.
 struct TypeName {
   std::string_view gemini, json;
@@ -77,9 +75,9 @@ class Schema {
   Runtime& rt_;
 };
 
-class Converter {
+class GeminiConverter {
  public:
-  explicit Converter(Request& request) : r_(request) {}
+  explicit GeminiConverter(Request& request) : r_(request) {}
 
   void run() {
     if (const Value config = member_value(r_.given, "config"); config.kind == Kind::dict)
@@ -362,7 +360,7 @@ Value gemini_mark(Value request) {
 }
 
 void convert_gemini(Request& request) {
-  Converter(request).run();
+  GeminiConverter(request).run();
   request.finish({"contents", "systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config",
                   "generationConfig", "generation_config"},
                  {"model", "safetySettings", "safety_settings", "labels", "store", "serviceTier", "service_tier"});

@@ -26,6 +26,10 @@ Result<std::optional<Pass>> request_pass(const ConversationState& state);
 
 namespace api {
 
+/// The note of a tool that a template cannot show.
+inline constexpr std::string_view kServerTool =
+    "a tool that the API itself runs, and a template does not know: left out";
+
 /// A message that is being made.
 struct Draft {
   std::string_view role;

@@ -6,12 +6,10 @@
 namespace parlance::api {
 namespace {
 
-constexpr std::string_view kServerTool = "a tool that the API itself runs, and a template does not know: left out";
-
 /// Several items are one turn of the assistant: reasoning, a message, calls.
-class Converter {
+class ResponsesConverter {
  public:
-  explicit Converter(Request& request) : r_(request) {}
+  explicit ResponsesConverter(Request& request) : r_(request) {}
 
   void run() {
     for (const std::string_view name : {"previous_response_id", "conversation", "prompt"}) {
@@ -311,7 +309,7 @@ Value responses_mark(Value request) {
 }
 
 void convert_responses(Request& request) {
-  Converter(request).run();
+  ResponsesConverter(request).run();
   request.finish({"input", "instructions", "tools", "tool_choice", "text", "reasoning", "previous_response_id",
                   "conversation", "prompt"},
                  {"background", "context_management", "include", "max_output_tokens", "max_tool_calls", "metadata",

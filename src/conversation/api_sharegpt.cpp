@@ -25,9 +25,9 @@ constexpr Speaker kSpeakers[] = {
     {"tool_call", kCalls},
 };
 
-class Converter {
+class ShareGptConverter {
  public:
-  explicit Converter(Request& request) : r_(request) {}
+  explicit ShareGptConverter(Request& request) : r_(request) {}
 
   void run() {
     if (const Value system = member_value(r_.given, "system"); is_given(system)) {
@@ -107,7 +107,7 @@ Value sharegpt_mark(Value request) {
 }
 
 void convert_sharegpt(Request& request) {
-  Converter(request).run();
+  ShareGptConverter(request).run();
   request.finish({"conversations", "system", "tools"}, {});
 }
 

@@ -96,7 +96,7 @@ Asked asked_for(Value variables) {
 }
 
 /// Where the request asks for it, as the client wrote it.
-std::string_view place_of(Normaliser& n, const Asked& asked) {
+std::string_view place_of_effort(Normaliser& n, const Asked& asked) {
   const std::string own = path_of_value(n.state, asked.value);
   return own.empty() || asked.by == "thinking" ? asked.by : n.state.arena.copy_text(own);
 }
@@ -143,7 +143,7 @@ void reasoning_effort(Normaliser& n) {
   take_back_switch(n);
   if (effort == "none" && n.setting->efforts.empty()) return;  // nothing is there to be switched off
   const std::span<const EffortVariable> variables = variables_for(n, effort);
-  if (variables.empty()) note(n, place_of(n, asked), is_effort(effort) ? kNoEffect : kUnknown);
+  if (variables.empty()) note(n, place_of_effort(n, asked), is_effort(effort) ? kNoEffect : kUnknown);
   for (const EffortVariable& variable : variables) set(n, effort, variable.name, variable.value);
 }
 

@@ -68,7 +68,7 @@ std::string_view role_of(Value message) {
 }
 
 /// "content[2]", which lives as long as the conversation.
-std::string_view place_of(Normaliser& n, std::uint32_t part) {
+std::string_view place_of_part(Normaliser& n, std::uint32_t part) {
   return n.state.arena.copy_text("content[" + std::to_string(part) + "]");
 }
 
@@ -122,7 +122,7 @@ Value text_only_content(Normaliser& n, Value message) {
       kept.append(part);
       continue;
     }
-    n.note(place_of(n, i));
+    n.note(place_of_part(n, i));
     n.state.changes.back().loses = "part";
   }
   const Value made = kept.finish();
@@ -173,7 +173,7 @@ Value part_types(Normaliser& n, Value message) {
   return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
     const MediaShape* shape = find_shape(n, role, type);
     if (shape == nullptr || shape->shown_as.empty() || shape->shown_as == type) return part;
-    n.note(place_of(n, number));
+    n.note(place_of_part(n, number));
     return renamed_part(n.rt, part, type, shape->shown_as);
   });
 }

@@ -391,7 +391,7 @@ Error no_messages(Value variables) {
   return not_a_conversation(message, "");
 }
 
-Result<void> check(Value messages, Value variables) {
+Result<void> check_messages(Value messages, Value variables) {
   if (messages.is_undefined()) return no_messages(variables);
   if (messages.kind != Kind::list) return not_a_conversation("`messages` is not a list", "messages");
   for (std::uint32_t i = 0; i < messages.list->size; ++i) {
@@ -503,7 +503,7 @@ Result<void> normalise(ConversationState& state, const ReadOptions& options) {
     state.set_variable(Value::view(kEffort), Value::view(state.arena.copy_text(options.reasoning_effort)));
   }
   const Value* messages = member(state.variables, "messages");
-  if (Result<void> checked = check(messages == nullptr ? Value{} : *messages, state.variables); !checked)
+  if (Result<void> checked = check_messages(messages == nullptr ? Value{} : *messages, state.variables); !checked)
     return checked.error();
   if (Result<void> checked = check_lists(state.variables); !checked) return checked.error();
   state.as_transformers = options.as_transformers;

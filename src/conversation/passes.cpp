@@ -16,18 +16,18 @@ namespace {
 
 enum When : std::uint8_t { always = 1, asked = 0, transformers_always = 3, transformers_asked = 2 };
 
-constexpr NormalisePass kPasses[] = {
+constexpr NormalisePass kPassFacts[] = {
 #define PARLANCE_PASS(pass, name, takes, when, sentence) \
   {Pass::pass, name, sentence, (when & 1) != 0, PassTakes::takes, (when & 2) != 0},
 #include "parlance/passes.def"
 #undef PARLANCE_PASS
 };
-static_assert(std::size(kPasses) <= 64, "a bit for each pass");
+static_assert(std::size(kPassFacts) <= 64, "a bit for each pass");
 
 constexpr std::string_view kTakes[] = {"", "ROLES", "NAME", "TYPE", "NAMES", "SETTINGS"};
 constexpr std::string_view kNoEfforts = "-";
 
-const NormalisePass& row_of(Pass pass) { return kPasses[static_cast<std::size_t>(pass)]; }
+const NormalisePass& row_of(Pass pass) { return kPassFacts[static_cast<std::size_t>(pass)]; }
 
 Error usage(std::string message, std::string hint = {}) {
   return Error(ErrorCode::usage, std::move(message)).hint(std::move(hint));
@@ -35,7 +35,7 @@ Error usage(std::string message, std::string hint = {}) {
 
 Error unknown(std::string_view name) {
   NearestName nearest(name);
-  for (const NormalisePass& row : kPasses) nearest.offer(row.name);
+  for (const NormalisePass& row : kPassFacts) nearest.offer(row.name);
   return usage("there is no pass '" + std::string(name) + "'",
                nearest.best().empty() ? "parlance list passes shows them" : nearest.hint());
 }
@@ -163,7 +163,7 @@ bool is_json(std::string_view text) {
 }
 
 /// Has the setting what the pass takes, and nothing else?
-Result<void> check(const NormalisePass& pass, const PassSetting& setting) {
+Result<void> check_setting(const NormalisePass& pass, const PassSetting& setting) {
   const bool has_name = pass.takes == PassTakes::name || pass.takes == PassTakes::type;
   const bool extra = (!setting.roles.empty() && pass.takes != PassTakes::roles) ||
                      (!setting.name.empty() && !has_name) ||
@@ -195,13 +195,13 @@ void add_roles(PassSetting& setting, const PassSetting& before) {
 }  // namespace
 
 std::string_view name_of(PassTakes takes) { return kTakes[static_cast<std::size_t>(takes)]; }
-std::span<const NormalisePass> normalise_passes() { return kPasses; }
+std::span<const NormalisePass> normalise_passes() { return kPassFacts; }
 std::string_view name_of(Pass pass) { return row_of(pass).name; }
 
 std::optional<Pass> find_pass(std::string_view name) {
-  const auto* found =
-      std::find_if(std::begin(kPasses), std::end(kPasses), [&](const NormalisePass& row) { return row.name == name; });
-  return found == std::end(kPasses) ? std::nullopt : std::optional(found->pass);
+  const auto* found = std::find_if(std::begin(kPassFacts), std::end(kPassFacts),
+                                   [&](const NormalisePass& row) { return row.name == name; });
+  return found == std::end(kPassFacts) ? std::nullopt : std::optional(found->pass);
 }
 
 Result<Passes> Passes::of(std::initializer_list<std::string_view> run, std::initializer_list<std::string_view> skip) {
@@ -217,11 +217,11 @@ Result<Passes> Passes::of(std::initializer_list<std::string_view> run, std::init
 
 Result<void> Passes::run(Pass pass, PassSetting wanted) {
   const NormalisePass& row = row_of(pass);
-  if (Result<void> fits = check(row, wanted); !fits) return fits;
+  if (Result<void> fits = check_setting(row, wanted); !fits) return fits;
   if (row.takes == PassTakes::roles && asks_for(pass)) add_roles(wanted, setting(pass));
   asked_ |= bit(pass);
   if (wanted == setting(pass)) return {};
-  auto changed = settings_ ? std::make_shared<Settings>(*settings_) : std::make_shared<Settings>(std::size(kPasses));
+  auto changed = settings_ ? std::make_shared<Settings>(*settings_) : std::make_shared<Settings>(std::size(kPassFacts));
   (*changed)[static_cast<std::size_t>(pass)] = std::move(wanted);
   settings_ = std::move(changed);
   return {};
@@ -262,7 +262,7 @@ const PassSetting& Passes::setting(Pass pass) const& {
 
 std::vector<std::string> Passes::words() const {
   std::vector<std::string> all;
-  for (const NormalisePass& row : kPasses) {
+  for (const NormalisePass& row : kPassFacts) {
     if (!asks_for(row.pass)) continue;
     const std::string more = words_of(row.takes, setting(row.pass));
     all.push_back(more.empty() ? std::string(row.name) : std::string(row.name) + ":" + more);
@@ -273,7 +273,7 @@ std::vector<std::string> Passes::words() const {
 bool Passes::operator==(const Passes& other) const {
   if (asked_ != other.asked_ || skipped_ != other.skipped_) return false;
   if (settings_ == other.settings_) return true;
-  return std::all_of(std::begin(kPasses), std::end(kPasses),
+  return std::all_of(std::begin(kPassFacts), std::end(kPassFacts),
                      [&](const NormalisePass& row) { return setting(row.pass) == other.setting(row.pass); });
 }
 

@@ -25,7 +25,7 @@ Basic basic_of(Value v) {
 
 bool is_whole(Basic kind) { return kind == Basic::integer || kind == Basic::byte; }
 
-bool fail(Runtime& rt, std::string message) {
+bool fail_comparison(Runtime& rt, std::string message) {
   rt.fail(ErrorCode::go_execute, std::move(message));
   return false;
 }
@@ -33,7 +33,7 @@ bool fail(Runtime& rt, std::string message) {
 std::string type_text(Value v) { return std::string(facts(type_of(v)).name); }
 
 bool incompatible(Runtime& rt, Value a, Value b) {
-  return fail(rt, "incompatible types for comparison: " + type_text(a) + " and " + type_text(b));
+  return fail_comparison(rt, "incompatible types for comparison: " + type_text(a) + " and " + type_text(b));
 }
 
 bool same_scalar(Runtime& rt, Basic kind, Value a, Value b) {
@@ -54,8 +54,8 @@ bool same_scalar(Runtime& rt, Basic kind, Value a, Value b) {
 bool same_object(Runtime& rt, Value a, Value b, bool& result) {
   const auto kind = [](Value v) { return v.is_undefined() ? GoKind::invalid : facts(type_of(v)).kind; };
   if (kind(a) != kind(b) && !a.is_undefined() && !b.is_undefined()) {
-    return fail(rt, "non-comparable types " + display(rt, a, 's') + ": " + type_text(a) + ", " + type_text(b) + ": " +
-                        display(rt, b));
+    return fail_comparison(rt, "non-comparable types " + display(rt, a, 's') + ": " + type_text(a) + ", " +
+                                   type_text(b) + ": " + display(rt, b));
   }
   const bool a_nil = a.is_undefined() || is_nil(a);
   const bool b_nil = b.is_undefined() || is_nil(b);
@@ -63,7 +63,8 @@ bool same_object(Runtime& rt, Value a, Value b, bool& result) {
     result = a_nil == b_nil;
     return true;
   }
-  if (kind(b) != GoKind::pointer) return fail(rt, "non-comparable type " + display(rt, b, 's') + ": " + type_text(b));
+  if (kind(b) != GoKind::pointer)
+    return fail_comparison(rt, "non-comparable type " + display(rt, b, 's') + ": " + type_text(b));
   result = type_of(a) == type_of(b) && a.list == b.list;
   return true;
 }
@@ -102,7 +103,7 @@ bool less_values(Runtime& rt, Value a, Value b, bool& result) {
   result = false;
   const Basic kind = basic_of(a);
   const Basic other = basic_of(b);
-  if (kind == Basic::none || other == Basic::none) return fail(rt, "invalid type for comparison");
+  if (kind == Basic::none || other == Basic::none) return fail_comparison(rt, "invalid type for comparison");
   if (is_whole(kind) && is_whole(other)) {
     result = a.integer < b.integer;
     return true;
@@ -114,7 +115,7 @@ bool less_values(Runtime& rt, Value a, Value b, bool& result) {
       rt.charge_bytes(length_of(a));
       result = text(rt, a) < text(rt, b);
       return true;
-    default: return fail(rt, "invalid type for comparison");
+    default: return fail_comparison(rt, "invalid type for comparison");
   }
 }
 

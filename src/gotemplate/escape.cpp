@@ -70,7 +70,7 @@ std::string_view replace_html(const char*& p, const char*, std::string&) {
   }
 }
 
-void append_hex(std::string& out, std::uint32_t value) {
+void append_capital_hex(std::string& out, std::uint32_t value) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   int shift = 12;
   while (value >> shift >= 0x10) shift += 4;
@@ -90,7 +90,7 @@ std::string_view replace_js(const char*& p, const char* end, std::string& buffer
   const bool special = c == '<' || c == '>' || c == '&' || c == '=' || c < ' ';
   if (!special && (c < 0x80 || is_print(c))) return {};
   buffer = "\\u";
-  append_hex(buffer, c);
+  append_capital_hex(buffer, c);
   return buffer;
 }
 

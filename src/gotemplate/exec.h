@@ -38,8 +38,7 @@ struct RunMode {
 
 class Executor {
  public:
-  Executor(const Program& program, Runtime& rt, Output& output, VariableStack& variables)
-      : program_(program), rt_(rt), output_(output), variables_(variables) {}
+  Executor(Runtime& rt, Output& output, VariableStack& variables) : rt_(rt), output_(output), variables_(variables) {}
   void observe(LoopObserver& observer) { observer_ = &observer; }
 
   /// Runs `tree` over `data`. False after a failure, which rt.failure words as Go does; failed_at()
@@ -108,7 +107,6 @@ class Executor {
 
   static constexpr std::uint32_t kMostNesting = 2500;
 
-  const Program& program_;
   Runtime& rt_;
   Output& output_;
   VariableStack& variables_;

@@ -24,7 +24,7 @@ constexpr char kHex[] = "0123456789abcdef";
 
 /// encoding/json writes these letters; every other control character, < > & and U+2028/9 are \u00XX, since Go's default
 /// is that JSON may be put into HTML.
-char short_escape(char32_t c) {
+char json_escape_letter(char32_t c) {
   switch (c) {
     case '"':
     case '\\': return static_cast<char>(c);
@@ -39,7 +39,7 @@ char short_escape(char32_t c) {
 
 char* put_escape(char* at, char32_t c) {
   *at++ = '\\';
-  if (const char letter = short_escape(c); letter != '\0') {
+  if (const char letter = json_escape_letter(c); letter != '\0') {
     *at++ = letter;
     return at;
   }

@@ -12,7 +12,7 @@ using Role = CallMember::Role;
 
 namespace {
 
-constexpr std::uint32_t kMostCounted = 64;  ///< calls
+constexpr std::uint32_t kMostCountedCalls = 64;  ///< calls
 
 using reply::is_blank;
 
@@ -155,7 +155,7 @@ bool ReplyGrammar::allows_text_behind() const {
 
 /// What was asked for of the number of calls and the text around them, and cannot be had.
 void ReplyGrammar::note_limits() {
-  if (data_.options.max_calls > kMostCounted) notes_.add({}, "max_calls", "more than 64 calls are not counted");
+  if (data_.options.max_calls > kMostCountedCalls) notes_.add({}, "max_calls", "more than 64 calls are not counted");
   note_text_behind();
 }
 
@@ -174,7 +174,7 @@ void ReplyGrammar::note_text_behind() {
 std::uint32_t ReplyGrammar::most_calls() const {
   if (!data_.parallel) return 1;
   const std::uint32_t most = data_.options.max_calls;
-  return most == 0 || most > kMostCounted ? kUnbounded : most;
+  return most == 0 || most > kMostCountedCalls ? kUnbounded : most;
 }
 
 /// Further calls behind the first.

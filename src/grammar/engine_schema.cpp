@@ -14,7 +14,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr int kDeepest = 24;                 ///< schemas inside each other
+constexpr int kDeepestSchema = 24;           ///< schemas inside each other
 constexpr std::int64_t kMostItems = 64;      ///< a count that every engine takes
 constexpr std::size_t kMostConstants = 256;  ///< of an enum
 
@@ -52,7 +52,7 @@ class EngineSchema {
   /// Appends the schema; false: it has to be written out.
   bool write(std::string& out, Value schema, int depth) {
     if (schema.is(Kind::boolean) && schema.integer != 0 && depth > 0) return out += "{}", true;
-    if (!schema.is(Kind::dict) || depth > kDeepest) return false;
+    if (!schema.is(Kind::dict) || depth > kDeepestSchema) return false;
     std::string_view own;  // the keyword that says what kind of schema it is, where it is not `type`
     std::vector<const DictEntry*> rest;
     for (const DictEntry& entry : entries(schema)) {

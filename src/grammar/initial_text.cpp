@@ -9,7 +9,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr std::size_t kLongest = 64;  ///< bytes of a beginning: what goes on as it does is no content either
+constexpr std::size_t kLongestBeginning = 64;  ///< bytes of a beginning: what goes on as it does is no content either
 const std::vector<Range> kBlanks{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}};
 
 /// Texts as a tree of code points; a text that another begins with takes its place.
@@ -95,7 +95,7 @@ NodeId ReplyGrammar::text_not_initial() {
   for (const std::string& opening : initial_openings()) {
     const char* p = opening.data();
     const char* const end = p + opening.size();
-    for (bool mark = false; p != end && p < opening.data() + kLongest && !mark;) {
+    for (bool mark = false; p != end && p < opening.data() + kLongestBeginning && !mark;) {
       const utf8::Decoded c = utf8::decode(p, end);
       mark = contains(marks, c.code_point);
       p += c.size;

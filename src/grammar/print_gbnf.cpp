@@ -1,5 +1,5 @@
 // llama.cpp's GBNF. Text between markers becomes a rule for each state of its automaton; long counted repeats are built
-// of blocks, since engines unroll them. Begin reading at Printer::run.
+// of blocks, since engines unroll them. Begin reading at GbnfPrinter::run.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -17,7 +17,7 @@ namespace parlance::grammar {
 namespace {
 
 constexpr std::uint32_t kBlock = 64;  ///< the longest repeat that is left to the engine
-constexpr int kDepth = 50;            ///< brackets inside each other, before a rule is made of it
+constexpr int kGbnfDepth = 50;        ///< brackets inside each other, before a rule is made of it
 /// rules that an engine makes of what is repeated, times how often: llama.cpp refuses 2000
 constexpr std::uint32_t kMostMade = 1000;
 
@@ -79,9 +79,9 @@ std::uint32_t made_of(std::string_view text) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(made, kUnbounded));
 }
 
-class Printer {
+class GbnfPrinter {
  public:
-  Printer(const Ir& ir, std::span<const NodeId> sequence) : ir_(ir), shared_(ir, sequence), sequence_(sequence) {}
+  GbnfPrinter(const Ir& ir, std::span<const NodeId> sequence) : ir_(ir), shared_(ir, sequence), sequence_(sequence) {}
   std::string run();
   /// Of a whole reply: what ends it may be an end of generation.
   void may_end_before_tokens() { find_ends(sequence_.back()); }
@@ -119,7 +119,7 @@ class Printer {
 
 /// Rules are written from a queue: each one that is named on the way is appended, so that nothing recurses through
 /// rules.
-std::string Printer::run() {
+std::string GbnfPrinter::run() {
   const std::string root = names_.take("root");
   tasks_.emplace_back(root, [this] { return all(); });
   while (!tasks_.empty()) {
@@ -130,7 +130,7 @@ std::string Printer::run() {
   return std::move(out_);
 }
 
-std::string Printer::all() {
+std::string GbnfPrinter::all() {
   if (sequence_.size() == 1) return fresh(sequence_[0], Bind::alternatives, 0);
   std::string out;
   for (const NodeId id : sequence_) out += (out.empty() ? "" : " ") + expression(id, Bind::atom, 1);
@@ -138,7 +138,7 @@ std::string Printer::all() {
 }
 
 // The name is known before the body is written, which a rule that refers to itself needs.
-std::string Printer::rule_of(NodeId id, std::string_view wanted, NodeId body) {
+std::string GbnfPrinter::rule_of(NodeId id, std::string_view wanted, NodeId body) {
   const auto [known, is_new] = rules_.try_emplace(id);
   if (!is_new) return known->second;
   known->second = names_.take(wanted);
@@ -146,19 +146,19 @@ std::string Printer::rule_of(NodeId id, std::string_view wanted, NodeId body) {
   return known->second;
 }
 
-std::string Printer::expression(NodeId id, Bind bind, int depth) {
+std::string GbnfPrinter::expression(NodeId id, Bind bind, int depth) {
   const Node& node = ir_.node(id);
   if (node.op == Op::rule) return rule_of(id, ir_.rules()[node.min].name, ir_.rules()[node.min].body);
   if (node.op == Op::text) return text(id);
   const bool plain = node.op == Op::literal || node.op == Op::chars || node.op == Op::never;
-  if (!plain && id != ir_.empty() && (shared_.is_shared(id) || depth > kDepth)) {
+  if (!plain && id != ir_.empty() && (shared_.is_shared(id) || depth > kGbnfDepth)) {
     const std::string_view name = ir_.name_of(id);
     return rule_of(id, name.empty() ? "part" : name, id);
   }
   return fresh(id, bind, depth);
 }
 
-std::string Printer::fresh(NodeId id, Bind bind, int depth) {
+std::string GbnfPrinter::fresh(NodeId id, Bind bind, int depth) {
   const Node& node = ir_.node(id);
   switch (node.op) {
     case Op::never: return "[^\\x00-\\U0010FFFF]";
@@ -173,7 +173,7 @@ std::string Printer::fresh(NodeId id, Bind bind, int depth) {
 }
 
 /// Whether the node may be empty, as far as that is seen without looking into rules.
-bool Printer::may_lack(NodeId id) const {
+bool GbnfPrinter::may_lack(NodeId id) const {
   const Node& node = ir_.node(id);
   if (node.op == Op::choice)
     return std::any_of(ir_.children(node).begin(), ir_.children(node).end(),
@@ -182,7 +182,7 @@ bool Printer::may_lack(NodeId id) const {
 }
 
 /// The last piece of a reply in each way to write one.
-void Printer::find_ends(NodeId first) {
+void GbnfPrinter::find_ends(NodeId first) {
   std::vector<NodeId> pending{first};
   while (!pending.empty()) {
     const NodeId id = pending.back();
@@ -200,7 +200,7 @@ void Printer::find_ends(NodeId first) {
 
 /// What llama.cpp takes for the end of generation is optional at the end of a reply: generation stops there before the
 /// grammar is asked for the token.
-std::string Printer::literal(NodeId id, Bind bind) const {
+std::string GbnfPrinter::literal(NodeId id, Bind bind) const {
   const std::string_view bytes = ir_.bytes(ir_.node(id));
   const auto end = ends_.contains(id) ? std::find_if(std::begin(kEnds), std::end(kEnds),
                                                      [&](std::string_view text) { return bytes.ends_with(text); })
@@ -213,7 +213,7 @@ std::string Printer::literal(NodeId id, Bind bind) const {
   return bind == Bind::atom ? "(" + whole + ")" : whole;
 }
 
-std::string Printer::list(const Node& node, Bind bind, int depth) {
+std::string GbnfPrinter::list(const Node& node, Bind bind, int depth) {
   const bool choice = node.op == Op::choice;
   const std::string_view separator = choice ? " | " : " ";
   std::string out;
@@ -242,7 +242,7 @@ std::string Printer::list(const Node& node, Bind bind, int depth) {
 
 // ---- repeats
 
-std::string Printer::repeated(NodeId id, Bind bind, int depth) {
+std::string GbnfPrinter::repeated(NodeId id, Bind bind, int depth) {
   const Node& node = ir_.node(id);
   const NodeId child = ir_.children(node)[0];
   const bool unbounded = node.max == kUnbounded;
@@ -268,7 +268,7 @@ std::string Printer::repeated(NodeId id, Bind bind, int depth) {
 }
 
 /// What may be repeated so often in any engine: the text, or a rule of it.
-std::string Printer::repeatable(std::string atom, std::uint32_t times) {
+std::string GbnfPrinter::repeatable(std::string atom, std::uint32_t times) {
   if (std::uint64_t{made_of(atom)} * times <= kMostMade) return atom;
   const auto [known, is_new] = parts_.try_emplace(atom);
   if (is_new) {
@@ -278,7 +278,7 @@ std::string Printer::repeatable(std::string atom, std::uint32_t times) {
   return known->second;
 }
 
-std::string Printer::block(const std::string& atom) {
+std::string GbnfPrinter::block(const std::string& atom) {
   const auto [known, is_new] = blocks_.try_emplace(atom);
   if (!is_new) return known->second;
   known->second = names_.take("block");
@@ -287,14 +287,14 @@ std::string Printer::block(const std::string& atom) {
 }
 
 /// Blocks of blocks: 10000 times costs a few rules of 64, where the engine would unroll 10000 copies.
-std::string Printer::exactly(const std::string& atom, std::uint32_t count) {
+std::string GbnfPrinter::exactly(const std::string& atom, std::uint32_t count) {
   if (count <= kBlock) return format("{}{{{}}}", atom, count);
   const std::string blocks = exactly(block(atom), count / kBlock);
   return count % kBlock == 0 ? blocks : format("{} {}{{{}}}", blocks, atom, count % kBlock);
 }
 
 /// Full blocks and then less than one; or as many blocks as there can be and what is left.
-std::string Printer::up_to(const std::string& atom, std::uint32_t count) {
+std::string GbnfPrinter::up_to(const std::string& atom, std::uint32_t count) {
   if (count <= kBlock) return format("{}{{0,{}}}", atom, count);
   const std::string blocks = block(atom);
   const std::uint32_t whole = count / kBlock, rest = count % kBlock;
@@ -305,7 +305,7 @@ std::string Printer::up_to(const std::string& atom, std::uint32_t count) {
 
 // ---- text
 
-std::string Printer::text(NodeId id) {
+std::string GbnfPrinter::text(NodeId id) {
   const auto known = rules_.find(id);
   if (known != rules_.end()) return known->second;
   const std::string_view wanted = ir_.name_of(id);
@@ -318,7 +318,7 @@ std::string Printer::text(NodeId id) {
 /// A rule for each state of the automaton. From a state, a character that no edge names leads back to the start; an
 /// edge leads to its state; an edge that completes a stop leads to the stop's target, or is missing if the stop is
 /// forbidden.
-void Printer::write_text(NodeId id, const std::string& name) {
+void GbnfPrinter::write_text(NodeId id, const std::string& name) {
   const auto shared = std::make_shared<const StopAutomaton>(ir_.stops(ir_.node(id)));
   const StopAutomaton& automaton = *shared;
   // none where a stop is complete
@@ -357,10 +357,10 @@ void Printer::write_text(NodeId id, const std::string& name) {
 
 }  // namespace
 
-std::string print_gbnf(const Ir& ir, std::span<const NodeId> sequence) { return Printer(ir, sequence).run(); }
+std::string print_gbnf(const Ir& ir, std::span<const NodeId> sequence) { return GbnfPrinter(ir, sequence).run(); }
 
 std::string print_gbnf_of_reply(const Ir& ir, NodeId root) {
-  Printer printer(ir, {&root, 1});
+  GbnfPrinter printer(ir, {&root, 1});
   printer.may_end_before_tokens();
   return printer.run();
 }

@@ -7,7 +7,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr int kDepth = 1000;  // as deep as documents are
+constexpr int kDocumentDepth = 1000;  // as deep as documents are
 
 std::string pointer_step(std::string_view text) {
   std::string out;
@@ -39,8 +39,8 @@ class Writer {
  public:
   Writer(std::string& out, std::string_view base) : out_(out), base_(base), runtime_(arena_, limits_) {}
   void write(Value value, What what, int depth) {
-    if (value.is(Kind::dict) && depth < kDepth) return write_dict(value, what, depth);
-    if (value.is_sequence() && depth < kDepth) return write_list(value, what, depth);
+    if (value.is(Kind::dict) && depth < kDocumentDepth) return write_dict(value, what, depth);
+    if (value.is_sequence() && depth < kDocumentDepth) return write_list(value, what, depth);
     if (!append_json(runtime_, out_, value)) out_ += "null";
   }
 

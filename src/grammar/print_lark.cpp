@@ -1,6 +1,6 @@
 // llguidance's Lark. JSON by a schema is given through as %json; what is regular becomes a terminal, in as large pieces
 // as there are; text between markers is a terminal that holds none of them, with the marker behind it. Begin reading at
-// Printer::run.
+// LarkPrinter::run.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -17,7 +17,7 @@ namespace parlance::grammar {
 namespace {
 
 /// brackets inside each other, before a rule or a terminal is made of it: llguidance refuses many
-constexpr int kDepth = 20;
+constexpr int kLarkDepth = 20;
 /// bytes of a regular expression, before one that is used more than once gets a terminal
 constexpr std::size_t kInline = 60;
 
@@ -43,15 +43,15 @@ std::string soft(std::string_view marker) {
 }
 
 /// What none of the markers occurs in.
-std::string without(const std::vector<std::string>& markers) {
+std::string text_without(const std::vector<std::string>& markers) {
   std::string any;
   for (const std::string& marker : markers) any += (any.empty() ? "" : " | ") + soft(marker);
   return "~(/(?s:.*)/ (" + any + ") /(?s:.*)/)";
 }
 
-class Printer {
+class LarkPrinter {
  public:
-  explicit Printer(const GrammarData& data)
+  explicit LarkPrinter(const GrammarData& data)
       : data_(data), ir_(data.ir), shared_(data.ir, {&data.root, 1}), borders_(data.ir), json_(engine_schemas(data)) {}
   std::string run();
 
@@ -107,7 +107,7 @@ class Printer {
   std::string definitions_;
 };
 
-std::string Printer::run() {
+std::string LarkPrinter::run() {
   std::string out = "%llguidance {}\n\n";
   tasks_.emplace_back(names_.take("start"), [this] { return fresh(data_.root, false, 0); });
   while (!tasks_.empty()) {
@@ -118,7 +118,7 @@ std::string Printer::run() {
   return out + (definitions_.empty() ? "" : "\n") + definitions_;
 }
 
-std::string Printer::rule_of(NodeId id, std::string_view wanted, std::function<std::string()> body) {
+std::string LarkPrinter::rule_of(NodeId id, std::string_view wanted, std::function<std::string()> body) {
   const auto [known, is_new] = rules_.try_emplace(id);
   if (!is_new) return known->second;
   known->second = names_.take(lower(wanted));
@@ -126,7 +126,7 @@ std::string Printer::rule_of(NodeId id, std::string_view wanted, std::function<s
   return known->second;
 }
 
-std::string Printer::expression(NodeId id, bool atom, int depth) {
+std::string LarkPrinter::expression(NodeId id, bool atom, int depth) {
   if (const auto schema = json_.find(id); schema != json_.end()) return json(id, schema->second);
   const Node& node = ir_.node(id);
   if (node.op == Op::rule) {
@@ -137,14 +137,14 @@ std::string Printer::expression(NodeId id, bool atom, int depth) {
   if (id == ir_.empty()) return "\"\"";
   if (node.op == Op::literal && holds_token(id)) return with_tokens(ir_.bytes(node));
   if (is_terminal(id) && size_of_terminal({&id, 1}) == 1) return terminal(id);
-  if (node.op != Op::never && (shared_.is_shared(id) || depth > kDepth)) {
+  if (node.op != Op::never && (shared_.is_shared(id) || depth > kLarkDepth)) {
     const std::string_view name = ir_.name_of(id);
     return rule_of(id, name.empty() ? "part" : name, [this, id] { return fresh(id, false, 0); });
   }
   return fresh(id, atom, depth);
 }
 
-std::string Printer::fresh(NodeId id, bool atom, int depth) {
+std::string LarkPrinter::fresh(NodeId id, bool atom, int depth) {
   if (const auto schema = json_.find(id); schema != json_.end()) return json(id, schema->second);
   const Node& node = ir_.node(id);
   switch (node.op) {
@@ -161,7 +161,7 @@ std::string Printer::fresh(NodeId id, bool atom, int depth) {
 }
 
 /// A class without a character, which no text matches.
-std::string Printer::nothing() {
+std::string LarkPrinter::nothing() {
   if (!runs_.contains("")) {
     runs_[""] = names_.take("NOTHING");
     definitions_ += runs_[""] + ": /[^\\u{0}-\\u{10FFFF}]/\n";
@@ -170,7 +170,7 @@ std::string Printer::nothing() {
 }
 
 /// Regular parts beside each other are one terminal, as far as it is clear where it ends.
-std::string Printer::sequence(const Node& node, bool atom, int depth) {
+std::string LarkPrinter::sequence(const Node& node, bool atom, int depth) {
   std::string out;
   const std::vector<NodeId> children(ir_.children(node).begin(), ir_.children(node).end());
   std::uint32_t count = 0;
@@ -187,14 +187,14 @@ std::string Printer::sequence(const Node& node, bool atom, int depth) {
   return atom && count > 1 ? "(" + out + ")" : out;
 }
 
-bool Printer::is_terminal(NodeId id) {
+bool LarkPrinter::is_terminal(NodeId id) {
   return shared_.is_regular(id) && !json_.contains(id) && id != ir_.empty() && !holds_token(id) && !holds_pieces(id);
 }
 
 /// Whether the regular node is of several pieces, of which one at least is a token of the grammar's. What the lexer
 /// takes as one must be the same in all ways that begin alike: it follows the longer, and cannot go back where that
 /// ends otherwise.
-bool Printer::holds_pieces(NodeId id) {
+bool LarkPrinter::holds_pieces(NodeId id) {
   if (const auto known = in_pieces_.find(id); known != in_pieces_.end()) return known->second;
   const Node& node = ir_.node(id);
   bool holds = false;
@@ -208,7 +208,7 @@ bool Printer::holds_pieces(NodeId id) {
 }
 
 /// A token, or a choice of some.
-bool Printer::is_piece(NodeId id) const {
+bool LarkPrinter::is_piece(NodeId id) const {
   const Node& node = ir_.node(id);
   if (node.op != Op::choice) return Ir::is_token(node);
   return std::any_of(ir_.children(node).begin(), ir_.children(node).end(),
@@ -218,7 +218,7 @@ bool Printer::is_piece(NodeId id) const {
 /// How many of the first children make one terminal: the lexer takes all it can, so what stands behind must not begin
 /// as the terminal may go on. Where nothing is known to stand behind, digits may go on. 0: the first needs to be taken
 /// apart.
-std::size_t Printer::size_of_terminal(std::span<const NodeId> children) {
+std::size_t LarkPrinter::size_of_terminal(std::span<const NodeId> children) {
   std::size_t most = 0;
   while (most < children.size() && is_terminal(children[most]) && (most == 0 || !is_piece(children[most]))) {
     if (is_piece(children[most++])) break;
@@ -232,7 +232,7 @@ std::size_t Printer::size_of_terminal(std::span<const NodeId> children) {
 }
 
 /// Whether what stands behind a terminal may begin with one of `more`.
-bool Printer::may_go_on(std::span<const Range> more, std::span<const NodeId> behind) {
+bool LarkPrinter::may_go_on(std::span<const Range> more, std::span<const NodeId> behind) {
   for (const NodeId id : behind) {
     const Borders::Facts& next = borders_.of(id);
     if (overlap(more, next.first)) return true;
@@ -244,7 +244,7 @@ bool Printer::may_go_on(std::span<const Range> more, std::span<const NodeId> beh
 }
 
 /// Whether every text of the token is one between quotes that nothing in it ends: none is the beginning of another.
-bool Printer::is_quoted(NodeId id) const {
+bool LarkPrinter::is_quoted(NodeId id) const {
   const Node& node = ir_.node(id);
   const std::span<const NodeId> children = ir_.children(node);
   if (const Guard* guard = ir_.guard_of(id)) return is_quoted(guard->any);
@@ -253,7 +253,7 @@ bool Printer::is_quoted(NodeId id) const {
          std::all_of(children.begin(), children.end(), [this](NodeId way) { return is_quoted(way); });
 }
 
-bool Printer::is_between_quotes(NodeId id) const {
+bool LarkPrinter::is_between_quotes(NodeId id) const {
   const Node& node = ir_.node(id);
   const std::span<const NodeId> children = ir_.children(node);
   if (node.op == Op::choice)
@@ -271,7 +271,7 @@ bool Printer::is_between_quotes(NodeId id) const {
 
 /// Texts in quotes are one terminal together: of two the lexer would follow the longer, and could not go back where it
 /// ends elsewhere.
-std::string Printer::choice(const Node& node, int depth) {
+std::string LarkPrinter::choice(const Node& node, int depth) {
   std::string out, texts;
   std::vector<NodeId> quoted_ways;
   for (std::uint32_t i = 0; i < node.size; ++i) {
@@ -296,7 +296,7 @@ std::string Printer::choice(const Node& node, int depth) {
   return "(" + out + ")" + (may_lack ? "?" : "");
 }
 
-std::string Printer::repeated(const Node& node, std::string atom) const {
+std::string LarkPrinter::repeated(const Node& node, std::string atom) const {
   if (atom.back() == '?' || atom.back() == '*' || atom.back() == '+' || atom.back() == '}') atom = "(" + atom + ")";
   if (node.min == 0 && node.max == kUnbounded) return atom + "*";
   if (node.min == 1 && node.max == kUnbounded) return atom + "+";
@@ -307,7 +307,7 @@ std::string Printer::repeated(const Node& node, std::string atom) const {
 
 // ---- terminals
 
-std::string Printer::terminal_of(const std::vector<NodeId>& run) {
+std::string LarkPrinter::terminal_of(const std::vector<NodeId>& run) {
   std::string body;
   for (const NodeId id : run) body += (body.empty() ? "" : " ") + regular(id).text;
   if (run.size() == 1 && ir_.node(ir_.inside_token(run[0])).op == Op::literal) return body;
@@ -315,7 +315,7 @@ std::string Printer::terminal_of(const std::vector<NodeId>& run) {
 }
 
 /// The terminal of a regular expression.
-std::string Printer::defined(const std::string& body, std::string_view wanted) {
+std::string LarkPrinter::defined(const std::string& body, std::string_view wanted) {
   const auto [known, is_new] = runs_.try_emplace(body);
   if (is_new) {
     known->second = names_.take(upper(wanted.empty() ? "T" : wanted));
@@ -325,9 +325,9 @@ std::string Printer::defined(const std::string& body, std::string_view wanted) {
   return known->second;
 }
 
-std::string Printer::terminal(NodeId id) { return terminal_of({id}); }
+std::string LarkPrinter::terminal(NodeId id) { return terminal_of({id}); }
 
-const std::string& Printer::class_text(NodeId id) {
+const std::string& LarkPrinter::class_text(NodeId id) {
   std::string& known = classes_[id];
   if (known.empty()) known = "/" + class_of(ir_.ranges(ir_.node(id)), lark_char) + "/";
   return known;
@@ -335,12 +335,12 @@ const std::string& Printer::class_text(NodeId id) {
 
 /// A node inside of a terminal, written once. Where brackets would nest too deep, or are used again, those inside are a
 /// terminal of their own.
-const Printer::Written& Printer::regular(NodeId id) {
+const LarkPrinter::Written& LarkPrinter::regular(NodeId id) {
   if (const auto known = written_.find(id); known != written_.end()) return known->second;
   const Node& node = ir_.node(id);
   Written made;
   if (const Guard* guard = ir_.guard_of(id)) {
-    made.text = defined(regular(guard->any).text + " & " + without(guard->never), ir_.name_of(id));
+    made.text = defined(regular(guard->any).text + " & " + text_without(guard->never), ir_.name_of(id));
   } else if (node.op == Op::literal) {
     made.text = quoted(ir_.bytes(node));
   } else if (node.op == Op::chars) {
@@ -361,7 +361,7 @@ const Printer::Written& Printer::regular(NodeId id) {
       made.height = std::max(made.height, child.height + 1);
     }
     made.text += ')';
-    if (made.height > kDepth) made = {defined(made.text, ""), 0};
+    if (made.height > kLarkDepth) made = {defined(made.text, ""), 0};
     if (may_lack) made.text += '?';
   }
   if (shared_.is_shared(id) && !Ir::is_token(node) && made.text.size() > kInline)
@@ -382,7 +382,7 @@ std::string token_name(const AddedToken& token) {
 }
 
 /// The first token in a text, and the longest there.
-Printer::FoundToken Printer::find_token(std::string_view literal, std::size_t from) const {
+LarkPrinter::FoundToken LarkPrinter::find_token(std::string_view literal, std::size_t from) const {
   FoundToken found;
   for (const AddedToken& token : data_.control) {
     const std::size_t at = literal.find(token.text, from);
@@ -394,7 +394,7 @@ Printer::FoundToken Printer::find_token(std::string_view literal, std::size_t fr
 }
 
 /// Of regular nodes, which lead to no rule.
-bool Printer::holds_token(NodeId id) {
+bool LarkPrinter::holds_token(NodeId id) {
   if (data_.control.empty()) return false;
   if (const auto known = holding_.find(id); known != holding_.end()) return known->second;
   const Node& node = ir_.node(id);
@@ -406,7 +406,7 @@ bool Printer::holds_token(NodeId id) {
 }
 
 /// Tokens stand for themselves: <|call|>.
-std::string Printer::with_tokens(std::string_view literal) const {
+std::string LarkPrinter::with_tokens(std::string_view literal) const {
   std::string out;
   const auto put = [&](const std::string& part) { out += (out.empty() ? "" : " ") + part; };
   std::size_t from = 0;
@@ -421,17 +421,17 @@ std::string Printer::with_tokens(std::string_view literal) const {
 
 // ---- JSON and text
 
-std::string Printer::json(NodeId id, const std::string& schema) {
+std::string LarkPrinter::json(NodeId id, const std::string& schema) {
   return rule_of(id, "json", [&schema] { return "%json " + schema; });
 }
 
-std::string Printer::text(NodeId id) {
+std::string LarkPrinter::text(NodeId id) {
   const std::string_view name = ir_.name_of(id);
   return rule_of(id, name.empty() ? "text" : name, [this, id] { return text_rule(id); });
 }
 
 /// A terminal without any stop, alone or with a stop behind it; the stop's target follows.
-std::string Printer::text_rule(NodeId id) {
+std::string LarkPrinter::text_rule(NodeId id) {
   const Node& node = ir_.node(id);
   const std::string plain = names_.take("TEXT");
   std::string terminal = plain;
@@ -439,7 +439,7 @@ std::string Printer::text_rule(NodeId id) {
   std::string rule;
   std::vector<std::string> stops;
   for (const Stop& stop : ir_.stops(node)) stops.push_back(stop.literal);
-  definitions_ += terminal + ": /(?s:.*)/" + (stops.empty() ? "" : " & " + without(stops)) + "\n";
+  definitions_ += terminal + ": /(?s:.*)/" + (stops.empty() ? "" : " & " + text_without(stops)) + "\n";
   if (node.min != 0) rule = terminal;
   for (const Stop& stop : ir_.stops(node)) {
     if (stop.target == kNone) continue;
@@ -461,6 +461,6 @@ std::string Printer::text_rule(NodeId id) {
 
 }  // namespace
 
-std::string print_lark(const GrammarData& data) { return Printer(data).run(); }
+std::string print_lark(const GrammarData& data) { return LarkPrinter(data).run(); }
 
 }  // namespace parlance::grammar

@@ -83,9 +83,9 @@ std::string of_kind(std::string_view kind, const std::string& content) {
   return format(R"({{"type": "{}", "content": {}}})", kind, content);
 }
 
-class Printer {
+class StructuralTagPrinter {
  public:
-  explicit Printer(const GrammarData& data)
+  explicit StructuralTagPrinter(const GrammarData& data)
       : ir_(data.ir), outline_(data.outline), parallel_(data.parallel), root_(data.root), json_(engine_schemas(data)) {
     if (!outline_.is_tagged) return;
     for (const Outline::Calls& calls : outline_.calls) each_.push_back(tags_of(calls));
@@ -221,7 +221,7 @@ class Printer {
 }  // namespace
 
 std::string print_structural_tag(const GrammarData& data) {
-  return format(R"({{"type": "structural_tag", "format": {}}})", Printer(data).run()) + "\n";
+  return format(R"({{"type": "structural_tag", "format": {}}})", StructuralTagPrinter(data).run()) + "\n";
 }
 
 }  // namespace parlance::grammar

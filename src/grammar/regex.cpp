@@ -1,4 +1,5 @@
-// The parser of patterns, which makes nodes as it goes. Groups nest at most kDepth deep. Begin reading at Parser::run.
+// The parser of patterns, which makes nodes as it goes. Groups nest at most kPatternDepth deep. Begin reading at
+// Parser::run.
 #include "grammar/regex.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr int kDepth = 32;
+constexpr int kPatternDepth = 32;
 constexpr std::size_t kLongestPattern = 4096;
 constexpr std::uint32_t kMostRepeats = 10000;
 
@@ -179,7 +180,7 @@ Regex Parser::atom(int depth) {
 }
 
 Regex Parser::group(int depth) {
-  if (depth == kDepth) return fail("groups too deep");
+  if (depth == kPatternDepth) return fail("groups too deep");
   if (take('?')) {
     if (at('P') && p_ + 1 != end_ && p_[1] == '<') ++p_;  // as Python and Rust write it
     const bool named = at('<') && p_ + 1 != end_ && p_[1] != '=' && p_[1] != '!';

@@ -14,7 +14,7 @@ std::vector<std::string> texts_of(const std::vector<Stop>& stops) {
   return texts;
 }
 
-std::vector<Range> first_letters(const std::vector<Stop>& stops) {
+std::vector<Range> first_letters_of_stops(const std::vector<Stop>& stops) {
   std::vector<Range> letters;
   for (const Stop& stop : stops) {
     const char32_t c = utf8::decode(stop.literal.data(), stop.literal.data() + stop.literal.size()).code_point;
@@ -47,7 +47,7 @@ NodeId ReplyGrammar::json_response() {
 
 /// Where the pattern takes many characters, it takes none that a marker begins with: only where it names one.
 NodeId ReplyGrammar::pattern_response() {
-  const std::vector<Range> begins = first_letters(forbidden(false));
+  const std::vector<Range> begins = first_letters_of_stops(forbidden(false));
   bool kept_out = false;
   const Unit unit = [&](std::vector<Range> ranges) {
     ranges = normalized(std::move(ranges));

@@ -7,7 +7,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr std::size_t kMostCounted = 5;  ///< 31 rules with 80 members between them
+constexpr std::size_t kMostCountedMembers = 5;  ///< 31 rules with 80 members between them
 
 /// Members that each come once, or not at all where they are not required, and members that may come at any time.
 ///
@@ -64,13 +64,13 @@ class AnyOrder {
 NodeId Schema::in_any_order(const Shape& shape, const MemberWriter& writer, const Members& all, std::string_view name) {
   const std::size_t count = all.declared.size();
   if (count < 2 && all.other == ir_.never()) return kNone;
-  const bool counted = count <= kMostCounted;
+  const bool counted = count <= kMostCountedMembers;
   const Value schema = shape.schema;
   if (!counted && !writer.may_repeat) {
     note(schema, "properties", "too many for any order: they come as declared", true);
     return kNone;
   }
-  const std::size_t each = std::min(count, kMostCounted);
+  const std::size_t each = std::min(count, kMostCountedMembers);
   if (!context_.shared.spend((each + 1) << each)) {  // a rule for each set of members, with what may follow
     note(schema, "properties", "too much work for any order: they come as declared", true);
     return kNone;
@@ -78,7 +78,7 @@ NodeId Schema::in_any_order(const Shape& shape, const MemberWriter& writer, cons
   AnyOrder order(ir_, writer.separator, name);
   std::vector<NodeId> free = {all.other};
   for (const Members::One& one : all.declared) {
-    const bool once = counted || (one.required && order.once.size() < kMostCounted);
+    const bool once = counted || (one.required && order.once.size() < kMostCountedMembers);
     if (once) {
       order.once.push_back(one);
     } else {
@@ -90,7 +90,7 @@ NodeId Schema::in_any_order(const Shape& shape, const MemberWriter& writer, cons
     const auto required = static_cast<std::size_t>(
         std::count_if(all.declared.begin(), all.declared.end(), [](const Members::One& one) { return one.required; }));
     note(schema, "properties", "in any order more than five are not kept from coming again");
-    if (required > kMostCounted) note(schema, "required", "in any order only the first five are sure to come");
+    if (required > kMostCountedMembers) note(schema, "required", "in any order only the first five are sure to come");
   }
   return order.make(shape.not_empty);
 }

@@ -7,7 +7,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr std::uint32_t kLongest = 1000000;  ///< counts past this are not held to
+constexpr std::uint32_t kLargestCount = 1000000;  ///< counts past this are not held to
 
 }  // namespace
 
@@ -18,7 +18,7 @@ std::optional<std::uint32_t> Schema::count(const Leaf& leaf, std::string_view ke
   for (const Value schema : leaf.all) {
     const std::optional<Decimal> number = decimal_of(get(schema, keyword));
     if (!number || number->negative || !number->is_integer()) continue;
-    if (number->whole.size() > 7 || std::stoul(number->whole) > kLongest) {
+    if (number->whole.size() > 7 || std::stoul(number->whole) > kLargestCount) {
       note(schema, keyword, "counts past a million are not held to");
       continue;
     }

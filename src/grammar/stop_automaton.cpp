@@ -13,9 +13,11 @@ namespace {
 
 // Each gap of white space doubles the ways that a stop has; from here on the rest of its gaps is taken as none.
 constexpr std::size_t kMostWays = 16;
-constexpr char32_t kBlanks[] = {U' ', U'\t', U'\n', U'\r'};
+constexpr char32_t kBlankCharacters[] = {U' ', U'\t', U'\n', U'\r'};
 
-bool is_blank(char32_t c) { return std::find(std::begin(kBlanks), std::end(kBlanks), c) != std::end(kBlanks); }
+bool is_blank_character(char32_t c) {
+  return std::find(std::begin(kBlankCharacters), std::end(kBlankCharacters), c) != std::end(kBlankCharacters);
+}
 
 }  // namespace
 
@@ -37,7 +39,7 @@ StopAutomaton::State StopAutomaton::grow_blank(std::vector<Trie>& trie, State fr
   if (trie[from].blank) return from;
   const State to = grow(trie, from, U' ');
   trie[to].blank = true;
-  for (const char32_t blank : kBlanks) trie[from].next.try_emplace(blank, to);
+  for (const char32_t blank : kBlankCharacters) trie[from].next.try_emplace(blank, to);
   return to;
 }
 
@@ -70,10 +72,11 @@ void StopAutomaton::close(std::vector<Trie>& trie, std::span<const Stop> stops) 
     const State state = order[i];
     if (state != kStart) edges_[state] = edges_[trie[state].fail];
     if (trie[state].blank) {
-      for (const char32_t blank : kBlanks) edges_[state][blank] = {state, kNone};
+      for (const char32_t blank : kBlankCharacters) edges_[state][blank] = {state, kNone};
     }
     for (const auto& [c, child] : trie[state].next) {
-      if (const auto known = edges_[state].find(c); known != edges_[state].end() && trie[state].blank && is_blank(c))
+      if (const auto known = edges_[state].find(c);
+          known != edges_[state].end() && trie[state].blank && is_blank_character(c))
         continue;
       const Step before = state == kStart ? Step{} : step(trie[state].fail, c);
       trie[child].fail = before.state;

@@ -8,7 +8,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr int kDeepest = 8;  ///< tags inside of tags
+constexpr int kDeepestTag = 8;  ///< tags inside of tags
 constexpr std::size_t kMostTags = 20000;
 
 /// What is escaped may stand there; what is not may end the key, or is none that a reader takes.
@@ -52,7 +52,8 @@ NodeId ArgumentsGrammar::tagged_members(const Tagged& to, const Schemas& schemas
   const MemberWriter writer{
       [&](const Property& property) {
         if (!may_be_in_tag(property.name, to.tags.key_escape)) return left_out(property.name, "cannot stand in a tag");
-        if (to.depth >= kDeepest || tags_made_ > kMostTags) return left_out(property.name, "nests too deep for tags");
+        if (to.depth >= kDeepestTag || tags_made_ > kMostTags)
+          return left_out(property.name, "nests too deep for tags");
         return tag(to, property.schemas, ir_.literal(in_attribute(property.name, to.tags.key_escape)), property.name);
       },
       [&](const Shape& shape) {
@@ -95,7 +96,7 @@ std::string ArgumentsGrammar::type_word(const ArgumentTags& tags, Types types) c
 /// A list as tags inside of the tag. Each level multiplies what a schema that contains itself makes, so depth and tags
 /// are both bounded.
 NodeId ArgumentsGrammar::nested_list(const Tagged& to, const Schemas& schemas) {
-  if (to.depth >= kDeepest) return ir_.never();
+  if (to.depth >= kDeepestTag) return ir_.never();
   const Tagged inner{to.tags, to.tool, to.after, to.depth + 1};
   std::vector<NodeId> ways;
   for (const Items& items : schema(to.tool).arrays(schemas)) {

@@ -10,7 +10,7 @@
 namespace parlance::grammar {
 namespace {
 
-constexpr int kDepth = 64;
+constexpr int kDerivativeDepth = 64;
 constexpr std::size_t kMostVariants = 16;
 
 /// What each way through a node is, once `prefix` stands. Ways that end inside of the prefix are left out: a marker
@@ -24,7 +24,7 @@ struct Derivative {
   NodeId of(NodeId id, std::string_view prefix, int depth) {
     if (prefix.empty()) return id;
     const Node node = ir.node(id);
-    if (depth == kDepth) return ir.never();
+    if (depth == kDerivativeDepth) return ir.never();
     switch (node.op) {
       case Op::literal:
         return ir.bytes(node).starts_with(prefix) ? ir.literal(std::string(ir.bytes(node).substr(prefix.size())))

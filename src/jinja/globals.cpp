@@ -21,13 +21,6 @@
 namespace parlance::jinja {
 namespace {
 
-/// "No such attribute": whoever asked then tries an item, or makes an undefined value.
-Value missing() {
-  Value v;
-  v.flags = Value::kMissing;
-  return v;
-}
-
 // ---- range
 
 /// The sandbox's safe_range bounds the number of members; make_range asks for it.

@@ -10,9 +10,9 @@ namespace parlance {
 namespace {
 
 /// Members of a document that say where it is from: they need not be shown.
-constexpr std::string_view kIds[] = {"id", "doc_id", "document_id", "url", "source"};
+constexpr std::string_view kDocumentIds[] = {"id", "doc_id", "document_id", "url", "source"};
 
-bool is_id(std::string_view name) { return is_one_of(name, kIds); }
+bool is_id(std::string_view name) { return is_one_of(name, kDocumentIds); }
 
 /// What a function has, at least one of it.
 constexpr std::string_view kFunction[] = {"name", "description", "parameters"};

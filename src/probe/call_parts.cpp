@@ -7,13 +7,7 @@
 namespace parlance::probe {
 namespace {
 
-using Kind = CallPart::Kind;
-
-CallPart literal(std::string_view text) {
-  CallPart part;
-  part.literal = marker_of(text);
-  return part;
-}
+using PartKind = CallPart::Kind;
 
 bool is_id_char(char c) { return ascii::is_word(c) || c == '.' || c == ':' || c == '-'; }
 
@@ -61,11 +55,11 @@ class PartsMaker {
     return body_.substr(slots[i].end, slots[i + 1].begin - slots[i].end);
   }
   void flush() {
-    if (!is_blank(pending_)) parts_.push_back(literal(pending_));
+    if (!is_blank(pending_)) parts_.push_back(literal_part(pending_));
     pending_.clear();
   }
   void add_slot(const CallPart& part) {
-    if (part.kind == Kind::name) before_name_ = pending_;
+    if (part.kind == PartKind::name) before_name_ = pending_;
     const std::string blank = is_blank(pending_) ? pending_ : std::string();
     flush();
     parts_.push_back(part);
@@ -83,7 +77,7 @@ class PartsMaker {
     std::string pattern =
         std::string(text.substr(begin, counter.begin - begin)) + "{" + std::to_string(counter.base) + "}";
     pattern += text.substr(counter.end, end - counter.end);
-    if (begin == 0 && !parts_.empty() && parts_.back().kind == Kind::name) {
+    if (begin == 0 && !parts_.empty() && parts_.back().kind == PartKind::name) {
       parts_.pop_back();
       if (!parts_.empty()) parts_.pop_back();  // the literal before the name, whose end belongs to the id
       const std::size_t run = id_run_begin(before_name_, before_name_.size());
@@ -94,7 +88,7 @@ class PartsMaker {
     }
     flush();
     CallPart id;
-    id.kind = Kind::id;
+    id.kind = PartKind::id;
     id.pattern = pattern;
     parts_.push_back(id);
     pending_ = std::string(text.substr(end));
@@ -123,8 +117,8 @@ std::string_view key_of_colon(std::string_view text, char lead, std::size_t& fro
 
 /// A template that writes an object by hand, and perhaps not to its end, still means one: {"name": "N", "arguments": A
 void make_object(std::vector<CallPart>& parts) {
-  if (parts.size() < 4 || parts[0].kind != Kind::literal || parts[1].kind != Kind::name ||
-      parts[2].kind != Kind::literal || parts[3].kind != Kind::arguments ||
+  if (parts.size() < 4 || parts[0].kind != PartKind::literal || parts[1].kind != PartKind::name ||
+      parts[2].kind != PartKind::literal || parts[3].kind != PartKind::arguments ||
       parts[3].arguments.codec != CallArguments::Codec::json) {
     return;
   }
@@ -139,20 +133,20 @@ void make_object(std::vector<CallPart>& parts) {
   const std::string_view arguments_key = key_of_colon(trimmed(between), ',', comma);
   if (name_key.empty() || arguments_key.empty()) return;
   CallPart object;
-  object.kind = Kind::object;
+  object.kind = PartKind::object;
   object.arguments = parts[3].arguments;
   object.members = {{CallMember::Role::name, std::string(name_key)},
                     {CallMember::Role::arguments, std::string(arguments_key)}};
   std::vector<CallPart> made;
   const std::string lead = parts[0].literal.before + before.substr(0, begin);
-  if (!is_blank(lead)) made.push_back(literal(lead));
+  if (!is_blank(lead)) made.push_back(literal_part(lead));
   made.push_back(object);
   for (std::size_t i = 4; i < parts.size(); ++i) {
     CallPart part = parts[i];
-    if (i == 4 && part.kind == Kind::literal && part.literal.texts.front().starts_with('}')) {
+    if (i == 4 && part.kind == PartKind::literal && part.literal.texts.front().starts_with('}')) {
       const std::string rest = part.literal.texts.front().substr(1) + part.literal.after;
       if (is_blank(rest)) continue;
-      part = literal(rest);
+      part = literal_part(rest);
     }
     made.push_back(part);
   }

@@ -15,7 +15,6 @@ namespace parlance::probe {
 namespace {
 
 using Codec = CallArguments::Codec;
-constexpr std::size_t kNone = std::string_view::npos;
 
 /// The places of what a call's arguments are made of.
 struct ArgumentPlaces {
@@ -82,7 +81,7 @@ std::optional<Slot> json_slot(std::string_view body, const ArgumentPlaces& at) {
   return arguments_slot(text, brace - 1, *end);
 }
 
-bool is_word(char c) { return ascii::is_word(c) || c == '.'; }
+bool is_word_or_dot(char c) { return ascii::is_word(c) || c == '.'; }
 
 /// name(key='value', …)
 /// The callee tells two notations apart: look(at='x') has the tool's name in front, which is a slot of its own; another
@@ -95,7 +94,7 @@ std::optional<Slot> keywords_slot(std::string_view body, const ArgumentPlaces& a
   const std::size_t end = body.find(')', at.value_b_end);
   if (bracket == kNone || end == kNone) return std::nullopt;
   std::size_t begin = bracket;
-  while (begin > 0 && is_word(body[begin - 1])) --begin;
+  while (begin > 0 && is_word_or_dot(body[begin - 1])) --begin;
   CallArguments keywords = codec(Codec::keywords);
   const std::string_view callee = body.substr(begin, bracket - begin);
   if (callee == kTools[index]) {
@@ -183,17 +182,17 @@ std::optional<Slot> find_arguments(Stretch body, std::size_t index) {
 
 // ---- JSON objects round name and arguments
 
-std::string json_of(Runtime& rt, Value value) {
+std::string json_of_value(Runtime& rt, Value value) {
   std::string out;
   append_json(rt, out, value);
   return out;
 }
 
-bool holds(Value value, std::string_view word) {
+bool value_holds(Value value, std::string_view word) {
   if (value.kind == Kind::string) return leaf_text(value).find(word) != kNone;
   if (value.kind == Kind::dict) {
     for (const DictEntry& entry : entries(value)) {
-      if (holds(entry.key, word) || holds(entry.value, word)) return true;
+      if (value_holds(entry.key, word) || value_holds(entry.value, word)) return true;
     }
   }
   return false;
@@ -231,10 +230,10 @@ struct ObjectReader {
     } else if (value.kind == Kind::dict && find_key(*value.dict, kKeyA) != nullptr) {
       found.role = CallMember::Role::arguments;
       argued = true;
-    } else if (is_text && holds(value, kKeyA)) {
+    } else if (is_text && value_holds(value, kKeyA)) {
       found.role = CallMember::Role::arguments;
       argued = as_text = true;
-    } else if (value.kind == Kind::dict && holds(value, kTools[index])) {
+    } else if (value.kind == Kind::dict && value_holds(value, kTools[index])) {
       found.role = CallMember::Role::inner;
       found.members = members(value);
     } else if (is_counter(value) && leaf_text(value) == std::to_string(index)) {
@@ -243,7 +242,7 @@ struct ObjectReader {
       identified = true;
     } else {
       found.role = CallMember::Role::constant;
-      found.constant = json_of(rt, value);
+      found.constant = json_of_value(rt, value);
     }
     return found;
   }

@@ -10,7 +10,7 @@
 namespace parlance::probe {
 namespace {
 
-using Kind = CallPart::Kind;
+using PartKind = CallPart::Kind;
 
 /// Stretches of a turn with calls, as positions in its body.
 struct Layout {
@@ -110,7 +110,7 @@ void find_section(FoundCalls& found, std::string_view open, std::string_view res
 /// Where the opener of the turn goes on in the call without a gap, as in `<|start|>assistant to=`, it is part of the
 /// marker.
 void join_opener(const TurnFacts& turn, CallPart& opening, std::size_t call_begin) {
-  if (opening.kind != Kind::literal || call_begin != turn.opener.size() || turn.opener.empty()) return;
+  if (opening.kind != PartKind::literal || call_begin != turn.opener.size() || turn.opener.empty()) return;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   if (!is_letter(turn.opener.back())) return;
   const std::size_t chain = last_chain_begin(turn.opener);
@@ -120,7 +120,7 @@ void join_opener(const TurnFacts& turn, CallPart& opening, std::size_t call_begi
 
 /// White space behind each call that no literal of its has: before what separates calls, or closes them.
 void keep_blanks_behind(FoundCalls& found, std::string_view end) {
-  if (end.empty() || !is_blank(end) || found.form.call.back().kind == Kind::literal) return;
+  if (end.empty() || !is_blank(end) || found.form.call.back().kind == PartKind::literal) return;
   found.form.separator.insert(0, end);
   if (found.form.close.exists()) found.form.close.before.insert(0, end);
 }
@@ -164,7 +164,7 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
     if (first.empty()) return std::nullopt;
   }
   for (const Slot& slot : first) {
-    found.ids_shown = found.ids_shown || slot.part.kind == Kind::id;
+    found.ids_shown = found.ids_shown || slot.part.kind == PartKind::id;
     found.bare = found.bare || slot.bare;
   }
   std::size_t head = std::min(turn.opener.size(), first.front().begin);
@@ -190,7 +190,7 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
                       text.text.substr(first.back().end, layout.call_end - first.back().end)};
   found.form.call = make_parts(text.text, first, same_shape(first, second) ? second : first, ends);
   CallPart& opening = found.form.call.front();
-  if (opening.kind == Kind::literal && layout.call_begin < std::min(head, turn.opener.size())) {
+  if (opening.kind == PartKind::literal && layout.call_begin < std::min(head, turn.opener.size())) {
     const std::size_t own = head - layout.call_begin;  // white space of the turn's opener is not the call's
     if (own <= opening.literal.before.size()) {        // before a further call it is what separates them
       if (found.calls == 2) found.form.separator += opening.literal.before.substr(0, own);
@@ -200,9 +200,9 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
   join_opener(turn, opening, layout.call_begin);
   keep_blanks_behind(found, ends.end);
   for (CallPart& part : found.form.call) {
-    if (part.kind == Kind::object) found.form.id_pattern = std::exchange(part.pattern, {});
+    if (part.kind == PartKind::object) found.form.id_pattern = std::exchange(part.pattern, {});
   }
-  found.form.initial = found.form.call.front().kind != Kind::literal && !found.form.open.exists();
+  found.form.initial = found.form.call.front().kind != PartKind::literal && !found.form.open.exists();
   return found;
 }
 

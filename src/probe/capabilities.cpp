@@ -13,8 +13,6 @@ std::string message(std::string_view role, std::string_view content_json) {
   return Json('{').text("role", role).raw("content", content_json).take();
 }
 
-bool shows(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
-
 std::string as_part(std::string_view words) { return Json('[').item(text_part(words)).take(); }
 
 /// The words of a part that show, and not as Python or JSON writes the part: 'text': 'words'.

@@ -34,7 +34,7 @@ struct Trials {
 
 using Try = LawResult (*)(const Trials& trials);
 
-LawResult holds(std::size_t tried) {
+LawResult law_holds(std::size_t tried) {
   LawResult result;
   result.outcome = LawResult::Outcome::holds;
   result.tried = tried;
@@ -68,7 +68,7 @@ LawResult try_each(const Trials& trials, Fault fault) {
     const std::string what = fault(trial);
     if (!what.empty()) return broken(tried, trial, trials.prober.convention, what);
   }
-  return holds(tried);
+  return law_holds(tried);
 }
 
 LawResult try_read_back(const Trials& trials) {

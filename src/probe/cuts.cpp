@@ -29,7 +29,7 @@ bool may_be_marker(std::string_view text) {
   return has_letter && !std::all_of(text.begin(), text.end(), is_of_words);
 }
 
-void add(std::vector<std::string>& texts, std::string_view text) {
+void add_marker(std::vector<std::string>& texts, std::string_view text) {
   if (texts.size() < kMostTexts && may_be_marker(text) && std::find(texts.begin(), texts.end(), text) == texts.end())
     texts.emplace_back(text);
 }
@@ -38,8 +38,9 @@ void add(std::vector<std::string>& texts, std::string_view text) {
 std::vector<std::string> candidates(const TemplateFacts& facts) {
   std::vector<std::string> found;
   for (const std::string& text : facts.texts) {
-    add(found, text);
-    for (const Tag& tag : tags_of(text)) add(found, std::string_view(text).substr(tag.begin, tag.end - tag.begin));
+    add_marker(found, text);
+    for (const Tag& tag : tags_of(text))
+      add_marker(found, std::string_view(text).substr(tag.begin, tag.end - tag.begin));
   }
   return found;
 }

@@ -9,7 +9,7 @@
 namespace parlance::probe {
 namespace {
 
-void add(std::vector<std::string>& list, std::string sentence) {
+void add_once(std::vector<std::string>& list, std::string sentence) {
   if (std::find(list.begin(), list.end(), sentence) == list.end()) list.push_back(std::move(sentence));
 }
 
@@ -75,7 +75,8 @@ std::string reply_to(const ReplyFormat& format, const ThinkingStart& start, cons
   return reply.append(content);
 }
 
-void expect(std::vector<std::string>& faults, std::string_view what, std::string_view found, std::string_view wanted) {
+void expect_alike(std::vector<std::string>& faults, std::string_view what, std::string_view found,
+                  std::string_view wanted) {
   if (trimmed(found) != trimmed(wanted))
     faults.push_back(std::string(what) + " is '" + shortened(found) + "', not '" + shortened(wanted) + "'");
 }
@@ -88,14 +89,14 @@ void hold_start(const TurnFacts& turn, const ThinkingStart& start, DerivedFormat
   derived.tried.push_back({"prompt ends", where});
   if (const std::string_view unknown = unknown_end(format, behind_opener(turn, start.prompt)); !unknown.empty()) {
     const std::string what = "prompts end with '" + shortened(unknown) + "' (" + where + "), which no turn shows: ";
-    if (!are_words(unknown)) return add(derived.missing, what + "what that begins is not known");
-    add(derived.notes, what + "the answer goes on from there");
+    if (!are_words(unknown)) return add_once(derived.missing, what + "what that begins is not known");
+    add_once(derived.notes, what + "the answer goes on from there");
   }
   const ReadBack reader(format, start.prompt);
   for (const std::string_view reasoning : {std::string_view(), kReasoning}) {
     for (const std::string& fault :
          faults_of_reply(reader, format, start, std::string(reasoning), std::string(kContent))) {
-      add(derived.missing, "a reply to a prompt (" + where + "): " + fault);
+      add_once(derived.missing, "a reply to a prompt (" + where + "): " + fault);
     }
   }
 }
@@ -108,8 +109,8 @@ void hold_cut(const Cut& cut, DerivedFormat& derived) {
     const auto knows = [&](const std::string& text) { return text.find(cut.close) != std::string::npos; };
     if (std::any_of(marker->texts.begin(), marker->texts.end(), knows)) return;
   }
-  add(derived.missing,
-      "turns of the history are cut at '" + cut.close + "', and nothing shows what stands before that");
+  add_once(derived.missing,
+           "turns of the history are cut at '" + cut.close + "', and nothing shows what stands before that");
 }
 
 // ---- turns under settings
@@ -147,8 +148,8 @@ std::vector<std::string> faults_of_reply(const ReadBack& reader, const ReplyForm
   const bool two_ways = format.reasoning_open.exists() && format.reasoning_close.exists();
   if (reasoning.empty() ? start.in_reasoning : !two_ways) return faults;
   const ReplyMessage message = reader.message(reply_to(format, start, reasoning, content));
-  expect(faults, "content", message.content, content);
-  expect(faults, "reasoning", message.reasoning, reasoning);
+  expect_alike(faults, "content", message.content, content);
+  expect_alike(faults, "reasoning", message.reasoning, reasoning);
   return faults;
 }
 

@@ -9,7 +9,7 @@
 namespace parlance::probe {
 namespace {
 
-constexpr std::size_t kMostTexts = 12;  // of a marker (ReplyFormat::validate)
+constexpr std::size_t kMostMarkerTexts = 12;  // of a marker (ReplyFormat::validate)
 constexpr std::string_view kArgumentKeys[] = {"arguments", "parameters"};
 
 /// Models take one of the two keys of arguments for the other.
@@ -90,7 +90,7 @@ void add_look_alikes(ReplyMarker& marker) {
     std::string text = taught;
     replace_all(text, kBar, bar);
     replace_all(text, kBlank, blank);
-    if (marker.texts.size() < kMostTexts &&
+    if (marker.texts.size() < kMostMarkerTexts &&
         std::find(marker.texts.begin(), marker.texts.end(), text) == marker.texts.end())
       marker.texts.push_back(text);
   }

@@ -44,7 +44,7 @@ bool comes_in(const Shot& with, const Shot& bare, std::initializer_list<std::str
 }
 
 /// Between two texts and behind one: a template that only parts the texts otherwise shows nothing behind the last.
-bool shows(Prober& prober, std::string_view role, std::string_view type) {
+bool shows_media(Prober& prober, std::string_view role, std::string_view type) {
   const auto take = [&](std::string_view behind, bool with_part) -> const Shot& {
     Json parts('[');
     parts.item(text_part(kBefore));
@@ -58,9 +58,9 @@ bool shows(Prober& prober, std::string_view role, std::string_view type) {
 
 /// The name under which a part of the type shows: its own, or another for what it carries; "" for none.
 std::string name_that_shows(Prober& prober, std::string_view role, const MediaType& type) {
-  if (shows(prober, role, type.name)) return std::string(type.name);
+  if (shows_media(prober, role, type.name)) return std::string(type.name);
   for (const MediaType& other : kMediaTypes) {
-    if (other.carries == type.carries && other.name != type.name && shows(prober, role, other.name))
+    if (other.carries == type.carries && other.name != type.name && shows_media(prober, role, other.name))
       return std::string(other.name);
   }
   return {};

@@ -13,11 +13,9 @@ namespace {
 constexpr std::string_view kUsualName = "reasoning_content";
 constexpr std::string_view kLongId = "call_zq-0000-0001";
 
-bool holds(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
-
 MessageFate fate(const Shot& shot, std::initializer_list<std::string_view> words) {
   if (!shot) return MessageFate::raises;
-  const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view word) { return holds(shot, word); });
+  const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view word) { return shows(shot, word); });
   return all ? MessageFate::renders : MessageFate::dropped;
 }
 
@@ -98,8 +96,8 @@ class Shapes {
     const Shot& plain = take_content(role, json_string(text), around);
     const Shot& parts = take_content(role, as_part(text), around);
     ContentShape shape{std::string(role)};
-    shape.text = holds(plain, word);
-    shape.parts = holds(parts, word) && count_of(parts.text, "type") <= (plain ? count_of(plain.text, "type") : 0);
+    shape.text = shows(plain, word);
+    shape.parts = shows(parts, word) && count_of(parts.text, "type") <= (plain ? count_of(plain.text, "type") : 0);
     shape.alike = shape.text && shape.parts && plain.text == parts.text;
     return shape;
   }
@@ -140,14 +138,14 @@ class Shapes {
     using Ids = Convention::Ids;
     const Convention found = prober_.convention;
     SceneCall call = plain_calls(1).front();
-    const bool short_shows = holds(take_call(call), kValuesA[0]);
+    const bool short_shows = shows(take_call(call), kValuesA[0]);
     call.id = kLongId;
-    const bool long_shows = holds(take_call(call), kValuesA[0]);
+    const bool long_shows = shows(take_call(call), kValuesA[0]);
     can_.call_ids = found.ids == Ids::named      ? CallIds::named
                     : short_shows && !long_shows ? CallIds::nine
                                                  : CallIds::free;
     prober_.convention.ids = Ids::none;
-    can_.call_ids_needed = found.ids != Ids::none && short_shows && !holds(take_call(call), kValuesA[0]);
+    can_.call_ids_needed = found.ids != Ids::none && short_shows && !shows(take_call(call), kValuesA[0]);
     prober_.convention = found;
     using Content = Convention::Content;
     can_.absent_content_needed = found.beside_calls == Content::absent;
@@ -157,12 +155,12 @@ class Shapes {
   /// Arguments handed over as an object show as Python writes a dict where the template wants text.
   void find_arguments() {
     const Convention found = prober_.convention;
-    const auto shows = [&](bool text, std::string_view what) {
+    const auto call_shows = [&](bool text, std::string_view what) {
       prober_.convention.text_arguments = text;
-      return holds(prober_.take({.content = {}, .calls = plain_calls(1), .next = Next::result}), what);
+      return shows(prober_.take({.content = {}, .calls = plain_calls(1), .next = Next::result}), what);
     };
     const std::string repr = "{'" + std::string(kKeyA) + "': '" + std::string(kValuesA[0]) + "'";
-    can_.text_arguments_needed = can_.text_arguments && (!can_.object_arguments || shows(false, repr));
+    can_.text_arguments_needed = can_.text_arguments && (!can_.object_arguments || call_shows(false, repr));
     prober_.convention = found;
   }
 
@@ -186,7 +184,7 @@ class Shapes {
     const std::string content = Json('[').item(part).item(text_part(kContent)).take();
     const Shot& shot = take({said("user", kUser), message("assistant", content)});
     const Shot& without = take({said("user", kUser), said("assistant", kContent)});
-    return holds(shot, kReasoning) && count_of(shot.text, "type") <= count_of(without.text, "type");
+    return shows(shot, kReasoning) && count_of(shot.text, "type") <= count_of(without.text, "type");
   }
 
   /// Under which name reasoning shows; "" for none.
@@ -199,7 +197,7 @@ class Shapes {
       return found;
     }
     for (const std::string& name : reasoning_keys(prober_.facts())) {
-      if (holds(take_reasoning(name, false, false), kReasoning) || holds(take_reasoning(name, true, false), kReasoning))
+      if (shows(take_reasoning(name, false, false), kReasoning) || shows(take_reasoning(name, true, false), kReasoning))
         return name;
     }
     return {};
@@ -253,7 +251,7 @@ bool shows_text(const Template& chat_template, const DeriveOptions& options) {
   Prober prober(chat_template, options);
   const std::string message = Json('{').text("role", "user").text("content", kUser).take();
   const Shot& shot = prober.take_json(Json('{').raw("messages", Json('[').item(message).take()).take(), false);
-  return !shot || holds(shot, kUser);
+  return !shot || shows(shot, kUser);
 }
 
 }  // namespace parlance::probe

@@ -115,6 +115,8 @@ struct Shot {
  private:
   mutable std::vector<std::uint32_t> places_;  ///< beside text, once they are asked for: few experiments need them
 };
+/// Does the prompt have the word? False where the template raised.
+inline bool shows(const Shot& shot, std::string_view word) { return shot && shot.text.find(word) != std::string::npos; }
 
 /// Renders scenes with one template.
 class Prober {

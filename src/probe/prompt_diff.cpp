@@ -169,6 +169,12 @@ ReplyMarker marker_of(std::string_view text) {
   return marker;
 }
 
+CallPart literal_part(std::string_view text) {
+  CallPart part;
+  part.literal = marker_of(text);
+  return part;
+}
+
 std::string_view first_tag(std::string_view text) {
   text = trimmed_left(text);
   if (text.empty()) return {};

@@ -54,8 +54,13 @@ std::size_t shared_end(Stretch text, std::size_t from, std::size_t to, Stretch o
 /// How many bytes from `from` on it shares with the begin of `other`.
 std::size_t shared_begin(Stretch text, std::size_t from, std::size_t to, Stretch other);
 
+/// Where nothing was found.
+inline constexpr std::size_t kNone = std::string_view::npos;
+
 /// A marker of a text with white space around it; none of a blank text.
 ReplyMarker marker_of(std::string_view text);
+/// The same as a part of a call.
+CallPart literal_part(std::string_view text);
 /// The first chain of tags of a text behind white space, or its first word; "" of a blank text.
 std::string_view first_tag(std::string_view text);
 /// At most 48 bytes of a text, for people.

@@ -9,7 +9,6 @@
 namespace parlance::probe {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::size_t kLongestExample = 400;
 
 /// The key of the two that stands in `example`, with quotes of either kind.
@@ -21,12 +20,6 @@ std::string_view key_in(std::string_view example, std::initializer_list<std::str
     if ((quote == '"' || quote == '\'') && example[at + key.size()] == quote) return key;
   }
   return {};
-}
-
-CallPart literal(std::string_view text) {
-  CallPart part;
-  part.literal = marker_of(text);
-  return part;
 }
 
 CallForm form_of(std::string_view open, std::string_view example, std::string_view close, std::string_view name,
@@ -43,8 +36,8 @@ CallForm form_of(std::string_view open, std::string_view example, std::string_vi
     form.close = marker_of(std::string(lead) + std::string(close));
     form.call = {object};
   } else {
-    form.call = {literal(std::string(open) + std::string(lead)), object,
-                 literal(std::string(lead) + std::string(close))};
+    form.call = {literal_part(std::string(open) + std::string(lead)), object,
+                 literal_part(std::string(lead) + std::string(close))};
   }
   return form;
 }

@@ -11,7 +11,7 @@
 namespace parlance::probe {
 namespace {
 
-bool shows(std::string_view body, std::string_view text) {
+bool holds_text(std::string_view body, std::string_view text) {
   return !text.empty() && body.find(text) != std::string_view::npos;
 }
 
@@ -115,8 +115,8 @@ ReadBack::Difference ReadBack::compare(const Scene& scene, std::string_view body
   const ReplyMessage message = this->message(body, &end);
   // What a template writes behind the end of the turn is not the reply's.
   body = body.substr(0, end);
-  const bool content = scene.content && shows(body, *scene.content);
-  const bool reasoning = shows(body, scene.reasoning);
+  const bool content = scene.content && holds_text(body, *scene.content);
+  const bool reasoning = holds_text(body, scene.reasoning);
   if (scene.content && !scene.content->empty() && !content) found.lost.push_back("the template drops content");
   if (!scene.reasoning.empty() && !reasoning) found.lost.push_back("the template drops reasoning");
   if (content && message.content.empty() && trimmed(message.reasoning) == trimmed(*scene.content)) {
@@ -129,7 +129,7 @@ ReadBack::Difference ReadBack::compare(const Scene& scene, std::string_view body
   expect(found.wrong, "reasoning", trimmed(message.reasoning), reasoning ? trimmed(scene.reasoning) : "");
   std::vector<SceneCall> shown;
   for (const SceneCall& call : scene.calls) {
-    if (shows(body, call.name)) shown.push_back(call);
+    if (holds_text(body, call.name)) shown.push_back(call);
   }
   if (shown.size() < scene.calls.size()) {
     found.lost.push_back("the template shows " + std::to_string(shown.size()) + " of " +

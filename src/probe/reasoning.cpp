@@ -12,8 +12,6 @@
 namespace parlance::probe {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
-
 using ascii::is_letter;
 
 /// The last chain of tags in `text`, with the white space round it; "" if there is none.

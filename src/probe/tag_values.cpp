@@ -10,8 +10,6 @@
 namespace parlance::probe {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
-
 /// The turn with one call that has these arguments, from the first argument's key on.
 std::string turn_with(Prober& prober, const TurnFacts& turn, Next next, std::string_view arguments) {
   const SceneCall call{std::string(kTools[0]), std::string(kIds[0]), std::string(arguments)};

@@ -9,7 +9,7 @@
 namespace parlance::probe {
 namespace {
 
-void add(std::vector<std::string>& list, const std::string& name, const std::vector<std::string>& sentences) {
+void add_sentences(std::vector<std::string>& list, const std::string& name, const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) {
     std::string whole = (name.empty() ? "" : name + ": ") + sentence;
     if (std::find(list.begin(), list.end(), whole) == list.end()) list.push_back(std::move(whole));
@@ -113,25 +113,25 @@ std::vector<WrittenTurn> write_turns(Prober& prober, const TurnFacts& turn, cons
 void read_turns(const std::vector<WrittenTurn>& turns, const TurnFacts& turn, DerivedFormat& derived) {
   const std::vector<CallForm>& calls = derived.format.calls;
   if (only_initial(calls)) {
-    add(derived.notes, "", {"nothing marks a call: it is one only where the answer begins"});
+    add_sentences(derived.notes, "", {"nothing marks a call: it is one only where the answer begins"});
   }
   const ReadBack reader(turn, derived.format);
   for (const WrittenTurn& one : turns) {
     const ReadBack::Difference found = reader.compare(one.scene, one.body, derived.capabilities.call_ids_shown);
     if (!found.wrong.empty() && writes_raw(derived.format, one.body, one.text)) {
       derived.capabilities.escapes_text = false;
-      add(derived.notes, one.name,
-          {"the template writes it between quotes without escapes, so that it cannot be read back"});
+      add_sentences(derived.notes, one.name,
+                    {"the template writes it between quotes without escapes, so that it cannot be read back"});
       continue;
     }
     if (!found.wrong.empty() && one.scene.content && !one.scene.calls.empty() && only_initial(calls)) {
       derived.capabilities.calls_behind_content = false;
-      add(derived.notes, one.name, {"nothing marks where the call begins, so that it is read as text"});
+      add_sentences(derived.notes, one.name, {"nothing marks where the call begins, so that it is read as text"});
       continue;
     }
-    add(derived.missing, one.name, found.wrong);
+    add_sentences(derived.missing, one.name, found.wrong);
     // a setting may well hide what shows without it
-    if (one.scene.variables.empty()) add(derived.notes, one.name, found.lost);
+    if (one.scene.variables.empty()) add_sentences(derived.notes, one.name, found.lost);
   }
 }
 

@@ -259,7 +259,7 @@ Result<void> run_jinja(const jinja::Program& program, const Conversation& conver
 }
 
 /// `prompt` and `suffix` without a message (see the pass generate-request).
-bool asks_to_fill(const Conversation& conversation) {
+bool asks_only_to_fill(const Conversation& conversation) {
   const auto has_text = [&](std::string_view name) {
     const Value given = member_value(conversation.variables(), name);
     return given.is_string() && given.size != 0;
@@ -269,7 +269,7 @@ bool asks_to_fill(const Conversation& conversation) {
 }
 
 /// Most templates fail without a message, and what they say of it explains nothing.
-Error fills_no_gap(const Error& error) {
+Error cannot_fill(const Error& error) {
   return Error(ErrorCode::conversation,
                "the template does not render a request of `prompt` and `suffix` without messages: " + error.message())
       .input("suffix")
@@ -342,7 +342,7 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
           ? run_go(*impl_->go, conversation, variables, options, rt, memory.output, memory.go)
           : run_jinja(*impl_->program, conversation, options, rt, {variables, wishes.overrides.list()}, memory, into);
   memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
-  if (!ran) return impl_->go == nullptr && asks_to_fill(conversation) ? fills_no_gap(ran.error()) : ran.error();
+  if (!ran) return impl_->go == nullptr && asks_only_to_fill(conversation) ? cannot_fill(ran.error()) : ran.error();
   if (logs && into != nullptr) {
     memory.arena.sort_log();
     if (!memory.output.settle(rt)) return Error(rt.failure.code, rt.failure.message);

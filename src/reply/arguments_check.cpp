@@ -20,9 +20,9 @@ namespace {
 /// A schema comes from the client and arguments from the model: references may form cycles and alternatives multiply.
 /// Past these bounds nothing more is said, which is always right: a check only adds events.
 constexpr std::uint32_t kMostSteps = 10000;
-constexpr std::uint32_t kDeepest = 64;
+constexpr std::uint32_t kDeepestChecked = 64;
 constexpr std::size_t kMostFound = 16;
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestShownName = 64;
 constexpr std::size_t kMostShown = 6;  // values of an enum
 
 std::string names(std::uint8_t types) {
@@ -64,7 +64,7 @@ bool may_equal(Value a, Value b) {
 }
 
 std::string shortened(std::string_view text) {
-  const std::string_view begin = text.substr(0, kLongestName);
+  const std::string_view begin = text.substr(0, kLongestShownName);
   const std::string out(begin.substr(0, begin.size() - incomplete_tail(begin)));
   return begin.size() < text.size() ? out + "…" : out;
 }
@@ -84,7 +84,7 @@ class ArgumentsCheck {
 
   /// False where the value certainly does not fit; with `say`, found_ says why.
   bool check(Value v, Value schema, bool say) {
-    if (!schema.is(Kind::dict) || ++steps_ > kMostSteps || depth_ == kDeepest || found_.size() >= kMostFound)
+    if (!schema.is(Kind::dict) || ++steps_ > kMostSteps || depth_ == kDeepestChecked || found_.size() >= kMostFound)
       return true;
     // references mean another place there
     const bool elsewhere = member(schema, "$id") != nullptr && schema.dict != root_.dict;
@@ -204,7 +204,7 @@ class ArgumentsCheck {
 
   /// What an alternative says of types, through references.
   std::uint8_t types_behind(Value schema) {
-    for (std::uint32_t i = 0; i < kDeepest; ++i) {
+    for (std::uint32_t i = 0; i < kDeepestChecked; ++i) {
       const Value* reference = member(schema, "$ref");
       if (reference == nullptr) return types_of(schema);
       const Value target = reference->is_string() ? references_.resolve(leaf_text(*reference)) : Value();

@@ -8,7 +8,7 @@ namespace {
 
 using probe::Needs;
 
-constexpr std::size_t kMostKept = 64;  ///< sets of variables
+constexpr std::size_t kMostVariableSets = 64;  ///< sets of variables
 
 DeriveOptions with_variables(DeriveOptions deriving, const Variables& variables) {
   deriving.variables = variables;
@@ -60,7 +60,7 @@ Adapter::Found& Adapter::found_with(const Variables& variables, const std::strin
   for (auto& [other, found] : found_) {
     if (other != key) found.prober.reset();  // its experiments are many bytes
   }
-  if (found_.size() >= kMostKept && !found_.contains(key)) found_.clear();
+  if (found_.size() >= kMostVariableSets && !found_.contains(key)) found_.clear();
   const auto [entry, is_new] = found_.try_emplace(key);
   if (is_new) entry->second.deriving = with_variables(deriving_, variables);
   return entry->second;

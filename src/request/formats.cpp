@@ -6,7 +6,7 @@
 namespace parlance {
 namespace {
 
-constexpr std::size_t kMostKept = 64;
+constexpr std::size_t kMostFormats = 64;
 
 std::string doubt_of(const DerivedFormat& derived) {
   if (derived.verdict == Verdict::verified) return {};
@@ -32,7 +32,7 @@ Result<ReplyStart> DerivedFormats::format_for(Value request) {
   ReplyStart start;
   start.doubt = doubt_of(*derived);
   start.format = CompiledReplyFormat(derived->format);
-  if (known_.size() >= kMostKept) known_.clear();
+  if (known_.size() >= kMostFormats) known_.clear();
   return known_.emplace(key, std::move(start)).first->second;
 }
 

@@ -53,7 +53,7 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
   return ReplyTools::from_json(json, "tools");
 }
 
-std::string_view text_of(const Value* message, std::string_view key) {
+std::string_view member_text(const Value* message, std::string_view key) {
   const Value* found = message == nullptr ? nullptr : member(*message, key);
   return found != nullptr && found->is_leaf() && found->is_string() ? leaf_text(*found) : std::string_view();
 }
@@ -66,7 +66,7 @@ std::optional<std::string> continued_prompt(const ReplyFormat& format, const Con
       !format.reasoning_close.exists())
     return std::nullopt;
   const Value* last = &messages.list->items[messages.list->size - 1];
-  const bool answers = text_of(last, "content").find_first_not_of(" \t\r\n") != std::string_view::npos;
+  const bool answers = member_text(last, "content").find_first_not_of(" \t\r\n") != std::string_view::npos;
   const std::string& open = format.reasoning_open.texts.front();
   const std::string& close = format.reasoning_close.texts.front();
   std::string prompt = format.prompt;
@@ -74,7 +74,7 @@ std::optional<std::string> continued_prompt(const ReplyFormat& format, const Con
   const bool inside = opened != prompt.npos && (closed == prompt.npos || closed < opened);
   if (answers) return inside ? prompt + close : prompt;
   for (const std::string_view key : kReasoningNames) {
-    const std::string_view reasoning = text_of(last, key);
+    const std::string_view reasoning = member_text(last, key);
     if (reasoning.empty()) continue;
     if (!inside) prompt = prompt.substr(0, opened) + open;
     return prompt.append(format.reasoning_open.after).append(reasoning);

@@ -11,8 +11,8 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view kSuffix = ".gguf";
-constexpr std::string_view kLookedFor =
+constexpr std::string_view kGgufSuffix = ".gguf";
+constexpr std::string_view kLookedForInGguf =
     "looked for the keys tokenizer.chat_template and tokenizer.chat_template.NAME; give a template "
     "with -t, or the "
     "Hugging Face folder that the file was made from";
@@ -35,7 +35,7 @@ std::optional<PartName> part_name(std::string_view path) {
   name.number = path.substr(path.size() - kRest - kDigits, kDigits);
   name.prefix = path.substr(0, path.size() - kRest - kDigits);
   const bool fits = name.prefix.ends_with('-') && is_number(name.number) && name.rest.starts_with("-of-") &&
-                    is_number(name.rest.substr(4, kDigits)) && name.rest.ends_with(kSuffix);
+                    is_number(name.rest.substr(4, kDigits)) && name.rest.ends_with(kGgufSuffix);
   return fits ? std::optional(name) : std::nullopt;
 }
 
@@ -83,7 +83,7 @@ ModelSource source_of(const std::string& path, const GgufHeader& header) {
   add_tokens(source, header);
   source.add_bos_token = header.add_bos_token;
   source.add_eos_token = header.add_eos_token;
-  source.looked_for = kLookedFor;
+  source.looked_for = kLookedForInGguf;
   if (!header.type.empty() && header.type != "model") {
     source.looked_for = "its general.type is '" + std::string(header.type) + "': it is not a model by itself";
   }
@@ -105,7 +105,7 @@ Result<ModelSource> open_part(const std::string& path, bool lead_to_first) {
 
 bool is_gguf(const SourceRequest& request) {
   if (!is_file(request.path)) return false;
-  if (request.path.ends_with(kSuffix)) return true;
+  if (request.path.ends_with(kGgufSuffix)) return true;
   const Result<MappedFile> file = MappedFile::open(request.path, 4);
   return file && file->bytes() == "GGUF";
 }
@@ -113,7 +113,7 @@ bool is_gguf(const SourceRequest& request) {
 Result<ModelSource> open_gguf(const SourceRequest& request) { return open_part(request.path, true); }
 
 std::vector<std::string> gguf_files_in(const std::string& folder) {
-  std::vector<std::string> names = files_in(folder, kSuffix);
+  std::vector<std::string> names = files_in(folder, kGgufSuffix);
   std::erase_if(names, [](const std::string& name) { return is_later_part(name); });
   return names;
 }

@@ -22,7 +22,7 @@ struct CachedModel {
   std::string revision;  ///< "": main, or the only one
 };
 
-bool is_part(std::string_view part) {
+bool is_repository_part(std::string_view part) {
   const bool is_name =
       part.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == part.npos;
   return is_name && !part.empty() && part != "." && part != "..";
@@ -40,7 +40,7 @@ std::optional<CachedModel> by_name(const SourceRequest& request) {
   const std::size_t slash = name.find('/');
   const std::string_view org = slash == name.npos ? "" : name.substr(0, slash);
   const std::string_view own = slash == name.npos ? name : name.substr(slash + 1);
-  if (!is_part(own) || (slash != name.npos && !is_part(org))) return std::nullopt;
+  if (!is_repository_part(own) || (slash != name.npos && !is_repository_part(org))) return std::nullopt;
   std::string folder(kPrefix);
   if (!org.empty()) folder.append(org).append(kBetween);
   model.folder = join_path(request.stores.hf_cache, folder.append(own));
@@ -65,7 +65,7 @@ std::optional<CachedModel> cached(const SourceRequest& request) {
 std::string commit_of(const CachedModel& model, std::string_view name) {
   for (std::size_t begin = 0; begin <= name.size();) {  // refs/pr/1 is a path, but stays below refs
     const std::size_t end = std::min(name.find('/', begin), name.size());
-    if (!is_part(name.substr(begin, end - begin))) return {};
+    if (!is_repository_part(name.substr(begin, end - begin))) return {};
     begin = end + 1;
   }
   const std::string path = join_path(join_path(model.folder, "refs"), name);
@@ -74,7 +74,7 @@ std::string commit_of(const CachedModel& model, std::string_view name) {
   if (!text) return {};
   const std::size_t end = text->find_last_not_of(" \t\r\n");
   std::string commit = end == text->npos ? "" : text->substr(0, end + 1);
-  return is_part(commit) ? commit : std::string();
+  return is_repository_part(commit) ? commit : std::string();
 }
 
 Error no_snapshot(const SourceRequest& request, const CachedModel& model, const std::vector<std::string>& there) {
@@ -98,7 +98,7 @@ Result<ModelSource> open_hf_cache(const SourceRequest& request) {
   const std::string snapshots = join_path(model->folder, kSnapshots);
   const std::vector<std::string> there = names_in(snapshots);
   std::string commit = commit_of(*model, model->revision.empty() ? "main" : model->revision);
-  if (commit.empty() && is_part(model->revision)) commit = model->revision;
+  if (commit.empty() && is_repository_part(model->revision)) commit = model->revision;
   // A model that was asked for by its commit has a snapshot, and no branch.
   if (commit.empty() && model->revision.empty() && there.size() == 1) commit = there[0];
   const std::string folder = join_path(snapshots, commit);

@@ -20,9 +20,9 @@ namespace {
 constexpr std::string_view kTemplateFile = "chat_template.jinja";
 constexpr std::string_view kTemplateFolder = "additional_chat_templates";
 constexpr std::string_view kProcessorTemplate = "chat_template.json";
-constexpr std::string_view kSuffix = ".jinja";
+constexpr std::string_view kTemplateSuffix = ".jinja";
 
-constexpr std::string_view kLookedFor =
+constexpr std::string_view kLookedForInFolder =
     "looked for chat_template.jinja, additional_chat_templates/*.jinja, and `chat_template` in "
     "tokenizer_config.json "
     "and chat_template.json";
@@ -36,10 +36,10 @@ Result<void> add_template_files(ModelSource& source) {
     source.templates.push_back(std::move(*read));
   }
   const std::string folder = join_path(source.path, kTemplateFolder);
-  for (const std::string& name : files_in(folder, kSuffix)) {
+  for (const std::string& name : files_in(folder, kTemplateSuffix)) {
     Result<NamedTemplate> read = open_template_file(join_path(folder, name));
     if (!read) return read.error();
-    read->name = name.substr(0, name.size() - kSuffix.size());
+    read->name = name.substr(0, name.size() - kTemplateSuffix.size());
     // One named `default` replaces chat_template.jinja, as it does there.
     std::erase_if(source.templates, [&](const NamedTemplate& t) { return t.name == read->name; });
     source.templates.push_back(std::move(*read));
@@ -119,7 +119,7 @@ Result<ModelSource> open_hf_folder(const SourceRequest& request) {
   ModelSource source;
   source.path = is_folder(request.path) ? request.path : folder_of(request.path);
   source.tokenizer_path = source.path;
-  source.looked_for = kLookedFor;
+  source.looked_for = kLookedForInFolder;
   JsonFile config(join_path(source.path, kTokenizerConfig));
   JsonFile map(join_path(source.path, kSpecialTokensMap));
   JsonFile processor(join_path(source.path, kProcessorTemplate));

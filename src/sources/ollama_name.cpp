@@ -19,7 +19,7 @@ bool same(std::string_view a, std::string_view b) {
 bool is_public(std::string_view host) { return same(host, kPublicHosts[0]) || same(host, kPublicHosts[1]); }
 
 /// A letter, a digit or _, then these and - and what `also` has.
-bool is_part(std::string_view text, std::size_t longest, std::string_view also) {
+bool is_name_part(std::string_view text, std::size_t longest, std::string_view also) {
   if (text.empty() || text.size() > longest) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = lower(text[i]);
@@ -32,8 +32,8 @@ bool is_part(std::string_view text, std::size_t longest, std::string_view also) 
 bool is_valid(const OllamaName& name) {
   constexpr std::size_t kLongestHost = 350;
   constexpr std::size_t kLongestPart = 80;
-  return is_part(name.host, kLongestHost, ".:") && is_part(name.name_space, kLongestPart, "") &&
-         is_part(name.model, kLongestPart, ".") && is_part(name.tag, kLongestPart, ".");
+  return is_name_part(name.host, kLongestHost, ".:") && is_name_part(name.name_space, kLongestPart, "") &&
+         is_name_part(name.model, kLongestPart, ".") && is_name_part(name.tag, kLongestPart, ".");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ constexpr std::int64_t kUnknownScore = -10'000'000;
 constexpr std::string_view kByteOrderMark = "\uFEFF";
 
 /// The cheapest way from a place to the end, by its first token.
-struct Way {
+struct CheapestWay {
   std::int64_t cost = 0;
   TokenId id = -1;  ///< -1: the tokens of bytes
   std::uint32_t size = 0;
@@ -25,7 +25,7 @@ class GgufCosts final : public RunEncoder {
                       std::vector<EncodedToken>& into) const override;
 
  private:
-  std::vector<Way> find_ways(std::string_view text, const std::vector<bool>* hidden) const;
+  std::vector<CheapestWay> find_ways(std::string_view text, const std::vector<bool>* hidden) const;
 
   GgufCostsParts parts_;
   PieceTrie tokens_;
@@ -33,12 +33,12 @@ class GgufCosts final : public RunEncoder {
 
 GgufCosts::GgufCosts(GgufCostsParts parts) : parts_(std::move(parts)), tokens_(PieceTrie::of(parts_.texts)) {}
 
-std::vector<Way> GgufCosts::find_ways(std::string_view text, const std::vector<bool>* hidden) const {
-  std::vector<Way> ways(text.size() + 1);
+std::vector<CheapestWay> GgufCosts::find_ways(std::string_view text, const std::vector<bool>* hidden) const {
+  std::vector<CheapestWay> ways(text.size() + 1);
   for (std::size_t begin = text.size(); begin-- > 0;) {
     if ((static_cast<std::uint8_t>(text[begin]) & 0xC0) == 0x80) continue;  // within a character
     const std::size_t first = utf8::decode(text.data() + begin, text.data() + text.size()).size;
-    Way best{ways[begin + first].cost - kUnknownScore, -1, static_cast<std::uint32_t>(first)};
+    CheapestWay best{ways[begin + first].cost - kUnknownScore, -1, static_cast<std::uint32_t>(first)};
     PieceTrie::Node node = 0;
     for (std::size_t at = begin; at < text.size();) {
       node = tokens_.step(node, static_cast<std::uint8_t>(text[at++]));
@@ -55,9 +55,9 @@ std::vector<Way> GgufCosts::find_ways(std::string_view text, const std::vector<b
 
 Result<void> GgufCosts::encode(std::string_view run, bool, const std::vector<bool>* hidden,
                                std::vector<EncodedToken>& into) const {
-  const std::vector<Way> ways = find_ways(run, hidden);
+  const std::vector<CheapestWay> ways = find_ways(run, hidden);
   for (std::size_t at = run.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0; at < run.size();) {
-    const Way& way = ways[at];
+    const CheapestWay& way = ways[at];
     const auto begin = static_cast<std::uint32_t>(at);
     if (way.id >= 0) into.push_back({way.id, {begin, begin + way.size}, false});
     for (std::uint32_t i = 0; way.id < 0 && i < way.size; ++i)

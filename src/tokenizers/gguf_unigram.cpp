@@ -9,13 +9,11 @@
 #include "base/utf8.h"
 #include "tokenizers/character_size.h"
 #include "tokenizers/piece_trie.h"
+#include "tokenizers/pieces.h"
 #include "tokenizers/sentencepiece_charsmap.h"
 
 namespace parlance {
 namespace {
-
-constexpr std::string_view kBlank = "\u2581";
-constexpr std::string_view kReplacement = "\uFFFD";
 
 struct Normalized {
   std::string text;
@@ -23,7 +21,7 @@ struct Normalized {
 };
 
 /// The best way to a place, by its last token.
-struct Way {
+struct BestWay {
   double sum = -DBL_MAX;
   TokenId id = -1;
   std::uint32_t size = 0;
@@ -42,7 +40,7 @@ class GgufUnigram final : public RunEncoder {
   };
   Part part_of(std::string_view text) const;
   Result<Normalized> normalize(std::string_view run, bool blank_in_front) const;
-  std::vector<Way> find_ways(std::string_view text, const std::vector<bool>* hidden) const;
+  std::vector<BestWay> find_ways(std::string_view text, const std::vector<bool>* hidden) const;
 
   GgufUnigramParts parts_;
   PieceTrie tokens_, user_defined_;
@@ -95,8 +93,8 @@ Result<Normalized> GgufUnigram::normalize(std::string_view run, bool blank_in_fr
   return made;
 }
 
-std::vector<Way> GgufUnigram::find_ways(std::string_view text, const std::vector<bool>* hidden) const {
-  std::vector<Way> ways(text.size() + 1);
+std::vector<BestWay> GgufUnigram::find_ways(std::string_view text, const std::vector<bool>* hidden) const {
+  std::vector<BestWay> ways(text.size() + 1);
   ways[0].sum = 0;
   const auto take = [&](std::size_t end, std::uint32_t size, double sum, TokenId id) {
     if (sum > ways[end].sum) ways[end] = {sum, id, size};
@@ -125,7 +123,7 @@ Result<void> GgufUnigram::encode(std::string_view run, bool blank_in_front, cons
                                  std::vector<EncodedToken>& into) const {
   const Result<Normalized> normalized = normalize(run, blank_in_front);
   if (!normalized) return normalized.error();
-  const std::vector<Way> ways = find_ways(normalized->text, hidden);
+  const std::vector<BestWay> ways = find_ways(normalized->text, hidden);
   const std::size_t first = into.size();
   for (std::size_t end = normalized->text.size(); end > 0; end -= ways[end].size) {
     const ByteSpan bytes{normalized->places[end - ways[end].size], normalized->places[end]};

@@ -15,6 +15,8 @@
 #include "tokenizers/gguf_unigram.h"
 #include "tokenizers/merging_tokenizer.h"
 #include "tokenizers/piece_trie.h"
+#include "tokenizers/pieces.h"
+#include "tokenizers/refused.h"
 #include "tokenizers/sentencepiece_charsmap.h"
 #include "tokenizers/split_names.h"
 #include "tokens/tokenizer/control_matcher.h"
@@ -28,13 +30,8 @@ enum class Type : std::uint32_t { undefined, normal, unknown, control, user_defi
 /// Those in use have 300,000 tokens and as many merges.
 constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 22;
 constexpr std::uint64_t kMostMerges = std::uint64_t{1} << 23;
-constexpr std::string_view kBlank = "\u2581";
 /// What llama.cpp takes where a file does not say.
 constexpr std::int64_t kListBos = 11, kScoreBos = 1, kScoreEos = 2, kSumsEos = 1, kSumsUnknown = 2;
-
-Error refused(const std::string& path, const std::string& what, std::string hint = {}) {
-  return Error(ErrorCode::tokenizer, path + ": " + what).hint(std::move(hint));
-}
 
 /// A text of the file in a message.
 std::string shown(std::string_view text) {
@@ -42,16 +39,6 @@ std::string shown(std::string_view text) {
   std::string made = "'";
   for (const char c : text.substr(0, kMost)) made += c >= ' ' && c <= '~' ? c : '?';
   return made + (text.size() > kMost ? "…'" : "'");
-}
-
-std::string with_blanks(std::string_view piece) {
-  std::string made;
-  for (std::size_t at = 0; at < piece.size();) {
-    const bool blank = piece.substr(at, kBlank.size()) == kBlank;
-    made += blank ? ' ' : piece[at];
-    at += blank ? kBlank.size() : 1;
-  }
-  return made;
 }
 
 const GgufModel* model_named(std::string_view name) {
@@ -80,7 +67,7 @@ std::optional<std::uint8_t> byte_token(std::string_view text) {
 }
 
 /// "0x0A"
-std::string in_hex(unsigned byte) {
+std::string byte_in_hex(unsigned byte) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   return {'0', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
 }
@@ -401,7 +388,7 @@ Result<void> GgufVocabulary::set_costs() {
     costs.scores.push_back(static_cast<std::int32_t>(scaled));
   }
   for (unsigned byte = 0; byte < 256; ++byte) {
-    const std::string name = in_hex(byte);
+    const std::string name = byte_in_hex(byte);
     if (costs.bytes[byte] < 0) return refused(path_, "no token for the byte " + name);
     if (costs.bytes[byte] == 0)
       return refused(path_, "the token of the byte " + name + " is token 0, which llama.cpp takes for none");
@@ -417,7 +404,7 @@ void GgufVocabulary::set_bytes() {
   if (!by_scores() && !by_merges()) return;
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char c = static_cast<char>(byte);
-    std::optional<TokenId> id = is_raw() ? id_of("<" + in_hex(byte) + ">") : std::nullopt;
+    std::optional<TokenId> id = is_raw() ? id_of("<" + byte_in_hex(byte) + ">") : std::nullopt;
     const bool own = by_scores() || (!is_raw() && byte >= 0x21 && byte <= 0x7E);
     if (!id && own) id = id_of({&c, 1});
     parts_.bytes[byte] = id.value_or(-1);

@@ -74,7 +74,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-TokenizerFacts facts_of(const parlance_hf* tokenizer, const MoreTokens& more) {
+TokenizerFacts hf_facts_of(const parlance_hf* tokenizer, const MoreTokens& more) {
   parlance_hf_facts said;
   parlance_hf_get_facts(tokenizer, &said);
   TokenizerFacts facts;
@@ -106,7 +106,7 @@ void append(const parlance_hf_tokens& tokens, std::vector<EncodedToken>& into) {
 class HfTokenizer final : public Tokenizer {
  public:
   HfTokenizer(parlance_hf* tokenizer, const MoreTokens& more) : tokenizer_(tokenizer) {
-    facts_ = facts_of(tokenizer, more);
+    facts_ = hf_facts_of(tokenizer, more);
   }
   ~HfTokenizer() override { parlance_hf_free(tokenizer_); }
   HfTokenizer(const HfTokenizer&) = delete;

@@ -3,18 +3,15 @@
 // reading at MergingTokenizer::encode.
 #include "tokenizers/merging_tokenizer.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "tokenizers/pieces.h"
 #include "tokens/tokenizer/control_matcher.h"
 #include "tokens/tokenizer/trusted.h"
 
 namespace parlance {
 namespace {
 
-constexpr std::string_view kBlank = "\u2581";
 constexpr std::size_t kMaxRun = std::size_t{64} << 20;  ///< of a RunEncoder, which needs some 80 bytes for each byte
 
 /// Places in a run from the sizes of its pieces, in order. Of text in which blanks are written as U+2581, each of them
@@ -57,12 +54,7 @@ std::string with_written_blanks(std::string_view run, bool blank_in_front) {
   return written;
 }
 
-bool is_marker(std::string_view text) {
-  if (text.starts_with(' ')) text.remove_prefix(1);
-  return text.size() > 4 && text.starts_with("<|") && text.ends_with("|>");
-}
-
-std::string in_hex(std::string_view bytes) {
+std::string bytes_in_hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string text;
   for (const char c : bytes) {
@@ -245,19 +237,12 @@ Result<void> MergingTokenizer::push_bytes(std::string_view piece, PieceSpans& sp
     if (id >= 0 && (hidden == nullptr || !is_control(id) || id == facts_.unk)) {
       into.push_back({id, bytes, false});
     } else if (unknown_ == UnknownBytes::refused) {
-      return Error(ErrorCode::tokenizer, "the vocabulary has no token for the bytes " + in_hex(piece.substr(0, 16)) +
-                                             ", and none for the byte " + in_hex({&c, 1}));
+      return Error(ErrorCode::tokenizer, "the vocabulary has no token for the bytes " +
+                                             bytes_in_hex(piece.substr(0, 16)) + ", and none for the byte " +
+                                             bytes_in_hex({&c, 1}));
     }
   }
   return {};
-}
-
-/// One letter, digit, mark or sign of punctuation: added so that it is never merged (as models do with digits).
-bool is_plain_character(std::string_view text) {
-  const utf8::Decoded c = utf8::decode(text.data(), text.data() + text.size());
-  if (c.size != text.size()) return false;
-  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c.code_point));
-  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PO;
 }
 
 bool is_written_blank(std::string_view text) {

@@ -49,7 +49,7 @@ bool is_json(std::string_view bytes) {
 }
 
 /// A model that splits its text may say that only the first part gets a blank in front.
-SentencePieceOptions as_configured(SentencePieceOptions options, const Beside& beside) {
+SentencePieceOptions options_as_configured(SentencePieceOptions options, const Beside& beside) {
   options.prefix_each_run = options.prefix_each_run && beside.legacy.value_or(true);
   return options;
 }
@@ -120,7 +120,7 @@ constexpr FileKind kKinds[] = {
      .several = "SentencePiece models",
      .is = [](std::string_view bytes) { return !is_json(bytes) && !is_tiktoken(bytes); },
      .open = [](const Opening& from, const TokenizerOptions& options) -> Opened {
-       return open_sentencepiece(from.bytes, from.file, as_configured(options.sentencepiece, from.beside),
+       return open_sentencepiece(from.bytes, from.file, options_as_configured(options.sentencepiece, from.beside),
                                  from.beside.added);
      },
      .takes_marks = true,
@@ -146,7 +146,7 @@ constexpr FileKind kKinds[] = {
      .is = nullptr,
      .open = [](const Opening& from, const TokenizerOptions&) -> Opened { return open_gguf_vocabulary(from.file); }},
 };
-constexpr const FileKind& kGguf = kKinds[std::size(kKinds) - 1];
+constexpr const FileKind& kGgufKind = kKinds[std::size(kKinds) - 1];
 
 const FileKind& kind_of(std::string_view bytes) {
   return *std::find_if(std::begin(kKinds), std::end(kKinds),
@@ -164,7 +164,7 @@ Error nothing_read(const std::string& folder) {
 
 /// The one file of a folder with this ending; "" where there is none. Fails with tokenizer where there are several.
 Result<std::string> only_file(const std::string& folder, const FileKind& kind) {
-  const std::vector<std::string> names = &kind == &kGguf ? gguf_files_in(folder) : files_in(folder, kind.ending);
+  const std::vector<std::string> names = &kind == &kGgufKind ? gguf_files_in(folder) : files_in(folder, kind.ending);
   if (names.empty()) return std::string();
   if (names.size() == 1) return join_path(folder, names[0]);
   std::string all;
@@ -302,7 +302,7 @@ void note_unused(const FileKind& kind, const TokenizerOptions& options, Tokenize
     note(facts, "as_transformers:", "no effect, since the file is no SentencePiece model");
 }
 
-TokenizerFacts facts_of(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {
+TokenizerFacts facts_beside(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {
   TokenizerFacts facts = tokenizer.facts();
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
   Index index(tokenizer);
@@ -324,7 +324,7 @@ Opened open_bytes(const Opening& from, const TokenizerOptions& options) {
   const bool converts = kind.takes_reader && options.sentencepiece.as_transformers;
   Opened opened = converts ? open_converted(from.bytes, from.file, from.beside, reader) : kind.open(from, options);
   if (!opened) return opened;
-  TokenizerFacts facts = facts_of(**opened, from.beside, std::string(file_name_of(from.file)), kind.puts_its_own);
+  TokenizerFacts facts = facts_beside(**opened, from.beside, std::string(file_name_of(from.file)), kind.puts_its_own);
   note_unused(kind, options, facts);
   if (converts) facts.kind = "SentencePiece, as transformers' " + reader + " reads it";
   return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
@@ -337,10 +337,10 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const
   if (!file) return file.error();
   if (is_gguf({*file, ModelStores()})) {
     const Beside nothing;
-    Opened opened = kGguf.open({{}, *file, nothing}, options);
+    Opened opened = kGgufKind.open({{}, *file, nothing}, options);
     if (!opened) return opened;
     TokenizerFacts facts = (*opened)->facts();
-    note_unused(kGguf, options, facts);
+    note_unused(kGgufKind, options, facts);
     return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
   }
   const Result<std::string> bytes = read_file(*file, kMaxJson);

@@ -10,17 +10,17 @@
 namespace parlance {
 namespace {
 
-struct Row {
+struct RebuiltClass {
   std::string_view class_name, normalizer, pre_tokenizer;
 };
-constexpr Row kRows[] = {
+constexpr RebuiltClass kRows[] = {
 #define REBUILT(name, normalizer, pre_tokenizer) {name, normalizer, pre_tokenizer},
 #include "rebuilt_classes.def"
 #undef REBUILT
 };
 
 /// A row's text with what the settings say in it.
-std::string as_configured(std::string_view text, const Beside& beside) {
+std::string text_as_configured(std::string_view text, const Beside& beside) {
   const bool blank = beside.add_prefix_space.value_or(false), no_blank = !beside.add_prefix_space.value_or(true);
   const std::pair<std::string_view, std::string_view> values[] = {
       {"@legacy", no_blank                        ? "never"
@@ -44,9 +44,10 @@ std::optional<Rebuilt> rebuilt_parts(const Beside& beside) {
   if (is_generic_type(beside.model_type)) return std::nullopt;  // whatever class the configuration names
   std::string_view named = beside.tokenizer_class;
   if (named.ends_with("Fast")) named.remove_suffix(4);
-  for (const Row& row : kRows) {
+  for (const RebuiltClass& row : kRows) {
     if (row.class_name != named) continue;
-    return Rebuilt{std::string(named), as_configured(row.normalizer, beside), as_configured(row.pre_tokenizer, beside)};
+    return Rebuilt{std::string(named), text_as_configured(row.normalizer, beside),
+                   text_as_configured(row.pre_tokenizer, beside)};
   }
   return std::nullopt;
 }

@@ -25,7 +25,7 @@ namespace {
 /// Four bytes, because what begins with 0xFF counts as a character of four.
 constexpr std::string_view kAnchor = "\xFF\xFF\xFF\xFF";
 /// A run costs some 30 bytes for each byte of it.
-constexpr std::size_t kMaxRun = std::size_t{128} << 20;
+constexpr std::size_t kMaxSentencePieceRun = std::size_t{128} << 20;
 
 /// A run as it is given to the encoder, and where its bytes are in the text.
 struct Prepared {
@@ -238,7 +238,7 @@ Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan 
                                                 const std::vector<ByteSpan>* trusted,
                                                 std::vector<EncodedToken>& into) const {
   if (run.begin >= run.end) return {};
-  if (run.end - run.begin > kMaxRun)
+  if (run.end - run.begin > kMaxSentencePieceRun)
     return Error(ErrorCode::limit_memory, "a run of more than 128 MiB between two control tokens");
   const std::size_t first = into.size();
   Result<void> done = encode_with(false, prepare(text, run, nullptr), text, into);

@@ -39,7 +39,7 @@ constexpr std::string_view kGeneric[] = {"TokenizersBackend", "PreTrainedTokeniz
 constexpr std::string_view kGenericName = "TokenizersBackend";
 constexpr std::size_t kLongestPiece = 512;
 
-Error refused(const std::string& path, const std::string& what) {
+Error refused_as_json(const std::string& path, const std::string& what) {
   return Error(ErrorCode::tokenizer, path + ": " + what)
       .hint("--model-as sentencepiece reads it as SentencePiece itself does");
 }
@@ -236,12 +236,13 @@ Result<SpAsJson> sentencepiece_as_json(const SpModel& model, const Beside& besid
   const bool generic = is_generic_type(beside.model_type) ||
                        std::find(std::begin(kGeneric), std::end(kGeneric), named) != std::end(kGeneric);
   if (!generic && named != kBlankFirst) {
-    return refused(path, named.empty()
-                             ? "no tokenizer_config.json names the class by which transformers reads it"
-                             : "how transformers' class '" + std::string(named) + "' reads it is not known here");
+    return refused_as_json(
+        path, named.empty() ? "no tokenizer_config.json names the class by which transformers reads it"
+                            : "how transformers' class '" + std::string(named) + "' reads it is not known here");
   }
   const bool merges = model.algorithm == SpAlgorithm::bpe, weighs = model.algorithm == SpAlgorithm::unigram;
-  if (!merges && !weighs) return refused(path, "a model of words or characters, which transformers does not read so");
+  if (!merges && !weighs)
+    return refused_as_json(path, "a model of words or characters, which transformers does not read so");
   return SpAsJson{Maker(model, beside, generic).make(), std::string(generic ? kGenericName : kBlankFirst)};
 }
 

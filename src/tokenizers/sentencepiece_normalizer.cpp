@@ -4,15 +4,9 @@
 #include "tokenizers/sentencepiece_normalizer.h"
 
 #include "base/utf8.h"
+#include "tokenizers/pieces.h"
 
 namespace parlance {
-namespace {
-
-constexpr std::string_view kBlank = "\u2581";
-constexpr std::string_view kReplacement = "\uFFFD";
-
-}  // namespace
-
 SpNormalizer::SpNormalizer(const SpModel& model)
     : rules_(model.charsmap),
       dummy_in_front_(model.add_dummy_prefix && !model.whitespace_as_suffix),

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "tokenizers/piece_trie.h"
+#include "tokenizers/refused.h"
 #include "tokenizers/sentencepiece_charsmap.h"
 #include "tokenizers/wire.h"
 
@@ -34,11 +35,8 @@ constexpr std::size_t kMaxNested = 32;
 constexpr float kMaxScore = 1e9F;  // sums stay numbers
 constexpr std::size_t kMaxPieces = std::size_t{1} << 24;
 
-Error damaged(const std::string& path, const std::string& what) {
-  return Error(ErrorCode::tokenizer, path + ": " + what);
-}
 Error bad_piece(const std::string& path, std::size_t id, std::string_view what) {
-  return damaged(path, "piece " + std::to_string(id) + " " + std::string(what));
+  return refused(path, "piece " + std::to_string(id) + " " + std::string(what));
 }
 
 bool read_piece(std::string_view message, SpPiece& piece) {
@@ -86,16 +84,16 @@ bool has(const std::vector<SpPiece>& pieces, SpType type) {
 }
 
 Result<void> check_pieces(const std::vector<SpPiece>& pieces, const std::string& path) {
-  if (pieces.empty()) return damaged(path, "not a SentencePiece model: it has no pieces");
+  if (pieces.empty()) return refused(path, "not a SentencePiece model: it has no pieces");
   std::size_t all = 0;
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     if (const std::string_view fault = fault_of_piece(pieces[id]); !fault.empty()) return bad_piece(path, id, fault);
     all += pieces[id].text.size();
   }
-  if (all > kMaxTrieBytes) return damaged(path, "its pieces are longer than 16 MiB together");
-  if (!has(pieces, SpType::normal)) return damaged(path, "none of its pieces is text");
-  if (!has(pieces, SpType::unknown)) return damaged(path, "it has no piece for unknown text");
-  if (nested(pieces) > kMaxNested) return damaged(path, "too many user-defined pieces that begin each other");
+  if (all > kMaxTrieBytes) return refused(path, "its pieces are longer than 16 MiB together");
+  if (!has(pieces, SpType::normal)) return refused(path, "none of its pieces is text");
+  if (!has(pieces, SpType::unknown)) return refused(path, "it has no piece for unknown text");
+  if (nested(pieces) > kMaxNested) return refused(path, "too many user-defined pieces that begin each other");
   return {};
 }
 
@@ -103,7 +101,7 @@ Result<void> read_trainer(std::string_view trainer, SpModel& model, const std::s
   WireReader reader(trainer);
   for (WireField field; reader.next(field);) {
     if (field.number == trainer_field::algorithm && field.type == WireField::varint) {
-      if (field.value < 1 || field.value > 4) return damaged(path, "a model of an unknown kind");
+      if (field.value < 1 || field.value > 4) return refused(path, "a model of an unknown kind");
       model.algorithm = static_cast<SpAlgorithm>(field.value);
     }
     if (field.number == trainer_field::byte_fallback && field.type == WireField::varint)
@@ -117,7 +115,7 @@ Result<void> read_trainer(std::string_view trainer, SpModel& model, const std::s
     if (field.number == trainer_field::bos) model.bos = field.text;
     if (field.number == trainer_field::eos) model.eos = field.text;
   }
-  return reader.good() ? Result<void>() : damaged(path, "damaged where it says how it was trained");
+  return reader.good() ? Result<void>() : refused(path, "damaged where it says how it was trained");
 }
 
 Result<void> read_normalizer(std::string_view normalizer, SpModel& model, const std::string& path) {
@@ -135,9 +133,9 @@ Result<void> read_normalizer(std::string_view normalizer, SpModel& model, const 
       if (field.number == flag.number && field.type == WireField::varint) model.*flag.member = field.value != 0;
     }
   }
-  if (!reader.good()) return damaged(path, "damaged where it says how text is normalised");
+  if (!reader.good()) return refused(path, "damaged where it says how text is normalised");
   if (const std::string_view fault = fault_of_charsmap(model.charsmap); !fault.empty())
-    return damaged(path, "its table of normalisation " + std::string(fault));
+    return refused(path, "its table of normalisation " + std::string(fault));
   return {};
 }
 
@@ -154,18 +152,18 @@ Result<void> read_parts(std::string_view bytes, SpModel& model, Specs& specs, co
     if (field.number == model_field::trainer) specs.trainer += field.text;
     if (field.number == model_field::normalizer) specs.normalizer += field.text;
     if (field.number != model_field::pieces) continue;
-    if (model.pieces.size() == kMaxPieces) return damaged(path, "too many pieces");
+    if (model.pieces.size() == kMaxPieces) return refused(path, "too many pieces");
     if (!read_piece(field.text, model.pieces.emplace_back()))
       return bad_piece(path, model.pieces.size() - 1, "is damaged");
   }
   if (reader.good()) return {};
-  return damaged(path, "not a SentencePiece model, or a damaged one: byte " + std::to_string(reader.offset()));
+  return refused(path, "not a SentencePiece model, or a damaged one: byte " + std::to_string(reader.offset()));
 }
 
 }  // namespace
 
 Result<SpModel> read_sp_model(std::string_view bytes, const std::string& path) {
-  if (bytes.size() > kMaxSpModel) return damaged(path, "larger than 64 MiB");
+  if (bytes.size() > kMaxSpModel) return refused(path, "larger than 64 MiB");
   SpModel model;
   Specs specs;
   if (Result<void> read = read_parts(bytes, model, specs, path); !read) return read.error();

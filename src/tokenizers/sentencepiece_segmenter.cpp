@@ -6,19 +6,16 @@
 #include <queue>
 
 #include "tokenizers/character_size.h"
+#include "tokenizers/pieces.h"
+#include "tokenizers/refused.h"
 
 namespace parlance {
 namespace {
 
-constexpr std::string_view kBlank = "\u2581";
 constexpr float kUnknownPenalty = 10;
 
 bool is_of_text(SpType type) {
   return type == SpType::normal || type == SpType::user_defined || type == SpType::unused;
-}
-
-Error damaged(const std::string& path, const std::string& what) {
-  return Error(ErrorCode::tokenizer, path + ": " + what);
 }
 
 }  // namespace
@@ -27,13 +24,13 @@ Error damaged(const std::string& path, const std::string& what) {
 
 Result<void> SpSegmenter::add_byte(const SpModel& model, std::size_t id, const std::string& path) {
   const std::string piece = "piece " + std::to_string(id) + " ";
-  if (!model.byte_fallback) return damaged(path, piece + "is of a byte, and the model says that there are none");
+  if (!model.byte_fallback) return refused(path, piece + "is of a byte, and the model says that there are none");
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   const std::string_view text = model.pieces[id].text;
   const bool fits = text.size() == 6 && text.starts_with("<0x") && text[5] == '>';
   const std::size_t high = fits ? kDigits.find(text[3]) : kDigits.npos,
                     low = fits ? kDigits.find(text[4]) : kDigits.npos;
-  if (high == kDigits.npos || low == kDigits.npos) return damaged(path, piece + "is of a byte, and its text is none");
+  if (high == kDigits.npos || low == kDigits.npos) return refused(path, piece + "is of a byte, and its text is none");
   bytes_[high * 16 + low] = static_cast<std::int32_t>(id);
   return {};
 }
@@ -44,14 +41,14 @@ Result<void> SpSegmenter::add_pieces(const SpModel& model, const SpChanges& chan
     texts_.emplace_back(model.pieces[id].text);
     types_.push_back(type);
     scores_.push_back(model.pieces[id].score);
-    if (type == SpType::unknown && unknown_ >= 0) return damaged(path, "it has two pieces for unknown text");
+    if (type == SpType::unknown && unknown_ >= 0) return refused(path, "it has two pieces for unknown text");
     if (type == SpType::unknown) unknown_ = static_cast<std::int32_t>(id);
     if (type != SpType::byte) continue;
     if (Result<void> added = add_byte(model, id, path); !added) return added;
   }
-  if (unknown_ < 0) return damaged(path, "it has no piece for unknown text");
+  if (unknown_ < 0) return refused(path, "it has no piece for unknown text");
   const bool has_all = std::none_of(bytes_.begin(), bytes_.end(), [](std::int32_t id) { return id < 0; });
-  if (model.byte_fallback && !has_all) return damaged(path, "it has no piece for some byte");
+  if (model.byte_fallback && !has_all) return refused(path, "it has no piece for some byte");
   if (changes.anchor.empty()) return {};
   texts_.emplace_back(changes.anchor);
   types_.push_back(SpType::user_defined);
@@ -86,7 +83,7 @@ Result<void> SpSegmenter::open(const SpModel& model, const SpChanges& changes, c
     const auto id = static_cast<std::int32_t>(i);
     Ids& ids = is_of_text(types_[i]) ? pieces_ : reserved_;
     if (!ids.emplace(texts_[i], id).second)
-      return damaged(path, "piece " + std::to_string(i) + " has the text of another");
+      return refused(path, "piece " + std::to_string(i) + " has the text of another");
     if (is_of_text(types_[i])) all.emplace_back(texts_[i], id);
     longest_ = std::max(longest_, texts_[i].size());
   }

@@ -1,27 +1,14 @@
 // Which tokens of a SentencePiece model are control tokens. Begin reading at SpVocabulary::fill.
 #include "tokenizers/sentencepiece_vocabulary.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "tokenizers/pieces.h"
 #include "tokens/tokenizer/control_matcher.h"
 
 namespace parlance {
 namespace {
-
-constexpr std::string_view kBlank = "\u2581";  // how pieces write U+0020
-
-std::string with_blanks(std::string_view piece) {
-  std::string out;
-  for (std::size_t at = 0; at < piece.size();) {
-    const bool blank = piece.substr(at, kBlank.size()) == kBlank;
-    out += blank ? ' ' : piece[at];
-    at += blank ? kBlank.size() : 1;
-  }
-  return out;
-}
 
 /// The byte of "<0x0A>", as models write them.
 std::string byte_of(std::string_view piece) {
@@ -32,7 +19,7 @@ std::string byte_of(std::string_view piece) {
   return std::string(1, static_cast<char>(high * 16 + low));
 }
 
-std::string text_of(const SpPiece& piece) {
+std::string piece_text(const SpPiece& piece) {
   switch (piece.type) {
     case SpType::byte: return byte_of(piece.text);
     case SpType::control:
@@ -41,26 +28,11 @@ std::string text_of(const SpPiece& piece) {
   }
 }
 
-/// One letter, digit, mark, or sign of punctuation: a user-defined piece of it says that it shall
-/// never be merged (as models do with digits), and nothing about turns.
-bool is_plain_character(std::string_view text) {
-  const utf8::Decoded c = utf8::decode(text.data(), text.data() + text.size());
-  if (c.size != text.size()) return false;
-  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c.code_point));
-  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PO;
-}
-
-/// Is a piece written like a control token, with or without a blank in front?
-bool is_marker(std::string_view text) {
-  if (text.starts_with(' ')) text.remove_prefix(1);
-  return text.size() > 4 && text.starts_with("<|") && text.ends_with("|>");
-}
-
 bool is_added_by_type(SpType type) {
   return type == SpType::control || type == SpType::user_defined || type == SpType::unknown;
 }
 
-std::string kind_of(SpAlgorithm algorithm) {
+std::string algorithm_name(SpAlgorithm algorithm) {
   switch (algorithm) {
     case SpAlgorithm::unigram: return "SentencePiece, Unigram";
     case SpAlgorithm::bpe: return "SentencePiece, BPE";
@@ -87,7 +59,7 @@ void note_other(const AddedToken& token, std::string_view piece, TokenizerFacts&
 void SpVocabulary::add_pieces(const SpModel& model, AddedById& all, TokenizerFacts& facts) {
   for (const SpPiece& piece : model.pieces) {
     const auto id = static_cast<TokenId>(texts_.size());
-    texts_.push_back(text_of(piece));
+    texts_.push_back(piece_text(piece));
     types_.push_back(piece.type);
     const bool plain =
         piece.type == SpType::user_defined && (is_blank(texts_.back()) || is_plain_character(texts_.back()));
@@ -131,7 +103,7 @@ void SpVocabulary::find_markers(const AddedById& all, TokenizerFacts& facts) {
 
 Result<void> SpVocabulary::fill(const SpModel& model, const std::vector<std::string>& special_tokens,
                                 std::span<const AddedToken> added, TokenizerFacts& facts) {
-  facts.kind = kind_of(model.algorithm);
+  facts.kind = algorithm_name(model.algorithm);
   facts.weighs_runs = model.algorithm == SpAlgorithm::unigram;
   AddedById all;
   add_pieces(model, all, facts);

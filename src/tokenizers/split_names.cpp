@@ -20,7 +20,7 @@ namespace {
 #define GGUF_STRIPS_EXCEPT(text)
 #include "splits.def"
 
-struct Row {
+struct SplitRow {
   std::string_view name;
   std::span<const std::string_view> patterns;
   unsigned flags = 0;
@@ -32,7 +32,7 @@ constexpr unsigned kWhole = 1, kBos = 2, kBosAlways = 4, kRaw = 8, kNewlines = 1
 #undef GGUF_SPLIT
 #define WORDS(id, ...)
 #define GGUF_SPLIT(name, id, flags) {name, kWords_##id, flags},
-constexpr Row kGguf[] = {
+constexpr SplitRow kGgufSplits[] = {
 #include "splits.def"
 };
 
@@ -48,7 +48,7 @@ constexpr GgufModel kModels[] = {
 #undef TIKTOKEN_SPLIT
 #define GGUF_MODEL(name, way, split)
 #define TIKTOKEN_SPLIT(name, id) {name, kWords_##id, 0},
-constexpr Row kTiktoken[] = {
+constexpr SplitRow kTiktoken[] = {
 #include "splits.def"
 };
 
@@ -98,17 +98,17 @@ constexpr std::string_view kStripsExcept[] = {
 #include "splits.def"
 };
 
-const Row* row_of(std::span<const Row> rows, std::string_view name) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.name == name; });
+const SplitRow* row_of(std::span<const SplitRow> rows, std::string_view name) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const SplitRow& row) { return row.name == name; });
   return found == rows.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> texts_of(const Row& row) { return {row.patterns.begin(), row.patterns.end()}; }
+std::vector<std::string> texts_of(const SplitRow& row) { return {row.patterns.begin(), row.patterns.end()}; }
 
 }  // namespace
 
 std::optional<GgufSplit> gguf_split(std::string_view name) {
-  const Row* row = row_of(kGguf, name);
+  const SplitRow* row = row_of(kGgufSplits, name);
   if (row == nullptr) return std::nullopt;
   const auto has = [&](unsigned flag) { return (row->flags & flag) != 0; };
   return GgufSplit{.patterns = texts_of(*row),
@@ -124,21 +124,21 @@ std::span<const GgufModel> gguf_models() { return kModels; }
 
 std::vector<std::string_view> gguf_split_names() {
   std::vector<std::string_view> names;
-  for (const Row& row : kGguf) names.push_back(row.name);
+  for (const SplitRow& row : kGgufSplits) names.push_back(row.name);
   return names;
 }
 
 std::string gguf_split_hint(std::string_view name) {
   NearestName nearest(name);
-  for (const Row& row : kGguf) nearest.offer(row.name);
+  for (const SplitRow& row : kGgufSplits) nearest.offer(row.name);
   return nearest.hint();
 }
 
 bool is_tiktoken_name(std::string_view name) { return row_of(kTiktoken, name) != nullptr; }
 
 std::vector<std::string> split_patterns(std::string_view name) {
-  if (const Row* row = row_of(kTiktoken, name)) return texts_of(*row);
-  const Row* row = name.empty() ? nullptr : row_of(kGguf, name);
+  if (const SplitRow* row = row_of(kTiktoken, name)) return texts_of(*row);
+  const SplitRow* row = name.empty() ? nullptr : row_of(kGgufSplits, name);
   return row == nullptr ? std::vector<std::string>() : texts_of(*row);
 }
 

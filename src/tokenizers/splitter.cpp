@@ -8,7 +8,7 @@
 namespace parlance {
 namespace {
 
-parlance_hf_text text_of(std::string_view text) {
+parlance_hf_text hf_text_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
@@ -38,7 +38,7 @@ Splitter::~Splitter() = default;
 
 Result<Splitter> Splitter::make(std::span<const std::string> patterns, const Options& options) {
   std::vector<parlance_hf_text> texts;
-  for (const std::string& pattern : patterns) texts.push_back(text_of(pattern));
+  for (const std::string& pattern : patterns) texts.push_back(hf_text_of(pattern));
   parlance_hf_error error{};
   parlance_hf_splitter* splitter = parlance_hf_splitter_open(texts.data(), texts.size(), &error);
   if (splitter == nullptr) return error_of(error);
@@ -48,7 +48,7 @@ Result<Splitter> Splitter::make(std::span<const std::string> patterns, const Opt
 Result<void> Splitter::split(std::string_view text, std::vector<ByteSpan>& words) const {
   parlance_hf_spans spans{};
   parlance_hf_error error{};
-  if (parlance_hf_split(state_->splitter, text_of(text), state_->options.drop_rest ? 1 : 0, &spans, &error) == 0)
+  if (parlance_hf_split(state_->splitter, hf_text_of(text), state_->options.drop_rest ? 1 : 0, &spans, &error) == 0)
     return error_of(error);
   words.reserve(words.size() + spans.size);
   for (std::size_t i = 0; i < spans.size; ++i) words.push_back({spans.data[i].begin, spans.data[i].end});

@@ -6,16 +6,13 @@
 #include "parlance/json.h"
 #include "sources/json_file.h"
 #include "tokenizers/adapters.h"
+#include "tokenizers/refused.h"
 #include "tokenizers/split_names.h"
 #include "tokenizers/tiktoken.h"
 #include "value/dict.h"
 
 namespace parlance {
 namespace {
-
-Error refused(const std::string& path, const std::string& what) {
-  return Error(ErrorCode::tokenizer, path + ": " + what);
-}
 
 std::optional<std::size_t> size_in(Value dict, std::string_view key) {
   const Value* found = json_member(dict, key);

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "sources/files.h"
 #include "tokenizers/adapters.h"
+#include "tokenizers/refused.h"
 #include "tokenizers/split_names.h"
 #include "tokens/tokenizer/control_matcher.h"
 
@@ -19,10 +20,6 @@ namespace parlance {
 namespace {
 
 constexpr std::string_view kEnding = ".tiktoken";
-
-Error refused(const std::string& path, const std::string& what, std::string hint = {}) {
-  return Error(ErrorCode::tokenizer, path + ": " + what).hint(std::move(hint));
-}
 
 std::string_view next_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());

@@ -21,14 +21,14 @@ namespace parlance {
 namespace {
 
 /// In the order of BinaryOperator, as TypeError prints them.
-constexpr std::array<std::string_view, 7> kSymbols = {"+", "-", "*", "/", "//", "%", "** or pow()"};
+constexpr std::array<std::string_view, 7> kOperatorSymbols = {"+", "-", "*", "/", "//", "%", "** or pow()"};
 
 std::string quoted_type(Value v) { return "'" + std::string(type_name(v)) + "'"; }
 
 Value fail_unsupported(Runtime& rt, BinaryOperator op, Value a, Value b) {
   return rt.fail(ErrorCode::type,
-                 "unsupported operand type(s) for " + std::string(kSymbols[static_cast<std::size_t>(op)]) + ": " +
-                     quoted_type(a) + " and " + quoted_type(b),
+                 "unsupported operand type(s) for " + std::string(kOperatorSymbols[static_cast<std::size_t>(op)]) +
+                     ": " + quoted_type(a) + " and " + quoted_type(b),
                  a);
 }
 

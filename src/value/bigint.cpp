@@ -100,7 +100,7 @@ Division floor_divide(const Integer& a, const Integer& b) {
 }
 
 /// The size is bounded before the product is made: x * x in a loop doubles its bits each time.
-Value multiply(Runtime& rt, Value a, Value b) {
+Value multiply_big(Runtime& rt, Value a, Value b) {
   if (bits_of(a) + bits_of(b) > kMaxBits + 1) return fail_too_large(rt);
   if (!charge_limbs(rt, limbs_of(a) * limbs_of(b))) return Value::invalid();
   return store(rt, load(a) * load(b));
@@ -127,7 +127,7 @@ Value power(Runtime& rt, Value base, Value exponent) {
 /// divisor, and a limb of that about eight times an addition.
 std::uint64_t division_work(std::uint64_t a, std::uint64_t b) { return a < b ? a : 8 * (a - b + 1) * b; }
 
-Value divide_whole(Runtime& rt, Value a, Value b, bool want_quotient) {
+Value divide_big(Runtime& rt, Value a, Value b, bool want_quotient) {
   if (!charge_limbs(rt, division_work(limbs_of(a), limbs_of(b)))) return Value::invalid();
   const Division d = floor_divide(load(a), load(b));
   return store(rt, want_quotient ? d.quotient : d.remainder);
@@ -180,10 +180,10 @@ std::optional<double> finite(double magnitude, bool negative) {
 
 Value big_binary(Runtime& rt, BinaryOperator op, Value a, Value b) {
   switch (op) {
-    case BinaryOperator::multiply: return multiply(rt, a, b);
+    case BinaryOperator::multiply: return multiply_big(rt, a, b);
     case BinaryOperator::power: return power(rt, a, b);
-    case BinaryOperator::floor_divide: return divide_whole(rt, a, b, true);
-    case BinaryOperator::modulo: return divide_whole(rt, a, b, false);
+    case BinaryOperator::floor_divide: return divide_big(rt, a, b, true);
+    case BinaryOperator::modulo: return divide_big(rt, a, b, false);
     default: break;
   }
   if (!charge_limbs(rt, limbs_of(a) + limbs_of(b))) return Value::invalid();

@@ -130,7 +130,7 @@ bool equal_slow(Runtime& rt, Value a, Value b) {
 // ---- order
 
 /// In the order of Comparison.
-constexpr std::array<std::string_view, 8> kSymbols = {"==", "!=", "<", "<=", ">", ">=", "in", "not in"};
+constexpr std::array<std::string_view, 8> kComparisonSymbols = {"==", "!=", "<", "<=", ">", ">=", "in", "not in"};
 
 /// Whether a three-way result (2: unordered) satisfies `op`.
 /// NaN is unordered (2): every comparison with it is false.
@@ -278,7 +278,7 @@ bool compare(Runtime& rt, Comparison op, Value a, Value b) {
   if (a.is_small_int() && b.is_small_int()) {
     return satisfies(op, a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0);
   }
-  return order(rt, {op, kSymbols[static_cast<std::size_t>(op)]}, a, b);
+  return order(rt, {op, kComparisonSymbols[static_cast<std::size_t>(op)]}, a, b);
 }
 
 bool contains(Runtime& rt, Value container, Value item) {

@@ -13,7 +13,7 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view escape_of(char c) {
+constexpr std::string_view entity_of(char c) {
   switch (c) {
     case '&': return "&amp;";
     case '<': return "&lt;";
@@ -26,7 +26,7 @@ constexpr std::string_view escape_of(char c) {
 
 constexpr std::array<bool, 256> kEscaped = [] {
   std::array<bool, 256> escaped{};
-  for (std::size_t c = 0; c < escaped.size(); ++c) escaped[c] = !escape_of(static_cast<char>(c)).empty();
+  for (std::size_t c = 0; c < escaped.size(); ++c) escaped[c] = !entity_of(static_cast<char>(c)).empty();
   return escaped;
 }();
 
@@ -42,7 +42,7 @@ bool append_escaped(Runtime& rt, StringBuilder& out, Value piece) {
   for (std::size_t at = next_escaped(bytes, 0); at < bytes.size(); at = next_escaped(bytes, from)) {
     if (!rt.reserve(64)) return false;
     out.append(piece, from, at);
-    out.append_derived(escape_of(bytes[at]), piece, at);
+    out.append_derived(entity_of(bytes[at]), piece, at);
     from = at + 1;
   }
   out.append(piece, from, bytes.size());

@@ -33,7 +33,7 @@ struct RealDivision {
 };
 
 /// The remainder has the divisor's sign, and so have zeros; the quotient is exact where it can be.
-RealDivision floor_divide(double a, double b) {
+RealDivision floor_divide_real(double a, double b) {
   double remainder = std::fmod(a, b);
   double quotient = (a - remainder) / b;
   if (remainder == 0) {
@@ -69,9 +69,9 @@ Value binary_real(Runtime& rt, BinaryOperator op, double a, double b) {
     case BinaryOperator::multiply: return Value::of_real(a * b);
     case BinaryOperator::divide: return b == 0 ? fail_zero(rt, "float division by zero") : Value::of_real(a / b);
     case BinaryOperator::floor_divide:
-      return b == 0 ? fail_zero(rt, "float floor division by zero") : Value::of_real(floor_divide(a, b).quotient);
+      return b == 0 ? fail_zero(rt, "float floor division by zero") : Value::of_real(floor_divide_real(a, b).quotient);
     case BinaryOperator::modulo:
-      return b == 0 ? fail_zero(rt, "float modulo") : Value::of_real(floor_divide(a, b).remainder);
+      return b == 0 ? fail_zero(rt, "float modulo") : Value::of_real(floor_divide_real(a, b).remainder);
     case BinaryOperator::power: return power_real(rt, a, b);
   }
   return Value::invalid();

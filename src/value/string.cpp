@@ -34,7 +34,7 @@ Value leaf_value(const char* data, std::size_t size, std::uint8_t flags) {
   return v;
 }
 
-std::uint32_t piece_count(Value s) {
+std::uint32_t pieces_with_text(Value s) {
   if ((s.flags & Value::kRope) != 0) return s.rope->count;
   return s.size == 0 ? 0 : 1;
 }
@@ -51,7 +51,7 @@ void copy_pieces(Piece* out, Value s) {
 /// The tail of a shared buffer may be taken only by the rope that ends where the used part ends. Any other rope would
 /// overwrite pieces that a newer one already shows. Doubling makes n appends cost O(n) pieces.
 PieceBuffer* buffer_for(Runtime& rt, Value a, std::uint32_t more) {
-  std::uint32_t have = piece_count(a);
+  std::uint32_t have = pieces_with_text(a);
   if ((a.flags & Value::kRope) != 0 && a.rope->buffer != nullptr) {
     PieceBuffer* shared = a.rope->buffer;
     if (shared->used == have && shared->capacity - have >= more) return shared;
@@ -166,7 +166,7 @@ Value concat(Runtime& rt, Value a, Value b, bool markup) {
     rt.reserve(size);
     return Value::invalid();
   }
-  std::uint32_t more = piece_count(b);
+  std::uint32_t more = pieces_with_text(b);
   rt.charge(more / 8);
   PieceBuffer* buffer = buffer_for(rt, a, more);
   if (buffer == nullptr) return Value::invalid();

@@ -9,6 +9,7 @@
 
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "value/bigint.h"
 #include "value/dict.h"
 #include "value/number.h"
 
@@ -26,8 +27,6 @@ std::string_view scalar_text(Value v, std::array<char, kNumberText>& buffer) {
   char* end = v.kind == Kind::integer ? write_int(buffer.data(), v.integer) : write_real(buffer.data(), v.real);
   return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
 }
-
-bool is_big(Value v) { return v.kind == Kind::integer && (v.flags & Value::kBig) != 0; }
 
 /// "\n", "\x1f", "\u200b", "\U000e0001" and their kind.
 std::string_view escape_of(char32_t c, std::array<char, 10>& buffer) {

@@ -69,7 +69,7 @@ struct Reference {
   std::string text;
 };
 
-int digit_of(char c, bool hexadecimal) {
+int reference_digit(char c, bool hexadecimal) {
   if (c >= '0' && c <= '9') return c - '0';
   const char lower = static_cast<char>(c | 0x20);
   return hexadecimal && lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
@@ -82,7 +82,7 @@ bool read_number(std::string_view s, Reference& out) {
   std::size_t at = first;
   std::uint32_t number = 0;
   for (; at < s.size(); ++at) {
-    const int digit = digit_of(s[at], hexadecimal);
+    const int digit = reference_digit(s[at], hexadecimal);
     if (digit < 0) break;
     if (number <= utf8::kMaxCodePoint) number = number * (hexadecimal ? 16 : 10) + static_cast<std::uint32_t>(digit);
   }

@@ -20,7 +20,7 @@ class TurnObserver {
 class OllamaRun : private LoopObserver {
  public:
   OllamaRun(const Program& program, Runtime& rt, Output& output, VariableStack& variables)
-      : program_(program), rt_(rt), executor_(program, rt, output, variables), output_(output) {}
+      : program_(program), rt_(rt), executor_(rt, output, variables), output_(output) {}
   void observe(TurnObserver& observer) { observer_ = &observer; }
 
   /// False after a failure: rt.failure says what, failed_at() where in the template if anywhere.

@@ -79,6 +79,9 @@ class Needle {
   std::uint32_t* back_ = nullptr;  ///< length of the longest border of each prefix
 };
 
+/// \w of Python's `re`.
+inline bool is_word_character(char32_t c) { return c == '_' || unicode::is_alnum(c); }
+
 /// Calls visit(begin, end) for the lines str.splitlines() makes of `text`, without their ends.
 template <typename Visit>
 void for_each_line(std::string_view text, Visit visit) {

@@ -159,27 +159,26 @@ void read_line(std::string_view bytes, std::size_t begin, std::size_t end, Line&
 }
 
 bool is_wrap_space(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool is_word(char32_t c) { return c == '_' || unicode::is_alnum(c); }
-bool is_letter(char32_t c) { return is_word(c) && !unicode::is_decimal(c); }
+bool is_wrap_letter(char32_t c) { return is_word_character(c) && !unicode::is_decimal(c); }
 bool is_word_or_mark(char32_t c) {
-  return is_word(c) || c == '!' || c == '"' || c == '\'' || c == '&' || c == '.' || c == ',' || c == '?';
+  return is_word_character(c) || c == '!' || c == '"' || c == '\'' || c == '&' || c == '.' || c == ',' || c == '?';
 }
 
 /// The end of two or more dashes at `i` with a word character after them; 0 if there are none.
 std::size_t dash_end(const Line& line, std::size_t i) {
   std::size_t end = i;
   while (line.at(end) == '-') ++end;
-  return end - i >= 2 && end < line.size() && is_word(line.at(end)) ? end : 0;
+  return end - i >= 2 && end < line.size() && is_word_character(line.at(end)) ? end : 0;
 }
 
 /// May a word be cut after the hyphen at `i`? Two letters before it (or letter, hyphen, letter) and
 /// two after.
 bool cuts_at_hyphen(const Line& line, std::size_t i) {
-  if (line.at(i) != '-' || i < 2 || !is_letter(line.at(i - 1))) return false;
-  bool before = is_letter(line.at(i - 2)) || (i >= 3 && line.at(i - 2) == '-' && is_letter(line.at(i - 3)));
-  if (!before || i + 1 >= line.size() || !is_letter(line.at(i + 1))) return false;
+  if (line.at(i) != '-' || i < 2 || !is_wrap_letter(line.at(i - 1))) return false;
+  bool before = is_wrap_letter(line.at(i - 2)) || (i >= 3 && line.at(i - 2) == '-' && is_wrap_letter(line.at(i - 3)));
+  if (!before || i + 1 >= line.size() || !is_wrap_letter(line.at(i + 1))) return false;
   std::size_t next = line.at(i + 2) == '-' ? i + 3 : i + 2;
-  return next < line.size() && is_letter(line.at(next));
+  return next < line.size() && is_wrap_letter(line.at(next));
 }
 
 /// The end of the chunk that begins at `i`: white space, dashes between words, or a word up to

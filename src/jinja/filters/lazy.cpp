@@ -29,7 +29,7 @@ PassedArguments keep(Runtime& rt, const PassedArguments& in) {
   return out;
 }
 
-Value take_keyword(PassedArguments& arguments, std::string_view name) {
+Value remove_keyword(PassedArguments& arguments, std::string_view name) {
   auto* keywords = const_cast<DictEntry*>(arguments.keywords);  // a copy made by keep()
   for (std::uint32_t i = 0; i < arguments.keyword_count; ++i) {
     if (leaf_text(keywords[i].key) != name) continue;
@@ -43,7 +43,7 @@ Value take_keyword(PassedArguments& arguments, std::string_view name) {
 
 /// The row `name` names, or null with Jinja2's TemplateRuntimeError recorded.
 /// Jinja2 looks the name up in a dict, so an unhashable name is a TypeError before it is an unknown one.
-const Builtin* find_row(Runtime& rt, Value name, std::string_view what) {
+const Builtin* row_named(Runtime& rt, Value name, std::string_view what) {
   if (name.is_string()) {
     std::string_view wanted = text(rt, name);
     const Builtin* row = what == "filter" ? find_filter(wanted) : find_test(wanted);
@@ -76,7 +76,7 @@ struct RowGenerator : Generator {
   bool wanted;  ///< select: the outcome that keeps a member
 
   Value apply(Runtime& rt, Value item, std::string_view what) {
-    if (row == nullptr) row = find_row(rt, name, what);
+    if (row == nullptr) row = row_named(rt, name, what);
     return row == nullptr ? Value::invalid() : call_builtin(rt, *row, &item, arguments);
   }
   void take_name() {
@@ -89,12 +89,12 @@ struct RowGenerator : Generator {
 
 bool prepare_map(Runtime& rt, RowGenerator& g) {
   if (g.arguments.positional_count == 0) {
-    Value attribute = take_keyword(g.arguments, "attribute");
+    Value attribute = remove_keyword(g.arguments, "attribute");
     if (attribute.is_invalid()) {
       rt.fail(ErrorCode::filter_argument, "map requires a filter argument");
       return false;
     }
-    Value fallback = take_keyword(g.arguments, "default");
+    Value fallback = remove_keyword(g.arguments, "default");
     if (!fallback.is_invalid()) g.getter.fallback = fallback;
     if (g.arguments.keyword_count == 0) return make_getter(rt, attribute, g.getter);
     std::string shown(text(rt, to_repr(rt, g.arguments.keywords[0].key)));

@@ -21,11 +21,11 @@ Value filter_abs(Call& call) {
   return call.fail(ErrorCode::type, "bad operand type for abs(): '" + std::string(type_name(call[0])) + "'");
 }
 
-std::string_view bytes_of(Value v) { return static_cast<const BytesObject*>(v.object)->bytes; }
+std::string_view bytes_of_value(Value v) { return static_cast<const BytesObject*>(v.object)->bytes; }
 
 /// float(bytes), which knows ASCII digits only.
 std::optional<double> ascii_real(Value v) {
-  return utf8::is_ascii(bytes_of(v)) ? parse_real(bytes_of(v)) : std::nullopt;
+  return utf8::is_ascii(bytes_of_value(v)) ? parse_real(bytes_of_value(v)) : std::nullopt;
 }
 
 /// float(v): nullopt with the failure recorded (type, value, overflow, undefined).
@@ -64,8 +64,8 @@ Value python_int(Call& call) {
   std::int64_t base = 10;
   if (!is_bytes && !call.integer(2, base)) return Value::invalid();
   if (base != 0 && (base < 2 || base > 36)) return rt.fail(ErrorCode::value, "int() base must be >= 2 and <= 36, or 0");
-  if (is_bytes && !utf8::is_ascii(bytes_of(v))) return rt.fail(ErrorCode::value, "not an integer");
-  std::string_view digits = is_bytes ? bytes_of(v) : text(rt, v);
+  if (is_bytes && !utf8::is_ascii(bytes_of_value(v))) return rt.fail(ErrorCode::value, "not an integer");
+  std::string_view digits = is_bytes ? bytes_of_value(v) : text(rt, v);
   std::optional<Value> number = parse_int(rt, digits, static_cast<int>(base));
   return number && !number->is_invalid() ? *number : rt.fail(ErrorCode::value, "not an integer");
 }

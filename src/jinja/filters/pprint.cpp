@@ -2,7 +2,7 @@
 //
 // Source of the rules: CPython 3.11 Lib/pprint.py. A value is printed on one line if that fits,
 // else lists, tuples, dicts and long texts are laid out over lines. Begin reading at
-// Printer::format.
+// PrettyPrinter::format.
 #include "jinja/filters/pprint.h"
 
 #include <vector>
@@ -39,9 +39,9 @@ std::size_t first_line(std::string_view text) {
   return static_cast<std::size_t>(p - text.data());
 }
 
-class Printer {
+class PrettyPrinter {
  public:
-  explicit Printer(Runtime& rt) : rt_(rt), out_(rt) {}
+  explicit PrettyPrinter(Runtime& rt) : rt_(rt), out_(rt) {}
   void format(Value v, std::int64_t indent, std::int64_t allowance, int level);
   Value finish() { return out_.finish(); }
 
@@ -63,7 +63,7 @@ class Printer {
 /// Plain lists, tuples and dicts, whose members pprint shows in its own way too.
 bool is_container(Value v) { return v.is(Kind::dict) || (v.is_sequence() && !is_group(v)); }
 
-Value Printer::sorted_entries(Value dict) {
+Value PrettyPrinter::sorted_entries(Value dict) {
   std::span<const Value> pairs = dict_members(rt_, dict, DictView::items);
   Sorter sorter(rt_, 1, safe_less);
   bool ok = sorter.collect(make_list(rt_, pairs.data(), pairs.size()), [](Value pair, Value* key) {
@@ -73,7 +73,7 @@ Value Printer::sorted_entries(Value dict) {
   return ok && sorter.sort(false) ? sorter.finish() : Value::invalid();
 }
 
-Value Printer::one_line_of_members(Value v) {
+Value PrettyPrinter::one_line_of_members(Value v) {
   StringBuilder out(rt_);
   Value members = v.is(Kind::dict) ? sorted_entries(v) : v;
   if (members.is_invalid()) return members;
@@ -96,20 +96,20 @@ Value Printer::one_line_of_members(Value v) {
   return out.finish();
 }
 
-Value Printer::one_line(Value v) {
+Value PrettyPrinter::one_line(Value v) {
   if (!is_container(v)) return to_repr(rt_, v);
   Nesting nest(rt_);
   return nest.ok() && rt_.charge(1) ? one_line_of_members(v) : Value::invalid();
 }
 
-void Printer::new_line(std::int64_t indent) {
+void PrettyPrinter::new_line(std::int64_t indent) {
   out_.append_static("\n");
   Value blanks = spaces(rt_, static_cast<std::uint64_t>(indent));
   if (!blanks.is_invalid()) out_.append(blanks);
 }
 
 /// `allowance` is what has to follow on the last line: the closing brackets around and a comma.
-void Printer::format(Value v, std::int64_t indent, std::int64_t allowance, int level) {
+void PrettyPrinter::format(Value v, std::int64_t indent, std::int64_t allowance, int level) {
   Nesting nest(rt_);
   Value shown = nest.ok() && rt_.charge(1) ? one_line(v) : Value::invalid();
   if (shown.is_invalid()) return;
@@ -120,7 +120,7 @@ void Printer::format(Value v, std::int64_t indent, std::int64_t allowance, int l
   out_.append(shown);
 }
 
-void Printer::format_dict(Value dict, std::int64_t indent, std::int64_t allowance, int level) {
+void PrettyPrinter::format_dict(Value dict, std::int64_t indent, std::int64_t allowance, int level) {
   Value members = sorted_entries(dict);
   if (members.is_invalid()) return;
   out_.append_static("{");
@@ -141,7 +141,7 @@ void Printer::format_dict(Value dict, std::int64_t indent, std::int64_t allowanc
   out_.append_static("}");
 }
 
-void Printer::format_members(Value list, std::int64_t indent, std::int64_t allowance, int level) {
+void PrettyPrinter::format_members(Value list, std::int64_t indent, std::int64_t allowance, int level) {
   bool single = list.is(Kind::tuple) && list.list->size == 1;
   std::string_view end = list.is(Kind::list) ? "]" : single ? ",)" : ")";
   out_.append_static(list.is(Kind::list) ? "[" : "(");
@@ -158,7 +158,7 @@ void Printer::format_members(Value list, std::int64_t indent, std::int64_t allow
 
 /// Cuts one line behind white space so that the repr of each chunk fits; the last of them into
 /// `last_width`.
-void Printer::chunk_line(Value line, std::int64_t width, std::int64_t last_width, std::vector<Value>& chunks) {
+void PrettyPrinter::chunk_line(Value line, std::int64_t width, std::int64_t last_width, std::vector<Value>& chunks) {
   std::string_view bytes = text(rt_, line);
   const char *base = bytes.data(), *end = base + bytes.size(), *p = base;
   std::size_t begin = 0;
@@ -180,7 +180,7 @@ void Printer::chunk_line(Value line, std::int64_t width, std::int64_t last_width
   if (begin < bytes.size()) chunks.push_back(held);
 }
 
-void Printer::format_text(Value s, Value shown, std::int64_t indent, std::int64_t allowance, int level) {
+void PrettyPrinter::format_text(Value s, Value shown, std::int64_t indent, std::int64_t allowance, int level) {
   // At the top level a text of several chunks gets parentheses, or it would not be one expression.
   if (level == 1) {
     ++indent;
@@ -216,7 +216,7 @@ void Printer::format_text(Value s, Value shown, std::int64_t indent, std::int64_
 }  // namespace
 
 Value pretty_print(Runtime& rt, Value v) {
-  Printer printer(rt);
+  PrettyPrinter printer(rt);
   printer.format(v, 0, 0, 0);
   return printer.finish();
 }

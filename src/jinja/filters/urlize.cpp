@@ -37,10 +37,9 @@ bool begins_with(Text t, std::string_view lower) {
   return true;
 }
 
-bool is_word(char32_t c) { return c == '_' || unicode::is_alnum(c); }
-bool is_label(char32_t c) { return is_word(c) || c == '%' || c == '-'; }
+bool is_label(char32_t c) { return is_word_character(c) || c == '%' || c == '-'; }
 bool is_hex(char32_t c) { return unicode::is_decimal(c) || (fold(c) >= 'a' && fold(c) <= 'f'); }
-bool is_letter(char32_t c) { return fold(c) >= 'a' && fold(c) <= 'z'; }
+bool is_ascii_letter(char32_t c) { return fold(c) >= 'a' && fold(c) <= 'z'; }
 
 template <typename Is>
 bool all(Text t, Is is) {
@@ -84,10 +83,11 @@ bool is_named_host(Text t) {
   std::size_t size = host_size(t), count;
   Text last;
   if (!split_labels(t.substr(0, size), 1, Text::npos - 1, last, count) || !ends_host(t.substr(size))) return false;
-  if (last.size() >= 2 && last.size() <= 63 && all(last, is_letter)) return true;
+  if (last.size() >= 2 && last.size() <= 63 && all(last, is_ascii_letter)) return true;
   if (!begins_with(last, "xn--")) return false;
   Text encoded = last.substr(4);
-  return encoded.size() >= 2 && encoded.size() <= 59 && all(encoded, [](char32_t c) { return is_word(c) || c == '%'; });
+  return encoded.size() >= 2 && encoded.size() <= 59 &&
+         all(encoded, [](char32_t c) { return is_word_character(c) || c == '%'; });
 }
 
 /// A host without a scheme: labels, then one of the old top-level names.
@@ -147,8 +147,8 @@ bool is_mail_address(Text t) {
   Text domain = t.substr(at + 1);
   std::size_t dot = domain.rfind(U'.');
   if (dot == Text::npos || dot == 0 || dot + 1 == domain.size()) return false;
-  auto in_domain = [](char32_t c) { return is_word(c) || c == '-' || c == '.'; };
-  return is_word(domain[0]) && all(domain, in_domain) && all(domain.substr(dot + 1), is_word);
+  auto in_domain = [](char32_t c) { return is_word_character(c) || c == '-' || c == '.'; };
+  return is_word_character(domain[0]) && all(domain, in_domain) && all(domain.substr(dot + 1), is_word_character);
 }
 
 std::size_t count_of(Text t, Text what) {
@@ -326,7 +326,7 @@ bool is_scheme(Text t) {
   std::size_t colon = t.find(U':');
   if (colon == Text::npos || colon < 2) return false;
   Text rest = t.substr(colon + 1);
-  auto in_name = [](char32_t c) { return is_word(c) || c == '.' || c == '+' || c == '-'; };
+  auto in_name = [](char32_t c) { return is_word_character(c) || c == '.' || c == '+' || c == '-'; };
   return all(t.substr(0, colon), in_name) && rest.size() <= 2 && all(rest, [](char32_t c) { return c == '/'; });
 }
 

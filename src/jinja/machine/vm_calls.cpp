@@ -227,7 +227,7 @@ bool Machine::call_shape(const Instruction& i) { return call(in(i.b), program_.s
 namespace {
 
 /// text.startswith(affix) or text.endswith(affix), of leaves.
-bool has_affix(AttributeSite::Affix where, const Value& text, const Value& affix) {
+bool leaf_has_affix(AttributeSite::Affix where, const Value& text, const Value& affix) {
   if (text.size < affix.size) return false;
   const char* const at = where == AttributeSite::Affix::prefix ? text.data : text.data + (text.size - affix.size);
   return equal_bytes(at, affix.data, affix.size);
@@ -242,7 +242,7 @@ bool Machine::call_method(const Instruction& i) {
   if (site.affix != AttributeSite::Affix::none && shape.in_order && shape.positional == 1) {
     const Value& affix = in(operands_[shape.first]);
     if (object.is_leaf() && affix.is_leaf() && !object.is_markup()) {
-      frame_->registers[i.a] = Value::boolean(has_affix(site.affix, object, affix));
+      frame_->registers[i.a] = Value::boolean(leaf_has_affix(site.affix, object, affix));
       return step_limits(1);
     }
   }

@@ -110,7 +110,7 @@ bool number_attribute(Value v, std::string_view name, Value& out) {
   return true;
 }
 
-bool range_attribute(Value v, std::string_view name, Value& out) {
+bool find_range_attribute(Value v, std::string_view name, Value& out) {
   if (!is_object(v, kRangeType)) return false;
   const auto& range = *static_cast<const RangeObject*>(v.object);
   if (name == "start") return out = range.start, true;
@@ -147,7 +147,7 @@ const Builtin* find_method(Value v, std::string_view name) {
 AttributeKind find_attribute(Runtime&, Value v, std::string_view name, Value& out) {
   if (is_refused(v, name)) return AttributeKind::unsafe;
   const bool data =
-      number_attribute(v, name, out) || range_attribute(v, name, out) || generator_attribute(v, name, out);
+      number_attribute(v, name, out) || find_range_attribute(v, name, out) || generator_attribute(v, name, out);
   return data ? AttributeKind::data : AttributeKind::absent;
 }
 

@@ -157,7 +157,7 @@ Value dict_clear(Call& call) {
   return Value::none();
 }
 
-constexpr Builtin kListRows[] = {
+constexpr Builtin kListChanges[] = {
     {"append", "", "self, value, /", list_append, "Appends an item.", ""},
     {"clear", "", "self, /", list_clear, "Removes all items.", ""},
     {"extend", "", "self, iterable, /", list_extend, "Appends the items of an iterable.", ""},
@@ -167,7 +167,7 @@ constexpr Builtin kListRows[] = {
     {"reverse", "", "self, /", list_reverse, "Reverses the list in place.", ""},
 };
 
-constexpr Builtin kDictRows[] = {
+constexpr Builtin kDictChanges[] = {
     {"clear", "", "self, /", dict_clear, "Removes all keys.", ""},
     {"pop", "", "self, key, default=missing, /", dict_pop, "Removes a key and returns its value.", ""},
     {"setdefault", "", "self, key, default=none, /", dict_setdefault,
@@ -182,8 +182,8 @@ constexpr Builtin kDictRows[] = {
 /// text of a request, is there for later renders.
 const Builtin* find_change(const Runtime& rt, Value v, std::string_view name) {
   std::span<const Builtin> rows;
-  if (v.kind == Kind::list && rt.arena.holds(v.list)) rows = kListRows;
-  if (v.kind == Kind::dict && rt.arena.holds(v.dict)) rows = kDictRows;
+  if (v.kind == Kind::list && rt.arena.holds(v.list)) rows = kListChanges;
+  if (v.kind == Kind::dict && rt.arena.holds(v.dict)) rows = kDictChanges;
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const Builtin& one) { return one.name == name; });
   return row == rows.end() ? nullptr : &*row;
 }

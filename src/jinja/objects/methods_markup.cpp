@@ -12,7 +12,7 @@ Value markup_escape(Call& call) { return escape_html(call.rt, call[1]); }
 Value markup_striptags(Call& call) { return strip_tags(call.rt, call[0]); }
 Value markup_unescape(Call& call) { return unescape_html(call.rt, call[0]); }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kMarkupMethods[] = {
     {"escape", "", "self, s, /", markup_escape, "The argument escaped for HTML.",
      "{{ ('x'|safe).escape('<') }} -> &lt;"},
     {"striptags", "", "self, /", markup_striptags, "The string without HTML tags and comments, with entities decoded.",
@@ -23,6 +23,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-std::span<const Builtin> markup_methods() { return kRows; }
+std::span<const Builtin> markup_methods() { return kMarkupMethods; }
 
 }  // namespace parlance::jinja

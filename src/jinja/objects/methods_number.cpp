@@ -214,7 +214,7 @@ Value real_hex(Call& call) {
 }
 
 bool is_hex_digit(char c) { return ascii::hex_value(c) >= 0; }
-unsigned hex_value(char c) { return static_cast<unsigned>(ascii::hex_value(c)); }
+unsigned hex_digit_value(char c) { return static_cast<unsigned>(ascii::hex_value(c)); }
 
 bool take_word(std::string_view& s, std::string_view word) {
   if (s.size() < word.size()) return false;
@@ -297,10 +297,10 @@ HexResult parse_hex(std::string_view s, double& out) {
   } else {
     if (s.size() > 1 && s[0] == '0' && (s[1] | 0x20) == 'x') s.remove_prefix(2);
     HexDigits digits;
-    for (; !s.empty() && is_hex_digit(s[0]); s.remove_prefix(1)) digits.add(hex_value(s[0]), false);
+    for (; !s.empty() && is_hex_digit(s[0]); s.remove_prefix(1)) digits.add(hex_digit_value(s[0]), false);
     if (!s.empty() && s[0] == '.') {
       s.remove_prefix(1);
-      for (; !s.empty() && is_hex_digit(s[0]); s.remove_prefix(1)) digits.add(hex_value(s[0]), true);
+      for (; !s.empty() && is_hex_digit(s[0]); s.remove_prefix(1)) digits.add(hex_digit_value(s[0]), true);
     }
     if (!digits.any || !take_exponent(s, digits.exponent)) return HexResult::malformed;
     value = scaled(digits);

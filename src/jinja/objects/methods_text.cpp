@@ -236,7 +236,7 @@ Value text_format_map(Call& call) {
   return format_map(call.rt, call[0], call.rest.positional[0]);
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kTextMethods[] = {
     {"center", "", "self, width, fillchar=' ', /", text_pad<Side::both>,
      "The string in the middle of `width` characters.", "{{ 'a'.center(3, '*') }} -> *a*"},
     {"expandtabs", "", "self, /, tabsize=8", text_expandtabs,
@@ -259,6 +259,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-std::span<const Builtin> text_methods() { return kRows; }
+std::span<const Builtin> text_methods() { return kTextMethods; }
 
 }  // namespace parlance::jinja

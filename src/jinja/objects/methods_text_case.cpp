@@ -150,7 +150,7 @@ Value text_lower(Call& call) { return lower_text(call.rt, call[0]); }
 Value text_upper(Call& call) { return upper_text(call.rt, call[0]); }
 Value text_casefold(Call& call) { return map_case(call.rt, call[0], unicode::append_casefold, 'A', 'Z'); }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kTextCaseMethods[] = {
     {"capitalize", "", "self, /", change_case<kCapitalize>,
      "The first character in title case, the rest in lower case.", "{{ 'hELLO'.capitalize() }} -> Hello"},
     {"casefold", "", "self, /", text_casefold, "The string prepared for comparing without case.",
@@ -177,6 +177,6 @@ Value lower_text(Runtime& rt, Value s) {
 
 Value upper_text(Runtime& rt, Value s) { return map_case(rt, s, unicode::append_upper, 'a', 'z'); }
 
-std::span<const Builtin> text_case_methods() { return kRows; }
+std::span<const Builtin> text_case_methods() { return kTextCaseMethods; }
 
 }  // namespace parlance::jinja

@@ -15,7 +15,7 @@ Value ask(Call& call) {
   return Value::boolean(question(self));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kTextPredicateMethods[] = {
     {"isalnum", "", "self, /", ask<unicode::str_is_alnum>, "Whether every character is a letter or a digit.",
      "{{ 'a1'.isalnum() }} -> True"},
     {"isalpha", "", "self, /", ask<unicode::str_is_alpha>, "Whether every character is a letter.",
@@ -46,6 +46,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-std::span<const Builtin> text_predicate_methods() { return kRows; }
+std::span<const Builtin> text_predicate_methods() { return kTextPredicateMethods; }
 
 }  // namespace parlance::jinja

@@ -193,7 +193,7 @@ Value text_affix(Call& call) {
   return Value::boolean(false);
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kTextSearchMethods[] = {
     {"count", "", "self, sub, start=none, end=none, /", text_count, "How often `sub` occurs without overlapping.",
      "{{ 'banana'.count('an') }} -> 2"},
     {"endswith", "", "self, suffix, start=none, end=none, /", text_affix<false>,
@@ -214,6 +214,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-std::span<const Builtin> text_search_methods() { return kRows; }
+std::span<const Builtin> text_search_methods() { return kTextSearchMethods; }
 
 }  // namespace parlance::jinja

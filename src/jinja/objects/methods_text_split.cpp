@@ -249,7 +249,7 @@ Value text_remove_affix(Call& call) {
   return self.ends_with(affix) ? cut(call.rt, call[0], 0, self.size() - affix.size()) : call[0];
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kTextSplitMethods[] = {
     {"lstrip", "", "self, chars=none, /", text_strip<true, false>,
      "The string without white space, or without any of `chars`, at its beginning.", "{{ '  a '.lstrip() }} -> a "},
     {"partition", "", "self, sep, /", text_partition<false>,
@@ -279,6 +279,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-std::span<const Builtin> text_split_methods() { return kRows; }
+std::span<const Builtin> text_split_methods() { return kTextSplitMethods; }
 
 }  // namespace parlance::jinja

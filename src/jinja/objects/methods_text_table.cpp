@@ -143,7 +143,7 @@ Value text_translate(Call& call) {
   return out.finish(call[0].is_markup());
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kTextTableMethods[] = {
     {"encode", "", "self, /, encoding='utf-8', errors='strict'", text_encode,
      "The bytes of the string in an encoding (utf-8, utf-16, utf-32, ascii, latin-1 or cp1252).",
      "{{ 'é'.encode() }} -> b'\\xc3\\xa9'"},
@@ -164,6 +164,6 @@ bool utf8_argument(const Call& call, std::size_t i, std::string_view& out) {
   return false;
 }
 
-std::span<const Builtin> text_table_methods() { return kRows; }
+std::span<const Builtin> text_table_methods() { return kTextTableMethods; }
 
 }  // namespace parlance::jinja

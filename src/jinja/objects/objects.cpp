@@ -13,12 +13,6 @@
 namespace parlance::jinja {
 namespace {
 
-Value missing() {
-  Value v;
-  v.flags = Value::kMissing;
-  return v;
-}
-
 void iterate_self(Runtime&, Object* self, Iterator& it) {
   it.mode = Iterator::Mode::object;
   it.object = self;

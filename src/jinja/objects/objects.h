@@ -11,6 +11,13 @@
 
 namespace parlance::jinja {
 
+/// "No such attribute": whoever asked then tries an item, or makes an undefined value.
+inline Value missing() {
+  Value v;
+  v.flags = Value::kMissing;
+  return v;
+}
+
 /// A Python generator: `step` gives the next value, false at the end or after a failure.
 ///
 /// Concrete generators derive from it, keep their state after these fields and start with

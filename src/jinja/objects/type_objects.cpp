@@ -57,7 +57,7 @@ const ObjectType kDictMethodType{
 };
 
 /// What would change a dict, and what types have that templates must not see.
-bool is_refused(std::string_view name) {
+bool is_refused_of_type(std::string_view name) {
   constexpr std::string_view kRefused[] = {"clear", "mro", "pop", "popitem", "setdefault", "update"};
   return is_dunder(name) || std::find(std::begin(kRefused), std::end(kRefused), name) != std::end(kRefused);
 }
@@ -145,7 +145,7 @@ const ObjectType kDictAliasType{
 }  // namespace
 
 Value dict_type_attribute(Runtime& rt, Value dict_type, std::string_view name) {
-  if (is_refused(name)) return refused_attribute(rt, dict_type, name);
+  if (is_refused_of_type(name)) return refused_attribute(rt, dict_type, name);
   const Value dict = DictBuilder(rt).finish();
   const Builtin* row = find_method(dict, name);
   if (row == nullptr) return left_out();

@@ -1,8 +1,8 @@
 // print(): a syntax tree written back, every operation in parentheses, for tests and for people.
 //
 // tests/oracle/parse_oracle.py writes Jinja2's own nodes in the same notation. Walks recursively,
-// as the parser bounds the height of trees. Begin reading at Printer::statement and
-// Printer::expression.
+// as the parser bounds the height of trees. Begin reading at TreePrinter::statement and
+// TreePrinter::expression.
 #include <algorithm>
 #include <vector>
 
@@ -16,10 +16,10 @@ namespace {
 constexpr std::string_view kCompareSymbols[] = {"==", "!=", "<", "<=", ">", ">=", "in", "not in"};
 constexpr std::string_view kBinarySymbols[] = {"+", "-", "*", "/", "//", "%", "**"};
 
-class Printer {
+class TreePrinter {
  public:
   /// `newlines`: where the lines of the source end, to print the line of each node; or null.
-  explicit Printer(const std::vector<std::size_t>* newlines) : newlines_(newlines) {}
+  explicit TreePrinter(const std::vector<std::size_t>* newlines) : newlines_(newlines) {}
   std::string take() { return std::move(out_); }
 
   void statements(const Nodes& nodes) {
@@ -88,7 +88,7 @@ class Printer {
 
 // ---- statements
 
-void Printer::statement(const Node* node) {
+void TreePrinter::statement(const Node* node) {
   switch (node->kind) {
     case NodeKind::output: return output(as<Output>(node));
     case NodeKind::for_: return for_loop(as<For>(node));
@@ -113,7 +113,7 @@ void Printer::statement(const Node* node) {
 }
 
 /// Statements with one body.
-void Printer::compound(const Node* node) {
+void TreePrinter::compound(const Node* node) {
   const auto enclose = [&](std::string_view word, const Nodes& nodes, const auto&... rest) {
     tag(node, word, rest...);
     body(nodes);
@@ -149,7 +149,7 @@ void Printer::compound(const Node* node) {
   }
 }
 
-void Printer::template_reference(const Node* node) {
+void TreePrinter::template_reference(const Node* node) {
   switch (node->kind) {
     case NodeKind::include: {
       const auto& include = as<Include>(node);
@@ -165,7 +165,7 @@ void Printer::template_reference(const Node* node) {
   }
 }
 
-void Printer::output(const Output& node) {
+void TreePrinter::output(const Output& node) {
   for (const Node* part : node.parts) {
     indent();
     const bool is_data = part->kind == NodeKind::constant && as<Constant>(part).is_data;
@@ -178,7 +178,7 @@ void Printer::output(const Output& node) {
   }
 }
 
-void Printer::for_loop(const For& node) {
+void TreePrinter::for_loop(const For& node) {
   const std::string test = node.test == nullptr ? "" : " if " + sub(node.test);
   tag(&node, "for ", node.target, " in ", node.iterable, test, node.recursive ? " recursive" : "");
   body(node.body);
@@ -189,7 +189,7 @@ void Printer::for_loop(const For& node) {
   tag(nullptr, "endfor");
 }
 
-void Printer::if_chain(const If& node) {
+void TreePrinter::if_chain(const If& node) {
   tag(&node, "if ", node.test);
   body(node.body);
   for (const If* branch : node.elifs) {
@@ -203,7 +203,7 @@ void Printer::if_chain(const If& node) {
   tag(nullptr, "endif");
 }
 
-void Printer::with(const With& node) {
+void TreePrinter::with(const With& node) {
   std::string pairs;
   for (std::uint32_t i = 0; i < node.targets.size; ++i) {
     pairs += (i == 0 ? " " : ", ") + sub(node.targets[i]) + " = " + sub(node.values[i]);
@@ -213,7 +213,7 @@ void Printer::with(const With& node) {
   tag(nullptr, "endwith");
 }
 
-void Printer::from_import(const FromImport& node) {
+void TreePrinter::from_import(const FromImport& node) {
   std::string names;
   for (const ImportedName& item : node.names) {
     names.append(names.empty() ? " " : ", ").append(item.name);
@@ -222,7 +222,7 @@ void Printer::from_import(const FromImport& node) {
   tag(&node, "from ", node.name, " import", names, context(node.with_context));
 }
 
-std::string Printer::signature(const ArrayOf<Name*>& parameters, const Nodes& defaults) {
+std::string TreePrinter::signature(const ArrayOf<Name*>& parameters, const Nodes& defaults) {
   std::string text = "(";
   for (std::uint32_t i = 0; i < parameters.size; ++i) {
     if (i != 0) text += ", ";
@@ -235,9 +235,9 @@ std::string Printer::signature(const ArrayOf<Name*>& parameters, const Nodes& de
 }
 
 /// Filters without a subject, as in {% filter upper|trim %}.
-std::string Printer::filter_chain(const Node* node) {
+std::string TreePrinter::filter_chain(const Node* node) {
   const auto& last = as<Filter>(node);
-  Printer printer(newlines_);
+  TreePrinter printer(newlines_);
   if (last.subject != nullptr) printer.put(filter_chain(last.subject), "|");
   printer.put(last.name);
   printer.arguments(last.arguments);
@@ -247,18 +247,18 @@ std::string Printer::filter_chain(const Node* node) {
 
 // ---- expressions
 
-std::string Printer::sub(const Node* node) {
-  Printer printer(newlines_);
+std::string TreePrinter::sub(const Node* node) {
+  TreePrinter printer(newlines_);
   printer.expression(node);
   return printer.take();
 }
 
-void Printer::expression(const Node* node) {
+void TreePrinter::expression(const Node* node) {
   bare(node);
   line_of(node);
 }
 
-void Printer::bare(const Node* node) {
+void TreePrinter::bare(const Node* node) {
   switch (node->kind) {
     case NodeKind::name: return put(as<Name>(node).name);
     case NodeKind::constant: return constant(as<Constant>(node).value);
@@ -300,13 +300,13 @@ void Printer::bare(const Node* node) {
   }
 }
 
-void Printer::list(std::string_view open, const Nodes& items, std::string_view close) {
+void TreePrinter::list(std::string_view open, const Nodes& items, std::string_view close) {
   put(open);
   for (std::uint32_t i = 0; i < items.size; ++i) put(i == 0 ? "" : ", ", items[i]);
   put(close);
 }
 
-void Printer::dict(const Dict& node) {
+void TreePrinter::dict(const Dict& node) {
   put("{");
   for (std::uint32_t i = 0; i < node.pairs.size; ++i) {
     put(i == 0 ? "" : ", ", node.pairs[i].key, ": ", node.pairs[i].value);
@@ -314,13 +314,13 @@ void Printer::dict(const Dict& node) {
   put("}");
 }
 
-void Printer::conditional(const Conditional& node) {
+void TreePrinter::conditional(const Conditional& node) {
   put("(", node.then, " if ", node.test);
   if (node.otherwise != nullptr) put(" else ", node.otherwise);
   put(")");
 }
 
-void Printer::comparison(const Compare& node) {
+void TreePrinter::comparison(const Compare& node) {
   put("(", node.first);
   for (const Operand& operand : node.rest) {
     put(" ", kCompareSymbols[static_cast<int>(operand.op)], " ", operand.value);
@@ -328,7 +328,7 @@ void Printer::comparison(const Compare& node) {
   put(")");
 }
 
-void Printer::filter(const Filter& node) {
+void TreePrinter::filter(const Filter& node) {
   if (node.subject == nullptr) return put(filter_chain(&node));
   put("(", node.subject, node.kind == NodeKind::test ? " is " : "|", node.name);
   arguments(node.arguments);
@@ -336,21 +336,21 @@ void Printer::filter(const Filter& node) {
 }
 
 /// A tuple as subscript is written without parentheses: its items may be slices.
-void Printer::subscript(const GetItem& node) {
+void TreePrinter::subscript(const GetItem& node) {
   put(node.object);
   const bool is_plain = node.key->kind == NodeKind::tuple && as<Items>(node.key).items.size != 1;
   if (!is_plain) return put("[", node.key, "]");
   list("[", as<Items>(node.key).items, "]");
 }
 
-void Printer::slice(const Slice& node) {
+void TreePrinter::slice(const Slice& node) {
   if (node.start != nullptr) put(node.start);
   put(":");
   if (node.stop != nullptr) put(node.stop);
   if (node.step != nullptr) put(":", node.step);
 }
 
-void Printer::arguments(const Arguments& arguments) {
+void TreePrinter::arguments(const Arguments& arguments) {
   std::string_view separator = "";
   const auto next = [&](const auto&... parts) {
     put(separator, parts...);
@@ -364,7 +364,7 @@ void Printer::arguments(const Arguments& arguments) {
   put(")");
 }
 
-void Printer::constant(const Value& value) {
+void TreePrinter::constant(const Value& value) {
   switch (value.kind) {
     case Kind::none: return put("none");
     case Kind::boolean: return put(value.integer != 0 ? "true" : "false");
@@ -380,7 +380,7 @@ void Printer::constant(const Value& value) {
   put(std::string_view(buffer, write_int(buffer, value.integer) - buffer));
 }
 
-void Printer::string(std::string_view text) {
+void TreePrinter::string(std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   out_ += '"';
   const char* const end = text.data() + text.size();
@@ -406,13 +406,13 @@ void Printer::string(std::string_view text) {
 }  // namespace
 
 std::string print(const Node* node) {
-  Printer printer(nullptr);
+  TreePrinter printer(nullptr);
   printer.statement(node);
   return printer.take();
 }
 
 std::string print(const Nodes& nodes) {
-  Printer printer(nullptr);
+  TreePrinter printer(nullptr);
   printer.statements(nodes);
   return printer.take();
 }
@@ -421,7 +421,7 @@ std::string print_with_lines(const Nodes& nodes, const SourceText& source) {
   std::vector<std::size_t> newlines;
   const std::string_view text = source.text();
   for (std::size_t i = text.find('\n'); i != text.npos; i = text.find('\n', i + 1)) newlines.push_back(i);
-  Printer printer(&newlines);
+  TreePrinter printer(&newlines);
   printer.statements(nodes);
   return printer.take();
 }

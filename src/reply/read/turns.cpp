@@ -10,7 +10,7 @@
 namespace parlance {
 namespace {
 
-using Kind = ReplyEvent::Kind;
+using EventKind = ReplyEvent::Kind;
 
 struct TurnMessage {
   std::string role;
@@ -25,13 +25,13 @@ class Turns {
   explicit Turns(const ReplyFormat& format) : format_(format) {}
 
   void add(const ReplyEvent& event) {
-    if (raw_ && event.kind != Kind::turn && event.kind != Kind::call_begin) *raw_ += event.source;
+    if (raw_ && event.kind != EventKind::turn && event.kind != EventKind::call_begin) *raw_ += event.source;
     switch (event.kind) {
-      case Kind::turn: begin(event); break;
-      case Kind::content: add_text(event.text); break;
-      case Kind::call_begin: begin_call(event); break;
-      case Kind::arguments: last_call().arguments += event.text; break;
-      case Kind::call_end: end_call(event); break;
+      case EventKind::turn: begin(event); break;
+      case EventKind::content: add_text(event.text); break;
+      case EventKind::call_begin: begin_call(event); break;
+      case EventKind::arguments: last_call().arguments += event.text; break;
+      case EventKind::call_end: end_call(event); break;
       default: break;
     }
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kLongestWord = 4300;
 
 /// A number or one of the literals as JSON, or "".
-std::string json_of_word(std::string_view word) {
+std::string json_of_bare_word(std::string_view word) {
   if (word == "true" || word == "True") return "true";
   if (word == "false" || word == "False") return "false";
   if (word == "null" || word == "None") return "null";
@@ -171,12 +171,12 @@ Scan BareScanner::feed_json_text(char c) {
 Scan BareScanner::feed_word(char c) {
   const bool quoted = word_.view().front() == '\'';
   const bool open = quoted && (word_.size() == 1 || word_.back() != '\'');
-  if (open || !ends_word(c) || (is_json_space(c) && json_of_word(word_).empty())) {
+  if (open || !ends_word(c) || (is_json_space(c) && json_of_bare_word(word_).empty())) {
     if (word_.size() == kLongestWord) return bad("a shorter value");
     word_ += {&c, 1};
     return Scan::more;
   }
-  const std::string value = json_of_word(word_);
+  const std::string value = json_of_bare_word(word_);
   if (value.empty()) {
     mended_ = "a string in quotes";
     append_json_string(json(), quoted ? word_.view().substr(1, word_.size() - 2) : trimmed(word_));

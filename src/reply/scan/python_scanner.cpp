@@ -31,7 +31,7 @@ bool is_plain(char c) {
   return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 && c != '"' && c != '\\';
 }
 
-std::string_view json_of_word(std::string_view word) {
+std::string_view json_of_python_word(std::string_view word) {
   if (word == "True" || word == "true") return "true";
   if (word == "False" || word == "false") return "false";
   if (word == "None" || word == "null") return "null";
@@ -194,7 +194,7 @@ Scan PythonScanner::feed_word(char c) {
     if (!raw_ && word_.view() != "u" && word_.view() != "U") return bad("a text, and not bytes or a format");
     return begin_text(c);
   }
-  const std::string_view json = json_of_word(word_);
+  const std::string_view json = json_of_python_word(word_);
   if (json.empty()) return bad("a literal");
   return end_scalar(json, c);
 }

@@ -7,13 +7,13 @@
 namespace parlance::reply {
 namespace {
 
-const std::string kNoCallee;
+const std::string kEmptyCallee;
 
 }  // namespace
 
 /// Its brackets are open. Behind a comma nothing has filled the innermost: the comma has been given out.
 PythonScanner::PythonScanner(const JsonScanner& json, std::uint32_t depth, std::uint32_t pending)
-    : PythonScanner(kNoCallee, depth, pending) {
+    : PythonScanner(kEmptyCallee, depth, pending) {
   frames_.make();
   for (const bool object : json.brackets()) frames().push_back({object ? In::dict : In::list, true, true, 0});
   Frame& inner = frames().back();

@@ -307,7 +307,7 @@ Value bytes_translate(Call& call) {
   return make_bytes(call.rt, out);
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kBytesMethods[] = {
     {"decode", "", "self, /, encoding='utf-8', errors='strict'", bytes_decode, "The string that the bytes encode.",
      "{{ 'é'.encode().decode() }} -> é"},
     {"fromhex", "", "self, string, /", bytes_fromhex, "The bytes that hexadecimal digits spell.",
@@ -349,6 +349,6 @@ Value make_bytes(Runtime& rt, std::string_view bytes) {
   return object_value(object);
 }
 
-std::span<const Builtin> bytes_methods() { return kRows; }
+std::span<const Builtin> bytes_methods() { return kBytesMethods; }
 
 }  // namespace parlance::jinja

@@ -111,7 +111,7 @@ Value run_as_text(Call& call) {
   return call.rt.failed() ? Value::invalid() : from_stand_in(call.rt, result);
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kBytesTextMethods[] = {
     {"capitalize", "", "self, /", run_as_text,
      "The first byte in upper case, if it is an ASCII letter, the others in lower case.",
      "{{ 'aB'.encode().capitalize() }} -> b'Ab'"},
@@ -190,6 +190,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-std::span<const Builtin> bytes_text_methods() { return kRows; }
+std::span<const Builtin> bytes_text_methods() { return kBytesTextMethods; }
 
 }  // namespace parlance::jinja
