@@ -6,15 +6,12 @@
 
 #include "parlance/derive.h"
 #include "request/adapter.h"
+#include "text_or_error.h"
 
 namespace parlance {
 namespace {
 
-std::string text_of(const Result<Rendering>& prompt) {
-  return prompt ? std::string(prompt->text()) : prompt.error().display();
-}
-
-struct Row {
+struct AdaptRow {
   const char* need;
   const char* source;
   std::vector<std::string> passes;
@@ -28,7 +25,7 @@ struct Row {
 #define TEXT_ONLY "content-parts:user,assistant,system,developer,tool"
 #define CALL "[{{ c.function.name }} {{ c.function.arguments | tojson }}]"
 
-const Row kRows[] = {
+const AdaptRow kAdaptRows[] = {
     {"content as text", TURNS("", CALL), {TEXT_ONLY}},
     {"nothing",
      "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content "
@@ -96,6 +93,8 @@ const Row kRows[] = {
            CALL),
      {TEXT_ONLY, "join-users"}},
 };
+#undef CALL
+#undef TURNS
 
 /// Without what is found of images and the like, which has tests of its own.
 TemplateCapabilities capabilities_of(const char* source) {
@@ -112,7 +111,7 @@ TemplateCapabilities capabilities_of(const char* source) {
 constexpr const char* kNoEffort = "reasoning-effort:-";
 
 TEST(Adapt, EachNeedHasItsPass) {
-  for (const Row& row : kRows) {
+  for (const AdaptRow& row : kAdaptRows) {
     std::vector<std::string> passes = adapt(capabilities_of(row.source)).passes.words();
     EXPECT_EQ(std::erase(passes, kNoEffort), 1u) << row.need;
     EXPECT_EQ(passes, row.passes) << row.need;
@@ -120,7 +119,7 @@ TEST(Adapt, EachNeedHasItsPass) {
 }
 
 TEST(Adapt, KeepsWhatWasAskedFor) {
-  const TemplateCapabilities can = capabilities_of(kRows[0].source);
+  const TemplateCapabilities can = capabilities_of(kAdaptRows[0].source);
   ReadOptions options{.passes = *Passes::of({"join-users"}, {"content-parts"})};
   const ReadOptions adapted = adapt(can, options);
   EXPECT_EQ(adapted.passes.words(), (std::vector<std::string>{TEXT_ONLY, "join-users", kNoEffort}));
@@ -128,6 +127,7 @@ TEST(Adapt, KeepsWhatWasAskedFor) {
   options.normalise = false;
   EXPECT_TRUE(adapt(can, options).passes == options.passes);
 }
+#undef TEXT_ONLY
 
 /// The passes for a request that depends on these alone.
 std::vector<std::string> passes_for(const char* source, probe::Needs needs) {
@@ -139,7 +139,7 @@ std::vector<std::string> passes_for(const char* source, probe::Needs needs) {
 
 TEST(Adapter, FindsWhatDeriveFindsAndOnlyWhatIsNeeded) {
   using namespace probe;
-  for (const Row& row : kRows) {
+  for (const AdaptRow& row : kAdaptRows) {
     const std::vector<std::string> all = adapt(capabilities_of(row.source)).passes.words();
     EXPECT_EQ(passes_for(row.source, kNeedsAll), all) << row.need;
     std::set<std::string> found;
@@ -188,7 +188,7 @@ constexpr const char* kByPair = PROMPT
 constexpr const char* kAnyButNone =
     PROMPT "{% if reasoning_effort == 'none' %}<off>{% elif reasoning_effort %}<think>{% endif %}{% endif %}";
 constexpr const char* kIfGiven = PROMPT "{{ '<think>' if reasoning_effort is defined }}{% endif %}";
-constexpr const char* kPlain = PROMPT "{% endif %}";
+constexpr const char* kWithoutEffort = PROMPT "{% endif %}";
 #undef PROMPT
 
 struct EffortRow {
@@ -228,9 +228,9 @@ constexpr EffortRow kEfforts[] = {
     {kPrinted, R"("reasoning_effort": "low")", "Reasoning: low <user>hi</><assistant>", ""},
     {kPrinted, R"("reasoning_effort": null)", "Reasoning: medium <user>hi</><assistant>",
      "reasoning_effort: null: not given (unsaid-effort)"},
-    {kPlain, R"("reasoning_effort": "high")", "<assistant>",
+    {kWithoutEffort, R"("reasoning_effort": "high")", "<assistant>",
      "reasoning_effort: has no effect: the template has no setting for how much the model reasons (reasoning-effort)"},
-    {kPlain, R"("temperature": 0)", "<assistant>", ""},
+    {kWithoutEffort, R"("temperature": 0)", "<assistant>", ""},
     {kIfGiven, R"("reasoning_effort": "high")", "<assistant><think>", ""},
     {kMapped, R"("reasoning_effort": "low")", "<assistant>brief", ""},
     {kMapped, R"("reasoning_effort": "max")", "<assistant>['hard']", NEAREST("high", "max")},
@@ -273,13 +273,13 @@ TEST(Adapt, AnEffortCanBeGivenBesideTheRequest) {
   const Result<Template> compiled = Template::compile(kBySwitch);
   const Result<Conversation> chat = Conversation::from_json(R"({"messages": [], "reasoning_effort": "high"})", reading);
   ASSERT_TRUE(compiled.has_value() && chat.has_value());
-  EXPECT_EQ(text_of(compiled->render(*chat)), "<assistant><think></think>");
+  EXPECT_EQ(text_or_error(compiled->render(*chat)), "<assistant><think></think>");
 }
 
 TEST(Adapter, FindsTheSameWhateverWasNeededBefore) {
   using namespace probe;
   const DeriveOptions options;
-  for (const Row& row : kRows) {
+  for (const AdaptRow& row : kAdaptRows) {
     const Result<Template> compiled = Template::compile(row.source);
     Prober prober(*compiled, options);
     for (const Needs one : {kNeedsReasoning, kNeedsOrders, kNeedsCalls, kNeedsAll, kNeedsContents, kNeedsEffort}) {
@@ -357,7 +357,7 @@ TEST(Adapter, FindsAnEffortInTheTemplatesOwnMembers) {
       const Result<Conversation> chat =
           Conversation::from_json(request, adapter.options_for(*Conversation::from_json(request, untouched)));
       ASSERT_TRUE(chat.has_value()) << request;
-      EXPECT_EQ(text_of(compiled.render(*chat)), "<user>hi</><assistant><think></think>") << request;
+      EXPECT_EQ(text_or_error(compiled.render(*chat)), "<user>hi</><assistant><think></think>") << request;
     }
   }
 }

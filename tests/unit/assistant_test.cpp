@@ -31,7 +31,7 @@ std::vector<std::string> learnt(std::string_view source, const std::vector<Said>
   return texts;
 }
 
-using Texts = std::vector<std::string>;
+using AssistantTexts = std::vector<std::string>;
 const std::vector<Said> kChat = {{"user", "Hi"}, {"assistant", "Hello"}, {"user", "Go"}, {"assistant", "Done"}};
 const std::vector<Said> kOpen(kChat.begin(), kChat.end() - 1);
 
@@ -42,35 +42,35 @@ constexpr std::string_view kAfterUser =
     "{% if add_generation_prompt and messages[-1].role == 'user' %}<|start|>assistant<|message|>{% endif %}";
 
 TEST(Assistant, BeginsBehindTheGenerationPromptAlsoAtTheEnd) {
-  EXPECT_EQ(learnt(kAfterUser, kChat), (Texts{"Hello<|end|>", "Done<|end|>"}));
-  EXPECT_EQ(learnt(kAfterUser, kOpen), (Texts{"Hello<|end|>"}));
+  EXPECT_EQ(learnt(kAfterUser, kChat), (AssistantTexts{"Hello<|end|>", "Done<|end|>"}));
+  EXPECT_EQ(learnt(kAfterUser, kOpen), (AssistantTexts{"Hello<|end|>"}));
 }
 
 TEST(Assistant, LearnsTheBlankThatTheGenerationPromptLeavesToIt) {
   constexpr std::string_view kBlank =
       "{% for m in messages %}{{ m.role|upper }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt "
       "%}ASSISTANT:{% endif %}";
-  EXPECT_EQ(learnt(kBlank, kOpen), (Texts{" Hello\n"}));
+  EXPECT_EQ(learnt(kBlank, kOpen), (AssistantTexts{" Hello\n"}));
 }
 
 TEST(Assistant, GenerationPromptOfATurnThatHistoryOpensOtherwise) {
   constexpr std::string_view kThinks =
       "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
       "{% if add_generation_prompt %}<|start|>assistant\n<think>\n{% endif %}";
-  EXPECT_EQ(learnt(kThinks, kOpen), (Texts{"Hello<|end|>\n"}));
+  EXPECT_EQ(learnt(kThinks, kOpen), (AssistantTexts{"Hello<|end|>\n"}));
 }
 
 TEST(Assistant, TwoInARowBothHaveHeaders) {
   const std::vector<Said> row = {{"user", "Hi"}, {"assistant", "One"}, {"assistant", "Two"}, {"user", "Go"}};
-  EXPECT_EQ(learnt(kAfterUser, row), (Texts{"One<|end|>", "Two<|end|>"}));
+  EXPECT_EQ(learnt(kAfterUser, row), (AssistantTexts{"One<|end|>", "Two<|end|>"}));
 }
 
 TEST(Assistant, TemplatesThatDoNotGoThroughMessages) {
   constexpr std::string_view kNumbers =
       "{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }};{% endfor %}"
       "{% if add_generation_prompt %}[assistant]{% endif %}";
-  EXPECT_EQ(learnt(kNumbers, kOpen), (Texts{"Hello;"}));
-  EXPECT_EQ(learnt(kNumbers, kChat), (Texts{"Hello;", "Done;"}));
+  EXPECT_EQ(learnt(kNumbers, kOpen), (AssistantTexts{"Hello;"}));
+  EXPECT_EQ(learnt(kNumbers, kChat), (AssistantTexts{"Hello;", "Done;"}));
 }
 
 TEST(Assistant, WhatIsNotKnownIsNoted) {
@@ -89,7 +89,7 @@ TEST(Assistant, WhatIsNotKnownIsNoted) {
 
 TEST(Assistant, LongConversationsAreAskedForInPart) {
   std::vector<Said> messages;
-  Texts expected;
+  AssistantTexts expected;
   for (int i = 0; i < 4000; ++i) {
     messages.push_back({"user", "Question " + std::to_string(i)});
     messages.push_back({"assistant", "Answer " + std::to_string(i)});

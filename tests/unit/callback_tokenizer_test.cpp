@@ -13,29 +13,29 @@ namespace {
 
 using Spans = std::vector<ByteSpan>;
 
-constexpr TokenId kPair = 256;  ///< "ll"
+constexpr TokenId kPairToken = 256;  ///< "ll"
 const std::vector<AddedToken> kAdded = {
     {1000, "<s>", true}, {1001, "<|im_end|>", true}, {1002, "<|im", false}, {1003, "   "}};
 
 std::string byte_text(TokenId id) {
   if (id < 256) return std::string(1, static_cast<char>(id));
-  if (id == kPair) return "ll";
+  if (id == kPairToken) return "ll";
   for (const AddedToken& token : kAdded) {
     if (token.id == id) return token.text;
   }
   return "";
 }
 
-Result<void> encode_bytes(std::string_view run, std::vector<TokenId>& ids) {
+Result<void> encode_with_pair(std::string_view run, std::vector<TokenId>& ids) {
   for (std::size_t i = 0; i < run.size(); ++i) {
     const bool pair = run.substr(i, 2) == "ll";
-    ids.push_back(pair ? kPair : static_cast<unsigned char>(run[i]));
+    ids.push_back(pair ? kPairToken : static_cast<unsigned char>(run[i]));
     i += pair;
   }
   return {};
 }
 
-CallbackTokenizer byte_level() { return CallbackTokenizer({kAdded, encode_bytes, byte_text}); }
+CallbackTokenizer byte_level() { return CallbackTokenizer({kAdded, encode_with_pair, byte_text}); }
 
 /// One token for each word, with the blank before it; the first word of a run gets a blank.
 class Words {
@@ -65,7 +65,7 @@ class Words {
   std::map<TokenId, std::string> texts_;
 };
 
-std::string shown(const Result<void>& encoded, const std::vector<EncodedToken>& tokens) {
+std::string shown_tokens(const Result<void>& encoded, const std::vector<EncodedToken>& tokens) {
   if (!encoded) return std::string(facts(encoded.error().code()).name) + ": " + encoded.error().message();
   std::string all;
   for (const EncodedToken& t : tokens) {
@@ -78,12 +78,12 @@ std::string shown(const Result<void>& encoded, const std::vector<EncodedToken>& 
 std::string encoded(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<EncodedToken> tokens;
   const Result<void> done = tokenizer.encode(text, nullptr, tokens);
-  return shown(done, tokens);
+  return shown_tokens(done, tokens);
 }
 std::string encoded(const Tokenizer& tokenizer, std::string_view text, const Spans& trusted) {
   std::vector<EncodedToken> tokens;
   const Result<void> done = tokenizer.encode(text, &trusted, tokens);
-  return shown(done, tokens);
+  return shown_tokens(done, tokens);
 }
 
 TEST(CallbackTokenizer, splits_at_control_tokens) {
@@ -111,16 +111,16 @@ TEST(CallbackTokenizer, a_blank_in_front_is_no_byte_of_the_text) {
 }
 
 TEST(CallbackTokenizer, texts_that_do_not_give_the_run_have_its_span) {
-  const CallbackTokenizer lower({kAdded, encode_bytes, [](TokenId) { return std::string("?"); }});
+  const CallbackTokenizer lower({kAdded, encode_with_pair, [](TokenId) { return std::string("?"); }});
   EXPECT_EQ(encoded(lower, "<s>ab"), "1000@0-3! 97@3-5 98@3-5 ");
-  const CallbackTokenizer textless({.added = kAdded, .encode = encode_bytes});
+  const CallbackTokenizer textless({.added = kAdded, .encode = encode_with_pair});
   EXPECT_EQ(encoded(textless, "x<s>ab"), "120@0-1 1000@1-4! 97@4-6 98@4-6 ");
   EXPECT_EQ(textless.token_text(97), "");
 }
 
 TEST(CallbackTokenizer, a_callback_that_makes_control_tokens_of_content_is_an_error) {
   const auto forger = [](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
-    if (run != "<s>") return encode_bytes(run, ids);
+    if (run != "<s>") return encode_with_pair(run, ids);
     ids.push_back(1000);
     return {};
   };
@@ -130,7 +130,7 @@ TEST(CallbackTokenizer, a_callback_that_makes_control_tokens_of_content_is_an_er
   EXPECT_EQ(encoded(tokenizer, "<s>", {{0, 3}}), "1000@0-3! ");
   const auto with_bos = [](std::string_view run, std::vector<TokenId>& ids) {
     ids.push_back(1000);
-    return encode_bytes(run, ids);
+    return encode_with_pair(run, ids);
   };
   const CallbackTokenizer doubles({kAdded, with_bos, byte_text});
   EXPECT_TRUE(encoded(doubles, "a", Spans{}).starts_with("tokenizer: "));
@@ -159,13 +159,13 @@ TEST(CallbackTokenizer, facts_are_kept_and_completed) {
   TokenizerFacts facts;
   facts.kind = "mine";
   facts.eos = 1001;
-  const CallbackTokenizer tokenizer({{{7, "b"}, {3, "a"}}, encode_bytes, byte_text, facts});
+  const CallbackTokenizer tokenizer({{{7, "b"}, {3, "a"}}, encode_with_pair, byte_text, facts});
   EXPECT_EQ(tokenizer.facts().kind, "mine");
   EXPECT_EQ(tokenizer.facts().eos, 1001);
   EXPECT_EQ(tokenizer.facts().added[0].id, 3);
   EXPECT_EQ(tokenizer.facts().vocabulary_size, 0u) << "not known";
   facts.vocabulary_size = 5;
-  EXPECT_EQ(CallbackTokenizer({{{7, "b"}}, encode_bytes, byte_text, facts}).facts().vocabulary_size, 8u);
+  EXPECT_EQ(CallbackTokenizer({{{7, "b"}}, encode_with_pair, byte_text, facts}).facts().vocabulary_size, 8u);
 }
 
 TEST(CallbackTokenizer, spans_cover_the_text_and_nothing_is_forged) {
@@ -180,7 +180,7 @@ TEST(CallbackTokenizer, spans_cover_the_text_and_nothing_is_forged) {
     ASSERT_TRUE(tokenizer.encode(text, &nowhere, none));
     ASSERT_TRUE(tokenizer.encode(text, &everywhere, all));
     ASSERT_TRUE(tokenizer.encode(text, nullptr, free));
-    ASSERT_EQ(shown({}, all), shown({}, free));
+    ASSERT_EQ(shown_tokens({}, all), shown_tokens({}, free));
     std::uint32_t at = 0;
     for (const EncodedToken& token : none) {
       ASSERT_TRUE(token.id < 1000 || token.id == 1003);

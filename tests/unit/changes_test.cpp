@@ -2,16 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "parlance/template.h"
+#include "text_or_error.h"
 
 namespace parlance {
 namespace {
 
-std::string text_of(const Result<Rendering>& prompt) {
-  return prompt ? std::string(prompt->text()) : prompt.error().display();
-}
-
 /// The prompt, or the failure in brackets.
-std::string rendered(std::string_view text, bool allow_changes = true, const Limits& limits = {}) {
+std::string rendered_text(std::string_view text, bool allow_changes = true, const Limits& limits = {}) {
   CompileOptions options;
   options.allow_changes = allow_changes;
   const Result<Template> compiled = Template::compile(text, options);
@@ -24,13 +21,13 @@ std::string rendered(std::string_view text, bool allow_changes = true, const Lim
   return prompt ? std::string(prompt->text()) : "[" + std::string(prompt.error().message()) + "]";
 }
 
-struct Row {
+struct ChangeRow {
   std::string_view text;
   std::string_view expected;
 };
 
 TEST(Changes, AsPythonDoesThem) {
-  constexpr Row kRows[] = {
+  constexpr ChangeRow kChangeRows[] = {
       {"{% set l = [1] %}{{ l.append(2) }}{{ l }}", "None[1, 2]"},
       {"{% set l = [1] %}{% set m = l %}{% set _ = m.extend('ab') %}{{ l }}", "[1, 'a', 'b']"},
       {"{% set l = [1, 2] %}{% set _ = l.insert(-1, 3) %}{{ l }}", "[1, 3, 2]"},
@@ -52,7 +49,7 @@ TEST(Changes, AsPythonDoesThem) {
       {"{% set c = names.copy() %}{% set _ = c.append('c') %}{{ c }}{{ names }}", "['a', 'b', 'c']['a', 'b']"},
       {"{% set c = ages.copy() %}{% set _ = c.pop('a') %}{{ c }}{{ ages }}", "{}{'a': 1}"},
   };
-  for (const Row& row : kRows) EXPECT_EQ(rendered(row.text), row.expected) << row.text;
+  for (const ChangeRow& row : kChangeRows) EXPECT_EQ(rendered_text(row.text), row.expected) << row.text;
 }
 
 /// Built without a request's text, so that nothing in it has a place in one.
@@ -66,17 +63,17 @@ TEST(Changes, NeverReachAConversationThatWasBuilt) {
         "{% for m in messages %}{% set _ = m.update(role='x') %}{% endfor %}"}) {
     const Result<Template> compiled = Template::compile(text, options);
     ASSERT_TRUE(compiled) << text;
-    EXPECT_NE(text_of(compiled->render(chat)).find("is unsafe"), std::string::npos) << text;
+    EXPECT_NE(text_or_error(compiled->render(chat)).find("is unsafe"), std::string::npos) << text;
   }
   const Result<Template> shows = Template::compile("{{ messages }}");
-  EXPECT_EQ(text_of(shows->render(chat)), "[{'role': 'user', 'content': 'hi'}]");
+  EXPECT_EQ(text_or_error(shows->render(chat)), "[{'role': 'user', 'content': 'hi'}]");
 }
 
 TEST(Changes, AreRefusedByDefaultAndToTheConversation) {
   constexpr std::string_view kRefused = "[access to attribute 'append' of 'list' object is unsafe.]";
-  EXPECT_EQ(rendered("{{ [].append(1) }}", false), kRefused);
-  EXPECT_EQ(rendered("{{ names.append(1) }}"), kRefused);
-  EXPECT_EQ(rendered("{{ messages.append(1) }}"), kRefused);
+  EXPECT_EQ(rendered_text("{{ [].append(1) }}", false), kRefused);
+  EXPECT_EQ(rendered_text("{{ names.append(1) }}"), kRefused);
+  EXPECT_EQ(rendered_text("{{ messages.append(1) }}"), kRefused);
 }
 
 TEST(Changes, EachRenderBeginsAnew) {
@@ -85,7 +82,7 @@ TEST(Changes, EachRenderBeginsAnew) {
   const Result<Template> compiled = Template::compile("{% set l = [[]] %}{% set _ = l[0].append(1) %}{{ l }}", options);
   ASSERT_TRUE(compiled);
   const Result<Conversation> chat = Conversation::from_json(R"({"messages": []})");
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(text_of(compiled->render(*chat)), "[[1]]");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(text_or_error(compiled->render(*chat)), "[[1]]");
 }
 
 TEST(Changes, OfASandboxedTemplateAreAllowedInACopy) {
@@ -94,7 +91,7 @@ TEST(Changes, OfASandboxedTemplateAreAllowedInACopy) {
   const Result<Template> copy = sandboxed->with_changes();
   ASSERT_TRUE(copy);
   EXPECT_FALSE(sandboxed->render(*chat));
-  EXPECT_EQ(text_of(copy->render(*chat)), "[1]");
+  EXPECT_EQ(text_or_error(copy->render(*chat)), "[1]");
 }
 
 TEST(Changes, HaveLimits) {
@@ -102,15 +99,16 @@ TEST(Changes, HaveLimits) {
   limits.memory_bytes = 4 << 20;
   limits.steps = 1'000'000;
   EXPECT_TRUE(
-      rendered("{% set l = [1] %}{% for i in range(99999) %}{% set _ = l.extend(l) %}{% endfor %}{{ l | length }}",
-               true, limits)
+      rendered_text("{% set l = [1] %}{% for i in range(99999) %}{% set _ = l.extend(l) %}{% endfor %}{{ l | length }}",
+                    true, limits)
           .starts_with("["));
   EXPECT_TRUE(
-      rendered("{% set l = [] %}{% for i in range(99999) %}{% set _ = l.append(i) %}{% endfor %}{{ l | length }}", true,
-               limits)
+      rendered_text("{% set l = [] %}{% for i in range(99999) %}{% set _ = l.append(i) %}{% endfor %}{{ l | length }}",
+                    true, limits)
           .starts_with("["));
   for (const std::string_view use : {"{{ l }}", "{{ l | tojson }}", "{{ l | string | length }}"}) {  // a list in itself
-    EXPECT_TRUE(rendered("{% set l = [] %}{% set _ = l.append(l) %}" + std::string(use), true, limits).starts_with("["))
+    EXPECT_TRUE(
+        rendered_text("{% set l = [] %}{% set _ = l.append(l) %}" + std::string(use), true, limits).starts_with("["))
         << use;
   }
 }

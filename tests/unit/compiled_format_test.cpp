@@ -18,7 +18,7 @@ using testing::reply_families;
 using testing::ReplyCase;
 using testing::ReplyCases;
 
-Events read(ReplyParser parser, std::string_view reply) {
+Events events_of(ReplyParser parser, std::string_view reply) {
   testing::Recorder recorder;
   parser.feed(reply, recorder.sink());
   parser.finish(recorder.sink());
@@ -51,9 +51,10 @@ TEST(ReplyCompiled, IsForManyReplies) {
     const std::vector<ReplyOptions> requests = requests_of(family.format, one);
     for (int round = 0; round < 2; ++round) {
       for (const ReplyOptions& options : requests) {
-        ASSERT_EQ(read(ReplyParser(compiled, options), reply), read(ReplyParser(family.format, options), reply))
+        ASSERT_EQ(events_of(ReplyParser(compiled, options), reply),
+                  events_of(ReplyParser(family.format, options), reply))
             << family.name << " after " << *options.prompt;
-        ASSERT_EQ(read(ReplyParser(compiled, options), reply), read(ReplyParser(compiled, options), reply));
+        ASSERT_EQ(events_of(ReplyParser(compiled, options), reply), events_of(ReplyParser(compiled, options), reply));
       }
     }
   }
@@ -86,7 +87,8 @@ TEST(ReplyCompiled, IsForAllThreads) {
   const ReplyCase& one = family.cases.front();
   const std::vector<ReplyOptions> requests = requests_of(family.format, one);
   std::vector<Events> wanted;
-  for (const ReplyOptions& options : requests) wanted.push_back(read(ReplyParser(family.format, options), one.reply));
+  for (const ReplyOptions& options : requests)
+    wanted.push_back(events_of(ReplyParser(family.format, options), one.reply));
   const CompiledReplyFormat compiled(family.format);
   std::vector<std::size_t> wrong(4);
   std::vector<std::thread> threads;
@@ -94,7 +96,7 @@ TEST(ReplyCompiled, IsForAllThreads) {
     threads.emplace_back([&, own = compiled] {
       for (std::size_t i = 0; i < 20 * requests.size(); ++i) {
         const std::size_t which = (i * 7) % requests.size();
-        count += read(ReplyParser(own, requests[which]), one.reply) == wanted[which] ? 0 : 1;
+        count += events_of(ReplyParser(own, requests[which]), one.reply) == wanted[which] ? 0 : 1;
       }
     });
   }
@@ -103,7 +105,7 @@ TEST(ReplyCompiled, IsForAllThreads) {
 }
 
 TEST(ReplyCompiled, OfNothingReadsText) {
-  const Events events = read(ReplyParser(CompiledReplyFormat()), "<tool_call>text");
+  const Events events = events_of(ReplyParser(CompiledReplyFormat()), "<tool_call>text");
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events.front().kind, ReplyEvent::Kind::content);
 }

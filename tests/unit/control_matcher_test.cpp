@@ -10,7 +10,7 @@
 namespace parlance {
 namespace {
 
-std::string shown(const std::vector<ControlMatch>& matches) {
+std::string shown_matches(const std::vector<ControlMatch>& matches) {
   std::string all;
   for (const ControlMatch& m : matches) {
     all += std::to_string(m.token->id) + "@" + std::to_string(m.bytes.begin) + "-" + std::to_string(m.bytes.end);
@@ -22,10 +22,10 @@ std::string shown(const std::vector<ControlMatch>& matches) {
 }
 
 std::string found(const std::vector<AddedToken>& tokens, std::string_view text) {
-  return shown(ControlMatcher(tokens).find(text, nullptr));
+  return shown_matches(ControlMatcher(tokens).find(text, nullptr));
 }
 std::string found(const std::vector<AddedToken>& tokens, std::string_view text, const std::vector<ByteSpan>& trusted) {
-  return shown(ControlMatcher(tokens).find(text, &trusted));
+  return shown_matches(ControlMatcher(tokens).find(text, &trusted));
 }
 
 TEST(ControlMatcher, takes_the_leftmost_and_of_those_the_longest) {
@@ -38,7 +38,7 @@ TEST(ControlMatcher, takes_the_leftmost_and_of_those_the_longest) {
 }
 
 std::string longest_first(const std::vector<AddedToken>& tokens, std::string_view text) {
-  return shown(ControlMatcher(tokens).find_longest_first(text, nullptr));
+  return shown_matches(ControlMatcher(tokens).find_longest_first(text, nullptr));
 }
 
 TEST(ControlMatcher, longest_first_looks_for_longer_tokens_in_all_of_the_text) {
@@ -56,7 +56,7 @@ TEST(ControlMatcher, longest_first_looks_for_longer_tokens_in_all_of_the_text) {
 TEST(ControlMatcher, longest_first_keeps_to_trusted_ranges) {
   const std::vector<AddedToken> tokens = {{1, "abcd"}, {2, "bc"}, {3, "cdef"}};
   const auto found_in = [&](std::vector<ByteSpan> trusted) {
-    return shown(ControlMatcher(tokens).find_longest_first("abcdef", &trusted));
+    return shown_matches(ControlMatcher(tokens).find_longest_first("abcdef", &trusted));
   };
   EXPECT_EQ(found_in({{1, 3}}), "2@1-3 ");
   EXPECT_EQ(found_in({{2, 6}}), "3@2-6 ");
@@ -205,8 +205,8 @@ TEST(ControlMatcher, agrees_with_a_plain_search_on_random_texts) {
     const std::string text = random.text(40);
     const std::vector<ByteSpan> ranges = random.ranges(text.size());
     const std::vector<ByteSpan>* trusted = random.below(3) == 0 ? nullptr : &ranges;
-    const std::string mine = shown(ControlMatcher(tokens).find(text, trusted));
-    ASSERT_EQ(mine, shown(plain_find(tokens, text, trusted))) << text;
+    const std::string mine = shown_matches(ControlMatcher(tokens).find(text, trusted));
+    ASSERT_EQ(mine, shown_matches(plain_find(tokens, text, trusted))) << text;
     matched += !mine.empty();
   }
   EXPECT_GT(matched, 5000u);

@@ -18,11 +18,11 @@ Conversation read(std::string_view json, const ReadOptions& options = {}) {
   return read ? std::move(*read) : Conversation();
 }
 
-Value at(Value v, std::string_view key) {
+Value value_at(Value v, std::string_view key) {
   const Value* found = member(v, key);
   return found == nullptr ? Value{} : *found;
 }
-Value at(Value v, std::size_t i) { return items(v)[i]; }
+Value value_at(Value v, std::size_t i) { return items(v)[i]; }
 
 TEST(Conversation, BeginsWithWhatTransformersAlwaysPasses) {
   const Conversation chat;
@@ -54,7 +54,7 @@ TEST(Conversation, IsEmptyAfterAFailedRead) {
   ASSERT_FALSE(chat.read("nonsense"));
   EXPECT_EQ(chat.messages().list->size, 0u);
   ASSERT_TRUE(chat.read(R"({"messages": [{"role": "user", "content": "y"}]})"));
-  EXPECT_EQ(chat.path_of(at(at(chat.messages(), 0), "content")), "messages[0].content");
+  EXPECT_EQ(chat.path_of(value_at(value_at(chat.messages(), 0), "content")), "messages[0].content");
 }
 
 TEST(Conversation, KeepsPathsThroughNormalisation) {
@@ -62,18 +62,18 @@ TEST(Conversation, KeepsPathsThroughNormalisation) {
       {"role": "user", "content": "hi"},
       {"role": "assistant", "content": null, "tool_calls": [
         {"type": "function", "function": {"name": "f", "arguments": "{\"a\\n\": \"b\", \"n\": 5, \"s\": \"t\\u00e9\"}"}}]}]})");
-  const Value function = at(at(at(at(chat.messages(), 1), "tool_calls"), 0), "function");
-  const Value arguments = at(function, "arguments");
+  const Value function = value_at(value_at(value_at(value_at(chat.messages(), 1), "tool_calls"), 0), "function");
+  const Value arguments = value_at(function, "arguments");
   const std::string path = "messages[1].tool_calls[0].function.arguments";
   EXPECT_EQ(as_json(arguments), "{\"a\\n\":\"b\",\"n\":5,\"s\":\"t\xC3\xA9\"}");
-  EXPECT_EQ(chat.path_of(at(function, "name")), "messages[1].tool_calls[0].function.name");
-  EXPECT_EQ(chat.path_of(at(arguments, "s")), path);
-  EXPECT_EQ(chat.path_of(at(arguments, "n")), path);
+  EXPECT_EQ(chat.path_of(value_at(function, "name")), "messages[1].tool_calls[0].function.name");
+  EXPECT_EQ(chat.path_of(value_at(arguments, "s")), path);
+  EXPECT_EQ(chat.path_of(value_at(arguments, "n")), path);
   EXPECT_EQ(chat.path_of(arguments), path);
   std::int32_t message = -1;
-  EXPECT_TRUE(find_place(inside_of(chat), at(arguments, "s").data, message));
+  EXPECT_TRUE(find_place(inside_of(chat), value_at(arguments, "s").data, message));
   EXPECT_EQ(message, 1);
-  EXPECT_TRUE(find_place(inside_of(chat), at(arguments, "n").origin, message));
+  EXPECT_TRUE(find_place(inside_of(chat), value_at(arguments, "n").origin, message));
   EXPECT_EQ(message, 1);
   EXPECT_FALSE(find_place(inside_of(chat), "elsewhere", message));
 }
@@ -93,17 +93,18 @@ TEST(Conversation, CanBeBuilt) {
       R"({"messages":[{"role":"user","content":"2 + 2?"},{"role":"assistant","content":"","reasoning_content":"easy",)"
       R"("tool_calls":[{"id":"1","type":"function","function":{"name":"add","arguments":{"a":2,"b":"A"}}}]}],)"
       R"("tools":[{"name":"add"}],"documents":null,"bos_token":"<s>"})");
-  const Value call = at(at(at(chat.messages(), 1), "tool_calls"), 0);
-  EXPECT_EQ(chat.path_of(at(at(chat.messages(), 0), "content")), "messages[0].content");
-  EXPECT_EQ(chat.path_of(at(call, "id")), "messages[1].tool_calls[0].id");
-  EXPECT_EQ(chat.path_of(at(at(at(call, "function"), "arguments"), "b")),
+  const Value call = value_at(value_at(value_at(chat.messages(), 1), "tool_calls"), 0);
+  EXPECT_EQ(chat.path_of(value_at(value_at(chat.messages(), 0), "content")), "messages[0].content");
+  EXPECT_EQ(chat.path_of(value_at(call, "id")), "messages[1].tool_calls[0].id");
+  EXPECT_EQ(chat.path_of(value_at(value_at(value_at(call, "function"), "arguments"), "b")),
             "messages[1].tool_calls[0].function.arguments.b");
-  EXPECT_EQ(chat.path_of(at(at(at(chat.variables(), "tools"), 0), "name")), "tools[0].name");
+  EXPECT_EQ(chat.path_of(value_at(value_at(value_at(chat.variables(), "tools"), 0), "name")), "tools[0].name");
   std::int32_t message = 7;
-  EXPECT_TRUE(find_place(inside_of(chat), at(at(at(call, "function"), "arguments"), "b").data, message));
+  EXPECT_TRUE(
+      find_place(inside_of(chat), value_at(value_at(value_at(call, "function"), "arguments"), "b").data, message));
   EXPECT_EQ(message, 1);
-  EXPECT_TRUE(SpecialTokenTexts(inside_of(chat)).cover(at(chat.variables(), "bos_token").data));
-  EXPECT_FALSE(SpecialTokenTexts(inside_of(chat)).cover(at(call, "id").data));
+  EXPECT_TRUE(SpecialTokenTexts(inside_of(chat)).cover(value_at(chat.variables(), "bos_token").data));
+  EXPECT_FALSE(SpecialTokenTexts(inside_of(chat)).cover(value_at(call, "id").data));
 }
 
 TEST(Conversation, TextsSideBySideInAPromptKeepTheirPaths) {
@@ -152,7 +153,7 @@ TEST(Conversation, MessagesAreCountedWhateverTheLastOneHolds) {
     const std::string json = R"({"x": 1, "x": 2, "messages": [{"role": "user", "n": 1}, )" + std::string(last) + "]}";
     const Conversation chat = read(json, {.normalise = false});
     std::int32_t message = -1;
-    EXPECT_TRUE(find_place(inside_of(chat), at(at(chat.messages(), 0), "role").data, message)) << last;
+    EXPECT_TRUE(find_place(inside_of(chat), value_at(value_at(chat.messages(), 0), "role").data, message)) << last;
     EXPECT_EQ(message, 0) << last;
   }
 }
@@ -174,9 +175,9 @@ TEST(Conversation, CanBeReadAndThenContinued) {
     ASSERT_TRUE(chat.add({.role = "user", .content = std::to_string(i)}));
   }
   ASSERT_EQ(chat.messages().list->size, 45u);
-  EXPECT_EQ(as_json(at(chat.messages(), 4)), "5");
+  EXPECT_EQ(as_json(value_at(chat.messages(), 4)), "5");
   for (std::size_t i = 0; i < 40; ++i) {
-    const Value content = at(at(chat.messages(), i + 5), "content");
+    const Value content = value_at(value_at(chat.messages(), i + 5), "content");
     EXPECT_EQ(leaf_text(content), std::to_string(i));
     EXPECT_EQ(chat.path_of(content), "messages[" + std::to_string(i + 5) + "].content");
   }
@@ -184,8 +185,8 @@ TEST(Conversation, CanBeReadAndThenContinued) {
 
 TEST(Conversation, SpecialTokensOfTheRequestAreKnown) {
   const Conversation chat = read(R"({"messages": [], "bos_token": "<s>", "date": "today"})");
-  EXPECT_TRUE(SpecialTokenTexts(inside_of(chat)).cover(at(chat.variables(), "bos_token").data));
-  EXPECT_FALSE(SpecialTokenTexts(inside_of(chat)).cover(at(chat.variables(), "date").data));
+  EXPECT_TRUE(SpecialTokenTexts(inside_of(chat)).cover(value_at(chat.variables(), "bos_token").data));
+  EXPECT_FALSE(SpecialTokenTexts(inside_of(chat)).cover(value_at(chat.variables(), "date").data));
 }
 
 TEST(Conversation, TakesAVariable) {

@@ -14,13 +14,13 @@
 namespace parlance {
 namespace {
 
-struct Row {
+struct CustomInputRow {
   const char* arguments;
   const char* input;
   bool exact;
 };
 
-const Row kRows[] = {
+const CustomInputRow kCustomInputRows[] = {
     {R"({"input": "a"})", "a", true},
     {" {\t\"input\"\n:  \"\" }\n", "", true},
     {R"({"input":"\"\\\/\b\f\n\r\té\u00e9\u4e2d"})", "\"\\/\b\f\n\r\té\u00e9\u4e2d", true},
@@ -44,7 +44,7 @@ const Row kRows[] = {
 };
 
 TEST(CustomInput, TakesTheTextOutOfArguments) {
-  for (const Row& row : kRows) {
+  for (const CustomInputRow& row : kCustomInputRows) {
     const reply::CustomText text = reply::custom_text(row.arguments);
     EXPECT_EQ(text.input, row.input) << row.arguments;
     EXPECT_EQ(text.exact, row.exact) << row.arguments;
@@ -52,7 +52,7 @@ TEST(CustomInput, TakesTheTextOutOfArguments) {
 }
 
 TEST(CustomInput, PiecesDoNotMatter) {
-  for (const Row& row : kRows) {
+  for (const CustomInputRow& row : kCustomInputRows) {
     const std::string_view all = row.arguments;
     for (std::size_t size = 1; size <= all.size(); ++size) {
       reply::CustomInput input;
@@ -81,7 +81,7 @@ TEST(CustomInput, IsWhatTheReaderOfJsonSays) {
   }
 }
 
-std::string message_of(const ReplyOptions& options, std::string_view reply) {
+std::string message_with(const ReplyOptions& options, std::string_view reply) {
   static const auto format = ReplyFormat::from_json(
       R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": "arguments"}}, "</c>"]}]})");
   ReplyMessage message;
@@ -104,18 +104,18 @@ TEST(CustomInput, CallsOfCustomToolsComeBackAsSuch) {
     return "<c>{\"name\": \"" + name + "\", \"arguments\": " + arguments;
   };
   const std::string head = R"({"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": )";
-  EXPECT_EQ(message_of({.tools = *tools}, call("run", R"({"input": "1 < \"2\""}}</c>)")),
+  EXPECT_EQ(message_with({.tools = *tools}, call("run", R"({"input": "1 < \"2\""}}</c>)")),
             head + R"("custom", "custom": {"name": "run", "input": "1 < \"2\""}, "complete": true}]})");
   EXPECT_EQ(
-      message_of({.tools = *tools}, call("run", R"({"code": 1}}</c>)")),
+      message_with({.tools = *tools}, call("run", R"({"code": 1}}</c>)")),
       head +
           R"("custom", "custom": {"name": "run", "input": "{\"code\": 1}"}, "arguments": "{\"code\": 1}", "complete": true}]})");
   EXPECT_EQ(
-      message_of({.tools = *tools}, call("run", R"({"input": "1 <)")),
+      message_with({.tools = *tools}, call("run", R"({"input": "1 <)")),
       head +
           R"("custom", "custom": {"name": "run", "input": "1 <"}, "arguments": "{\"input\": \"1 <", "complete": false}]})");
   for (const std::string name : {"both", "f"}) {
-    EXPECT_EQ(message_of({.tools = *tools}, call(name, R"({"input": "1"}}</c>)")),
+    EXPECT_EQ(message_with({.tools = *tools}, call(name, R"({"input": "1"}}</c>)")),
               head + R"("function", "function": {"name": ")" + name +
                   R"(", "arguments": "{\"input\": \"1\"}"}, "complete": true}]})");
   }

@@ -32,7 +32,7 @@ std::string sentences(const DerivedFormat& format) {
   return out;
 }
 
-constexpr std::string_view kPlain = R"({%- for message in messages %}
+constexpr std::string_view kTaggedTemplate = R"({%- for message in messages %}
 {%- if message.role == 'assistant' %}
 {{- '<s>assistant\n' }}
 {%- if message.reasoning_content %}{{- '<think>\n' + message.reasoning_content + '\n</think>\n\n' }}{%- endif %}
@@ -74,7 +74,7 @@ constexpr std::string_view kRewritten = R"({%- macro one(c) -%}
 {%- if add_generation_prompt -%}{{ head('assistant') }}{%- endif -%})";
 
 TEST(Derive, FindsWhatATemplateWrites) {
-  const DerivedFormat found = derived(kPlain);
+  const DerivedFormat found = derived(kTaggedTemplate);
   EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);
   EXPECT_EQ(
       found.format.to_json(),
@@ -89,7 +89,7 @@ TEST(Derive, FindsWhatATemplateWrites) {
 }
 
 TEST(Derive, DoesNotLookAtHowATemplateIsWritten) {
-  EXPECT_EQ(derived(kRewritten).format.to_json(), derived(kPlain).format.to_json());
+  EXPECT_EQ(derived(kRewritten).format.to_json(), derived(kTaggedTemplate).format.to_json());
 }
 
 TEST(Derive, ATemplateWithoutCallsHasNone) {
@@ -159,7 +159,7 @@ DerivedFormat derived_around(std::string_view end, std::string_view said = "m.co
                  "{% if add_generation_prompt %}<|assistant|>" + std::string(end) + "{% endif %}");
 }
 
-ReplyMessage read(const DerivedFormat& derived, std::string_view prompt, std::string_view reply) {
+ReplyMessage read_reply(const DerivedFormat& derived, std::string_view prompt, std::string_view reply) {
   ReplyMessage message;
   ReplyOptions options;
   options.prompt = std::string(prompt);
@@ -182,7 +182,7 @@ TEST(Derive, ATagThatPromptsLeaveOpenIsReasoning) {
         ASSERT_EQ(found.starts.size(), 1u);
         EXPECT_TRUE(found.starts[0].in_reasoning) << open;
         const ReplyMessage message =
-            read(found, found.starts[0].prompt, "so it is\n" + close + "\n\nThe answer<|end|>");
+            read_reply(found, found.starts[0].prompt, "so it is\n" + close + "\n\nThe answer<|end|>");
         EXPECT_EQ(message.reasoning, "so it is") << open;
         EXPECT_EQ(message.content, "The answer") << open;
       }
@@ -229,7 +229,7 @@ TEST(Derive, CutsAreProvenByRendering) {
       EXPECT_EQ(found.format.reasoning_close.texts.front(), "</x>") << cut;
       EXPECT_EQ(found.format.reasoning_open.texts.front(), "<x>") << cut;
       const ReplyMessage message =
-          read(found, found.starts[0].prompt, std::string(end.empty() ? "<x>" : "") + "so</x>The answer<|end|>");
+          read_reply(found, found.starts[0].prompt, std::string(end.empty() ? "<x>" : "") + "so</x>The answer<|end|>");
       EXPECT_EQ(message.reasoning, "so") << cut;
       EXPECT_EQ(message.content, "The answer") << cut;
     }
@@ -264,7 +264,7 @@ TEST(Derive, AnyVariableMayOpenReasoning) {
 }
 
 TEST(Derive, WhatWasTriedIsSaid) {
-  const DerivedFormat found = derived(kPlain);
+  const DerivedFormat found = derived(kTaggedTemplate);
   const auto count = [&](std::string_view kind) {
     return std::count_if(found.tried.begin(), found.tried.end(),
                          [&](const TriedExperiment& one) { return one.kind == kind; });
@@ -343,7 +343,7 @@ TEST(Derive, RolesAreTriedInWhicheverShapeShows) {
 TEST(Check, LawsHoldForAPlainTemplate) {
   CheckOptions options;
   options.count = 60;
-  const Result<CheckReport> report = check(compile(kPlain), options);
+  const Result<CheckReport> report = check(compile(kTaggedTemplate), options);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->laws.size(), laws().size());
   for (const LawResult& law : report->laws)
@@ -375,7 +375,7 @@ TEST(Check, AWrongFormatBreaksALaw) {
   Result<ReplyFormat> wrong = ReplyFormat::from_json(R"({"prompt": "<s>assistant\n", "end": ["<e>"]})");
   ASSERT_TRUE(wrong);
   options.derive.format = *wrong;
-  const Result<CheckReport> report = check(compile(kPlain), options);
+  const Result<CheckReport> report = check(compile(kTaggedTemplate), options);
   ASSERT_TRUE(report);
   EXPECT_FALSE(report->holds());
   EXPECT_EQ(report->laws.front().outcome, LawResult::Outcome::broken);

@@ -17,7 +17,7 @@ using Texts = std::map<std::string, std::string>;
 class ModelFolder {
  public:
   explicit ModelFolder(const Texts& files) {
-    path_ = std::filesystem::path(testing::TempDir()) /
+    path_ = std::filesystem::path(::testing::TempDir()) /
             ("parlance-" + std::to_string(++count_) + "-" + std::to_string(::getpid()));
     std::filesystem::create_directories(path_);
     for (const auto& [name, text] : files) write(name, text);

@@ -40,13 +40,13 @@ struct World {
 
 Value str(std::string_view s) { return Value::view(s); }
 
-struct Row {
+struct FormattedRow {
   std::string_view format;
   Value argument;
   std::string_view expected;
 };
 
-const Row kPercentRows[] = {
+const FormattedRow kPercentRows[] = {
     {"%5s|%-5s|", Value(), "TypeError: not enough arguments for format string"},
     {"%05d", Value::of_int(-42), "-0042"},
     {"%#x", Value::of_int(255), "0xff"},
@@ -64,13 +64,13 @@ const Row kPercentRows[] = {
 };
 
 TEST(Format, Percent) {
-  for (const Row& row : kPercentRows) {
+  for (const FormattedRow& row : kPercentRows) {
     World w;
     EXPECT_EQ(w.shown(format_percent(w.rt, str(row.format), row.argument)), row.expected) << row.format;
   }
 }
 
-const Row kSpecRows[] = {
+const FormattedRow kSpecRows[] = {
     {"*^7", str("ab"), "**ab***"},
     {".1", str("äb"), "ä"},
     {"=5", str("a"), "ValueError: '=' alignment not allowed in string format specifier"},
@@ -86,7 +86,7 @@ const Row kSpecRows[] = {
 };
 
 TEST(Format, Spec) {
-  for (const Row& row : kSpecRows) {
+  for (const FormattedRow& row : kSpecRows) {
     World w;
     EXPECT_EQ(w.shown(format_value(w.rt, row.argument, row.format)), row.expected) << row.format;
   }

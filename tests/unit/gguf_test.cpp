@@ -10,13 +10,13 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view kTemplate = "tokenizer.chat_template";
-constexpr std::string_view kTokens = "tokenizer.ggml.tokens";
+constexpr std::string_view kTemplateKey = "tokenizer.chat_template";
+constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
 
 GgufMaker some_model(std::uint32_t version = 3, bool big_endian = false) {
   GgufMaker maker(version, big_endian);
   maker.string("general.architecture", "x")
-      .strings(kTokens, {"<unk>", "<s>", "</s>", "a"})
+      .strings(kTokensKey, {"<unk>", "<s>", "</s>", "a"})
       .pair("tokenizer.ggml.scores", GgufMaker::kArray)
       .number(GgufMaker::kF32, 4)
       .number(4, 8)
@@ -28,7 +28,7 @@ GgufMaker some_model(std::uint32_t version = 3, bool big_endian = false) {
       .flag("tokenizer.ggml.add_bos_token", 1)
       .flag("tokenizer.ggml.add_eos_token", 0)
       .string("tokenizer.chat_template.rag", "r")
-      .string(kTemplate, "{{ bos_token }}d");
+      .string(kTemplateKey, "{{ bos_token }}d");
   return maker;
 }
 
@@ -59,7 +59,7 @@ TEST(Gguf, TokensAreFoundAnywhereInAVocabulary) {
   std::vector<std::string> vocabulary;
   for (int i = 0; i < 5000; ++i) vocabulary.push_back("t" + std::to_string(i));
   for (const bool big_endian : {false, true}) {
-    const std::string bytes = GgufMaker(3, big_endian).strings(kTokens, vocabulary).bytes();
+    const std::string bytes = GgufMaker(3, big_endian).strings(kTokensKey, vocabulary).bytes();
     const Result<GgufHeader> header = read_gguf(bytes, "m");
     ASSERT_TRUE(header.has_value()) << header.error().display();
     EXPECT_EQ(header->tokens.size(), 5000u);
@@ -74,7 +74,7 @@ TEST(Gguf, TokensAreFoundAnywhereInAVocabulary) {
 TEST(Gguf, ControlTokensAreThoseOfTheirTypes) {
   for (const bool big_endian : {false, true}) {
     GgufMaker maker(3, big_endian);
-    maker.strings(kTokens, {"a", "<|end|>", "<tool>", "\n", "<unused>"});
+    maker.strings(kTokensKey, {"a", "<|end|>", "<tool>", "\n", "<unused>"});
     maker.pair("tokenizer.ggml.token_type", GgufMaker::kArray).number(GgufMaker::kI32, 4).number(5, 8);
     for (const std::uint64_t type : {1, 3, 4, 4, 5}) maker.number(type, 4);
     const ModelFolder folder({{"m.gguf", maker.bytes()}});
@@ -112,8 +112,8 @@ TEST(Gguf, NumbersOfTokensMayHaveAnyIntegerType) {
   };
   for (const auto& row : rows) {
     Maker maker;
-    maker.strings(kTokens, {"a", "b"}).pair("tokenizer.ggml.padding_token_id", row.type).number(row.value, row.size);
-    maker.string(kTemplate, "t");
+    maker.strings(kTokensKey, {"a", "b"}).pair("tokenizer.ggml.padding_token_id", row.type).number(row.value, row.size);
+    maker.string(kTemplateKey, "t");
     const ModelFolder folder({{"m.gguf", maker.bytes()}});
     const Result<ModelSource> source = folder.open("m.gguf");
     ASSERT_TRUE(source.has_value()) << source.error().display();
@@ -163,14 +163,14 @@ TEST(Gguf, DamagedHeaders) {
        "text 1 of 9 bytes"},
       {Maker().pair("x", Maker::kArray).number(99, 4).number(0, 8).bytes(), "'x' has the unknown type 99"},
       {nested.bytes(), "arrays in arrays, more than 8 deep"},
-      {Maker().pair(kTokens, Maker::kArray).number(Maker::kU32, 4).number(0, 8).bytes(),
+      {Maker().pair(kTokensKey, Maker::kArray).number(Maker::kU32, 4).number(0, 8).bytes(),
        "is an array of uint32, not of texts"},
-      {Maker().u32(kTokens, 1).bytes(), "is of type uint32, not array"},
-      {Maker().strings(kTokens, {"a"}).strings(kTokens, {"a"}).bytes(), "stands there twice"},
-      {Maker().u32(kTemplate, 1).bytes(), "'tokenizer.chat_template' is of type uint32, not string"},
-      {Maker().string(kTemplate, "a\xff").bytes(), "'tokenizer.chat_template' is not UTF-8"},
-      {Maker().string(kTemplate, "a").string(kTemplate, "b").bytes(), "stands there twice"},
-      {Maker().string(kTemplate, "a").string("tokenizer.chat_template.default", "b").bytes(), "stands there twice"},
+      {Maker().u32(kTokensKey, 1).bytes(), "is of type uint32, not array"},
+      {Maker().strings(kTokensKey, {"a"}).strings(kTokensKey, {"a"}).bytes(), "stands there twice"},
+      {Maker().u32(kTemplateKey, 1).bytes(), "'tokenizer.chat_template' is of type uint32, not string"},
+      {Maker().string(kTemplateKey, "a\xff").bytes(), "'tokenizer.chat_template' is not UTF-8"},
+      {Maker().string(kTemplateKey, "a").string(kTemplateKey, "b").bytes(), "stands there twice"},
+      {Maker().string(kTemplateKey, "a").string("tokenizer.chat_template.default", "b").bytes(), "stands there twice"},
       {Maker().string("tokenizer.chat_template.\xff", "a").bytes(), "the name of a template is not text"},
       {Maker().string("tokenizer.chat_template.\x1b[31m", "a").bytes(), "the name of a template is not text"},
       {Maker().string("tokenizer.ggml.bos_token_id", "1").bytes(), "is of type string, not an integer"},
@@ -204,7 +204,7 @@ TEST(Gguf, CutOffAnywhere) {
 }
 
 TEST(Gguf, WithoutATemplate) {
-  const ModelFolder folder({{"m.gguf", GgufMaker().strings(kTokens, {"a"}).bytes()},
+  const ModelFolder folder({{"m.gguf", GgufMaker().strings(kTokensKey, {"a"}).bytes()},
                             {"p.gguf", GgufMaker().string("general.type", "mmproj").bytes()}});
   EXPECT_NE(failure(folder.open("m.gguf")).find("looked for the keys tokenizer.chat_template"), std::string::npos);
   EXPECT_TRUE(failure(folder.open("m.gguf")).starts_with("no_template "));

@@ -69,7 +69,8 @@ std::unique_ptr<Tokenizer> open(const std::string& bytes) {
   return opened ? std::move(*opened) : nullptr;
 }
 
-std::string encoded(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>* trusted = nullptr) {
+std::string encoded_line(const Tokenizer& tokenizer, std::string_view text,
+                         const std::vector<ByteSpan>* trusted = nullptr) {
   std::vector<EncodedToken> tokens;
   if (const auto done = tokenizer.encode(text, trusted, tokens); !done) return std::string(done.error().message());
   std::string line;
@@ -82,27 +83,27 @@ std::string encoded(const Tokenizer& tokenizer, std::string_view text, const std
 
 TEST(GgufVocabulary, MergesByScoresTheLeftmostOfEquals) {
   const auto tokenizer = open(file_of(kTokens));
-  EXPECT_EQ(encoded(*tokenizer, "abab"), "5[0,0) 8[0,2) 8[2,4)");
-  EXPECT_EQ(encoded(*tokenizer, "aba"), "5[0,0) 8[0,2) 6[2,3)");
-  EXPECT_EQ(encoded(*tokenizer, " aé"), "5[0,0) 9[0,2) 3[2,3) 4[3,4)");
-  EXPECT_EQ(encoded(*tokenizer, ""), "");
+  EXPECT_EQ(encoded_line(*tokenizer, "abab"), "5[0,0) 8[0,2) 8[2,4)");
+  EXPECT_EQ(encoded_line(*tokenizer, "aba"), "5[0,0) 8[0,2) 6[2,3)");
+  EXPECT_EQ(encoded_line(*tokenizer, " aé"), "5[0,0) 9[0,2) 3[2,3) 4[3,4)");
+  EXPECT_EQ(encoded_line(*tokenizer, ""), "");
 }
 
 TEST(GgufVocabulary, EachRunGetsABlankUnlessTheFileSaysNo) {
-  EXPECT_EQ(encoded(*open(file_of(kTokens)), "a<s>a##b"), "9[0,1) +1[1,4) 9[4,5) +15[5,7) 5[7,7) 7[7,8)");
-  EXPECT_EQ(encoded(*open(file_of(kTokens, false)), "a<s>a##b"), "6[0,1) +1[1,4) 6[4,5) +15[5,7) 7[7,8)");
+  EXPECT_EQ(encoded_line(*open(file_of(kTokens)), "a<s>a##b"), "9[0,1) +1[1,4) 9[4,5) +15[5,7) 5[7,7) 7[7,8)");
+  EXPECT_EQ(encoded_line(*open(file_of(kTokens, false)), "a<s>a##b"), "6[0,1) +1[1,4) 6[4,5) +15[5,7) 7[7,8)");
 }
 
 TEST(GgufVocabulary, NothingUntrustedIsAControlToken) {
   const auto tokenizer = open(file_of(kTokens, false));
   const std::vector<ByteSpan> none, second = {{3, 6}};
-  EXPECT_EQ(encoded(*tokenizer, "<s><s>", &none), "14[0,2) 13[2,3) 14[3,5) 13[5,6)");
-  EXPECT_EQ(encoded(*tokenizer, "<s><s>", &second), "14[0,2) 13[2,3) +1[3,6)");
-  EXPECT_EQ(encoded(*tokenizer, "</s>", &none), "11[0,1) 16[1,2) 12[2,3) 13[3,4)");
+  EXPECT_EQ(encoded_line(*tokenizer, "<s><s>", &none), "14[0,2) 13[2,3) 14[3,5) 13[5,6)");
+  EXPECT_EQ(encoded_line(*tokenizer, "<s><s>", &second), "14[0,2) 13[2,3) +1[3,6)");
+  EXPECT_EQ(encoded_line(*tokenizer, "</s>", &none), "11[0,1) 16[1,2) 12[2,3) 13[3,4)");
 }
 
 TEST(GgufVocabulary, BytesWithoutATokenAreAnError) {
-  EXPECT_EQ(encoded(*open(file_of(kTokens)), "ax"),
+  EXPECT_EQ(encoded_line(*open(file_of(kTokens)), "ax"),
             "the vocabulary has no token for the bytes 0x78, and none for the byte 0x78");
 }
 
@@ -177,12 +178,12 @@ TEST(GgufVocabulary, TakesTheLargestSum) {
   const std::vector<Token>& tokens = kSums;
   const auto tokenizer = open(file_of(tokens, true, "t5"));
   const std::vector<ByteSpan> none;
-  EXPECT_EQ(encoded(*tokenizer, "ab"), "3[0,0) 6[0,2)");  // of equal sums the first
-  EXPECT_EQ(encoded(*tokenizer, "aab"), "7[0,1) 6[1,3)");
-  EXPECT_EQ(encoded(*tokenizer, "a中xb"), "7[0,1) 2[1,5) 5[5,6)");
-  EXPECT_EQ(encoded(*tokenizer, "a</s>b#a"), "7[0,1) +1[1,5) 3[5,5) 5[5,6) +13[6,7) 7[7,8)");
-  EXPECT_EQ(encoded(*tokenizer, "</s>", &none), "3[0,0) 8[0,1) 9[1,2) 10[2,3) 11[3,4)");
-  EXPECT_EQ(encoded(*open(file_of(tokens, false, "t5")), "ab  a"), "6[0,2) 3[2,3) 7[3,5)");
+  EXPECT_EQ(encoded_line(*tokenizer, "ab"), "3[0,0) 6[0,2)");  // of equal sums the first
+  EXPECT_EQ(encoded_line(*tokenizer, "aab"), "7[0,1) 6[1,3)");
+  EXPECT_EQ(encoded_line(*tokenizer, "a中xb"), "7[0,1) 2[1,5) 5[5,6)");
+  EXPECT_EQ(encoded_line(*tokenizer, "a</s>b#a"), "7[0,1) +1[1,5) 3[5,5) 5[5,6) +13[6,7) 7[7,8)");
+  EXPECT_EQ(encoded_line(*tokenizer, "</s>", &none), "3[0,0) 8[0,1) 9[1,2) 10[2,3) 11[3,4)");
+  EXPECT_EQ(encoded_line(*open(file_of(tokens, false, "t5")), "ab  a"), "6[0,2) 3[2,3) 7[3,5)");
   EXPECT_EQ(tokenizer->facts().puts_after, std::vector<TokenId>{1});
   EXPECT_TRUE(tokenizer->facts().weighs_runs);
   EXPECT_EQ(refusal(tokens, "t5", "abc"), "m.gguf: tokenizer.ggml.precompiled_charsmap is too short");
@@ -195,18 +196,19 @@ TEST(GgufVocabulary, WhatNormalisingPutsInFrontIsAsTrustedAsTheByteBehind) {
       {"<pad>", 0, kControl}, {"</s>", 0, kControl}, {"<unk>", 0, kControl}, {"a", -3}, {"<|x|>", -1}};
   const auto tokenizer = open(file_of(tokens, true, "t5"));
   const std::vector<ByteSpan> all = {{0, 6}}, none;
-  EXPECT_EQ(encoded(*tokenizer, "<|x|>a"), "2[0,0) 4[0,5) 3[5,6)");
-  EXPECT_EQ(encoded(*tokenizer, "<|x|>a", &all), encoded(*tokenizer, "<|x|>a"));
-  EXPECT_EQ(encoded(*tokenizer, "<|x|>a", &none), "2[0,5) 3[5,6)");
+  EXPECT_EQ(encoded_line(*tokenizer, "<|x|>a"), "2[0,0) 4[0,5) 3[5,6)");
+  EXPECT_EQ(encoded_line(*tokenizer, "<|x|>a", &all), encoded_line(*tokenizer, "<|x|>a"));
+  EXPECT_EQ(encoded_line(*tokenizer, "<|x|>a", &none), "2[0,5) 3[5,6)");
 }
 
 TEST(GgufVocabulary, NormalisingDoesNotFillMemory) {
   std::vector<Token> tokens = kSums;
   tokens.push_back({std::string(256, 'b'), -1});
   const auto tokenizer = open(file_of(tokens, false, "t5", CharsmapMaker(std::string(256, 'b')).made()));
-  EXPECT_EQ(encoded(*tokenizer, "aa"), "14[0,1) 14[1,2)");
-  EXPECT_TRUE(encoded(*tokenizer, std::string(testing::is_sparse() ? 100 : 1000, 'a')).starts_with("14[0,1) 14[1,2) "));
-  EXPECT_EQ(encoded(*tokenizer, std::string(8000, 'a')),
+  EXPECT_EQ(encoded_line(*tokenizer, "aa"), "14[0,1) 14[1,2)");
+  EXPECT_TRUE(
+      encoded_line(*tokenizer, std::string(testing::is_sparse() ? 100 : 1000, 'a')).starts_with("14[0,1) 14[1,2) "));
+  EXPECT_EQ(encoded_line(*tokenizer, std::string(8000, 'a')),
             "the vocabulary's normalisation makes more than 1176576 bytes of a run of 8000");
 }
 
@@ -226,15 +228,15 @@ TEST(GgufVocabulary, TakesTheLargestSumFromTheEnd) {
   std::vector<Token> tokens = kCosts;
   const auto tokenizer = open(file_of(tokens, true, "plamo2"));
   const std::vector<ByteSpan> none;
-  EXPECT_EQ(encoded(*tokenizer, "aaa"), "3[0,2) 2[2,3)");  // of equal ways the one with the longer first token
-  EXPECT_EQ(encoded(*tokenizer, "aaab a"), "2[0,1) 6[1,4) 5[4,5) 2[5,6)");
-  EXPECT_EQ(encoded(*tokenizer, "a\u00e9"), "2[0,1) 204[1,2) 178[2,3)");
-  EXPECT_EQ(encoded(*tokenizer, "\uFEFFa<s>"), "2[3,4) +1[4,7)");
-  EXPECT_EQ(encoded(*tokenizer, "<s>", &none), "7[0,1) 8[1,3)");
+  EXPECT_EQ(encoded_line(*tokenizer, "aaa"), "3[0,2) 2[2,3)");  // of equal ways the one with the longer first token
+  EXPECT_EQ(encoded_line(*tokenizer, "aaab a"), "2[0,1) 6[1,4) 5[4,5) 2[5,6)");
+  EXPECT_EQ(encoded_line(*tokenizer, "a\u00e9"), "2[0,1) 204[1,2) 178[2,3)");
+  EXPECT_EQ(encoded_line(*tokenizer, "\uFEFFa<s>"), "2[3,4) +1[4,7)");
+  EXPECT_EQ(encoded_line(*tokenizer, "<s>", &none), "7[0,1) 8[1,3)");
   EXPECT_TRUE(tokenizer->facts().puts_before.empty() && tokenizer->facts().puts_after.empty());
   for (const float score : {-2000.0F, -1999.0F}) {  // of the first one no text becomes a token
     const std::vector<Token> few = with_bytes({{"<unk>", 0, kUnknown}, {"aaa", score}});
-    EXPECT_EQ(encoded(*open(file_of(few, true, "plamo2")), "aaa"),
+    EXPECT_EQ(encoded_line(*open(file_of(few, true, "plamo2")), "aaa"),
               score == -2000 ? "99[0,1) 99[1,2) 99[2,3)" : "1[0,3)");
   }
   tokens.pop_back();
@@ -254,16 +256,17 @@ TEST(GgufVocabulary, TakesTheLongestTokenOfThoseWrittenAsPythonWritesBytes) {
   const std::vector<ByteSpan> none;
   EXPECT_EQ(tokenizer->facts().kind, "GGUF, rwkv");
   EXPECT_TRUE(tokenizer->facts().puts_before.empty() && !tokenizer->facts().eos);
-  EXPECT_EQ(encoded(*tokenizer, "<s>s>s"), "+0[0,3) 10[3,6)");
-  EXPECT_EQ(encoded(*tokenizer, "<s>s>s", &none), "1[0,1) 10[1,4) 3[4,5) 2[5,6)");
-  EXPECT_EQ(encoded(*tokenizer, "中\n\n\n's\\"), "4[0,2) 5[2,3) 7[3,5) 6[5,6) 8[6,8) 9[8,9)");
-  EXPECT_EQ(encoded(*tokenizer, "sx"), "the vocabulary has no token for the bytes 0x78, and none for the byte 0x78");
+  EXPECT_EQ(encoded_line(*tokenizer, "<s>s>s"), "+0[0,3) 10[3,6)");
+  EXPECT_EQ(encoded_line(*tokenizer, "<s>s>s", &none), "1[0,1) 10[1,4) 3[4,5) 2[5,6)");
+  EXPECT_EQ(encoded_line(*tokenizer, "中\n\n\n's\\"), "4[0,2) 5[2,3) 7[3,5) 6[5,6) 8[6,8) 9[8,9)");
+  EXPECT_EQ(encoded_line(*tokenizer, "sx"),
+            "the vocabulary has no token for the bytes 0x78, and none for the byte 0x78");
   EXPECT_EQ(tokenizer->token_text(8), "'s");
   maker.u32("tokenizer.ggml.unknown_token_id", 0);
   const auto knows = open(maker.bytes());
   EXPECT_EQ(knows->facts().unk, 0);
-  EXPECT_EQ(encoded(*knows, "sx中é"), "2[0,1) 0[1,2) 4[2,4) 5[4,5) 0[5,6) 0[6,7)");
-  EXPECT_EQ(encoded(*knows, "<s>x", &none), "1[0,1) 2[1,2) 3[2,3) 0[3,4)");
+  EXPECT_EQ(encoded_line(*knows, "sx中é"), "2[0,1) 0[1,2) 4[2,4) 5[4,5) 0[5,6) 0[6,7)");
+  EXPECT_EQ(encoded_line(*knows, "<s>x", &none), "1[0,1) 2[1,2) 3[2,3) 0[3,4)");
 }
 
 TEST(GgufVocabulary, MergesMayBeMissingWhereTheSplitSaysSo) {
@@ -278,7 +281,7 @@ TEST(GgufVocabulary, MergesMayBeMissingWhereTheSplitSaysSo) {
     EXPECT_EQ(opened.has_value(), gguf_split(name)->may_lack_merges) << name;
     without += opened ? 1 : 0;
     EXPECT_EQ(
-        opened ? encoded(**opened, "ba") : std::string(opened.error().message()),
+        opened ? encoded_line(**opened, "ba") : std::string(opened.error().message()),
         opened ? "1[0,1) 0[1,2)" : "m.gguf: no tokenizer.ggml.merges, which its tokenizer.ggml.model 'gpt2' needs");
   }
   EXPECT_EQ(without, 1u);

@@ -27,7 +27,7 @@ const GrammarData* got(GrammarCache& cache, const ReplyFormat& format, const Gra
   return grammar ? &inside_of(*grammar) : nullptr;
 }
 
-std::string text_of(const ReplyFormat& format, const GrammarOptions& options) {
+std::string gbnf_of(const ReplyFormat& format, const GrammarOptions& options) {
   return (*make_grammar(format, options)).to_text(GrammarSyntax::gbnf);
 }
 
@@ -95,7 +95,7 @@ TEST(GrammarCache, WhatDiffersIsNeverShared) {
     const Result<Grammar> grammar = cache.get(other, options);
     ASSERT_TRUE(grammar) << grammar.error().display();
     EXPECT_EQ(std::count(made.begin(), made.end(), &inside_of(*grammar)), 0) << made.size();
-    EXPECT_EQ(grammar->to_text(GrammarSyntax::gbnf), text_of(other, options));
+    EXPECT_EQ(grammar->to_text(GrammarSyntax::gbnf), gbnf_of(other, options));
     made.push_back(&inside_of(*grammar));
   }
   EXPECT_EQ(cache.use().hits, 0u);
@@ -133,7 +133,7 @@ TEST(GrammarCache, ForgetsWhatWasAskedForLongestAgo) {
   cache.clear();
   EXPECT_EQ(cache.use().grammars, 0u);
   EXPECT_EQ(cache.use().bytes, 0u);
-  EXPECT_EQ(a.to_text(GrammarSyntax::gbnf), text_of(format, with_tool("a")));
+  EXPECT_EQ(a.to_text(GrammarSyntax::gbnf), gbnf_of(format, with_tool("a")));
 }
 
 TEST(GrammarCache, KeepsToItsBytes) {

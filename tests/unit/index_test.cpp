@@ -12,8 +12,8 @@
 namespace parlance {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMostIndex = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLeastIndex = std::numeric_limits<std::int64_t>::min();
 const Value kNone = Value::none();
 
 TEST(Subscript, CodePoints) {
@@ -24,7 +24,7 @@ TEST(Subscript, CodePoints) {
       EXPECT_EQ(w.shown(subscript(w.rt, s, integer(i))), expected[i]);
       EXPECT_EQ(w.shown(subscript(w.rt, s, integer(i - 5))), expected[i]);
     }
-    for (const std::int64_t i : {std::int64_t{5}, std::int64_t{-6}, kMost, kLeast}) {
+    for (const std::int64_t i : {std::int64_t{5}, std::int64_t{-6}, kMostIndex, kLeastIndex}) {
       EXPECT_EQ(w.shown(subscript(w.rt, s, integer(i))), "IndexError: string index out of range");
     }
   }
@@ -75,8 +75,8 @@ const SliceRow kSliceRows[] = {
     {kNone, kNone, integer(-1), "'z🙂中éa'"},
     {kNone, kNone, integer(2), "'a中z'"},
     {integer(-2), integer(0), integer(-2), "'🙂é'"},
-    {integer(kLeast), integer(kMost), integer(kMost), "'a'"},
-    {kNone, kNone, integer(kLeast), "'z'"},
+    {integer(kLeastIndex), integer(kMostIndex), integer(kMostIndex), "'a'"},
+    {kNone, kNone, integer(kLeastIndex), "'z'"},
     {kNone, Value::boolean(true), kNone, "'a'"},
     {kNone, kNone, integer(0), "ValueError: slice step cannot be zero"},
     {str("a"), kNone, kNone, "TypeError: slice indices must be integers or None or have an __index__ method"},

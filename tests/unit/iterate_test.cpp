@@ -13,7 +13,7 @@
 namespace parlance {
 namespace {
 
-struct Bench {
+struct IterateBench {
   Limits limits;
   Arena arena;
   Runtime rt{arena, limits};
@@ -46,15 +46,15 @@ constexpr ObjectType kSized{.name = "sized",
                                   it.left = 3;
                                 }};
 constexpr ObjectType kEmpty{.name = "empty", .length = [](Runtime&, Object*) { return std::int64_t{0}; }};
-constexpr ObjectType kPlain{.name = "plain"};
+constexpr ObjectType kPlainType{.name = "plain"};
 
-std::string listed(Bench& b, Value v) {
+std::string listed(IterateBench& b, Value v) {
   const Value list = to_list(b.rt, v);
   return list.is_invalid() ? "failed: " + b.rt.failure.message : std::string(text(b.rt, to_repr(b.rt, list)));
 }
 
 TEST(Iterate, WalksEveryKind) {
-  Bench b;
+  IterateBench b;
   const Value numbers[] = {Value::of_int(1), Value::of_int(2)};
   EXPECT_EQ(listed(b, copy_list(b.rt, numbers)), "[1, 2]");
   EXPECT_EQ(listed(b, copy_list(b.rt, numbers, Kind::tuple)), "[1, 2]");
@@ -74,7 +74,7 @@ TEST(Iterate, WalksEveryKind) {
 }
 
 TEST(Iterate, CharactersAreViewsOfTheOriginal) {
-  Bench b;
+  IterateBench b;
   const std::string_view first = "aé";
   const std::string_view second = "你b";
   Value rope = concat(b.rt, Value::view(first), Value::view(second), true);
@@ -95,7 +95,7 @@ TEST(Iterate, CharactersAreViewsOfTheOriginal) {
 }
 
 TEST(Iterate, GoesBackwards) {
-  Bench b;
+  IterateBench b;
   const Value numbers[] = {Value::of_int(1), Value::of_int(2)};
   Iterator it;
   it.mode = Iterator::Mode::items_back;
@@ -112,26 +112,26 @@ TEST(Iterate, GoesBackwards) {
 
 TEST(Iterate, FailsAsPython) {
   const auto message = [](Value v, auto use) {
-    Bench b;
+    IterateBench b;
     use(b.rt, v);
     EXPECT_EQ(b.rt.failure.code, ErrorCode::type);
     return b.rt.failure.message;
   };
   const auto list = [](Runtime& rt, Value v) { EXPECT_TRUE(to_list(rt, v).is_invalid()); };
   const auto length = [](Runtime& rt, Value v) { EXPECT_LT(length_of(rt, v), 0); };
-  Object plain{&kPlain};
+  Object plain{&kPlainType};
   EXPECT_EQ(message(Value::of_int(1), list), "'int' object is not iterable");
   EXPECT_EQ(message(Value::none(), list), "'NoneType' object is not iterable");
   EXPECT_EQ(message(object_value(&plain), list), "'plain' object is not iterable");
   EXPECT_EQ(message(Value::of_real(1), length), "object of type 'float' has no len()");
   EXPECT_EQ(message(object_value(&plain), length), "object of type 'plain' has no len()");
-  Bench b;
+  IterateBench b;
   Countdown broken{{&kCountdown}, -1};
   EXPECT_EQ(listed(b, object_value(&broken)), "failed: it went wrong");
 }
 
 TEST(Length, CountsCodePointsAndItems) {
-  Bench b;
+  IterateBench b;
   const Value numbers[] = {Value::of_int(1), Value::of_int(2)};
   DictBuilder dict(b.rt);
   dict.set("x", Value::none());
@@ -145,8 +145,8 @@ TEST(Length, CountsCodePointsAndItems) {
 }
 
 TEST(Truth, IsPythons) {
-  Bench b;
-  Object plain{&kPlain};
+  IterateBench b;
+  Object plain{&kPlainType};
   Object empty{&kEmpty};
   const Value numbers[] = {Value::of_int(0)};
   DictBuilder dict(b.rt);
@@ -167,11 +167,11 @@ TEST(Truth, IsPythons) {
 }
 
 TEST(ToList, StopsAtItsLimits) {
-  Bench b;
+  IterateBench b;
   b.rt.steps_left = 10;
   EXPECT_TRUE(to_list(b.rt, Value::view(std::string(1000, 'x'))).is_invalid());
   EXPECT_EQ(b.rt.failure.code, ErrorCode::limit_steps);
-  Bench full;
+  IterateBench full;
   full.arena.set_limit(1000);
   Countdown endless{{&kCountdown}, 1'000'000};
   EXPECT_TRUE(to_list(full.rt, object_value(&endless)).is_invalid());

@@ -38,7 +38,7 @@ std::string to_json(Value v) {
 }
 
 /// A Runtime with its arena.
-struct Bench {
+struct ReadBench {
   Limits limits;
   Arena arena;
   Runtime rt{arena, limits};
@@ -210,7 +210,7 @@ TEST(JsonRead, IdsFollowTheText) {
 }
 
 TEST(JsonReadInto, SharesTheSourceWhereItCan) {
-  Bench b;
+  ReadBench b;
   const Value source = Value::view(R"({"path": "/tmp/x", "text": "a\nb", "n": [1, 2.5]})");
   const auto read = read_json_into(b.rt, source, 42);
   ASSERT_TRUE(read.has_value());
@@ -225,7 +225,7 @@ TEST(JsonReadInto, SharesTheSourceWhereItCan) {
 }
 
 TEST(JsonReadInto, ReadsRopesAndFailsWithoutATrace) {
-  Bench b;
+  ReadBench b;
   const Value rope = concat(b.rt, Value::view("{\"a\": "), Value::view("\"b\"}"));
   const auto read = read_json_into(b.rt, rope);
   ASSERT_TRUE(read.has_value());
@@ -237,7 +237,7 @@ TEST(JsonReadInto, ReadsRopesAndFailsWithoutATrace) {
 }
 
 TEST(JsonReadInto, StopsAtTheMemoryLimit) {
-  Bench b;
+  ReadBench b;
   b.arena.set_limit(100'000);
   std::string text = "[";
   for (int i = 0; i < 20'000; ++i) text += "[],";
@@ -250,7 +250,7 @@ TEST(JsonReadInto, StopsAtTheMemoryLimit) {
 
 // ---- Document
 
-constexpr std::string_view kChat = R"({
+constexpr std::string_view kChatJson = R"({
   "tools": [{"type": "function", "n": 1}],
   "messages": [
     {"role": "user", "content": "hello"},
@@ -280,9 +280,9 @@ void check_paths(const Document& d, Value v, const std::string& path) {
 }
 
 TEST(Document, PathsLeadToEveryValue) {
-  const Document d = parsed(kChat);
+  const Document d = parsed(kChatJson);
   check_paths(d, d.root(), "");
-  Bench b;
+  ReadBench b;
   const Value content = at(at(at(d.root(), "messages"), 0), "content");
   EXPECT_EQ(d.path_of(substring(b.rt, content, 1, 3)), "messages[0].content");
   EXPECT_EQ(d.path_of(concat(b.rt, Value::view("> "), content)), "messages[0].content");
@@ -311,7 +311,8 @@ void check_message(const Document& d, Value v, std::int32_t message) {
 }
 
 TEST(Document, MessagesOwnWhatLiesInThem) {
-  const std::string both[] = {std::string(kChat), std::string(kChat.substr(0, kChat.size() - 1)) + ", \"x\": NaN}"};
+  const std::string both[] = {std::string(kChatJson),
+                              std::string(kChatJson.substr(0, kChatJson.size() - 1)) + ", \"x\": NaN}"};
   for (const std::string& text : both) {
     const Document d = parsed(text);
     const Value messages = at(d.root(), "messages");
@@ -343,7 +344,7 @@ TEST(Document, HasNoMessagesWithoutAList) {
 }
 
 TEST(Document, ForgetsTheLastText) {
-  Document d = parsed(kChat);
+  Document d = parsed(kChatJson);
   EXPECT_EQ(inside_of(d).message_of(at(at(d.root(), "messages"), 0).origin), 0);
   ASSERT_TRUE(d.parse(R"({"x": [{}, {}, {}], "messages": [{"role": "a"}, {"role": "b"}]})"));
   check_message(d, at(at(d.root(), "messages"), 1), 1);
@@ -351,7 +352,7 @@ TEST(Document, ForgetsTheLastText) {
 }
 
 TEST(Document, MovesWithItsValues) {
-  Document from = parsed(kChat);
+  Document from = parsed(kChatJson);
   const Value root = from.root();
   Document to = std::move(from);
   EXPECT_EQ(to.path_of(at(at(root, "messages"), 2)), "messages[2]");
@@ -362,7 +363,7 @@ TEST(Document, MovesWithItsValues) {
 }
 
 TEST(Document, MayBeAskedByManyThreads) {
-  const Document d = parsed(kChat);
+  const Document d = parsed(kChatJson);
   const Value last = at(at(d.root(), "messages"), 4);
   std::vector<std::thread> threads;
   std::vector<int> right(4, 0);

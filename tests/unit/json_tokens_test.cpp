@@ -19,7 +19,7 @@ namespace {
 using namespace std::string_view_literals;
 
 /// What a reader makes of a text: its value as JSON, nothing if it is refused.
-std::optional<std::string> read(std::string_view text, bool with_index, bool only_look = false) {
+std::optional<std::string> read_json(std::string_view text, bool with_index, bool only_look = false) {
   std::string padded(text);
   padded.resize(text.size() + JsonReader::kPadding);
   JsonIndex index;
@@ -42,10 +42,10 @@ std::optional<std::string> read(std::string_view text, bool with_index, bool onl
   return out;
 }
 
-void expect_same(std::string_view text) {
-  const auto indexed = read(text, true);
-  EXPECT_EQ(read(text, false), indexed) << text;
-  EXPECT_EQ(read(text, false, true).has_value(), indexed.has_value()) << text;
+void expect_same_reading(std::string_view text) {
+  const auto indexed = read_json(text, true);
+  EXPECT_EQ(read_json(text, false), indexed) << text;
+  EXPECT_EQ(read_json(text, false, true).has_value(), indexed.has_value()) << text;
 }
 
 constexpr std::string_view kTexts[] = {
@@ -117,7 +117,7 @@ constexpr std::string_view kTexts[] = {
 };
 
 TEST(JsonTokens, ScanAndIndexAgree) {
-  for (const std::string_view text : kTexts) expect_same(text);
+  for (const std::string_view text : kTexts) expect_same_reading(text);
 }
 
 TEST(JsonTokens, StringsOfEveryLength) {
@@ -125,9 +125,9 @@ TEST(JsonTokens, StringsOfEveryLength) {
   for (std::size_t length = 0; length < 150; ++length) {
     for (const std::string_view end : ends) {
       const std::string text = '"' + std::string(length, 'a') + std::string(end);
-      expect_same(text);
-      expect_same(text + '"');
-      expect_same('[' + text + "bc\", 1]");
+      expect_same_reading(text);
+      expect_same_reading(text + '"');
+      expect_same_reading('[' + text + "bc\", 1]");
     }
   }
 }
@@ -136,11 +136,11 @@ TEST(JsonTokens, LongTextsHaveRoom) {
   for (const std::string_view unit : {"[],"sv, "{},"sv, "{\"a\":[0]},"sv, "0,"sv, "\"\\\\\\\"\","sv}) {
     std::string text = "[";
     for (int i = 0; i < 3000; ++i) text += unit;
-    expect_same(text + "0]");
-    expect_same(text);
+    expect_same_reading(text + "0]");
+    expect_same_reading(text);
   }
-  expect_same(std::string(kJsonDepth, '[') + std::string(kJsonDepth, ']'));
-  expect_same(std::string(kJsonDepth + 1, '[') + std::string(kJsonDepth + 1, ']'));
+  expect_same_reading(std::string(kJsonDepth, '[') + std::string(kJsonDepth, ']'));
+  expect_same_reading(std::string(kJsonDepth + 1, '[') + std::string(kJsonDepth + 1, ']'));
 }
 
 }  // namespace

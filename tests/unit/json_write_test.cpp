@@ -1,6 +1,6 @@
 // Tests of the JSON writer: what json.dumps prints, where each byte came from, and the escape scan.
 //
-// Random values are compared with Python by tests/oracle/json_oracle.py. Begin reading at kRows.
+// Random values are compared with Python by tests/oracle/json_oracle.py. Begin reading at kWriteRows.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-struct Bench {
+struct WriteBench {
   Limits limits;
   Arena arena;
   Runtime rt{arena, limits};
@@ -31,13 +31,13 @@ struct Bench {
   }
 };
 
-Document parsed(std::string_view text) {
+Document parsed_document(std::string_view text) {
   Document document;
   EXPECT_TRUE(document.parse(text).has_value()) << text;
   return document;
 }
 /// Of a document that lives to the end of the expression.
-Value root_of(const Document& document) { return document.root(); }
+Value root_in(const Document& document) { return document.root(); }
 
 JsonStyle with_indent(std::string_view indent, std::string_view item_separator = ",") {
   JsonStyle style;
@@ -50,12 +50,12 @@ constexpr JsonStyle kAscii{.ensure_ascii = true};
 constexpr JsonStyle kSorted{.sort_keys = true};
 constexpr JsonStyle kHtml{.html_safe = true};
 
-struct Row {
+struct WriteRow {
   std::string_view input;
   JsonStyle style;
   std::string_view output;
 };
-const Row kRows[] = {
+const WriteRow kWriteRows[] = {
     {R"({"b":[1,2.0,null,true,false],"a":"é<&>'\"\\/\u2028"})", kPythonJson,
      "{\"b\": [1, 2.0, null, true, false], \"a\": \"é<&>'\\\"\\\\/\u2028\"}"},
     {R"(["é\u007f\ud83d\ude00\ud83d\u0007\n"])", kAscii, R"(["\u00e9\u007f\ud83d\ude00\ud83d\u0007\n"])"},
@@ -74,23 +74,23 @@ const Row kRows[] = {
 };
 
 TEST(JsonWrite, PrintsAsPython) {
-  for (const Row& row : kRows) {
-    Bench b;
-    EXPECT_EQ(b.write(root_of(parsed(row.input)), row.style), row.output) << row.input;
+  for (const WriteRow& row : kWriteRows) {
+    WriteBench b;
+    EXPECT_EQ(b.write(root_in(parsed_document(row.input)), row.style), row.output) << row.input;
   }
 }
 
 TEST(JsonWrite, LongSeparatorsAreCopiedWhole) {
-  Bench b;
+  WriteBench b;
   JsonStyle style;
   style.item_separator = " , and then there is also ";
   style.key_separator = " , whose value is known to be ";
-  EXPECT_EQ(b.write(root_of(parsed(R"({"a":1,"b":2})")), style),
+  EXPECT_EQ(b.write(root_in(parsed_document(R"({"a":1,"b":2})")), style),
             R"({"a" , whose value is known to be 1 , and then there is also "b" , whose value is known to be 2})");
 }
 
 TEST(JsonWrite, KeysBecomeText) {
-  Bench b;
+  WriteBench b;
   DictBuilder dict(b.rt);
   dict.set(Value::boolean(true), Value::of_int(1));
   dict.set(Value::none(), Value::of_int(2));
@@ -102,7 +102,7 @@ TEST(JsonWrite, KeysBecomeText) {
 
 TEST(JsonWrite, RefusesWhatPythonRefuses) {
   const auto message = [](auto make, const JsonStyle& style = kPythonJson) {
-    Bench b;
+    WriteBench b;
     const std::string written = b.write(make(b.rt), style);
     EXPECT_EQ(b.rt.failure.code, ErrorCode::type);
     return written;
@@ -126,7 +126,7 @@ TEST(JsonWrite, RefusesWhatPythonRefuses) {
 }
 
 TEST(JsonWrite, TuplesAndMarkupAreListsAndStrings) {
-  Bench b;
+  WriteBench b;
   Value markup = Value::view("<b>");
   markup.flags = Value::kMarkup;
   const Value pair[] = {markup, copy_list(b.rt, {}, Kind::tuple)};
@@ -142,8 +142,8 @@ TEST(JsonWrite, SortsManyKeysWhateverTheyAre) {
   }
   text.back() = '}';
   sorted.replace(sorted.size() - 2, 2, "}");
-  Bench b;
-  EXPECT_EQ(b.write(root_of(parsed(text)), kSorted), sorted);
+  WriteBench b;
+  EXPECT_EQ(b.write(root_in(parsed_document(text)), kSorted), sorted);
   DictBuilder nans(b.rt);
   for (int i = 0; i < 100; ++i) {
     nans.set(Value::of_real(std::numeric_limits<double>::quiet_NaN()), Value::of_int(i));
@@ -157,7 +157,7 @@ TEST(JsonWrite, StopsAtItsLimits) {
     Arena arena;
     arena.set_limit(limits.memory_bytes);
     Runtime rt(arena, limits);
-    const Document d = parsed(text);
+    const Document d = parsed_document(text);
     EXPECT_TRUE(write_json(rt, d.root()).is_invalid());
     return rt.failure.code;
   };
@@ -168,23 +168,23 @@ TEST(JsonWrite, StopsAtItsLimits) {
   limits = Limits();
   limits.memory_bytes = 100'000;
   EXPECT_EQ(code_of(limits, "\"" + std::string(1'000'000, 'x') + "\""), ErrorCode::limit_memory);
-  Bench b;
+  WriteBench b;
   const std::string deep = std::string(200, '[') + std::string(200, ']');
-  EXPECT_EQ(b.write(root_of(parsed(deep))), deep);
+  EXPECT_EQ(b.write(root_in(parsed_document(deep))), deep);
 }
 
 // ---- provenance
 
 /// What the log says the byte of `json` at the first place of `part` was made from.
-TextSource source_at(Bench& b, Value json, std::string_view part) {
+TextSource source_at(WriteBench& b, Value json, std::string_view part) {
   const std::string_view bytes = text(b.rt, json);
   const Arena::Derived* derived = b.arena.find_derived(bytes.data() + bytes.find(part));
   return derived == nullptr ? TextSource() : derived->source();
 }
 
 TEST(JsonWrite, EveryByteNamesItsSource) {
-  const Document d = parsed(R"({"a": "text", "b": [17, "more\n"], "c": 12345678901234567890123})");
-  Bench b;
+  const Document d = parsed_document(R"({"a": "text", "b": [17, "more\n"], "c": 12345678901234567890123})");
+  WriteBench b;
   const Value json = write_json(b.rt, d.root());
   ASSERT_TRUE(json.is_leaf() || json.rope->count <= 3);  // one run, except for the big integer
   const auto value = [&d](std::string_view key) { return find_key(*d.root().dict, key)->value; };
@@ -201,7 +201,7 @@ TEST(JsonWrite, EveryByteNamesItsSource) {
 }
 
 TEST(JsonWrite, DictsOfTheTemplateNameTheirKeys) {
-  Bench b;
+  WriteBench b;
   const std::string key = "key";
   const std::string content = "content";
   DictBuilder dict(b.rt);
@@ -216,7 +216,7 @@ TEST(JsonWrite, DictsOfTheTemplateNameTheirKeys) {
 TEST(JsonWrite, LongStringsStayExactAcrossRunsOfMemory) {
   std::string content;
   for (int i = 0; content.size() < 300'000; ++i) content += std::to_string(i) + "\n\u4f60\u597d";
-  Bench b;
+  WriteBench b;
   const Value json = write_json(b.rt, Value::view(content));
   std::string expected = "\"";
   for (const char c : content) expected += c == '\n' ? "\\n" : std::string(1, c);
@@ -231,9 +231,9 @@ TEST(JsonWrite, LongStringsStayExactAcrossRunsOfMemory) {
 // ---- into std::string
 
 TEST(AppendJson, EscapesWhatIsNoUtf8) {
-  Bench b;
+  WriteBench b;
   std::string out = ">";
-  EXPECT_TRUE(append_json(b.rt, out, root_of(parsed(R"({"a":["\ud83d","\ude00x\ud83d\ude00"]})"))));
+  EXPECT_TRUE(append_json(b.rt, out, root_in(parsed_document(R"({"a":["\ud83d","\ude00x\ud83d\ude00"]})"))));
   EXPECT_EQ(out, ">{\"a\":[\"\\ud83d\",\"\\ude00x\U0001F600\"]}");
   EXPECT_FALSE(append_json(b.rt, out, Value()));
 }

@@ -12,7 +12,7 @@ namespace {
 
 using testing::as_json;
 
-struct Row {
+struct NormaliseRow {
   const char* pass;
   const char* before;  ///< a request
   const char* after;   ///< its variables after the pass alone
@@ -24,7 +24,7 @@ struct Row {
 #define CALL(function) ", \"content\": \"\", \"tool_calls\": [{\"function\": {" function "}}]"
 #define CALL_OUT(function) ",\"content\":\"\",\"tool_calls\":[{\"function\":{" function "}}]"
 
-const Row kRows[] = {
+const NormaliseRow kNormaliseRows[] = {
     {"chat-template-kwargs",
      R"({"messages": [], "a": 1, "chat_template_kwargs": {"a": 2, "b": true, "messages": 0}})",
      R"({"messages":[],"a":2,"b":true})",
@@ -489,7 +489,7 @@ ReadOptions only(std::string_view name) {
 }
 
 TEST(Normalise, EachPassAlone) {
-  for (const Row& row : kRows) {
+  for (const NormaliseRow& row : kNormaliseRows) {
     const Result<Conversation> chat = Conversation::from_json(row.before, only(row.pass));
     ASSERT_TRUE(chat.has_value()) << row.before << "\n" << chat.error().display();
     EXPECT_EQ(as_json(chat->variables()), row.after) << row.pass;
@@ -592,7 +592,7 @@ TEST(Normalise, MessagesOfOtherApisKnowTheirPlaces) {
 
 TEST(Normalise, EveryPassHasARow) {
   for (const NormalisePass& pass : normalise_passes()) {
-    const bool found = std::any_of(std::begin(kRows), std::end(kRows), [&](const Row& row) {
+    const bool found = std::any_of(std::begin(kNormaliseRows), std::end(kNormaliseRows), [&](const NormaliseRow& row) {
       const std::string_view name = row.pass;
       return name.substr(0, name.find(':')) == pass.name;
     });

@@ -16,7 +16,7 @@ Texts with_model(Texts files) {
   return files;
 }
 
-class OpenTokenizer : public testing::Test {
+class OpenTokenizer : public ::testing::Test {
  protected:
   void open(const Texts& files, const std::string& name = "", const TokenizerOptions& options = {}) {
     folder_ = std::make_unique<ModelFolder>(files);
@@ -128,6 +128,7 @@ TEST_F(OpenTokenizer, legacy_says_which_runs_get_a_blank) {
   OPEN(with_model({}), "", options);
   EXPECT_EQ(ids("[sop]ab"), "15! 13 ");
 }
+#undef OPEN
 
 TEST(OpenTokenizerErrors, say_what_is_possible) {
   EXPECT_EQ(failure({{"a.txt", ""}}), std::string("tokenizer F: no tokenizer in this folder") + kReads);

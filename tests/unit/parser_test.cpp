@@ -33,11 +33,11 @@ std::string expression(std::string_view text) {
   return shown.starts_with("{{ ") ? shown.substr(3, shown.size() - 7) : shown;
 }
 
-struct Row {
+struct ParserRow {
   std::string_view source;
   std::string_view tree;
 };
-constexpr Row kExpressionRows[] = {
+constexpr ParserRow kExpressionRows[] = {
     {"a + b * c", "(a + (b * c))"},
     {"a - b - c", "((a - b) - c)"},
     {"a ** b ** c", "((a ** b) ** c)"},
@@ -96,17 +96,17 @@ constexpr Row kExpressionRows[] = {
 };
 
 TEST(Parser, Expressions) {
-  for (const Row& row : kExpressionRows) EXPECT_EQ(expression(row.source), row.tree) << row.source;
+  for (const ParserRow& row : kExpressionRows) EXPECT_EQ(expression(row.source), row.tree) << row.source;
 }
 
 TEST(Parser, WhatIsPrintedParsesToTheSame) {
-  for (const Row& row : kExpressionRows) {
+  for (const ParserRow& row : kExpressionRows) {
     if (row.tree.starts_with("expected")) continue;
     EXPECT_EQ(expression(row.tree), row.tree);
   }
 }
 
-constexpr Row kStatementRows[] = {
+constexpr ParserRow kStatementRows[] = {
     {"a{{ b }}{# c #}d", "\"a\"\n{{ b }}\n\"d\"\n"},
     {"{% for a, (b, c) in d if e recursive %}1{% else %}2{% endfor %}",
      "{% for (a, (b, c)) in d if e recursive %}\n  \"1\"\n{% else %}\n  \"2\"\n{% endfor %}\n"},
@@ -138,7 +138,7 @@ constexpr Row kStatementRows[] = {
 };
 
 TEST(Parser, Statements) {
-  for (const Row& row : kStatementRows) EXPECT_EQ(Parsed(row.source).shown(), row.tree) << row.source;
+  for (const ParserRow& row : kStatementRows) EXPECT_EQ(Parsed(row.source).shown(), row.tree) << row.source;
 }
 
 struct RefusalRow {

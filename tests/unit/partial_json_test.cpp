@@ -13,11 +13,11 @@
 namespace parlance {
 namespace {
 
-struct Row {
+struct BeginningRow {
   std::string_view beginning, closed;
 };
 
-const Row kRows[] = {
+const BeginningRow kBeginningRows[] = {
     {R"({"path": "/tmp/a", "content": "hel)", R"({"path": "/tmp/a", "content": "hel"})"},
     {"", "{}"},
     {"  ", "{}"},
@@ -76,7 +76,7 @@ const Row kRows[] = {
 };
 
 TEST(PartialJson, Rows) {
-  for (const Row& row : kRows) EXPECT_EQ(complete_json(row.beginning), row.closed) << row.beginning;
+  for (const BeginningRow& row : kBeginningRows) EXPECT_EQ(complete_json(row.beginning), row.closed) << row.beginning;
 }
 
 TEST(PartialJson, IsBounded) {

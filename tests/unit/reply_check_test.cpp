@@ -1,6 +1,6 @@
 // Tests of what is said of calls that do not fit their tools: only what is certain, and nothing else changes.
 //
-// Begin reading at kRows.
+// Begin reading at kCheckRows.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -41,13 +41,13 @@ std::string said_of(std::string_view parameters, std::string_view arguments, std
   return said;
 }
 
-struct Row {
+struct CheckRow {
   std::string_view parameters, arguments, said;
 };
 
 #define OF(schema) R"({"type": "object", "properties": {"a": )" schema R"(}})"
 
-const Row kRows[] = {
+const CheckRow kCheckRows[] = {
     {R"({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city", "days"]})",
      R"({"city": "Paris"})", "missing: the argument 'days' of 'get_weather'"},
     {R"({"properties": {"city": {"type": "string"}}, "required": ["city"]})", "{}",
@@ -121,7 +121,7 @@ const Row kRows[] = {
 };
 
 TEST(ReplyChecks, SayWhatIsCertain) {
-  for (const Row& row : kRows)
+  for (const CheckRow& row : kCheckRows)
     EXPECT_EQ(said_of(row.parameters, row.arguments), row.said) << row.parameters << " of " << row.arguments;
 }
 
@@ -202,6 +202,7 @@ TEST(ReplyChecks, AreBounded) {
   EXPECT_LE(said.size(), 16u * 100);
   EXPECT_NE(said, "");
 }
+#undef OF
 
 /// In every family: what is said of tools is added, and nothing else changes; the laws hold.
 TEST(ReplyChecks, ChangeNothingElse) {

@@ -19,7 +19,7 @@ using testing::reply_families;
 using testing::ReplyCase;
 using testing::ReplyCases;
 
-std::string outline(ReplyMessage message) {
+std::string outline_without_diagnostics(ReplyMessage message) {
   message.diagnostics.clear();
   return testing::outline_of(message);
 }
@@ -91,7 +91,8 @@ TEST(ReplyClosers, OnceMoreAreMarkup) {
         const std::string reply = doubled(family.format, one.options, one.reply, std::string(blanks), count);
         if (count == 0) continue;
         const ReplyMessage message = message_of(family.format, one.options, reply);
-        EXPECT_EQ(outline(message), outline(usual)) << family.name << ": " << reply;
+        EXPECT_EQ(outline_without_diagnostics(message), outline_without_diagnostics(usual))
+            << family.name << ": " << reply;
         EXPECT_EQ(message.diagnostics.size(), count) << family.name << ": " << reply;
         EXPECT_EQ(message.finish_reason(), usual.finish_reason()) << family.name << ": " << reply;
         EXPECT_EQ(testing::broken_law(family.format, reply, random, one.options), "") << family.name << ": " << reply;
@@ -102,7 +103,7 @@ TEST(ReplyClosers, OnceMoreAreMarkup) {
   EXPECT_GE(tried, 200u);
 }
 
-struct Row {
+struct CloserRow {
   std::string_view format, reply, outline;
 };
 
@@ -119,7 +120,7 @@ constexpr std::string_view kClosedList =
     R"({"calls": [{"layout": "list", "open": "<C>", "close": "</C>", "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
 #define CALL R"({"name": "f", "arguments": {}})"
 
-const Row kRows[] = {
+const CloserRow kCloserRows[] = {
     {kTagged, "<calls><call>" CALL "</call></calls></calls>", " | f {} | faults: 1"},
     {kTagged, "<calls><call>" CALL "</call></calls>\n</calls>\n</calls>", " | f {} | faults: 2"},
     {kTagged, "<calls><call>" CALL "</call></call></calls>", " | f {} | faults: 1"},
@@ -144,7 +145,7 @@ const Row kRows[] = {
 
 TEST(ReplyClosers, AreToldFromText) {
   std::mt19937_64 random(1);
-  for (const Row& row : kRows) {
+  for (const CloserRow& row : kCloserRows) {
     const auto format = ReplyFormat::from_json(row.format);
     ASSERT_TRUE(format) << format.error().display();
     const std::string whole = testing::outline_of(message_of(*format, {}, row.reply));
@@ -162,6 +163,7 @@ TEST(ReplyClosers, SayWhichWasTooMany) {
   EXPECT_EQ(message.diagnostics[0].position, 59u);
   EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::syntax);
 }
+#undef CALL
 
 TEST(ReplyClosers, OfReasoningOnceMoreAreMarkup) {
   for (const std::string_view format : {"terminal-agent", "underscore-bot"}) {

@@ -22,12 +22,12 @@ using testing::reply_families;
 using testing::ReplyCase;
 using testing::ReplyCases;
 
-ReplyMessage read(const ReplyFormat& format, const ReplyCase& one, std::string_view reply) {
+ReplyMessage read_case(const ReplyFormat& format, const ReplyCase& one, std::string_view reply) {
   return testing::message_of(format, one.options, reply);
 }
 
-std::string outline(const ReplyFormat& format, const ReplyCase& one) {
-  return testing::outline_of(read(format, one, one.reply));
+std::string outline_of_case(const ReplyFormat& format, const ReplyCase& one) {
+  return testing::outline_of(read_case(format, one, one.reply));
 }
 
 TEST(ReplyFamilies, AreAllThere) { EXPECT_GE(reply_families().size(), 30u); }
@@ -35,7 +35,7 @@ TEST(ReplyFamilies, AreAllThere) { EXPECT_GE(reply_families().size(), 30u); }
 TEST(ReplyFamilies, MeanWhatTheirFilesSay) {
   for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases)
-      EXPECT_EQ(outline(family.format, one), one.message) << family.name << ": " << one.reply;
+      EXPECT_EQ(outline_of_case(family.format, one), one.message) << family.name << ": " << one.reply;
   }
 }
 
@@ -113,9 +113,9 @@ bool is_open_ended(const ReplyFormat& format, const ReplyCall& call) {
 TEST(ReplyFamilies, WhatIsCompleteIsSoInTheWholeReply) {
   for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
-      const ReplyMessage whole = read(family.format, one, one.reply);
+      const ReplyMessage whole = read_case(family.format, one, one.reply);
       for (std::size_t size = 0; size < one.reply.size(); size += testing::stride()) {
-        const ReplyMessage part = read(family.format, one, one.reply.substr(0, size));
+        const ReplyMessage part = read_case(family.format, one, one.reply.substr(0, size));
         for (std::size_t i = 0; i < part.calls.size() && part.diagnostics.empty(); ++i) {
           if (!part.calls[i].complete || is_open_ended(family.format, part.calls[i])) continue;
           ASSERT_LT(i, whole.calls.size()) << family.name << ": " << one.reply.substr(0, size);

@@ -16,15 +16,13 @@ using testing::reply_families;
 using testing::ReplyCase;
 using testing::ReplyCases;
 
-std::string outline(const ReplyMessage& message) { return testing::outline_of(message); }
-
-constexpr std::string_view kFormat =
+constexpr std::string_view kTaggedFormat =
     R"({"prompt": "<bot>", "reasoning": {"open": "<think>\n", "close": "\n</think>\n"}, "end": ["<end>"],
     "calls": [{"call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}]})";
-constexpr std::string_view kCall = R"(<call>{"name": "f", "arguments": {}}</call>)";
+constexpr std::string_view kCallText = R"(<call>{"name": "f", "arguments": {}}</call>)";
 
 TEST(ReplyOptionsTest, AReplyMayBeginInReasoningWhateverThePromptSays) {
-  const auto format = ReplyFormat::from_json(kFormat);
+  const auto format = ReplyFormat::from_json(kTaggedFormat);
   ASSERT_TRUE(format);
   for (const std::string_view prompt :
        {"<bot>", "<bot><think>\n", "<bot><think>", "<bot><think>\n\n</think>\n\n", "<bot><think>\n</think>\nSo",
@@ -50,8 +48,8 @@ TEST(ReplyOptionsTest, WithoutReasoningInTheFormatNothingBeginsThere) {
 }
 
 TEST(ReplyOptionsTest, NoCallBeginsInReasoning) {
-  ReplyFormat format = *ReplyFormat::from_json(kFormat);
-  const std::string reply = "a" + std::string(kCall) + "b</think>" + std::string(kCall);
+  ReplyFormat format = *ReplyFormat::from_json(kTaggedFormat);
+  const std::string reply = "a" + std::string(kCallText) + "b</think>" + std::string(kCallText);
   for (const bool ended : {false, true}) {
     for (const bool opened : {false, true}) {
       format.calls_end_reasoning = ended;
@@ -59,7 +57,7 @@ TEST(ReplyOptionsTest, NoCallBeginsInReasoning) {
       for (const bool begins : {false, true}) {
         ReplyOptions options{.prompt = "<bot><think>\n", .begin_in_reasoning = begins, .no_calls_in_reasoning = true};
         const ReplyMessage message = message_of(format, options, reply);
-        EXPECT_EQ(message.reasoning, "a" + std::string(kCall) + "b");
+        EXPECT_EQ(message.reasoning, "a" + std::string(kCallText) + "b");
         EXPECT_EQ(message.calls.size(), 1u);
         options.no_calls_in_reasoning = false;
         EXPECT_EQ(message_of(format, options, reply).calls.size(), ended || opened ? 2u : 1u);
@@ -71,10 +69,10 @@ TEST(ReplyOptionsTest, NoCallBeginsInReasoning) {
 
 /// What begins a call in reasoning that the prompt has opened does so where the reply is said to begin there, too.
 TEST(ReplyOptionsTest, ReasoningThatAReplyBeginsInIsOpened) {
-  ReplyFormat format = *ReplyFormat::from_json(kFormat);
+  ReplyFormat format = *ReplyFormat::from_json(kTaggedFormat);
   format.calls_end_opened_reasoning = true;
-  EXPECT_EQ(message_of(format, {.begin_in_reasoning = true}, "a" + std::string(kCall)).calls.size(), 1u);
-  EXPECT_EQ(message_of(format, {}, "<think>a" + std::string(kCall)).calls.size(), 0u);
+  EXPECT_EQ(message_of(format, {.begin_in_reasoning = true}, "a" + std::string(kCallText)).calls.size(), 1u);
+  EXPECT_EQ(message_of(format, {}, "<think>a" + std::string(kCallText)).calls.size(), 0u);
 }
 
 /// In every family: beginning in reasoning is what a prompt does that ends with what opens it.
@@ -91,7 +89,8 @@ TEST(ReplyOptionsTest, BeginningInReasoningIsWhatAnOpenerInThePromptDoes) {
       if (random() % 2 == 0) opened.no_calls_in_reasoning = told.no_calls_in_reasoning = true;
       if (random() % 2 == 0) told.prompt = "";
       if (!told.prompt && std::string_view(format.prompt).find(*opened.prompt) != std::string_view::npos) continue;
-      EXPECT_EQ(outline(message_of(format, told, one.reply)), outline(message_of(format, opened, one.reply)))
+      EXPECT_EQ(testing::outline_of(message_of(format, told, one.reply)),
+                testing::outline_of(message_of(format, opened, one.reply)))
           << family.name << ": " << one.reply;
       EXPECT_EQ(testing::broken_law(format, one.reply, random, told), "") << family.name << ": " << one.reply;
       ++tried;

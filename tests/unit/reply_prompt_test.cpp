@@ -17,11 +17,11 @@ constexpr const char* kTemplate =
     "{% endif %}{{ m.content }}{% if not loop.last %}<end>{% endif %}{% endif %}{% endfor %}"
     "{% if add_generation_prompt and messages[-1].role == 'user' %}<bot><think>{% if enable_thinking is false "
     "%}</think>{% endif %}{% endif %}";
-constexpr const char* kFormat =
+constexpr const char* kThinkFormat =
     R"({"prompt": "<bot><think>", "reasoning": {"open": "<think>", "close": "</think>"}, "end": ["<end>"]})";
 
 std::string prompt_of(const char* chat_template, const char* request) {
-  const auto format = ReplyFormat::from_json(kFormat);
+  const auto format = ReplyFormat::from_json(kThinkFormat);
   const auto conversation = Conversation::from_json(request);
   const auto prompt = reply_prompt(*Template::compile(chat_template), *conversation, {}, *format);
   return prompt ? *prompt : std::string(prompt.error().message());

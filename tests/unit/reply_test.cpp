@@ -1,6 +1,6 @@
 // Tests of replies: formats as data, what the built-in formats read, and the laws that hold for any bytes.
 //
-// Begin reading at kRows for what a reply means, at TEST(ReplyLaws, ...) for what holds however it is cut.
+// Begin reading at kReplyRows for what a reply means, at TEST(ReplyLaws, ...) for what holds however it is cut.
 #include "parlance/reply.h"
 
 #include <gtest/gtest.h>
@@ -214,7 +214,7 @@ std::string outline(const Events& events) {
   return out;
 }
 
-struct Row {
+struct ReplyRow {
   std::string_view format;
   std::string_view reply;
   std::string_view outline;
@@ -223,7 +223,7 @@ struct Row {
 #define CALL(x) "<tool_call>\n" x "\n</tool_call>"
 #define FENCE "```"
 
-const Row kRows[] = {
+const ReplyRow kReplyRows[] = {
     // text and reasoning
     {"terminal-agent", "Hello", "content: Hello"},
     {"terminal-agent", "", ""},
@@ -360,11 +360,11 @@ TEST(Replies, ADummyPrefixStandsBehindAHeader) {
 }
 
 TEST(Replies, OfTheBuiltinFormats) {
-  for (const Row& row : kRows)
+  for (const ReplyRow& row : kReplyRows)
     EXPECT_EQ(outline(read_whole(format_of(row.format), row.reply)), row.outline) << row.format << ": " << row.reply;
 }
 
-ReplyMessage message_of(std::string_view format, std::string_view reply) {
+ReplyMessage message_in_format(std::string_view format, std::string_view reply) {
   ReplyMessage message;
   ReplyParser parser(format_of(format));
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
@@ -374,30 +374,32 @@ ReplyMessage message_of(std::string_view format, std::string_view reply) {
 }
 
 TEST(ReplyMessages, SayWhyTheyEnd) {
-  EXPECT_EQ(message_of("terminal-agent", "a<|im_end|>").finish_reason(), "stop");
-  EXPECT_EQ(message_of("terminal-agent", "<think>a").finish_reason(), "length");
-  EXPECT_EQ(message_of("terminal-agent", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
-  EXPECT_EQ(message_of("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(), "length");
-  EXPECT_EQ(message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "length");
-  EXPECT_EQ(
-      message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})")).finish_reason(),
-      "tool_calls");
-  EXPECT_EQ(message_of("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '['))
-                .finish_reason(),
+  EXPECT_EQ(message_in_format("terminal-agent", "a<|im_end|>").finish_reason(), "stop");
+  EXPECT_EQ(message_in_format("terminal-agent", "<think>a").finish_reason(), "length");
+  EXPECT_EQ(message_in_format("terminal-agent", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
+  EXPECT_EQ(message_in_format("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(),
             "length");
+  EXPECT_EQ(message_in_format("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})")).finish_reason(), "length");
+  EXPECT_EQ(message_in_format("terminal-agent", CALL(R"({"name": "f", "arguments": {x}})") CALL(R"({"name": "f"})"))
+                .finish_reason(),
+            "tool_calls");
+  EXPECT_EQ(
+      message_in_format("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {"a": )" + std::string(300, '['))
+          .finish_reason(),
+      "length");
 }
 
 TEST(ReplyMessages, SayThatACallWithoutANameWasCutOff) {
-  const ReplyMessage message = message_of("terminal-agent", "<tool_call>\n{\"name\": \"get_wea");
+  const ReplyMessage message = message_in_format("terminal-agent", "<tool_call>\n{\"name\": \"get_wea");
   EXPECT_EQ(message.content, "<tool_call>\n{\"name\": \"get_wea");
   EXPECT_EQ(message.finish_reason(), "length");
   ASSERT_EQ(message.diagnostics.size(), 1u);
   EXPECT_EQ(message.diagnostics[0].fault, ReplyEvent::Fault::cut);
-  EXPECT_EQ(message_of("terminal-agent", "It begins with <tool_call>").finish_reason(), "stop");
+  EXPECT_EQ(message_in_format("terminal-agent", "It begins with <tool_call>").finish_reason(), "stop");
 }
 
 TEST(ReplyMessages, KeepWhatWentWrong) {
-  const ReplyMessage message = message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": oops}})"));
+  const ReplyMessage message = message_in_format("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": oops}})"));
   ASSERT_EQ(message.calls.size(), 1u);
   EXPECT_EQ(message.calls[0].arguments, R"({"a": oops}})");
   EXPECT_FALSE(message.calls[0].complete);
@@ -407,7 +409,7 @@ TEST(ReplyMessages, KeepWhatWentWrong) {
 
 TEST(ReplyMessages, SayWhatWasMended) {
   const ReplyMessage message =
-      message_of("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": [1, ], 'b': 'c'}})"));
+      message_in_format("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": [1, ], 'b': 'c'}})"));
   ASSERT_EQ(message.calls.size(), 1u);
   EXPECT_EQ(message.calls[0].arguments, R"({"a": [1], "b": "c"})");
   EXPECT_TRUE(message.calls[0].complete);
@@ -419,12 +421,13 @@ TEST(ReplyMessages, SayWhatWasMended) {
 
 TEST(ReplyMessages, AreJson) {
   EXPECT_EQ(
-      message_of("terminal-agent", "<think>\n \n</think>\n\n" CALL(R"({"name": "f", "arguments": {"x": "\""}})"))
+      message_in_format("terminal-agent", "<think>\n \n</think>\n\n" CALL(R"({"name": "f", "arguments": {"x": "\""}})"))
           .to_json(),
       R"({"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": )"
       R"({"name": "f", "arguments": "{\"x\": \"\\\"\"}"}, "complete": true}]}, "finish_reason": "tool_calls", "diagnostics": []})");
-  EXPECT_EQ(message_of("chatglm3", "\na\n<|assistant|>\nb").content, "a\nb");
+  EXPECT_EQ(message_in_format("chatglm3", "\na\n<|assistant|>\nb").content, "a\nb");
 }
+#undef CALL
 
 TEST(ReplyMessages, TakeIdsFromTheWire) {
   const auto format = ReplyFormat::from_json(
@@ -462,6 +465,7 @@ TEST(ReplyLimitsTest, AreEvents) {
       "call_begin: f | arguments: {\"a\": (( | malformed at 26: nesting no deeper than the limit | call_end cut | "
       "broken: (((1)))))");
 }
+#undef FENCE
 
 TEST(ReplyLimitsTest, HoldBackLittle) {
   for (const BuiltinFormat& builtin : builtin_formats()) {
@@ -479,7 +483,7 @@ TEST(ReplyLimitsTest, HoldBackLittle) {
 // ---- laws
 
 TEST(ReplyLaws, EveryTwoWayCutAndEverySize) {
-  for (const Row& row : kRows) {
+  for (const ReplyRow& row : kReplyRows) {
     const ReplyFormat format = format_of(row.format);
     const Events whole = read_whole(format, row.reply);
     for (std::size_t cut = 0; cut <= row.reply.size(); cut += testing::stride()) {
@@ -494,7 +498,7 @@ TEST(ReplyLaws, EveryTwoWayCutAndEverySize) {
 TEST(ReplyLaws, HoldForMutatedAndRandomReplies) {
   std::mt19937_64 random(20261121);
   for (int round = 0; round < testing::share_of(30000); ++round) {
-    const Row& row = kRows[random() % std::size(kRows)];
+    const ReplyRow& row = kReplyRows[random() % std::size(kReplyRows)];
     const std::string reply =
         round % 4 == 0 ? testing::random_reply(random) : testing::mutated(std::string(row.reply), random);
     const ReplyFormat& format = format_of(row.format);
@@ -506,8 +510,8 @@ TEST(ReplyLaws, HoldForMutatedAndRandomReplies) {
 }
 
 TEST(ReplyLaws, ACopyGoesOnByItself) {
-  const std::string_view reply = kRows[18].reply;
-  const ReplyFormat format = format_of(kRows[18].format);
+  const std::string_view reply = kReplyRows[18].reply;
+  const ReplyFormat format = format_of(kReplyRows[18].format);
   for (std::size_t cut = 0; cut <= reply.size(); ++cut) {
     ReplyParser parser(format);
     testing::Recorder first;

@@ -74,7 +74,7 @@ std::string with_word(std::string_view reply, std::string_view word) {
   return std::string(reply.substr(0, at)).append(word).append(reply.substr(at + 1));
 }
 
-ReplyMessage message_of(const ReplyFormat& format, std::string_view reply) {
+ReplyMessage plain_message_of(const ReplyFormat& format, std::string_view reply) {
   ReplyMessage message;
   ReplyParser parser(format);
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
@@ -179,7 +179,7 @@ TEST(ReplyWords, KeepTheirSpelling) {
     for (const std::string_view word : kWords) {
       if (is_nothing(place, word)) continue;
       const std::string reply = with_word(place.reply, word);
-      EXPECT_EQ(fault_of(message_of(format, reply), word), "") << reply;
+      EXPECT_EQ(fault_of(plain_message_of(format, reply), word), "") << reply;
     }
   }
 }
@@ -210,7 +210,7 @@ TEST(ReplyWords, KeepTheirSpellingWhereTheReplyEnds) {
         continue;
       for (std::size_t size = 1; size <= word.size(); ++size) {
         const std::string_view begun = word.substr(0, size);
-        const ReplyMessage message = message_of(format, std::string(place.reply.substr(0, at)).append(begun));
+        const ReplyMessage message = plain_message_of(format, std::string(place.reply.substr(0, at)).append(begun));
         if (message.calls.empty()) continue;
         const std::string& arguments = message.calls.front().arguments;
         const std::string_view meant = begun == "True"                      ? "true"
@@ -235,15 +235,15 @@ TEST(ReplyWords, KeepTheirSpellingWhateverTheyAre) {
     if (is_nothing(place, word)) continue;
     const ReplyFormat format = format_at(place);
     const std::string reply = with_word(place.reply, word);
-    ASSERT_EQ(fault_of(message_of(format, reply), word), "") << reply;
+    ASSERT_EQ(fault_of(plain_message_of(format, reply), word), "") << reply;
     ASSERT_EQ(testing::broken_law(format, reply, random), "") << reply;
   }
 }
 
 TEST(ReplyWords, OfPythonAreJson) {
-  const ReplyMessage message =
-      message_of(format_of("terminal-agent"),
-                 "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": [True, False,None ], \"b\": none}}</tool_call>");
+  const ReplyMessage message = plain_message_of(
+      format_of("terminal-agent"),
+      "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": [True, False,None ], \"b\": none}}</tool_call>");
   ASSERT_EQ(message.calls.size(), 1u);
   EXPECT_EQ(message.calls[0].arguments, R"({"a": [true, false,null ], "b": null})");
   EXPECT_TRUE(message.calls[0].complete);

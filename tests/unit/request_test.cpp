@@ -8,7 +8,7 @@
 namespace parlance {
 namespace {
 
-constexpr const char* kFormat = "terminal-agent";
+constexpr const char* kFormatName = "terminal-agent";
 
 /// A built-in format as a model.
 ModelSource model_of(std::string_view name) {
@@ -22,14 +22,14 @@ ModelSource model_of(std::string_view name) {
 
 Template compiled(std::string_view text) { return *Template::compile(text); }
 
-constexpr const char* kPlain =
+constexpr const char* kPlainChat =
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{% "
     "endif %}";
 constexpr const char* kBody =
     R"({"id": {"a": 1}, "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]})";
 
 TEST(RequestReader, ReadsARequestForItsTemplate) {
-  const RequestReader reader(compiled(kPlain));
+  const RequestReader reader(compiled(kPlainChat));
   const Result<ChatRequest> request = reader.read(kBody);
   ASSERT_TRUE(request) << request.error().display();
   EXPECT_EQ(request->id, R"({"a":1})");
@@ -42,7 +42,7 @@ TEST(RequestReader, ReadsARequestForItsTemplate) {
 }
 
 TEST(RequestReader, HasTheIdOfARequestThatFails) {
-  const RequestReader reader(compiled(kPlain));
+  const RequestReader reader(compiled(kPlainChat));
   ChatRequest request;
   EXPECT_FALSE(reader.read_into(request, R"({"id": 7})"));
   EXPECT_EQ(request.id, "7");
@@ -86,7 +86,7 @@ TEST(RequestReader, WithoutATemplateItReadsAndHasNoPrompt) {
 }
 
 TEST(RequestReader, SaysHowTheReplyIsRead) {
-  const RequestReader reader(model_of(kFormat));
+  const RequestReader reader(model_of(kFormatName));
   Result<ChatRequest> request = reader.read(R"({"messages": [{"role": "user", "content": "Hi"}],
     "tools": [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]})");
   ASSERT_TRUE(request);
@@ -105,7 +105,7 @@ TEST(RequestReader, SaysHowTheReplyIsRead) {
 }
 
 TEST(RequestReader, AFormatThatIsGivenIsNotDerived) {
-  Result<ReplyFormat> format = ReplyFormat::from_json(find_format(kFormat)->reply);
+  Result<ReplyFormat> format = ReplyFormat::from_json(find_format(kFormatName)->reply);
   ASSERT_TRUE(format);
   const RequestReader reader(ModelSource(), {.reply_format = *format});
   const Result<ReplyStart> start = reader.reply();
@@ -127,7 +127,7 @@ TEST(RequestReader, ARequestThatIsNotRenderedHasAReplyAllTheSame) {
 }
 
 TEST(RequestReader, ManyThreadsReadAtOnce) {
-  const RequestReader reader(model_of(kFormat));
+  const RequestReader reader(model_of(kFormatName));
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {

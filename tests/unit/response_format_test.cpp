@@ -10,21 +10,21 @@
 namespace parlance {
 namespace {
 
-constexpr const char* kTools = R"([{"type": "function", "function": {"name": "look", "parameters":
+constexpr const char* kLookTools = R"([{"type": "function", "function": {"name": "look", "parameters":
     {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}}}])";
-constexpr const char* kCall = "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"tides\"}}\n</tool_call>";
+constexpr const char* kLookCall = "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"tides\"}}\n</tool_call>";
 
-ReplyFormat format_of(const char* name) { return *ReplyFormat::from_json(find_format(name)->reply); }
+ReplyFormat builtin_format(const char* name) { return *ReplyFormat::from_json(find_format(name)->reply); }
 
 GrammarOptions with(ResponseFormat response) {
   GrammarOptions options;
-  options.tools = kTools;
+  options.tools = kLookTools;
   options.response = std::move(response);
   return options;
 }
 
 Grammar made(const char* format, const GrammarOptions& options) {
-  const Result<Grammar> grammar = make_grammar(format_of(format), options);
+  const Result<Grammar> grammar = make_grammar(builtin_format(format), options);
   EXPECT_TRUE(grammar) << grammar.error().display();
   return *grammar;
 }
@@ -35,7 +35,7 @@ TEST(ResponseFormatTest, ReasoningThenCallsOrTheAnswer) {
   const Grammar grammar =
       made("terminal-agent",
            with(schema(R"({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})")));
-  const std::string call = kCall;
+  const std::string call = kLookCall;
   EXPECT_TRUE(grammar.accepts(R"({"n": 7})"));
   EXPECT_TRUE(grammar.accepts("<think>\nIt is seven.\n</think>\n\n{\"n\": 7}"));
   EXPECT_TRUE(grammar.accepts("<think>\nI look.\n</think>\n\n" + call));
@@ -58,7 +58,7 @@ TEST(ResponseFormatTest, ACallThatIsDemandedComesFirst) {
   GrammarOptions options = with(schema("{\"type\": \"integer\"}"));
   options.choice = ToolChoice::required;
   const Grammar grammar = made("terminal-agent", options);
-  EXPECT_TRUE(grammar.accepts(kCall));
+  EXPECT_TRUE(grammar.accepts(kLookCall));
   EXPECT_FALSE(grammar.accepts("7"));
 }
 
@@ -82,7 +82,7 @@ TEST(ResponseFormatTest, ObjectsPatternsAndChoices) {
 
 TEST(ResponseFormatTest, WhatCannotBeHeldToIsAnError) {
   const auto error_of = [](ResponseFormat response) {
-    const Result<Grammar> grammar = make_grammar(format_of("rnj-1"), with(std::move(response)));
+    const Result<Grammar> grammar = make_grammar(builtin_format("rnj-1"), with(std::move(response)));
     return grammar ? std::string() : grammar.error().display();
   };
   EXPECT_NE(error_of({.kind = ResponseFormat::Kind::regex, .pattern = "(?=a)b"}).find("look around"),
@@ -95,7 +95,7 @@ TEST(ResponseFormatTest, NothingButAnAnswerThatNothingFitsIsAnError) {
   GrammarOptions options;
   options.reasoning = false;
   options.response = schema("false");
-  const Result<Grammar> grammar = make_grammar(format_of("rnj-1"), options);
+  const Result<Grammar> grammar = make_grammar(builtin_format("rnj-1"), options);
   ASSERT_FALSE(grammar);
   EXPECT_EQ(grammar.error().input_path(), "response_format");
 }
@@ -106,11 +106,11 @@ TEST(MaxCallsTest, AreCountedInEachLayout) {
     options.max_calls = 2;
     options.text_around_calls = around;
     const Grammar grammar = made("rnj-1", options);
-    std::string reply = kCall;
+    std::string reply = kLookCall;
     EXPECT_TRUE(grammar.accepts(reply));
-    reply += "\n" + std::string(kCall);
+    reply += "\n" + std::string(kLookCall);
     EXPECT_TRUE(grammar.accepts(reply));
-    reply += "\n" + std::string(kCall);
+    reply += "\n" + std::string(kLookCall);
     EXPECT_FALSE(grammar.accepts(reply));
   }
 }

@@ -12,7 +12,7 @@
 namespace parlance {
 namespace {
 
-ReplyFormat format_of(std::string_view json) {
+ReplyFormat format_from(std::string_view json) {
   Result<ReplyFormat> format = ReplyFormat::from_json(json);
   EXPECT_TRUE(format) << format.error().display();
   return format ? *format : ReplyFormat();
@@ -20,7 +20,7 @@ ReplyFormat format_of(std::string_view json) {
 
 /// A format that a response_template says whole.
 void expect_round_trip(std::string_view json) {
-  const ReplyFormat format = format_of(json);
+  const ReplyFormat format = format_from(json);
   const Result<WrittenResponseTemplate> written = write_response_template(format);
   ASSERT_TRUE(written) << written.error().display();
   const Result<ReadResponseTemplate> read = read_response_template(written->json);
@@ -85,7 +85,7 @@ TEST(ResponseTemplate, RefusesWithThePathOfTheMember) {
 
 TEST(ResponseTemplate, SaysWhatItCannotWrite) {
   const auto path = [](std::string_view json) {
-    const Result<WrittenResponseTemplate> written = write_response_template(format_of(json));
+    const Result<WrittenResponseTemplate> written = write_response_template(format_from(json));
     return written ? written->json : std::string(written.error().input_path());
   };
   EXPECT_EQ(path(R"({"calls": [{"layout": "list", "open": "[", "call": [{"object": {"{name}": "arguments"}}]}]})"),

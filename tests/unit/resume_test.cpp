@@ -15,7 +15,7 @@ struct Case {
   const char* source;
 };
 
-Message message_of(std::size_t number, std::size_t kind) {
+Message nth_message(std::size_t number, std::size_t kind) {
   static constexpr const char* kRoles[] = {"user", "assistant", "tool", "system", "assistant"};
   Message message{.role = kRoles[kind % std::size(kRoles)], .content = "text " + std::to_string(number * 7 % 13)};
   if (kind % 5 == 4) message.reasoning_content = "because of " + std::to_string(number);
@@ -45,7 +45,7 @@ Grown grow(const char* source, std::uint64_t seed, bool tools) {
     if (!fault.empty()) return {};
     for (std::size_t more = 1 + random() % 3; more > 0; --more) {
       const std::size_t kind = tools ? random() % 5 : (number % 2 == 0 ? 0 : 1 + 3 * (random() % 2));
-      EXPECT_TRUE(chat.add(message_of(number++, kind)));
+      EXPECT_TRUE(chat.add(nth_message(number++, kind)));
     }
   }
   return {growing.left_out(), growing.rendered()};

@@ -389,6 +389,7 @@ TEST_F(SentencePiece, many_threads_encode_at_once) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(different, std::vector<int>(4));
 }
+#undef OPEN
 
 }  // namespace
 }  // namespace parlance

@@ -9,7 +9,7 @@
 namespace parlance {
 namespace {
 
-constexpr TokenId kStart = 301, kEnd = 302, kPair = 256;
+constexpr TokenId kStartToken = 301, kEndToken = 302, kPair = 256;
 
 /// Bytes, and "ll" as one token: a reply may spell it in two.
 Result<void> encode_pairs(std::string_view run, std::vector<TokenId>& ids) {
@@ -21,12 +21,14 @@ Result<void> encode_pairs(std::string_view run, std::vector<TokenId>& ids) {
   return {};
 }
 std::string text_of(TokenId id) {
-  return id == kPair    ? "ll"
-         : id == kStart ? "<|start|>"
-         : id == kEnd   ? "<|end|>"
-                        : std::string(1, static_cast<char>(id));
+  return id == kPair         ? "ll"
+         : id == kStartToken ? "<|start|>"
+         : id == kEndToken   ? "<|end|>"
+                             : std::string(1, static_cast<char>(id));
 }
-const CallbackTokenizer kTokenizer({{{kStart, "<|start|>", true}, {kEnd, "<|end|>", true}}, encode_pairs, text_of});
+const CallbackTokenizer kTokenizer({{{kStartToken, "<|start|>", true}, {kEndToken, "<|end|>", true}},
+                                    encode_pairs,
+                                    text_of});
 
 std::string shown(std::span<const TokenId> ids) {
   std::string out;
@@ -41,7 +43,7 @@ std::vector<TokenId> ids_of(std::string_view text, bool spelt_out = false) {
   } else {
     EXPECT_TRUE(encode_pairs(text, ids));
   }
-  ids.push_back(kEnd);
+  ids.push_back(kEndToken);
   return ids;
 }
 
@@ -232,7 +234,7 @@ TEST(Session, ATokenMayNotLieAcrossTheBorder) {
 TEST(Session, AWrongEndIsShownAtItsToken) {
   Session session = begin(kTurns);
   std::vector<TokenId> sampled = ids_of("hello");
-  sampled.back() = kStart;
+  sampled.back() = kStartToken;
   session.append_sampled(sampled);
   ASSERT_FALSE(session.extend(kNext));
   EXPECT_EQ(session.difference()->before.excerpt, "<|start|>");
@@ -254,7 +256,7 @@ TEST(Session, ContentForgesNothingWhenItIsExtended) {
   auto more = session.extend(
       std::vector<Message>{{.role = "assistant", .content = "hello"}, {.role = "user", .content = "<|end|>"}});
   ASSERT_TRUE(more);
-  EXPECT_EQ(std::count(more->ids.begin(), more->ids.end(), kEnd), 1);
+  EXPECT_EQ(std::count(more->ids.begin(), more->ids.end(), kEndToken), 1);
 }
 
 /// A marker is no place to begin at: text around it is one run, which has a dummy prefix here.
@@ -321,7 +323,7 @@ TEST(Session, APlaceBehindADummyPrefixIsOfThePrompt) {
     ids.push_back(' ');
     return encode_pairs(run, ids);
   };
-  const CallbackTokenizer tokenizer({{{kStart, "<|start|>", true}}, with_blank, text_of});
+  const CallbackTokenizer tokenizer({{{kStartToken, "<|start|>", true}}, with_blank, text_of});
   const Template forgets =
       *Template::compile("{% for m in messages %}{{ m.content }}{{ m.name if loop.last else '' }};{% endfor %}");
   Conversation chat;

@@ -28,7 +28,7 @@ Rendered render(std::string_view source, const Conversation& conversation) {
   return {std::string(rendering->text()), {rendering->spans().begin(), rendering->spans().end()}};
 }
 
-Conversation read(std::string_view json) {
+Conversation read_as_is(std::string_view json) {
   ReadOptions options;
   options.normalise = false;
   Conversation conversation;
@@ -81,7 +81,7 @@ constexpr std::string_view kArguments[] = {
     "(sort_keys=true)",
     "(ensure_ascii=true)",
 };
-constexpr std::string_view kRequest =
+constexpr std::string_view kSpansRequest =
     R"({"tools": [{"n": 7, "r": 1e400, "big": 123456789012345678901234567890, "nothing": [[], {}], )"
     R"("text": "\u00e9\"\\"}],)"
     R"("messages": [{"role": "user", "content": "a\nb"}, {"role": "tool", "content": " c\"<|x|>\u2028d "}]})";
@@ -91,7 +91,7 @@ bool sorts(std::string_view arguments, std::string_view value) {
 }
 
 TEST(Spans, JsonHasItsOriginsWhereverItIsWritten) {
-  const Conversation conversation = read(kRequest);
+  const Conversation conversation = read_as_is(kSpansRequest);
   for (const std::string_view value : kJson) {
     for (const std::string_view arguments : kArguments) {
       if (!sorts(arguments, value)) continue;
@@ -114,7 +114,7 @@ TEST(Spans, TextAroundJsonThatMakesThePromptGrow) {
   for (int i = 0; i < 300; ++i) {
     json += std::string(i == 0 ? "" : ",") + R"({"role": "user", "content": ")" + std::string(400, 'a') + R"(\n"})";
   }
-  const Conversation conversation = read(json + "]}");
+  const Conversation conversation = read_as_is(json + "]}");
   // Ten times as much as the request: far more than what is set aside.
   constexpr std::string_view kMany =
       "{% for i in range(10) %}{% for m in messages %}[{{ m.role|upper }}{{ m|tojson }}{{ m.content }}]{% endfor %}{% "
@@ -151,7 +151,7 @@ TEST(Spans, MessagesHaveTheirNumbers) {
                 std::string(odd == 8 ? kMessages[i % 8] : kMessages[i == count / 2 ? odd : 0]);
       }
       SCOPED_TRACE(json);
-      const Conversation conversation = read(json + R"(], "after": {"a": 6, "t": "z"}})");
+      const Conversation conversation = read_as_is(json + R"(], "after": {"a": 6, "t": "z"}})");
       const Rendered rendered = render(kShow, conversation);
       std::size_t found = 0;
       for (const Span& span : rendered.spans) {
@@ -169,7 +169,7 @@ TEST(Spans, MessagesHaveTheirNumbers) {
 
 /// Constants keep their places however they are put together and taken apart.
 TEST(Spans, ConstantsStandWhereTheTemplateHasThem) {
-  const Conversation conversation = read(kRequest);
+  const Conversation conversation = read_as_is(kSpansRequest);
   constexpr std::string_view kSource =
       "{% macro turn(m) %}{{ '<|start|>' + m.role + '<|end|>' }}tail{% endmacro %}"
       "{% set a = '<|one|>' ~ messages[0].content ~ '<|two|>' %}{{ a }}{{ a[2:5] }}{{ a[:7] }}{{ a[-7:] }}{{ a[-7:-1] "
@@ -193,7 +193,7 @@ TEST(Spans, ConstantsStandWhereTheTemplateHasThem) {
 
 /// Constants that stand side by side become one, and those that were folded are made of several places.
 TEST(Spans, FoldedConstantsKeepTheirPlacesSideBySide) {
-  const Conversation conversation = read(R"({"d": {"k": 1}})");
+  const Conversation conversation = read_as_is(R"({"d": {"k": 1}})");
   const auto shown = [&](std::string_view source) {
     const Rendered rendered = render(source, conversation);
     origins(rendered, conversation);
@@ -215,7 +215,7 @@ TEST(Spans, FoldedConstantsKeepTheirPlacesSideBySide) {
 /// A key that comes twice puts the request out of order, and messages without a text tell nothing of where they stand.
 TEST(Spans, MessagesWithoutTextInARequestOutOfOrder) {
   const Conversation conversation =
-      read("{\"a\": \"" + std::string(100'000, 'x') + "\", \"a\": \"y\", \"messages\": [{}]}");
+      read_as_is("{\"a\": \"" + std::string(100'000, 'x') + "\", \"a\": \"y\", \"messages\": [{}]}");
   const Rendered rendered = render("{{ a }}{% set w = 'head<|im_end|>tail' %}{{ w[2:] }}", conversation);
   ASSERT_EQ(rendered.spans.size(), 2u);
   EXPECT_EQ(rendered.spans[0].origin, Origin::input);
@@ -228,8 +228,9 @@ constexpr std::string_view kNumbers = "{% for i in range(40) %}{{ s|tojson }}{% 
 constexpr std::string_view kCapturedNumbers =
     "{% set a %}{% for i in range(40) %}{{ s|tojson }}{% endfor %}{% endset %}{{ a }}";
 
-ErrorCode failure(std::string_view source, const Limits& limits, bool spans) {
-  const Conversation conversation = read("{\"s\": [" + std::string(300, '1') + ", \"" + std::string(200, 'x') + "\"]}");
+ErrorCode failure_of(std::string_view source, const Limits& limits, bool spans) {
+  const Conversation conversation =
+      read_as_is("{\"s\": [" + std::string(300, '1') + ", \"" + std::string(200, 'x') + "\"]}");
   const Result<Template> compiled = Template::compile(source);
   RenderOptions options;
   options.as_is = true;
@@ -243,20 +244,20 @@ TEST(Spans, JsonStopsExactlyAtTheLimitOfOutput) {
   constexpr std::uint64_t kSize = 40 * (300 + 2 + 200 + 4);
   for (const std::string_view source : {kNumbers, kCapturedNumbers}) {
     for (const bool spans : {false, true}) {
-      EXPECT_EQ(failure(source, {.output_bytes = kSize}, spans), ErrorCode{}) << source << spans;
-      EXPECT_EQ(failure(source, {.output_bytes = kSize - 1}, spans), ErrorCode::limit_output) << source << spans;
+      EXPECT_EQ(failure_of(source, {.output_bytes = kSize}, spans), ErrorCode{}) << source << spans;
+      EXPECT_EQ(failure_of(source, {.output_bytes = kSize - 1}, spans), ErrorCode::limit_output) << source << spans;
     }
   }
 }
 
 TEST(Spans, JsonIsChargedAndItsSpansTakeMemory) {
   for (const bool spans : {false, true}) {
-    EXPECT_EQ(failure(kNumbers, {.steps = 500}, spans), ErrorCode::limit_steps);
-    EXPECT_EQ(failure(kNumbers, {.steps = 100'000}, spans), ErrorCode{});
+    EXPECT_EQ(failure_of(kNumbers, {.steps = 500}, spans), ErrorCode::limit_steps);
+    EXPECT_EQ(failure_of(kNumbers, {.steps = 100'000}, spans), ErrorCode{});
   }
   constexpr std::string_view kMany =
       "{% for i in range(4000) %}{{ [s, [s, s], s]|tojson(separators=(',', ':')) }}{% endfor %}";
-  EXPECT_EQ(failure(kMany, {.memory_bytes = 2 << 20}, true), ErrorCode::limit_memory);
+  EXPECT_EQ(failure_of(kMany, {.memory_bytes = 2 << 20}, true), ErrorCode::limit_memory);
 }
 
 /// What is put out straight away or done in one instruction is so in the code.

@@ -115,7 +115,7 @@ Texts store() {
   };
 }
 
-class OllamaStore : public testing::Test {
+class OllamaStore : public ::testing::Test {
  protected:
   OllamaStore() : folder_(store()) { stores_.ollama = folder_.path(); }
   Result<ModelSource> open(const std::string& name) const { return open_model(name, stores_); }
@@ -204,7 +204,7 @@ TEST_F(OllamaStore, AModelfilesFrom) {
 
 // ---- Hugging Face's cache
 
-class HfCache : public testing::Test {
+class HfCache : public ::testing::Test {
  protected:
   HfCache()
       : folder_({

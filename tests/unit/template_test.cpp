@@ -10,7 +10,7 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view kTurns =
+constexpr std::string_view kTurnsTemplate =
     "{%- for m in messages %}<{{ m.role }}>{{ m.content|upper }}{{ m.content }}</{{ m.role }}>{% endfor %}";
 constexpr std::string_view kRequest =
     R"({"messages": [{"role": "user", "content": "a\nb"}, {"role": "assistant", "content": "c"}]})";
@@ -21,8 +21,8 @@ std::string joined(const std::vector<std::string_view>& pieces) {
   return all;
 }
 
-void expect_same(const RenderOptions& options) {
-  const Result<Template> compiled = Template::compile(kTurns);
+void expect_same_rendering(const RenderOptions& options) {
+  const Result<Template> compiled = Template::compile(kTurnsTemplate);
   ASSERT_TRUE(compiled);
   const Result<Conversation> conversation = Conversation::from_json(kRequest);
   ASSERT_TRUE(conversation);
@@ -37,10 +37,10 @@ void expect_same(const RenderOptions& options) {
 }
 
 TEST(Template, PiecesMakeThePrompt) {
-  expect_same({});
+  expect_same_rendering({});
   RenderOptions options;
   options.continue_final = true;
-  expect_same(options);
+  expect_same_rendering(options);
 }
 
 /// Without spans bytes are written to the text as they are put out; with them pieces are. Captures take some off again,
@@ -82,7 +82,7 @@ TEST(Template, ThePromptIsTheSameWhetherItsOriginsAreAskedForOrNot) {
 }
 
 TEST(Template, ARenderingThatWasMovedFromIsFilledAgain) {
-  const Result<Template> compiled = Template::compile(kTurns);
+  const Result<Template> compiled = Template::compile(kTurnsTemplate);
   const Result<Conversation> conversation = Conversation::from_json(kRequest);
   Workspace workspace;
   Rendering rendering;

@@ -15,7 +15,7 @@
 namespace parlance {
 namespace {
 
-struct Bench {
+struct TextBench {
   Limits limits;
   Arena arena;
   Runtime rt{arena, limits};
@@ -39,7 +39,7 @@ constexpr std::string_view kStrings[][2] = {
 };
 
 TEST(Repr, PrintsStringsAsPython) {
-  Bench b;
+  TextBench b;
   for (const auto& [string, repr] : kStrings) EXPECT_EQ(b.repr(Value::view(string)), repr);
   Value markup = Value::view("<'>");
   markup.flags = Value::kMarkup;
@@ -49,7 +49,7 @@ TEST(Repr, PrintsStringsAsPython) {
 TEST(Repr, PrintsValuesAsPython) {
   Document d;
   ASSERT_TRUE(d.parse(R"([null, true, false, -1, 1.0, 1e400, NaN, 12345678901234567890123, {"a": {}, "b": []}])"));
-  Bench b;
+  TextBench b;
   EXPECT_EQ(b.repr(d.root()), "[None, True, False, -1, 1.0, inf, nan, 12345678901234567890123, {'a': {}, 'b': []}]");
   const Value one[] = {Value::of_int(1)};
   EXPECT_EQ(b.repr(copy_list(b.rt, one, Kind::tuple)), "(1,)");
@@ -58,7 +58,7 @@ TEST(Repr, PrintsValuesAsPython) {
 }
 
 TEST(Str, IsReprExceptForText) {
-  Bench b;
+  TextBench b;
   EXPECT_EQ(b.str(Value::view("it's")), "it's");
   EXPECT_EQ(b.str(Value()), "");
   EXPECT_EQ(b.str(Value::none()), "None");
@@ -71,7 +71,7 @@ TEST(Str, IsReprExceptForText) {
 }
 
 TEST(Str, OfObjectsAsksTheirType) {
-  Bench b;
+  TextBench b;
   constexpr ObjectType kNameless{.name = "generator"};
   constexpr ObjectType kNamed{.name = "thing", .to_text = [](Runtime&, Object*, bool repr) {
                                 return make_static(repr ? "thing()" : "a thing");
@@ -87,7 +87,7 @@ TEST(Str, OfObjectsAsksTheirType) {
 TEST(Repr, KeepsTheBytesOfTheOriginal) {
   Document d;
   ASSERT_TRUE(d.parse(R"(["one\ntwo", 5])"));
-  Bench b;
+  TextBench b;
   const Value repr = to_repr(b.rt, d.root());
   EXPECT_EQ(text(b.rt, repr), "['one\\ntwo', 5]");
   const Value original = d.root().list->items[0];
@@ -107,7 +107,7 @@ TEST(Repr, KeepsTheBytesOfTheOriginal) {
 }
 
 TEST(Repr, QuotesARopeByAllItsPieces) {
-  Bench b;
+  TextBench b;
   const Value rope = concat(b.rt, Value::view("it's "), Value::view("\"both\""));
   EXPECT_EQ(b.repr(rope), "'it\\'s \"both\"'");
 }
@@ -115,10 +115,10 @@ TEST(Repr, QuotesARopeByAllItsPieces) {
 TEST(Repr, StopsAtItsLimits) {
   Document d;
   ASSERT_TRUE(d.parse(std::string(201, '[') + std::string(201, ']')));
-  Bench deep;
+  TextBench deep;
   EXPECT_TRUE(to_repr(deep.rt, d.root()).is_invalid());
   EXPECT_EQ(deep.rt.failure.code, ErrorCode::limit_depth);
-  Bench slow;
+  TextBench slow;
   slow.rt.steps_left = 10;
   EXPECT_TRUE(to_repr(slow.rt, Value::view(std::string(1000, 'x'))).is_invalid());
   EXPECT_EQ(slow.rt.failure.code, ErrorCode::limit_steps);
