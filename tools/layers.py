@@ -8,14 +8,21 @@ the room of that header, as it includes and as it is included: so nothing reache
 stands in its own line. A name from another module stands for all of that module's rooms; within a module each room is named by itself.
 `public` stands for all public headers: who names it is a user of the library, and names besides only the rooms whose insides it includes.
 
+The files of a module may be compiled together, as one text (PARLANCE_UNITY). So what a file has for itself, in a namespace without a name
+or as static, has a name that no other file of its module gives to something of its own: two constants of a name do not compile then, and
+two functions with other parameters do, but a call may mean the wrong one. An alias may stand in several files if it is of the same type.
+
 Prints each include that reaches where it may not, each allowance that no include needs, a folder or header without a line, a line
-without its folder or header, lines that are no order from bottom to top, and C++ files that do not open with a comment; ends with 1 if
-there is any of these.
+without its folder or header, lines that are no order from bottom to top, C++ files that do not open with a comment, and names that two
+files of a module have for their own; ends with 1 if there is any of these.
 """
 
+import collections
 import pathlib
 import re
 import sys
+
+from sizes import blanked
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 PATTERNS = ("*.h", "*.cpp", "*.inc", "*.def")
@@ -113,10 +120,73 @@ def unopened(root):
             yield f"{path.relative_to(root)} does not open with a comment that says what it is"
 
 
+BODY, BRACKETS, NAMESPACE, OPEN = "\x02", "\x03", "\x04", "\x05"  # each stands for what it says, in one letter
+# Of brackets only their kind is left, from the innermost outwards; those of a namespace keep their ends.
+SHORTER = [(re.compile(pattern, re.DOTALL), short) for pattern, short in (
+    (r"\[\[.*?\]\]|\balignas\s*\([^()]*\)", ""), (r"\bnamespace\s*([\w:]*)\s*\{", NAMESPACE + r"\1" + OPEN), (r"\[[^\[\]]*\]", ""),
+    (r"\([^()]*\)", BRACKETS), (r"\{[^{}]*\}", BODY))]
+ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")  # of templates
+SCOPE = re.compile(rf"{NAMESPACE}([\w:]*){OPEN}|}}")
+DECLARATION = re.compile(rf"[^;]*?(?:;|{BODY}(?= *$))", re.MULTILINE)
+TYPE = re.compile(r"\s*(?:template\s+)?(?:struct|class|union|enum(?:\s+class|\s+struct)?)\s+(\w+)")
+ALIAS = re.compile(r"\s*(?:template\s+)?using\s+(\w+)\s*=")
+OWN = re.compile(r"\s*(?:template\s+|inline\s+)*(?:static|constexpr|using)\b")  # of its file in any namespace
+
+
+def declared(text):
+    """The names that a declaration of a namespace gives, one that belongs to a class aside."""
+    if found := TYPE.match(text) or ALIAS.match(text):
+        return [found[1]]
+    first, *others = text.split(",")
+    head = re.split(rf"[={BODY}{BRACKETS};]", first)[0]
+    found = re.search(r"(?<![\w:])(\w+)\s*$", head)
+    if found is None or not head[:found.start()].strip() or re.search(r"\boperator\b|\busing\b", head):
+        return []
+    return [found[1], *(name[1] for name in map(re.compile(r"\s*(\w+)").match, others) if name)]
+
+
+def replaced(pattern, short, text):
+    """Until there is no more of it."""
+    count = 1
+    while count:
+        text, count = pattern.subn(short, text)
+    return text
+
+
+def own_names(text):
+    """(name, what it is short for: an alias's type, else "") of what a file has for itself."""
+    text = blanked(text)
+    for pattern, short in SHORTER:
+        text = replaced(pattern, short, text)
+    scopes, begin = [], 0
+    for scope in [*SCOPE.finditer(text), None]:
+        for match in DECLARATION.finditer(text[begin:scope and scope.start()]):
+            plain = replaced(ARGUMENTS, "", match[0])
+            if "" not in scopes[:-1] and (scopes[-1:] == [""] or OWN.match(plain)):
+                alias = match[0].partition("=")[2].strip("; ") if ALIAS.match(plain) else ""
+                yield from ((name, alias) for name in declared(plain))
+        if scope is not None:
+            begin = scope.end()
+            scopes.append(scope[1]) if scope[0] != "}" else scopes and scopes.pop()
+
+
+def named_twice(root):
+    """Names that two files of a module, or two of the unit tests, have for their own."""
+    for module in [*sorted(path for path in (root / "src").iterdir() if path.is_dir()), root / "tests" / "unit"]:
+        owners = collections.defaultdict(dict)
+        for path in sorted(module.rglob("*.cpp")):
+            for name, alias in own_names(path.read_text("utf-8")):
+                owners[name].setdefault(path.relative_to(root), alias)
+        for name, files in owners.items():
+            if len(files) > 1 and (len(set(files.values())) > 1 or "" in files.values()):
+                yield f"{' and '.join(map(str, files))} each have a {name} of their own, and may be compiled together"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
     layers = Layers(root / "src" / "LAYERS")
-    faults = [*wrong_lines(root, layers), *wrong_includes(root, layers), *unneeded(layers), *unopened(root)]
+    faults = [*wrong_lines(root, layers), *wrong_includes(root, layers), *unneeded(layers), *unopened(root),
+              *named_twice(root)]
     print("\n".join([*faults, f"{len(faults)} faults of layers"]))
     sys.exit(1 if faults else 0)
 
