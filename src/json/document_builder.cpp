@@ -12,8 +12,10 @@
 
 namespace parlance {
 
+namespace {
 using Step = DocumentSteps::Step;
 using Given = DocumentSteps::Given;
+}  // namespace
 
 // ---- steps
 

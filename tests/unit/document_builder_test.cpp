@@ -53,7 +53,7 @@ std::vector<std::string> paths_of(const Document& document) {
   return paths;
 }
 
-constexpr std::string_view kTexts[] = {
+constexpr std::string_view kRequestTexts[] = {
     "null",
     "[]",
     "{}",
@@ -67,7 +67,7 @@ constexpr std::string_view kTexts[] = {
 TEST(DocumentBuilder, MakesWhatTheJsonTextMakes) {
   DocumentBuilder builder;
   Document built;  // one for all, so that memory is used again
-  for (const std::string_view text : kTexts) {
+  for (const std::string_view text : kRequestTexts) {
     Document parsed;
     ASSERT_TRUE(parsed.parse(text)) << text;
     give(builder, parsed.root());
@@ -108,13 +108,13 @@ TEST(DocumentBuilder, PromptsHaveTheSameSpans) {
   }
 }
 
-using Call = void (*)(DocumentBuilder&);
-struct Refused {
+using BuilderCall = void (*)(DocumentBuilder&);
+struct RefusedCall {
   ErrorCode code;
   std::string_view message;
-  Call call;
+  BuilderCall call;
 };
-constexpr Refused kRefused[] = {
+constexpr RefusedCall kRefusedCalls[] = {
     {ErrorCode::usage, "a list or dict is still open", [](DocumentBuilder& b) { b.begin_list(); }},
     {ErrorCode::usage, "a second value behind the outermost one", [](DocumentBuilder& b) { b.none(), b.none(); }},
     {ErrorCode::usage, "a key outside of a dict", [](DocumentBuilder& b) { b.key("a"); }},
@@ -138,7 +138,7 @@ constexpr Refused kRefused[] = {
 TEST(DocumentBuilder, RefusesWhatDoesNotFit) {
   DocumentBuilder builder;
   Document document;
-  for (const Refused& row : kRefused) {
+  for (const RefusedCall& row : kRefusedCalls) {
     row.call(builder);
     const Result<void> done = document.build(builder);
     ASSERT_FALSE(done) << row.message;
