@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what a build needs on Debian 12: `tools/setup.sh` for building, `tools/setup.sh test` also Rust, without which
-# tokenizer.json is not read, and Python's headers, `tools/setup.sh full` also Clang for the fuzz targets, clang-format, the headers of libc++, and what
-# completions and manual pages are tested with. Does nothing, and asks no network,
-# where all is there. As root, or with sudo.
+# tokenizer.json is not read, and Python's headers, `tools/setup.sh full` also Clang for the fuzz targets, clang-format, the
+# headers of libc++, and what completions and manual pages are tested with. Does nothing, and asks no network, where all is
+# there. As root, or with sudo.
 set -eu
 packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost-dev
   zlib1g-dev libzstd-dev libgtest-dev dpkg-dev file pkg-config python3 python3-venv"

@@ -23,7 +23,7 @@ void append_lines(std::string& out, std::string_view text, Hue hue, bool derived
     const std::size_t newline = text.find('\n');
     if (newline != 0) {
       begin(out, hue, derived);
-      append_visible(out, text.substr(0, newline), false);
+      append_segment(out, text.substr(0, newline), false);
       out += "\x1b[0m";
     }
     if (newline == text.npos) return;

@@ -59,15 +59,15 @@ std::string where(const Conversation& conversation, const Rendering& rendering, 
 
 std::string render_html(const Conversation& conversation, const Rendering& rendering, std::string_view title) {
   std::string out(kHead);
-  append_visible(out, title, true);
+  append_segment(out, title, true);
   out += kStyle;
   for (const Span& span : rendering.spans()) {
     out.append("<span class=\"").append(hue_name(hue_of(conversation, span)));
     if (span.origin == Origin::derived) out += " derived";
     out += "\" title=\"";
-    append_visible(out, where(conversation, rendering, span), true);
+    append_segment(out, where(conversation, rendering, span), true);
     out += "\">";
-    append_visible(out, rendering.text().substr(span.begin, span.end - span.begin), true);
+    append_segment(out, rendering.text().substr(span.begin, span.end - span.begin), true);
     out += "</span>";
   }
   return out += kTail;

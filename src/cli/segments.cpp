@@ -61,7 +61,7 @@ Hue hue_of(const Conversation& conversation, const Span& span) {
   return Hue::variable;
 }
 
-void append_visible(std::string& out, std::string_view text, bool escape_html) {
+void append_segment(std::string& out, std::string_view text, bool escape_html) {
   const char* const end = text.data() + text.size();
   for (const char* p = text.data(); p < end;) {
     const utf8::Decoded next = utf8::decode(p, end);

@@ -14,7 +14,7 @@ std::string_view hue_name(Hue hue);
 /// The hue of a span: of the template, or of the role of the message its bytes belong to.
 Hue hue_of(const Conversation& conversation, const Span& span);
 /// Control characters as pictures (U+2400 …), lone surrogates as U+FFFD; newlines and tabs stay.
-void append_visible(std::string& out, std::string_view text, bool escape_html);
+void append_segment(std::string& out, std::string_view text, bool escape_html);
 
 std::string render_color(const Conversation& conversation, const Rendering& rendering);
 std::string render_html(const Conversation& conversation, const Rendering& rendering, std::string_view title);
