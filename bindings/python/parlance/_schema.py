@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 # The names of JSON's scalars, of which an `enum` may consist.
@@ -146,7 +146,7 @@ def _of_hint(hint: Any) -> dict[str, Any]:
     if origin is None:
         if isinstance(hint, type) and issubclass(hint, enum.Enum):
             return _of_values([member.value for member in hint], f"The Enum {hint.__name__}")
-        bare = BARE.get(hint) if hint.__hash__ is not None else None
+        bare = BARE.get(hint) if isinstance(hint, Hashable) else None
         if bare is None:
             raise TypeHintError(f"no schema can be made of the type hint {hint!r}: give the tool's schema as a dict instead")
         return dict(bare)

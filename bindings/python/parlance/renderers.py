@@ -32,6 +32,7 @@ from renderers.configs import BaseRendererConfig
 from parlance._core import Message, Rendering, ReplyReader, Template, Tokens, _begin_session
 from parlance._errors import Error
 from parlance.chat import tokenizer_of
+from parlance.session import extend_with_reply
 
 logger = logging.getLogger("parlance")
 
@@ -221,12 +222,12 @@ class ParlanceRenderer:
                 return self._refuse("the prompt's ids are not those that its conversation renders to")
             session.append_sampled(list(previous_completion_ids))
             reply = self._read(previous_completion_ids, tools, previous_prompt_ids).message
-            added = session.extend([_as_request(reply), *new_messages])
+            added, behind = extend_with_reply(session, _as_request(reply), list(new_messages))
         except Error as error:
             where = f"{error.template}, line {error.line}: " if error.line else ""
             return self._refuse(where + error.message)
         ids = session.ids()
-        whole = [*messages, _as_request(reply), *new_messages]
+        whole = [*messages, *behind]
         self._remember(ids, whole, tools)
         return self._bridged(ids, len(added), len(messages) + 1, whole, new_messages, tools)
 

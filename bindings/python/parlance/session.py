@@ -145,8 +145,9 @@ class Session:
         """
         given = list(messages)
         if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
-            given.insert(0, self._read(self._steps[-1].sampled)[0].to_dict())
-        new = self._session.extend(given)
+            new, given = extend_with_reply(self._session, self._read(self._steps[-1].sampled)[0].to_dict(), given)
+        else:
+            new = self._session.extend(given)
         self._steps.append(_Step(messages=given, added=len(new)))
         return new
 
@@ -263,6 +264,28 @@ class Session:
         )
         session._replay([_Step(**step) for step in data["steps"]])
         return session
+
+
+def extend_with_reply(session: Any, reply: dict[str, Any], messages: list[Any]) -> tuple[list[int], list[Any]]:
+    """Extends by a reply that was sampled and the messages behind it; gives the new ids and all that was added.
+
+    Some templates write a blank before the content, or trim it: what was sampled stays, so the content is tried without blanks too.
+    Raises the first error where neither goes on.
+    """
+    content = reply.get("content")
+    given = [reply, *messages]
+    try:
+        return session.extend(given), given
+    except Error as error:
+        if error.code != "history_rewritten" or not isinstance(content, str):
+            raise
+    for text in dict.fromkeys((content.lstrip(), content.strip())):
+        other = [{**reply, "content": text}, *messages]
+        try:
+            return session.extend(other), other
+        except Error:
+            continue
+    return session.extend(given), given  # which fails as it did, and says where
 
 
 def _is_assistant(messages: list[Any]) -> bool:

@@ -33,6 +33,18 @@ std::size_t Characters::before(std::size_t byte) const {
   return blocks_[block] + characters_in(text_.substr(block * kBlock, byte - block * kBlock));
 }
 
+const Characters& Prompt::characters() const {
+  const std::lock_guard lock(counting_);
+  if (!characters_) characters_.emplace(rendering.text());
+  return *characters_;
+}
+
+void Prompt::reuse(std::shared_ptr<const Engine> another) {
+  engine = std::move(another);
+  options = RenderOptions();
+  characters_.reset();
+}
+
 // ---- time
 
 CivilTime civil_time(nb::handle moment) {
@@ -141,8 +153,7 @@ Workspace& workspace() {
 
 std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
   std::shared_ptr<Prompt> prompt = PromptPool::take();
-  prompt->engine = engine;
-  prompt->options = RenderOptions();
+  prompt->reuse(engine);
   prompt->options.add_generation_prompt = arguments.add_generation_prompt;
   prompt->options.continue_final = arguments.continue_final_message;
   prompt->options.want_assistant = arguments.assistant;

@@ -21,15 +21,6 @@ struct Engine {
   RequestReader reader;
 };
 
-/// A request and its prompt. It stays where it is: spans refer to the request.
-struct Prompt {
-  std::shared_ptr<const Engine> engine;
-  ChatRequest request;
-  RenderOptions options;
-  Rendering rendering;
-  std::mutex mutex;  ///< of the request, where it is changed
-};
-
 inline bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
 /// Counts characters of a text by its bytes: Python's str is indexed by characters.
@@ -43,6 +34,24 @@ class Characters {
   static constexpr std::size_t kBlock = 128;
   std::string_view text_;
   std::vector<std::uint32_t> blocks_;  ///< characters before each block; empty: the text is ASCII
+};
+
+/// A request and its prompt. It stays where it is: spans refer to the request.
+struct Prompt {
+  std::shared_ptr<const Engine> engine;
+  ChatRequest request;
+  RenderOptions options;
+  Rendering rendering;
+  std::mutex mutex;  ///< of the request, where it is changed
+
+  /// Those of the rendering's text, counted when first asked for. Threads: any.
+  const Characters& characters() const;
+  /// For another request.
+  void reuse(std::shared_ptr<const Engine> another);
+
+ private:
+  mutable std::mutex counting_;
+  mutable std::optional<Characters> characters_;
 };
 
 /// Everything that render() takes, as Python gives it.

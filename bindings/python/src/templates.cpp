@@ -27,11 +27,12 @@ using Range = std::pair<std::size_t, std::size_t>;
 
 struct PyRendering {
   std::shared_ptr<Prompt> prompt;
-  Characters characters;
-  nb::object text;  ///< made when first asked for
+  nb::object text{};  ///< made when first asked for
 
-  explicit PyRendering(std::shared_ptr<Prompt> made) : prompt(std::move(made)), characters(prompt->rendering.text()) {}
-  Range range(std::size_t begin, std::size_t end) const { return {characters.before(begin), characters.before(end)}; }
+  Range range(std::size_t begin, std::size_t end) const {
+    const Characters& characters = prompt->characters();
+    return {characters.before(begin), characters.before(end)};
+  }
   std::vector<Range> ranges(const std::vector<TextRange>& of) const {
     std::vector<Range> all;
     for (const TextRange& one : of) all.push_back(range(one.begin, one.end));
@@ -126,13 +127,13 @@ PyTemplate builtin(const std::string& name, bool adapt, nb::handle as_transforme
 /// As transformers gives a conversation to a template: objects that are no JSON are placeholders.
 PyRendering render_plain(const PyTemplate& self, nb::handle messages, nb::handle tools, nb::handle documents,
                          nb::dict variables, bool assistant, bool spans) {
-  return PyRendering(render_prompt(self.engine, {.messages = messages,
+  return PyRendering{render_prompt(self.engine, {.messages = messages,
                                                  .tools = tools,
                                                  .documents = documents,
                                                  .assistant = assistant,
                                                  .spans = spans,
                                                  .variables = variables,
-                                                 .take = {.tuples = true, .placeholders = true}}));
+                                                 .take = {.tuples = true, .placeholders = true}})};
 }
 
 /// How replies are written under some variables, where the prompt is not known.
@@ -326,7 +327,8 @@ void bind_templates(nb::module_& module) {
                           "A prompt, and where every character of it came from. Ranges count characters of `text`.")
       .def_prop_ro("text", &text_of, "The prompt.")
       .def("__str__", &text_of)
-      .def("__len__", [](const PyRendering& r) { return r.characters.before(r.prompt->rendering.text().size()); })
+      .def("__len__",
+           [](const PyRendering& r) { return r.prompt->characters().before(r.prompt->rendering.text().size()); })
       .def_prop_ro("spans", &spans_of, "The prompt without gaps, in order, by where the text came from.")
       .def_prop_ro("message_ranges", &message_ranges,
                    nb::sig("def message_ranges(self) -> list[tuple[int, tuple[int, int]]]"),
@@ -416,7 +418,7 @@ void bind_templates(nb::module_& module) {
           [](const PyTemplate& self, nb::handle messages, nb::handle tools, nb::handle documents,
              std::optional<bool> add_generation_prompt, std::optional<bool> continue_final_message, nb::handle now,
              bool assistant, nb::kwargs variables) {
-            return PyRendering(render_prompt(self.engine, {.messages = messages,
+            return PyRendering{render_prompt(self.engine, {.messages = messages,
                                                            .tools = tools,
                                                            .documents = documents,
                                                            .add_generation_prompt = add_generation_prompt,
@@ -424,7 +426,7 @@ void bind_templates(nb::module_& module) {
                                                            .now = now,
                                                            .assistant = assistant,
                                                            .variables = variables,
-                                                           .take = {}}));
+                                                           .take = {}})};
           },
           "messages"_a, "tools"_a = nb::none(), "documents"_a = nb::none(), nb::kw_only(),
           "add_generation_prompt"_a = nb::none(), "continue_final_message"_a = nb::none(), "now"_a = nb::none(),

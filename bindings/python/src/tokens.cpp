@@ -142,7 +142,7 @@ std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::string& kind)
 /// A token that begins within a character has the whole of it.
 std::vector<std::pair<std::size_t, std::size_t>> ranges_of(const PyTokens& self) {
   const std::string_view text = self.prompt->rendering.text();
-  const Characters characters(text);
+  const Characters& characters = self.prompt->characters();
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
   for (const PromptToken& token : self.tokens->tokens) {
     std::size_t begin = token.bytes.begin;
