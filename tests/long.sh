@@ -28,4 +28,9 @@ step python3 tests/check_test.py "$build/parlance" --seeds 5 --count 1000
 for seed in 1 2 3; do
   step $python tests/oracle/schema_engines.py "$build/tests/grammar_dump" --samples 12 --seed $seed
 done
+if [ -x build/python/venv/bin/python ]; then
+  export PYTHONPATH="$build/python"
+  step build/python/venv/bin/python -B bindings/python/tests/soak.py
+  step build/python/venv/bin/python -B bindings/python/tests/rollout.py
+fi
 [ -z "$failed" ]

@@ -29,10 +29,10 @@ from renderers.base import (
 )
 from renderers.configs import BaseRendererConfig
 
-from parlance._core import Message, Rendering, ReplyReader, Template, Tokens, _begin_session
+from parlance._core import Message, Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
 from parlance._errors import Error
 from parlance.chat import tokenizer_of
-from parlance.session import extend_with_reply
+from parlance.session import extend_with_reply, written_text
 
 logger = logging.getLogger("parlance")
 
@@ -175,7 +175,7 @@ class ParlanceRenderer:
     def get_stop_token_ids(self) -> list[int]:
         return list(self._stops)
 
-    def _read(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> ReplyReader:
+    def _read(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> tuple[ReplyReader, list[ReplyEvent]]:
         prompt = None
         if prompt_ids:
             stops = set(self._stops)
@@ -183,12 +183,11 @@ class ParlanceRenderer:
             prompt = self._tokenizer.decode(list(prompt_ids[last + 1 :])).decode("utf-8", "replace")
         format = self._template.reply_format(**self._variables)
         reader = ReplyReader(format, tools=_tools(tools), prompt=prompt, tokenizer=self._tokenizer)
-        reader.feed(ids)
-        reader.finish()
-        return reader
+        events = reader.feed(ids)
+        return reader, events + reader.finish()
 
     def parse_response(self, token_ids: list[int], *, tools: Any = None, prompt_ids: list[int] | None = None) -> ParsedResponse:
-        message = self._read(token_ids, tools, prompt_ids).message
+        message = self._read(token_ids, tools, prompt_ids)[0].message
         return ParsedResponse(
             content=message.content,
             reasoning_content=message.reasoning or None,
@@ -221,8 +220,9 @@ class ParlanceRenderer:
             if session.ids() != list(previous_prompt_ids):
                 return self._refuse("the prompt's ids are not those that its conversation renders to")
             session.append_sampled(list(previous_completion_ids))
-            reply = self._read(previous_completion_ids, tools, previous_prompt_ids).message
-            added, behind = extend_with_reply(session, _as_request(reply), list(new_messages))
+            reader, events = self._read(previous_completion_ids, tools, previous_prompt_ids)
+            reply = reader.message
+            added, behind = extend_with_reply(session, _as_request(reply), written_text(events), list(new_messages))
         except Error as error:
             where = f"{error.template}, line {error.line}: " if error.line else ""
             return self._refuse(where + error.message)

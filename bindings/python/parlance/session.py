@@ -145,7 +145,8 @@ class Session:
         """
         given = list(messages)
         if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
-            new, given = extend_with_reply(self._session, self._read(self._steps[-1].sampled)[0].to_dict(), given)
+            message, events = self._read(self._steps[-1].sampled)
+            new, given = extend_with_reply(self._session, message.to_dict(), written_text(event for _, event in events), given)
         else:
             new = self._session.extend(given)
         self._steps.append(_Step(messages=given, added=len(new)))
@@ -266,23 +267,29 @@ class Session:
         return session
 
 
-def extend_with_reply(session: Any, reply: dict[str, Any], messages: list[Any]) -> tuple[list[int], list[Any]]:
+def written_text(events: Iterable[ReplyEvent]) -> str:
+    """A reply as the model wrote it, without the marker that ends it."""
+    return "".join(event.source for event in events if event.kind not in ("end", "trailing"))
+
+
+def extend_with_reply(session: Any, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any]]:
     """Extends by a reply that was sampled and the messages behind it; gives the new ids and all that was added.
 
-    Some templates write a blank before the content, or trim it: what was sampled stays, so the content is tried without blanks too.
-    Raises the first error where neither goes on.
+    What was sampled stays. A template may write the same message otherwise: with a blank before the content, or JSON with other spaces. So
+    the content is tried without blanks too, and then the reply as it was written, as content alone.
+    Raises the first error where none of them goes on.
     """
     content = reply.get("content")
     given = [reply, *messages]
     try:
         return session.extend(given), given
     except Error as error:
-        if error.code != "history_rewritten" or not isinstance(content, str):
+        if error.code != "history_rewritten":
             raise
-    for text in dict.fromkeys((content.lstrip(), content.strip())):
-        other = [{**reply, "content": text}, *messages]
+    others = [{**reply, "content": text} for text in dict.fromkeys((content.lstrip(), content.strip()))] if isinstance(content, str) else []
+    for other in [*others, {"role": "assistant", "content": written}]:
         try:
-            return session.extend(other), other
+            return session.extend([other, *messages]), [other, *messages]
         except Error:
             continue
     return session.extend(given), given  # which fails as it did, and says where

@@ -71,16 +71,18 @@ class Engine:
         params.cpuparams.n_threads = 2
         self.server = xllamacpp.Server(params)
 
-    def complete(self, ids: list[int], grammar: str, seed: int) -> tuple[list[int], int]:
-        """What is sampled after the ids, and how many tokens of the prompt were evaluated for it."""
+    def complete(self, ids: list[int], grammar: str, seed: int) -> tuple[list[int], list[float], int]:
+        """What is sampled after the ids, its logprobs, and how many tokens of the prompt were evaluated for it."""
         asked = {
             "prompt": ids, "grammar": grammar, "n_predict": 120, "temperature": 1.2, "seed": seed,
-            "cache_prompt": True, "return_tokens": True, "stream": False, "id_slot": 0,
+            "cache_prompt": True, "stream": False, "logprobs": 1,
         }  # fmt: skip
         given = self.server.handle_completions(asked)
-        if "error" in given:
-            raise RuntimeError(str(given["error"]))
-        return list(given["tokens"]), int(given["timings"]["prompt_n"])
+        if "choices" not in given:
+            raise RuntimeError(str(given))
+        choice = given["choices"][0]
+        tokens = choice["logprobs"]["content"]
+        return [one["id"] for one in tokens], [one["logprob"] for one in tokens], int(given["timings"]["prompt_n"])
 
 
 class Counts:
@@ -97,16 +99,18 @@ def first_message(number: int) -> list[dict[str, Any]]:
 
 def by_ids(engine: Engine, template: parlance.Template, tokenizer: parlance.Tokenizer, number: int, turns: int, counts: Counts) -> None:
     session = parlance.Session(template, tokenizer, first_message(number), tools=TOOLS)
-    grammar = template.render(first_message(number), TOOLS).grammar("gbnf", tool_choice="required")
+    grammar = template.render(first_message(number), TOOLS, parallel_tool_calls=False).grammar("gbnf", tool_choice="required")
     known: list[int] = []
     for turn in range(turns):
         ids = session.prompt_ids()
         counts.turns += 1
         counts.breaks += ids[: len(known)] != known
-        counts.new += len(ids) - len(known)
-        sampled, evaluated = engine.complete(ids, grammar, 1000 * number + turn)
-        counts.evaluated += evaluated
-        message = session.sampled(sampled)
+        new = len(ids) - len(known)
+        sampled, logprobs, evaluated = engine.complete(ids, grammar, 1000 * number + turn)
+        if turn > 0:  # what the first turn finds in the server's memory is of the conversation before
+            counts.new += new
+            counts.evaluated += evaluated
+        message = session.sampled(sampled, logprobs)
         known = session.prompt_ids()
         session.extend([{"role": "tool", "content": f"{turn}: {message.calls[0].arguments if message.calls else 'nothing'}"}])
 
@@ -115,13 +119,15 @@ def by_text(engine: Engine, template: parlance.Template, tokenizer: parlance.Tok
     messages = first_message(number)
     known: list[int] = []
     for turn in range(turns):
-        prompt = template.render(messages, TOOLS)
+        prompt = template.render(messages, TOOLS, parallel_tool_calls=False)
         ids = prompt.tokens(tokenizer).ids
         counts.turns += 1
         counts.breaks += ids[: len(known)] != known
-        counts.new += len(ids) - len(known)
-        sampled, evaluated = engine.complete(ids, prompt.grammar("gbnf", tool_choice="required"), 1000 * number + turn)
-        counts.evaluated += evaluated
+        new = len(ids) - len(known)
+        sampled, _, evaluated = engine.complete(ids, prompt.grammar("gbnf", tool_choice="required"), 1000 * number + turn)
+        if turn > 0:  # what the first turn finds in the server's memory is of the conversation before
+            counts.new += new
+            counts.evaluated += evaluated
         known = ids + sampled
         reader = prompt.reader(tokenizer=tokenizer)
         reader.feed(sampled)
