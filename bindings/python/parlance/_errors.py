@@ -109,6 +109,7 @@ def of_object(kind: type[BaseException], path: str, sentence: str) -> Error:
 
 def of_raised(cause: BaseException, path: str, sentence: str) -> Error:
     """The same where code of the object's own raised `cause`."""
-    error = of_object(type(cause) if type(cause).__module__ == "builtins" else TypeError, path, f"{sentence}: {cause!r}")
+    kind = next((kind for kind in type(cause).__mro__ if kind.__module__ == "builtins"), TypeError)
+    error = of_object(TypeError if kind is Exception else kind, path, f"{sentence}: {cause!r}")
     error.__cause__ = cause
     return error

@@ -195,6 +195,14 @@ void ObjectTaker::take_mapping(nb::handle mapping) {
   builder_.end_dict();
 }
 
+nb::object ObjectTaker::schema_of(nb::handle function) const {
+  try {
+    return attribute_of("parlance._schema", "get_json_schema")(function);
+  } catch (nb::python_error& error) {
+    reraise_at(error, path(), "the function is no tool");
+  }
+}
+
 void ObjectTaker::take_items(nb::handle iterable, bool may_be_functions) {
   Py_ssize_t index = 0;
   const bool is_list = PyList_CheckExact(iterable.ptr()) != 0 || PyTuple_CheckExact(iterable.ptr()) != 0;
@@ -202,7 +210,7 @@ void ObjectTaker::take_items(nb::handle iterable, bool may_be_functions) {
     const Inside inside(*this, {.index = index});
     const bool is_function = may_be_functions && PyCallable_Check(item.ptr()) != 0 && PyDict_Check(item.ptr()) == 0 &&
                              PyType_Check(item.ptr()) == 0 && !nb::hasattr(item, "model_dump");
-    is_function ? take(attribute_of("parlance._schema", "get_json_schema")(item)) : take(item);
+    is_function ? take(schema_of(item)) : take(item);
     ++index;
   };
   if (is_list) {  // by place, so that a list that shrinks meanwhile does no harm
@@ -269,21 +277,18 @@ void ObjectTaker::take_member(nb::handle name, nb::handle object) {
   take(object);
 }
 
-void ObjectTaker::take_tools(nb::handle tools) {
-  const Inside inside(*this, {.name = "tools"});
-  builder_.key("tools");
-  if (PyUnicode_Check(tools.ptr()) || PyDict_Check(tools.ptr())) return take(tools);
-  builder_.begin_list();
-  take_items(tools, true);
-  builder_.end_list();
-}
+void ObjectTaker::take_tools(nb::handle tools) { take_list("tools", tools, true); }
+void ObjectTaker::take_messages(nb::handle messages) { take_list("messages", messages, false); }
 
-void ObjectTaker::take_messages(nb::handle messages) {
-  const Inside inside(*this, {.name = "messages"});
-  builder_.key("messages");
-  if (PyUnicode_Check(messages.ptr()) || PyDict_Check(messages.ptr())) return take(messages);
+/// A member of the request that is a list, from any iterable but those that are something else.
+void ObjectTaker::take_list(const char* name, nb::handle list, bool may_be_functions) {
+  const Inside inside(*this, {.name = name});
+  if (list.is_none()) raise(PyExc_TypeError, "a list is needed, not None");
+  if (PyUnicode_Check(list.ptr()) != 0 || PyBytes_Check(list.ptr()) != 0 || PyDict_Check(list.ptr()) != 0)
+    raise(PyExc_ValueError, "a list is needed, not a " + class_name(list));
+  builder_.key(name);
   builder_.begin_list();
-  take_items(messages, false);
+  take_items(list, may_be_functions);
   builder_.end_list();
 }
 

@@ -52,6 +52,8 @@ class ObjectTaker {
   void take_dict(nb::handle dict);
   void take_mapping(nb::handle mapping);
   void take_items(nb::handle iterable, bool may_be_functions);
+  void take_list(const char* name, nb::handle list, bool may_be_functions);
+  nb::object schema_of(nb::handle function) const;
   std::string path() const;
   [[noreturn]] void raise(PyObject* type, const std::string& sentence) const;
   [[noreturn]] void raise_from(const std::string& sentence) const;

@@ -120,6 +120,12 @@ ReplyOptions options_of(nb::handle tools, std::optional<std::string> prompt, boo
 
 // ---- feeding
 
+void feed_id(PyReplyReader& self, nb::handle id, std::vector<PyReplyEvent>& events) {
+  if (self.tokenizer == nullptr)
+    throw nb::value_error("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
+  self.take_id(id_of(id), events);
+}
+
 std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
   std::vector<PyReplyEvent> events;
   if (PyUnicode_Check(data.ptr()) != 0) {
@@ -129,11 +135,9 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
     const auto bytes = nb::borrow<nb::bytes>(data);
     self.take({static_cast<const char*>(bytes.data()), bytes.size()}, events);
   } else if (PyLong_Check(data.ptr()) != 0) {
-    if (self.tokenizer == nullptr) throw nb::value_error("a reader of ids needs a tokenizer");
-    self.take_id(nb::cast<TokenId>(data), events);
+    feed_id(self, data, events);
   } else {
-    if (self.tokenizer == nullptr) throw nb::value_error("a reader of ids needs a tokenizer");
-    for (nb::handle id : nb::iter(data)) self.take_id(nb::cast<TokenId>(id), events);
+    for (nb::handle id : nb::iter(data)) feed_id(self, id, events);
   }
   return events;
 }

@@ -428,7 +428,7 @@ void bind_templates(nb::module_& module) {
                                                            .variables = variables,
                                                            .take = {}})};
           },
-          "messages"_a, "tools"_a = nb::none(), "documents"_a = nb::none(), nb::kw_only(),
+          "messages"_a.none(), "tools"_a = nb::none(), "documents"_a = nb::none(), nb::kw_only(),
           "add_generation_prompt"_a = nb::none(), "continue_final_message"_a = nb::none(), "now"_a = nb::none(),
           "assistant"_a = false, "variables"_a,
           nb::sig("def render(self, messages: collections.abc.Iterable[typing.Any], tools: "

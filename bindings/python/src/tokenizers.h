@@ -19,6 +19,9 @@ struct PyTokens {
   std::shared_ptr<const Prompt> prompt;
 };
 
+/// A token's id. Raises TypeError for what is no int, ValueError for one that no id can be.
+TokenId id_of(nb::handle object);
+
 /// Any object with encode(str) and the texts of its ids. Its calls hold the GIL, and an exception of theirs is raised
 /// by parlance's call too.
 std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::object token_text,

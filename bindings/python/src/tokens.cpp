@@ -9,6 +9,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
+
 #include "errors.h"
 #include "prompt.h"
 #include "tokenizers.h"
@@ -18,6 +20,16 @@ namespace parlance::python {
 using namespace nb::literals;
 
 // ---- tokenizers
+
+TokenId id_of(nb::handle object) {
+  const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
+  if (!number.is_valid()) throw nb::python_error();  // 'str' object cannot be interpreted as an integer
+  int overflow = 0;
+  const long long id = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0 || id < 0 || id > std::numeric_limits<TokenId>::max())
+    throw nb::value_error("an id of a token is from 0 to 2147483647");
+  return static_cast<TokenId>(id);
+}
 
 std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::object token_text,
                                                         std::vector<AddedToken> added, TokenizerFacts facts) {
@@ -37,7 +49,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
   parts.encode = [held](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
     const nb::gil_scoped_acquire acquire;
     try {
-      for (nb::handle id : held->encode(text_to_python(run))) ids.push_back(nb::cast<TokenId>(id));
+      for (nb::handle id : held->encode(text_to_python(run))) ids.push_back(id_of(id));
       return {};
     } catch (std::exception& error) {
       return Error(ErrorCode::tokenizer, std::string("the tokenizer's encode raised: ") + error.what());

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import parlance
+import pytest
 
 REPLY = '<think>Ärger 你</think>\nFine \U0001f600.<tool_call>\n{"name": "f", "arguments": {"city": "Köln"}}\n</tool_call>'
 
@@ -71,3 +72,28 @@ def test_a_rendering_knows_how_its_reply_is_read() -> None:
     assert message["tool_calls"][0]["function"]["name"] == "f"
     assert prompt.text  # it goes back into a conversation
     assert "Köln" in parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}, message], tools=tools).text
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"), [(2**40, ValueError), (-1, ValueError), ([1, 2**40], ValueError), (["a"], TypeError), (1.5, TypeError)]
+)
+def test_what_is_no_id_is_refused(data: Any, kind: type[Exception], chatml_tokenizer: str) -> None:
+    one = parlance.ReplyReader("terminal-agent", tokenizer=parlance.Tokenizer.from_file(chatml_tokenizer))
+    with pytest.raises(kind):
+        one.feed(data)
+
+
+class Lies:
+    def encode(self, text: str) -> list[str]:
+        return [text]
+
+
+class Fails:
+    def encode(self, text: str) -> list[int]:
+        raise KeyError("boom")
+
+
+@pytest.mark.parametrize(("tokenizer", "said"), [(Lies(), "integer"), (Fails(), "boom")])
+def test_a_tokenizer_that_fails_is_said_so(tokenizer: Any, said: str) -> None:
+    with pytest.raises(parlance.Error, match=said):
+        parlance.Template.builtin("chatml").render([{"role": "user", "content": "x"}]).tokens(parlance.tokenizer_of(tokenizer))

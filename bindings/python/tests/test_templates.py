@@ -187,6 +187,8 @@ def deep(levels: int) -> list[Any]:
         ([{"role": "user", "content": 10**5000}], ValueError, "messages[0].content"),
         (5, TypeError, "messages"),
         ("text", ValueError, "messages"),
+        ({"messages": []}, ValueError, "messages"),
+        (None, TypeError, "messages"),
         ([5], ValueError, "messages[0]"),
     ],
 )
@@ -270,3 +272,9 @@ def test_importing_pulls_in_nothing_large() -> None:
 
     code = "import sys, parlance; print([m for m in ('numpy', 'transformers', 'torch', 'jinja2') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_function_that_is_no_tool_has_a_path() -> None:
+    with pytest.raises(ValueError, match=r"^tools\[1\]: the function is no tool: .*docstring") as caught:
+        parlance.Template.builtin("chatml").render(CHAT, tools=[{"name": "f"}, lambda a: a])
+    assert isinstance(caught.value, parlance.Error)
