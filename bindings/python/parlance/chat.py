@@ -14,7 +14,6 @@ import functools
 import inspect
 import logging
 import re
-import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -425,17 +424,24 @@ def _encode_by_origin(
 # ---- in place of the method
 
 
+class _Installed:
+    """The method of one tokenizer, which can be pickled and copied with it."""
+
+    def __init__(self, tokenizer: Any, defaults: dict[str, Any]) -> None:
+        self._tokenizer = tokenizer
+        self._defaults = defaults
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return apply_chat_template(self._tokenizer, *args, **{**self._defaults, **kwargs})
+
+
 def install(tokenizer: Any, **defaults: Any) -> Any:
-    """Replaces `apply_chat_template` of this one tokenizer (or processor's tokenizer), and returns it.
+    """Replaces `apply_chat_template` of this one tokenizer, and returns it.
 
     `defaults` are arguments of every call: `install(tokenizer, protect=True)`.
     """
-    tokenizer.apply_chat_template = types.MethodType(functools.partial(_called, **defaults), tokenizer)
+    tokenizer.apply_chat_template = _Installed(tokenizer, defaults)
     return tokenizer
-
-
-def _called(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
-    return apply_chat_template(tokenizer, *args, **kwargs)
 
 
 def uninstall(tokenizer: Any) -> Any:
