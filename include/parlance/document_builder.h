@@ -17,6 +17,7 @@
 //
 // Bindings use it: they go through the objects of their language once.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -34,6 +35,9 @@ class Document;
 /// Document::build.   Threads: one at a time.
 class DocumentBuilder {
  public:
+  /// Lists and dicts nest at most this deep, as in JSON texts.
+  static constexpr std::size_t kMostDepth = 1000;
+
   DocumentBuilder();
   DocumentBuilder(DocumentBuilder&&) noexcept;
   DocumentBuilder& operator=(DocumentBuilder&&) noexcept;

@@ -12,6 +12,8 @@
 
 namespace parlance {
 
+static_assert(DocumentBuilder::kMostDepth == kJsonDepth);
+
 namespace {
 using Step = DocumentSteps::Step;
 using Given = DocumentSteps::Given;
@@ -66,7 +68,7 @@ void DocumentBuilder::State::add_text(Step step, std::string_view given) {
 }
 
 void DocumentBuilder::State::begin(Step step) {
-  if (open.size() == kJsonDepth) return fail(ErrorCode::limit_depth, "values nest deeper than 1000 levels");
+  if (open.size() == kMostDepth) return fail(ErrorCode::limit_depth, "values nest deeper than 1000 levels");
   if (!takes(step)) return;
   open.push_back(static_cast<std::uint32_t>(steps.size()));
   steps.push_back({step, 0, {}});

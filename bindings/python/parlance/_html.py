@@ -6,7 +6,7 @@ import html
 
 from parlance._core import Rendering
 
-# Those of `parlance render --html`.
+# One for each origin; the page of `parlance render --html` has one for each role besides.
 COLOURS = {"literal": "#6b7280", "control": "#b45309", "input": "#1d4ed8", "derived": "#047857", "computed": "#7c3aed"}
 _LONGEST = 200_000
 

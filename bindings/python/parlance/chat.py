@@ -18,10 +18,13 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from parlance._core import Rendering, Template
+from parlance._core import RELEASES, Rendering, Template
 from parlance._core import Tokenizer as _Tokenizer
 
 logger = logging.getLogger("parlance")
+
+# Of transformers, oldest first: whether members of messages that are None are dropped.
+_RELEASES: dict[str, bool] = dict(RELEASES)
 
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
@@ -33,24 +36,28 @@ _MASKS = ("assistant",)
 
 
 def _followed(asked: str | None) -> str:
-    """The release of transformers to follow: the one that is asked for, else the installed one, else the newest."""
-    version = asked or ""
-    if not version:
+    """The release of transformers to follow: the one that is asked for, else the installed one or the last that is known before it.
+
+    Raises ValueError if parlance does not follow the one that is asked for.
+    """
+    if asked is None:
         try:
             import transformers
-
-            version = str(transformers.__version__)
         except ImportError:
-            return "5.23.0"
-    try:
-        _compiled("", version)
-    except ValueError:
-        return "5.23.0"
-    return version
+            return list(_RELEASES)[-1]
+        return _nearest(str(transformers.__version__))
+    if asked not in _RELEASES:
+        raise ValueError(f"parlance follows transformers {', '.join(_RELEASES)}, not {asked}")
+    return asked
 
 
-def _drops_none(version: str) -> bool:
-    return tuple(int(part) for part in version.split(".")[:2]) >= (5, 23)
+def _nearest(version: str) -> str:
+    """The last release that is not later than this one; the oldest where all are."""
+
+    def number(release: str) -> list[int]:
+        return [int(part) for part in re.findall(r"\d+", release)[:3]]
+
+    return next((release for release in reversed(_RELEASES) if number(release) <= number(version)), next(iter(_RELEASES)))
 
 
 @functools.lru_cache(maxsize=128)
@@ -365,7 +372,7 @@ def apply_chat_template(
 
 def _dropped(chat: Any, version: str) -> list[Any]:
     """The messages without the members that are None, where the release drops them."""
-    if not _drops_none(version):
+    if not _RELEASES[version]:
         return list(chat)
     return [{name: value for name, value in message.items() if value is not None} for message in chat]
 

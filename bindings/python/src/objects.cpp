@@ -10,8 +10,6 @@ namespace parlance::python {
 
 namespace {
 
-constexpr std::size_t kDepth = 1000;  // DocumentBuilder's
-
 /// Something that Python's own modules have; they are imported when first asked for.
 nb::object attribute_of(const char* module, const char* name) { return nb::module_::import_(module).attr(name); }
 
@@ -100,7 +98,8 @@ void ObjectTaker::raise_from(const std::string& sentence) const {
 // ---- objects
 
 void ObjectTaker::take(nb::handle object) {
-  if (builder_.depth() >= kDepth) raise(PyExc_RecursionError, "objects nest deeper than 1000 levels, or in a cycle");
+  if (builder_.depth() >= DocumentBuilder::kMostDepth)
+    raise(PyExc_RecursionError, "objects nest deeper than 1000 levels, or in a cycle");
   if (!take_usual(object)) take_unusual(object);
 }
 

@@ -75,6 +75,16 @@ def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
     assert made.apply_chat_template(CHAT)["input_ids"].count(end) == 3
 
 
+def test_the_release_that_is_followed(chatml_tokenizer: str) -> None:
+    from parlance.chat import _nearest
+
+    followed = [_nearest(version) for version in ("4.57.1", "5.21.0", "5.22.9", "5.23.0.dev0", "5.24.0", "6.0")]
+    assert followed == ["5.21.0", "5.21.0", "5.22.2", "5.23.0", "5.23.0", "5.23.0"]
+    made = transformers_tokenizer(chatml_tokenizer)
+    with pytest.raises(ValueError, match="follows transformers"):
+        parlance.apply_chat_template(made, CHAT, transformers_version="4.0")
+
+
 def test_nothing_is_said_where_python_ends() -> None:
     code = "import parlance; kept = parlance.Template.builtin('chatml'); loop = [kept]; loop.append(loop)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr == ""
