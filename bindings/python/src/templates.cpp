@@ -46,23 +46,41 @@ struct PyTemplate {
   std::shared_ptr<const Engine> engine;
 };
 
-RequestOptions options_of(bool adapt, nb::handle as_transformers, bool allow_changes, nb::handle syntax) {
-  RequestOptions options;
-  options.adapt = adapt;
-  options.compile.allow_changes = allow_changes;
-  if (!syntax.is_none()) {
-    const auto name = nb::cast<std::string>(syntax);
-    if (name != "jinja" && name != "go") throw nb::value_error("syntax is 'jinja' or 'go'");
-    options.syntax = name == "go" ? Syntax::go : Syntax::jinja;
-  }
-  if (as_transformers.is_none() || as_transformers.is(nb::handle(Py_False))) return options;
+/// How requests are read, of the keyword arguments that every factory takes; PARLANCE_READING is the end of their
+/// signatures.
+#define PARLANCE_READING                                                                         \
+  "adapt: bool = True, as_transformers: bool | str | None = None, allow_changes: bool = False, " \
+  "passes: collections.abc.Sequence[str] = (), skip_passes: collections.abc.Sequence[str] = ()) -> Template"
+
+void follow_transformers(RequestOptions& options, nb::handle asked) {
+  if (asked.is_none() || asked.is(nb::handle(Py_False))) return;
   options.read.as_transformers = true;
-  if (PyUnicode_Check(as_transformers.ptr()) != 0) {
-    const auto name = nb::cast<std::string>(as_transformers);
-    const TransformersRelease* const release = find_transformers(name);
-    if (release == nullptr) throw nb::value_error(("parlance does not follow transformers " + name).c_str());
-    options.read.transformers = options.compile.transformers = release->version;
+  if (PyUnicode_Check(asked.ptr()) == 0) return;
+  const auto name = nb::cast<std::string>(asked);
+  const TransformersRelease* const release = find_transformers(name);
+  if (release == nullptr) throw nb::value_error(("parlance does not follow transformers " + name).c_str());
+  options.read.transformers = options.compile.transformers = release->version;
+}
+
+void set_option(RequestOptions& options, const std::string& name, nb::handle value) {
+  if (name == "adapt") {
+    options.adapt = nb::cast<bool>(value);
+  } else if (name == "allow_changes") {
+    options.compile.allow_changes = nb::cast<bool>(value);
+  } else if (name == "as_transformers") {
+    follow_transformers(options, value);
+  } else if (name == "passes") {
+    for (nb::handle words : nb::iter(value)) check(options.read.passes.run(nb::cast<std::string>(words)));
+  } else if (name == "skip_passes") {
+    for (nb::handle pass : nb::iter(value)) check(options.read.passes.skip(nb::cast<std::string>(pass)));
+  } else {
+    throw nb::type_error(("there is no keyword argument '" + name + "'").c_str());
   }
+}
+
+RequestOptions options_of(const nb::kwargs& given) {
+  RequestOptions options;
+  for (const auto& [name, value] : given) set_option(options, nb::cast<std::string>(name), value);
   return options;
 }
 
@@ -81,44 +99,43 @@ ModelStores stores() {
   return model_stores([](const char* name) -> const char* { return std::getenv(name); });
 }
 
-PyTemplate from_pretrained(const std::string& path, std::optional<std::string> name, bool adapt,
-                           nb::handle as_transformers, bool allow_changes) {
-  RequestOptions options = options_of(adapt, as_transformers, allow_changes, nb::none());
+PyTemplate from_pretrained(const std::string& path, std::optional<std::string> name, const nb::kwargs& reading) {
+  RequestOptions options = options_of(reading);
   options.template_name = std::move(name);
   return open_source(take(open_model(path, stores())), std::move(options));
 }
 
 /// A model of Ollama's, by its name there.
-PyTemplate from_ollama(const std::string& name, bool adapt) {
+PyTemplate from_ollama(const std::string& name, const nb::kwargs& reading) {
+  const ModelStores all = stores();
   ModelStores only;
-  only.ollama = stores().ollama;
-  only.home = stores().home;
-  return open_source(take(open_model(name, only)), options_of(adapt, nb::none(), false, nb::none()));
+  only.ollama = all.ollama;
+  only.home = all.home;
+  return open_source(take(open_model(name, only)), options_of(reading));
 }
 
-PyTemplate from_file(const std::string& path, bool adapt, nb::handle as_transformers, bool allow_changes) {
+PyTemplate from_file(const std::string& path, const nb::kwargs& reading) {
   ModelSource source;
   source.path = path;
   source.templates.push_back(take(open_template_file(path)));
-  return open_source(std::move(source), options_of(adapt, as_transformers, allow_changes, nb::none()));
+  return open_source(std::move(source), options_of(reading));
 }
 
-PyTemplate from_string(nb::str text, nb::handle special_tokens, nb::handle syntax, bool adapt,
-                       nb::handle as_transformers, bool allow_changes) {
+PyTemplate from_string(nb::str text, nb::handle special_tokens, const std::string& syntax, const nb::kwargs& reading) {
+  if (syntax != "jinja" && syntax != "go") throw nb::value_error("syntax is 'jinja' or 'go'");
   nb::object kept;
   ModelSource source;
-  RequestOptions options = options_of(adapt, as_transformers, allow_changes, syntax);
   source.templates.push_back(
-      {"default", std::string(utf8_of(text, kept)), "<template>", options.syntax.value_or(Syntax::jinja)});
+      {"default", std::string(utf8_of(text, kept)), "<template>", syntax == "go" ? Syntax::go : Syntax::jinja});
   if (!special_tokens.is_none()) {
     for (const auto& [name, value] : nb::cast<nb::dict>(special_tokens))
       source.special_tokens.push_back({nb::cast<std::string>(name), nb::cast<std::string>(value)});
   }
-  return open_source(std::move(source), std::move(options));
+  return open_source(std::move(source), options_of(reading));
 }
 
-PyTemplate builtin(const std::string& name, bool adapt, nb::handle as_transformers) {
-  RequestOptions options = options_of(adapt, as_transformers, false, nb::none());
+PyTemplate builtin(const std::string& name, const nb::kwargs& reading) {
+  RequestOptions options = options_of(reading);
   ModelSource source = take(open_format(name));
   options.reply_format = take(ReplyFormat::from_json(find_format(name)->reply));
   return open_source(std::move(source), std::move(options));
@@ -370,36 +387,33 @@ void bind_templates(nb::module_& module) {
 
   nb::class_<Engine>(module, "_Engine");
   nb::class_<PyTemplate>(module, "Template", "A chat template, compiled once and rendered by any number of threads.")
-      .def_static("from_pretrained", &from_pretrained, "path_or_name"_a, nb::kw_only(), "name"_a = nb::none(),
-                  "adapt"_a = true, "as_transformers"_a = nb::none(), "allow_changes"_a = false,
-                  nb::sig("def from_pretrained(path_or_name: str, *, name: str | None = None, adapt: bool = True, "
-                          "as_transformers: bool | str | None = None, allow_changes: bool = False) -> Template"),
-                  "Opens a model: a folder, a GGUF file, a Modelfile, a name in Hugging Face's cache or in Ollama's "
-                  "folder. Nothing is downloaded. `name` chooses one of several templates.\n\nRaises parlance.Error "
-                  "(also OSError, JSONDecodeError or ValueError) if there is no such model, or it has no template.")
-      .def_static("from_gguf", &from_pretrained, "path"_a, nb::kw_only(), "name"_a = nb::none(), "adapt"_a = true,
-                  "as_transformers"_a = nb::none(), "allow_changes"_a = false,
-                  nb::sig("def from_gguf(path: str, *, name: str | None = None, adapt: bool = True, as_transformers: "
-                          "bool | str | None = None, allow_changes: bool = False) -> Template"),
+      .def_static(
+          "from_pretrained", &from_pretrained, "path_or_name"_a, nb::kw_only(), "name"_a = nb::none(), "reading"_a,
+          nb::sig("def from_pretrained(path_or_name: str, *, name: str | None = None, " PARLANCE_READING),
+          "Opens a model: a folder, a GGUF file, a Modelfile, a name in Hugging Face's cache or in Ollama's "
+          "folder. Nothing is downloaded. `name` chooses one of several templates.\n\n"
+          "All of these take: `adapt=False`, not to adapt requests to the template; `as_transformers`, True or a "
+          "release, to read them as apply_chat_template does; `allow_changes`, that the template may change lists "
+          "that it made; `passes` and `skip_passes`, in the words of `parlance list passes`: "
+          "passes=['text-only'].\n\nRaises parlance.Error (also OSError, JSONDecodeError or ValueError) if there "
+          "is no such model, it has no template, or a pass is not known.")
+      .def_static("from_gguf", &from_pretrained, "path"_a, nb::kw_only(), "name"_a = nb::none(), "reading"_a,
+                  nb::sig("def from_gguf(path: str, *, name: str | None = None, " PARLANCE_READING),
                   "Opens the template in a GGUF file's header.")
-      .def_static("from_ollama", &from_ollama, "name"_a, nb::kw_only(), "adapt"_a = true,
+      .def_static("from_ollama", &from_ollama, "name"_a, "reading"_a,
+                  nb::sig("def from_ollama(name: str, *, " PARLANCE_READING),
                   "Opens a model of Ollama's by its name: 'llama3.1:8b'. Nothing is downloaded.")
-      .def_static("from_file", &from_file, "path"_a, nb::kw_only(), "adapt"_a = true, "as_transformers"_a = nb::none(),
-                  "allow_changes"_a = false,
-                  nb::sig("def from_file(path: str, *, adapt: bool = True, as_transformers: bool | str | None = None, "
-                          "allow_changes: bool = False) -> Template"),
+      .def_static("from_file", &from_file, "path"_a, "reading"_a,
+                  nb::sig("def from_file(path: str, *, " PARLANCE_READING),
                   "Compiles a template's file: .jinja, or .gotmpl for Go. It has no special tokens.")
       .def_static(
-          "from_string", &from_string, "text"_a, nb::kw_only(), "special_tokens"_a = nb::none(),
-          "syntax"_a = nb::none(), "adapt"_a = true, "as_transformers"_a = nb::none(), "allow_changes"_a = false,
-          nb::sig("def from_string(text: str, *, special_tokens: dict[str, str] | None = None, syntax: str | "
-                  "None = None, adapt: bool = True, as_transformers: bool | str | None = None, allow_changes: "
-                  "bool = False) -> Template"),
+          "from_string", &from_string, "text"_a, nb::kw_only(), "special_tokens"_a = nb::none(), "syntax"_a = "jinja",
+          "reading"_a,
+          nb::sig("def from_string(text: str, *, special_tokens: dict[str, str] | None = None, syntax: str = "
+                  "'jinja', " PARLANCE_READING),
           "Compiles a template's text. `special_tokens` are variables such as bos_token; `syntax` is 'jinja' or "
           "'go'.\n\nRaises parlance.Error (also jinja2.TemplateSyntaxError) with line and column.")
-      .def_static("builtin", &builtin, "name"_a, nb::kw_only(), "adapt"_a = true, "as_transformers"_a = nb::none(),
-                  nb::sig("def builtin(name: str, *, adapt: bool = True, as_transformers: bool | str | None = None) -> "
-                          "Template"),
+      .def_static("builtin", &builtin, "name"_a, "reading"_a, nb::sig("def builtin(name: str, *, " PARLANCE_READING),
                   "One of parlance's own formats: 'chatml', 'rnj-1', …")
       .def("reply_format", &reply_format_of, "variables"_a,
            nb::sig("def reply_format(self, **variables: typing.Any) -> ReplyFormat"),

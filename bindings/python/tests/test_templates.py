@@ -278,3 +278,16 @@ def test_a_function_that_is_no_tool_has_a_path() -> None:
     with pytest.raises(ValueError, match=r"^tools\[1\]: the function is no tool: .*docstring") as caught:
         parlance.Template.builtin("chatml").render(CHAT, tools=[{"name": "f"}, lambda a: a])
     assert isinstance(caught.value, parlance.Error)
+
+
+def test_passes() -> None:
+    image = {"role": "user", "content": [{"type": "text", "text": "See"}, {"type": "image_url", "image_url": {"url": "x"}}]}
+    with pytest.raises(parlance.Error, match="text-only") as caught:
+        parlance.Template.builtin("chatml").render([image])
+    assert caught.value.path == "messages[0].content[1]"
+    rendering = parlance.Template.builtin("chatml", passes=["text-only"]).render([image])
+    assert "See" in rendering.text and any("text-only" in note for note in rendering.notes)
+    with pytest.raises(parlance.Error, match="text-only"):
+        parlance.Template.builtin("chatml", passes=["text-onli"])
+    with pytest.raises(TypeError, match="pases"):
+        parlance.Template.builtin("chatml", pases=[])  # type: ignore[call-arg]
