@@ -10,6 +10,7 @@
 #include "errors.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
+#include "parlance/response_template.h"
 #include "parlance/source.h"
 
 namespace parlance::python {
@@ -82,6 +83,29 @@ namespace {
 
 // ---- formats
 
+/// The text of JSON that is given as such or as objects.
+std::string json_of(nb::handle given) {
+  if (PyUnicode_Check(given.ptr()) != 0) return nb::cast<std::string>(given);
+  return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(given));
+}
+
+nb::object from_json(std::string_view json) {
+  Document document;
+  check(document.parse(json));
+  return to_python(document.root());
+}
+
+PyReplyFormat from_response_template(nb::handle given) {
+  ReadResponseTemplate read = take(read_response_template(json_of(given)));
+  return {take(CompiledReplyFormat::make(read.format)), std::move(read.notes)};
+}
+
+nb::tuple to_response_template(const PyReplyFormat& self, const std::string& reasoning_key) {
+  const WrittenResponseTemplate written =
+      take(write_response_template(self.format.source(), {.reasoning_key = reasoning_key}));
+  return nb::make_tuple(from_json(written.json), written.losses);
+}
+
 ReplyFormat format_of(nb::handle given) {
   if (nb::isinstance<PyReplyFormat>(given)) return nb::cast<PyReplyFormat&>(given).format.source();
   if (PyUnicode_Check(given.ptr()) != 0) {
@@ -89,7 +113,7 @@ ReplyFormat format_of(nb::handle given) {
     if (!text.starts_with('{')) return take(ReplyFormat::from_json(find_format(take(open_format(text)).path)->reply));
     return take(ReplyFormat::from_json(text));
   }
-  return take(ReplyFormat::from_json(nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(given))));
+  return take(ReplyFormat::from_json(json_of(given)));
 }
 
 CompiledReplyFormat compiled(nb::handle given) {
@@ -148,22 +172,30 @@ std::vector<PyReplyEvent> finish(PyReplyReader& self) {
   return events;
 }
 
-nb::object message_as_dict(const ReplyMessage& message) {
-  Document document;
-  check(document.parse(message.message_json()));
-  return to_python(document.root());
-}
-
 }  // namespace
 
 void bind_replies(nb::module_& module) {
   nb::class_<PyReplyFormat>(module, "ReplyFormat", "How a model writes its replies.")
       .def(
-          "__init__", [](PyReplyFormat* self, nb::handle given) { new (self) PyReplyFormat{compiled(given)}; },
+          "__init__",
+          [](PyReplyFormat* self, nb::handle given) {
+            new (self) PyReplyFormat{compiled(given), {}};
+          },
           "format"_a, nb::sig("def __init__(self, format: str | dict[str, typing.Any]) -> None"),
           "Of a built-in format's name, or of the JSON that `parlance format` prints.")
       .def(
-          "to_json", [](const PyReplyFormat& f) { return f.format.source().to_json(); }, "The format as JSON text.");
+          "to_json", [](const PyReplyFormat& f) { return f.format.source().to_json(); }, "The format as JSON text.")
+      .def_static("from_response_template", &from_response_template, "response_template"_a,
+                  nb::sig("def from_response_template(response_template: str | dict[str, typing.Any]) -> ReplyFormat"),
+                  "Of a response_template of transformers (tokenizer_config.json); `notes` lists what was not used.\n\n"
+                  "Raises parlance.Error, also ValueError, for one that transformers refuses, or whose regular "
+                  "expressions a ReplyFormat cannot express.")
+      .def("to_response_template", &to_response_template, nb::kw_only(), "reasoning_key"_a = "reasoning_content",
+           nb::sig("def to_response_template(self, *, reasoning_key: str = 'reasoning_content') -> "
+                   "tuple[dict[str, typing.Any], list[str]]"),
+           "The format as a response_template of transformers 5.23, and sentences on what that does not read as a "
+           "ReplyReader does.\n\nRaises parlance.Error, also ValueError, if it cannot be expressed.")
+      .def_ro("notes", &PyReplyFormat::notes, "What from_response_template() did not use, one line each.");
 
   nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
       .def_prop_ro(
@@ -216,8 +248,10 @@ void bind_replies(nb::module_& module) {
           },
           nb::sig("def diagnostics(self) -> list[tuple[int, str, str]]"),
           "(byte, kind of fault, what was expected) for each fault.")
-      .def("to_dict", &message_as_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
-           "The message in OpenAI's form, which can go back into a conversation.")
+      .def(
+          "to_dict", [](const ReplyMessage& m) { return from_json(m.message_json()); },
+          nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
+          "The message in OpenAI's form, which can go back into a conversation.")
       .def("__repr__", [](const ReplyMessage& m) { return "<Message " + m.message_json() + ">"; });
 
   nb::class_<PyReplyReader>(

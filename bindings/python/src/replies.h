@@ -12,6 +12,7 @@ namespace parlance::python {
 
 struct PyReplyFormat {
   CompiledReplyFormat format;
+  std::vector<std::string> notes{};
 };
 
 /// A ReplyEvent that owns its texts.

@@ -97,3 +97,16 @@ class Fails:
 def test_a_tokenizer_that_fails_is_said_so(tokenizer: Any, said: str) -> None:
     with pytest.raises(parlance.Error, match=said):
         parlance.Template.builtin("chatml").render([{"role": "user", "content": "x"}]).tokens(parlance.tokenizer_of(tokenizer))
+
+
+def test_a_format_and_a_response_template_of_transformers() -> None:
+    written, losses = parlance.ReplyFormat("terminal-agent").to_response_template(reasoning_key="thinking")
+    assert written["fields"]["thinking"]["open"] == "<think>"
+    assert losses == ["a closing marker inside of an argument ends the call"]
+
+    read = parlance.ReplyFormat.from_response_template(written)
+    assert read.notes == []
+    assert parlance.read("<think>So.</think>Hi<|im_end|>", read).reasoning == "So."
+
+    with pytest.raises(ValueError, match="input: fields"):
+        parlance.ReplyFormat.from_response_template({"fields": {}})
