@@ -11,6 +11,7 @@
 //            follow: both prompts part within them, or one of them begins with what ends in the generation prompt and
 //            the other does not.
 //   header   no range begins with what the template writes to make a model speak behind one word of a user
+//   others   no range holds text of a user's, system's or tool's message
 // kExceptions lists the templates that do not, each with its reason. Begin reading at main.
 #include <algorithm>
 #include <cstdio>
@@ -49,10 +50,13 @@ struct Counts {
   std::size_t turns = 0, refused = 0, cut = 0, begins = 0, rewritten = 0, empty = 0, merged = 0, known = 0, wrong = 0;
 };
 
-bool is_assistant(Value message) {
+bool is_of(Value message, std::initializer_list<std::string_view> roles) {
   const DictEntry* role = message.kind == Kind::dict ? find_key(*message.dict, "role") : nullptr;
-  return role != nullptr && role->value.is_leaf() && leaf_text(role->value) == "assistant";
+  return role != nullptr && role->value.is_leaf() &&
+         std::find(roles.begin(), roles.end(), leaf_text(role->value)) != roles.end();
 }
+
+bool is_assistant(Value message) { return is_of(message, {"assistant"}); }
 
 struct World {
   bool list = false;
@@ -196,6 +200,20 @@ void check_header(World& world, const Template& chat_template, const std::string
   }
 }
 
+void check_others(World& world, const Template& chat_template, const std::string& request,
+                  std::span<const Value> messages, const Rendering& whole) {
+  auto range = whole.assistant().begin();
+  for (const Span& span : whole.spans()) {
+    while (range != whole.assistant().end() && range->end <= span.begin) ++range;
+    if (range == whole.assistant().end()) return;
+    const bool is_given = span.origin == Origin::input || span.origin == Origin::derived;
+    const auto message = static_cast<std::size_t>(span.message);
+    if (!is_given || span.message < 0 || message >= messages.size() || span.end <= range->begin) continue;
+    if (!is_of(messages[message], {"user", "system", "tool"})) continue;
+    complain(world, chat_template, "holds text of others", request, message, whole.text(), span.begin);
+  }
+}
+
 void check(World& world, const Template& chat_template, const std::string& request, bool as_is) {
   Conversation chat;
   if (!chat.read(request, {.normalise = !as_is}) || !chat.messages().is_sequence()) return;
@@ -204,6 +222,7 @@ void check(World& world, const Template& chat_template, const std::string& reque
   const std::string header = generation_prompt(chat_template, request, as_is);
   check_header(world, chat_template, request, whole, header);
   const std::span<const Value> messages = items(chat.messages());
+  check_others(world, chat_template, request, messages, whole);
   for (std::uint32_t i = 0; i < messages.size(); ++i) {
     if (!is_assistant(messages[i])) continue;
     ++world.counts.turns;

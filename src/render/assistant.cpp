@@ -85,7 +85,7 @@ class TurnRanges {
     const Speaker speaker = speaker_of(role_of(*turn.item));
     if (speaker == Speaker::other) return;
     const std::uint64_t begin = begin_of(turn, message, speaker == Speaker::assistant);
-    if (begin < turn.end) fields_of(into_).assistant.push_back({begin, turn.end});
+    if (begin < turn.end) fields_of(into_).assistant.push_back({begin, end_of(turn, begin, message)});
   }
 
   /// What an assistant wrote in a message that has no turn.
@@ -99,11 +99,30 @@ class TurnRanges {
         break;
       }
       const std::optional<TextRange> range = beginnings().without_turn(static_cast<std::uint32_t>(i));
-      if (range) fields_of(into_).assistant.push_back(*range);
+      const auto message = static_cast<std::int32_t>(i);
+      if (range && other_in(range->begin, range->end, message) == range->end)
+        fields_of(into_).assistant.push_back(*range);
     }
   }
 
  private:
+  /// A turn may hold what somebody else wrote: a template that looks ahead writes results behind the calls. The turn is
+  /// over where it ends without them.
+  std::uint64_t end_of(const jinja::Turn& turn, std::uint64_t begin, std::int32_t message) {
+    const std::uint64_t other = other_in(begin, turn.end, message);
+    return other < turn.end ? beginnings().end_before(other, begin, message) : turn.end;
+  }
+  /// The first byte of a range that is of another message's text; `end`: there is none.
+  std::uint64_t other_in(std::uint64_t begin, std::uint64_t end, std::int32_t message) const {
+    const std::span<const Span> spans = into_.spans();
+    auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < begin; });
+    for (; span != spans.end() && span->begin < end; ++span) {
+      const bool is_given = span->origin == Origin::input || span->origin == Origin::derived;
+      if (is_given && span->message >= 0 && span->message != message) return span->begin;
+    }
+    return end;
+  }
+
   std::uint64_t begin_of(const jinja::Turn& turn, std::int32_t message, bool is_assistant) {
     if (!has_openings_) openings_ = ask_.openings(), has_openings_ = true;
     if (openings_ != nullptr && is_assistant) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "render/rendering.h"
+#include "render/turn_header.h"
 
 namespace parlance {
 
@@ -112,6 +113,20 @@ std::uint64_t own_text(const Conversation& conversation, const Rendering& prompt
   return turn.end;
 }
 
+/// The first byte of a range that is text of another than an assistant's message; its end if there is none. A template
+/// that loses a turn's text may write a later turn's in its place.
+std::uint64_t text_of_others(const Conversation& conversation, const Rendering& prompt, TextRange range) {
+  if (!conversation.messages().is_sequence()) return range.end;
+  const std::span<const Value> messages = items(conversation.messages());
+  const std::span<const Span> spans = prompt.spans();
+  auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < range.begin; });
+  for (; span != spans.end() && span->begin < range.end; ++span) {
+    const auto message = static_cast<std::size_t>(span->message);
+    if (span->message >= 0 && message < messages.size() && !is_assistant(messages[message])) return span->begin;
+  }
+  return range.end;
+}
+
 /// The longest beginning of the turn that the prompt for it ends with, be it for white space
 /// behind.
 std::string header_of(std::string_view turn, std::string_view prompt) {
@@ -151,7 +166,8 @@ Result<void> fill_go_assistant(const gotemplate::Program& program, const Convers
       if (header && header->empty() && !is_exact) header.reset();  // nothing of it was found
     }
     if (header && turn_text.starts_with(*header)) begin = turn.begin + header->size();
-    if (begin < end) fields_of(into).assistant.push_back({begin, end});
+    const std::uint64_t others = text_of_others(conversation, into, {begin, end});
+    if (begin < others && (others == end || own < others)) fields_of(into).assistant.push_back({begin, others});
   }
   std::sort(fields_of(into).assistant.begin(), fields_of(into).assistant.end(),
             [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });

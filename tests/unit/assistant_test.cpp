@@ -46,6 +46,30 @@ TEST(Assistant, BeginsBehindTheGenerationPromptAlsoAtTheEnd) {
   EXPECT_EQ(learnt(kAfterUser, kOpen), (AssistantTexts{"Hello<|end|>"}));
 }
 
+// Templates of models whose calls and results are one turn look ahead from the calls.
+TEST(Assistant, LearnsNoResultsThatTheTemplateWritesIntoTheTurn) {
+  constexpr std::string_view kAhead =
+      "{% for m in messages %}{% if m.role != 'tool' %}<|{{ m.role }}|>{{ m.content }}<|over|>"
+      "{% if loop.nextitem is defined and loop.nextitem.role == 'tool' %}<|result|>{{ loop.nextitem.content }}</>"
+      "{% endif %}{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  const std::vector<Said> chat = {
+      {"user", "Hi"}, {"assistant", "look()"}, {"tool", "a cat"}, {"assistant", "A cat."}, {"user", "Go"}};
+  EXPECT_EQ(learnt(kAhead, chat), (AssistantTexts{"look()<|over|>", "A cat.<|over|>"}));
+}
+
+TEST(Assistant, LearnsNoTextOfTheUserWhereAGoTemplateLosesATurn) {
+  constexpr std::string_view kOnePair = "{{ if .Prompt }}<user>{{ .Prompt }}{{ end }}<bot>{{ .Response }}<end>";
+  Conversation chat;
+  ASSERT_TRUE(chat.read(R"({"messages": [{"role": "user", "content": "Go"}, {"role": "assistant", "content": "",
+    "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}, {"role": "user", "content": "more"}]})"));
+  const Result<Template> compiled = Template::compile(kOnePair, {.syntax = Syntax::go});
+  ASSERT_TRUE(compiled);
+  const Result<Rendering> prompt = compiled->render(chat, {.want_assistant = true});
+  ASSERT_TRUE(prompt);
+  for (const TextRange& range : prompt->assistant())
+    EXPECT_EQ(prompt->text().substr(range.begin, range.end - range.begin).find("more"), std::string_view::npos);
+}
+
 TEST(Assistant, LearnsTheBlankThatTheGenerationPromptLeavesToIt) {
   constexpr std::string_view kBlank =
       "{% for m in messages %}{{ m.role|upper }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt "
