@@ -41,6 +41,7 @@
 #include "parlance/reply.h"
 #include "parlance/reply_api.h"
 #include "parlance/reply_format.h"
+#include "parlance/reply_kinds.h"
 #include "parlance/reply_prompt.h"
 #include "parlance/request.h"
 #include "parlance/request_api.h"

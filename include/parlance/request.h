@@ -34,6 +34,7 @@
 #include "parlance/render.h"
 #include "parlance/reply.h"
 #include "parlance/reply_format.h"
+#include "parlance/reply_kinds.h"
 #include "parlance/result.h"
 #include "parlance/source.h"
 #include "parlance/syntax.h"
@@ -131,6 +132,10 @@ class RequestReader {
   /// How to read a reply whose prompt is not known. `variables` is an object with the request's variables; any other
   /// value means none.
   Result<ReplyStart> reply(Value variables = {}) const;
+
+  /// What each byte of Rendering::assistant() is: reasoning, content, calls (PromptKinds). `rendering` is one of this
+  /// conversation, with want_assistant and spans. Fails as reply_to() does.
+  Result<std::vector<KindRange>> reply_kinds(const Conversation& conversation, const Rendering& rendering) const;
 
   const ModelSource& model() const&;
   const ModelSource& model() const&& = delete;

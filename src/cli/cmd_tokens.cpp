@@ -17,6 +17,7 @@
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
 #include "parlance/json_writer.h"
+#include "parlance/reply_kinds.h"
 
 namespace parlance::cli {
 namespace {
@@ -30,6 +31,7 @@ struct TokensCommand {
   bool json = false;
   bool jsonl = false;
   bool stop = false;
+  std::vector<std::string> kinds;  ///< that training learns; none: all
   unsigned threads = 0;
   LossWish losses;
 };
@@ -86,6 +88,18 @@ void lose_unknown(const PromptTokens& tokens, std::string_view prompt, const Tok
                       "is it the model's tokenizer?"});
     places.erase(place);
   }
+}
+
+/// Keeps of the mask what --mask names.
+Result<void> choose_kinds(const TokensCommand& command, const TokensSetting& setting, const Conversation& conversation,
+                          const Rendering& rendering, PromptTokens& tokens) {
+  if (command.kinds.empty()) return {};
+  const Result<std::vector<KindRange>> ranges = setting.prompt.reader->reply_kinds(conversation, rendering);
+  if (!ranges) return ranges.error();
+  std::vector<ReplyKind> kinds;
+  for (const std::string& name : command.kinds) kinds.push_back(*reply_kind_named(name));
+  train_only(tokens, *ranges, kinds);
+  return {};
 }
 
 // ---- what ends a reply
@@ -161,9 +175,11 @@ int tokenize_one(const TokensCommand& command, const TokensSetting& setting) {
   Result<CheckedRendering> checked =
       render_checked(command.losses, request->compiled, request->conversation, setting.prompt.render, !command.json);
   if (!checked) return report_render(checked.error());
-  const Result<PromptTokens> tokens =
+  Result<PromptTokens> tokens =
       tokenize(checked->rendering, request->conversation, *setting.tokenizer, command.tokenize);
   if (!tokens) return report(tokens.error());
+  const Result<void> chosen = choose_kinds(command, setting, request->conversation, checked->rendering, *tokens);
+  if (!chosen) return report(chosen.error());
   report_marks(tokens->plain_marks, setting);
   std::vector<Loss> unknown;
   if (command.losses.wanted()) lose_unknown(*tokens, checked->rendering.text(), *setting.tokenizer, unknown);
@@ -190,8 +206,10 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
   };
   rendering.write = [&](const Conversation& conversation, CheckedRendering& checked,
                         std::string& members) -> Result<void> {
-    const Result<PromptTokens> tokens = tokenize(checked.rendering, conversation, *setting.tokenizer, command.tokenize);
+    Result<PromptTokens> tokens = tokenize(checked.rendering, conversation, *setting.tokenizer, command.tokenize);
     if (!tokens) return tokens.error();
+    const Result<void> chosen = choose_kinds(command, setting, conversation, checked.rendering, *tokens);
+    if (!chosen) return chosen.error();
     if (!tokens->plain_marks.empty()) tell(tokens->plain_marks);
     if (command.losses.wanted()) lose_unknown(*tokens, checked.rendering.text(), *setting.tokenizer, checked.losses);
     if (command.json) {
@@ -231,6 +249,8 @@ Result<void> check_stop(const TokensCommand& command) {
 
 Result<void> check_tokens_options(const TokensCommand& command) {
   if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
+  if (!command.kinds.empty() && (!command.json && !command.jsonl))
+    return usage("--mask chooses what labels have", "add --json or --jsonl, which print labels");
   if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");
   if (command.stop && !command.extend.empty()) return usage("--extend and --stop exclude each other");
   if (command.stop) return check_stop(command);
@@ -293,6 +313,12 @@ Run declare_tokens(Options& app) {
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
       .placeholder("N")
       .check(whole_number(0, kMostThreads));
+  app.add_option(
+         "--mask", c.kinds,
+         "Labels have only these parts of the assistant's turns:\ncontent, reasoning, calls, marker or stop; may "
+         "be repeated")
+      .placeholder("KIND")
+      .one_of({"content", "reasoning", "calls", "marker", "stop"});
   declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print the tokens that end a reply: id, text, sources");
   app.add_option("--extend", c.extend,

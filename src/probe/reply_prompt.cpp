@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "probe/turn_opening.h"
 #include "value/dict.h"
 #include "value/string.h"
 
@@ -72,15 +73,26 @@ std::vector<std::string_view> openers(const ReplyFormat& format) {
 std::string tail_of(const Conversation& conversation, const Rendering& prompt, const ReplyFormat& format) {
   const std::string_view text = prompt.text();
   const Stretch stretch = stretch_of(conversation, prompt);
-  for (const std::string_view opener : openers(format)) {
-    // begins in the header
-    const std::size_t at = text.substr(0, stretch.header_end + opener.size() - 1).rfind(opener);
-    if (at != text.npos && at >= stretch.begin) return std::string(text.substr(at));
-  }
-  return std::string(text.substr(std::max(stretch.header_end, stretch.begin)));
+  const std::size_t at = turn_opening(text, stretch.begin, stretch.header_end, format);
+  return std::string(text.substr(at != text.npos ? at : std::max(stretch.header_end, stretch.begin)));
 }
 
 }  // namespace
+
+std::size_t turn_opening(std::string_view text, std::size_t begin, std::size_t header_end, const ReplyFormat& format) {
+  for (const std::string_view opener : openers(format)) {
+    // begins in the header
+    const std::size_t at = text.substr(0, header_end + opener.size() - 1).rfind(opener);
+    if (at != text.npos && at >= begin) return at;
+  }
+  return text.npos;
+}
+
+std::size_t opening_size(std::string_view text, const ReplyFormat& format) {
+  for (const std::string_view opener : openers(format))
+    if (text.starts_with(opener)) return opener.size();
+  return 0;
+}
 
 Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
                                  const RenderOptions& options, const ReplyFormat& format) {

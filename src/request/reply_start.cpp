@@ -53,6 +53,15 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
   return ReplyTools::from_json(json, "tools");
 }
 
+/// Calls of the history are calls, though the request says no more which tools there were.
+Result<ReplyTools> tools_of_history(const Conversation& conversation) {
+  const Value messages = conversation.messages();
+  const auto calls = [](Value message) { return member(message, "tool_calls") != nullptr; };
+  const bool are_unknown = !has_tools(conversation) && messages.is_sequence() &&
+                           std::any_of(items(messages).begin(), items(messages).end(), calls);
+  return are_unknown ? ReplyTools() : tools_of(conversation);
+}
+
 std::string_view member_text(const Value* message, std::string_view key) {
   const Value* found = message == nullptr ? nullptr : member(*message, key);
   return found != nullptr && found->is_leaf() && found->is_string() ? leaf_text(*found) : std::string_view();
@@ -129,6 +138,26 @@ Result<std::string> RequestReader::State::prompt_of(const ReplyFormat& format, C
   const Result<Template> changing = compiled->with_changes();
   Result<std::string> again = changing ? reply_prompt(*changing, conversation, render, format) : prompt;
   return again ? again : prompt;
+}
+
+std::shared_ptr<const PromptKinds> RequestReader::State::kinds_for(const CompiledReplyFormat& format,
+                                                                   std::vector<std::string> ends) {
+  constexpr std::size_t kMost = 8;
+  const std::lock_guard lock(kinds_mutex_);
+  for (const KnownKinds& one : kinds_)
+    if (&one.format.source() == &format.source() && one.ends == ends) return one.kinds;
+  if (kinds_.size() == kMost) kinds_.erase(kinds_.begin());
+  kinds_.push_back({format, ends, std::make_shared<PromptKinds>(format, ends)});
+  return kinds_.back().kinds;
+}
+
+Result<std::vector<KindRange>> RequestReader::reply_kinds(const Conversation& conversation,
+                                                          const Rendering& rendering) const {
+  const Result<ReplyStart> start = inside().format_for(conversation.variables());
+  if (!start) return start.error();
+  const Result<ReplyTools> tools = tools_of_history(conversation);
+  if (!tools) return tools.error();
+  return inside().kinds_for(start->format, ends_of(conversation))->ranges(rendering, conversation, *tools);
 }
 
 Result<ReplyStart> RequestReader::reply(Value variables) const { return inside().format_for(variables); }

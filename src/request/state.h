@@ -1,7 +1,10 @@
 // What a RequestReader keeps. Begin reading at RequestReader::State.
 #pragma once
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "request/formats.h"
 #include "request/templates.h"
@@ -20,6 +23,8 @@ struct RequestReader::State {
   Result<void> complete(ChatRequest& request, const Result<void>& read);
   /// How a reply is written whose request has these variables.
   Result<ReplyStart> format_for(Value variables);
+  /// What reads the turns of prompts whose replies have this format.
+  std::shared_ptr<const PromptKinds> kinds_for(const CompiledReplyFormat& format, std::vector<std::string> ends);
   /// What the prompt of a request ends with.
   Result<std::string> prompt_of(const ReplyFormat& format, Conversation& conversation, const RenderOptions& render);
 
@@ -32,7 +37,16 @@ struct RequestReader::State {
   std::optional<DerivedFormats> derived;
 
  private:
+  /// A format, which it keeps alive, and what was made of it.
+  struct KnownKinds {
+    CompiledReplyFormat format;
+    std::vector<std::string> ends;
+    std::shared_ptr<const PromptKinds> kinds;
+  };
   void open_formats();
+
+  std::mutex kinds_mutex_;
+  std::vector<KnownKinds> kinds_;  ///< the last few
 };
 
 }  // namespace parlance

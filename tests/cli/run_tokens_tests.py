@@ -77,6 +77,19 @@ def test_json_has_what_each_token_is(folder):
     assert result["stop"][0]["id"] == END and "generation_config.json: eos_token_id" in result["stop"][0]["sources"]
 
 
+def test_mask_chooses_what_labels_have(folder):
+    def learnt(*kinds):
+        words = [word for kind in kinds for word in ("--mask", kind)]
+        found = [json.loads(tokens(folder, [*HI, REPLY], "--json", *words).stdout)["tokens"]]
+        return "".join(token["text"] for token in found[0] if token["mask"])
+
+    assert learnt("reasoning") == "<think>\nhm\n</think>\n", learnt("reasoning")
+    assert learnt("content", "stop") == "hello there<|im_end|>", learnt("content", "stop")
+    assert learnt("calls") == ""
+    refused = run(folder, "tokens", "-f", "chatml", "--mask", "reasoning")
+    assert refused.returncode == 2 and "--json or --jsonl" in refused.stderr, refused.stderr
+
+
 LETTERS = "▁<|user>Hio"
 VOCABULARY = ["<unk>", "<s>", "</s>", "<|user|>", *(f"<0x{byte:02X}>" for byte in range(256)), *LETTERS, "Hi"]
 

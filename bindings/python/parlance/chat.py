@@ -29,7 +29,7 @@ _RELEASES: dict[str, bool] = dict(RELEASES)
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 _GENERATION = re.compile(r"\{\%-?\s*generation\s*-?\%\}")
-_MASKS = ("assistant",)
+_MASKS = ("assistant", "content", "reasoning", "calls", "marker", "stop")
 
 
 # ---- which release
@@ -290,7 +290,7 @@ def apply_chat_template(
     tokenizer_kwargs: dict[str, Any] | None = None,
     *,
     protect: bool = False,
-    mask: str | None = None,
+    mask: str | Sequence[str] | None = None,
     transformers_version: str | None = None,
     **kwargs: Any,
 ) -> Any:
@@ -300,7 +300,8 @@ def apply_chat_template(
 
     * `protect=True`: no text of the request can become a control token. Unlike `sanitize_control_tokens` it also covers keys and
       tokens that a template joins, and goes together with masks.
-    * `mask="assistant"`: `assistant_masks` also for templates without {% generation %} tags.
+    * `mask="assistant"`: `assistant_masks` also for templates without {% generation %} tags. "content", "reasoning", "calls", "marker"
+      and "stop" are parts of it (Rendering.kinds); several are given as a list.
     * `transformers_version`: the release to follow; by default the installed one.
 
     Gives a str (a list of them for a batch) with `tokenize=False`, a BatchEncoding by default, the ids alone with
@@ -310,8 +311,10 @@ def apply_chat_template(
         return_dict = False
     if return_assistant_tokens_mask and not (return_dict and tokenize):
         raise ValueError("`return_assistant_tokens_mask=True` requires `return_dict=True` and `tokenize=True`")
-    if mask is not None and mask not in _MASKS:
-        raise ValueError(f"mask is one of {', '.join(_MASKS)}, not {mask!r}")
+    kinds = (mask,) if isinstance(mask, str) else tuple(mask or ())
+    for kind in kinds:
+        if kind not in _MASKS:
+            raise ValueError(f"mask is one of {', '.join(_MASKS)}, or several of them, not {kind!r}")
     if mask is not None and not (return_dict and tokenize):
         raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
     template = tokenizer.get_chat_template(chat_template, tools)
@@ -354,7 +357,7 @@ def apply_chat_template(
         return texts if is_batched else texts[0]
     if protect or mask:
         return _encode_by_origin(
-            tokenizer, renderings, is_batched, padding, truncation, max_length, return_tensors, return_dict, protect, mask
+            tokenizer, renderings, is_batched, padding, truncation, max_length, return_tensors, return_dict, protect, kinds
         )
     shape = {"padding": padding, "max_length": max_length, "return_tensors": return_tensors}
     if sanitized is not None:
@@ -405,13 +408,13 @@ def _encode_by_origin(
     return_tensors: str | None,
     return_dict: bool,
     protect: bool,
-    mask: str | None,
+    kinds: Sequence[str],
 ) -> Any:
     """Ids and masks by where the text came from; padded and cut as the tokenizer does it."""
     engine = tokenizer_of(tokenizer)
     tokens = [rendering.tokens(engine, protect=protect) for rendering in renderings]
     ids = [one.ids for one in tokens]
-    masks = [one.mask(mask) for one in tokens] if mask else None
+    masks = [one.mask(*kinds) for one in tokens] if kinds else None
     if truncation:
         ids = [_truncated(tokenizer, one, max_length) for one in ids]
         masks = [_truncated(tokenizer, one, max_length) for one in masks] if masks is not None else None

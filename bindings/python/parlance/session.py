@@ -10,17 +10,6 @@ from typing import Any
 from parlance._core import Message, ReplyEvent, ReplyReader, Template, Tokenizer, _begin_session
 from parlance._errors import Error
 
-# Kinds of tokens in Sample.kinds, by the kinds of events of a reply.
-_KINDS = {
-    "content": "content",
-    "reasoning": "reasoning",
-    "call_begin": "call",
-    "arguments": "call",
-    "call_end": "call",
-    "broken": "call",
-    "end": "stop",
-}
-
 
 @dataclasses.dataclass
 class Sample:
@@ -31,7 +20,7 @@ class Sample:
     loss_mask: list[int]
     """1 for tokens that the model sampled, else 0."""
     kinds: list[str]
-    """"prompt" for tokens of prompts; of sampled ones "reasoning", "content", "call", "stop" or "marker"."""
+    """"prompt" for tokens of prompts; of sampled ones "reasoning", "content", "calls", "stop" or "marker" (other markup)."""
     turns: list[int | None]
     """The number of the reply that the token belongs to, from 0; None for tokens of prompts."""
     logprobs: list[float | None]
@@ -135,7 +124,7 @@ class Session:
 
     def events(self, ids: Iterable[int]) -> list[ReplyEvent]:
         """The events of a reply with these ids, without appending it."""
-        return [event for _, event in self._read(list(ids))[1]]
+        return self._read(list(ids))[1]
 
     def extend(self, messages: Iterable[Any]) -> list[int]:
         """Adds messages, and gives the new ids, with the opening of the next assistant turn.
@@ -146,7 +135,7 @@ class Session:
         given = list(messages)
         if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
             message, events = self._read(self._steps[-1].sampled)
-            new, given = extend_with_reply(self._session, message.to_dict(), written_text(event for _, event in events), given)
+            new, given = extend_with_reply(self._session, message.to_dict(), written_text(events), given)
         else:
             new = self._session.extend(given)
         self._steps.append(_Step(messages=given, added=len(new)))
@@ -159,17 +148,18 @@ class Session:
         found = self._session.difference()
         return found
 
-    def _read(self, ids: list[int]) -> tuple[Message, list[tuple[int, ReplyEvent]]]:
-        """The message, and each event with the number of the token that completed it."""
-        begun = self._reader
-        if begun is None:
+    def _new_reader(self) -> ReplyReader:
+        """For a reply to a prompt of this session."""
+        if self._reader is None:
             prompt = self._template.render(
                 self._request["messages"], self._request["tools"], self._request["documents"], now=self._now, **self._variables
             )
-            begun = self._reader = prompt.reader(tokenizer=self._tokenizer)
-        reader = begun.copy()
-        events = [(number, event) for number, id in enumerate(ids) for event in reader.feed(id)]
-        events += [(len(ids) - 1, event) for event in reader.finish()]
+            self._reader = prompt.reader(tokenizer=self._tokenizer)
+        return self._reader.copy()
+
+    def _read(self, ids: list[int]) -> tuple[Message, list[ReplyEvent]]:
+        reader = self._new_reader()
+        events = reader.feed(ids) + reader.finish()
         return reader.message, events
 
     # ---- what training takes
@@ -194,17 +184,16 @@ class Session:
         return made
 
     def _kinds(self, ids: list[int]) -> list[str]:
-        """The kind of each sampled token: that of the event in which its first byte is."""
-        ends: list[tuple[int, str]] = []
-        at = 0
-        for _, event in self._read(ids)[1]:
-            at += len(event.source.encode("utf-8", "surrogatepass"))
-            ends.append((at, _KINDS.get(event.kind, "marker")))
-        kinds, byte, event_at = [], 0, 0
+        """The kind of each sampled token: that of its first byte."""
+        reader = self._new_reader()
+        reader.feed(ids)
+        reader.finish()
+        ranges = reader.kinds
+        kinds, byte, at = [], 0, 0
         for id in ids:
-            while event_at < len(ends) - 1 and ends[event_at][0] <= byte:
-                event_at += 1
-            kinds.append(ends[event_at][1] if ends else "marker")
+            while at < len(ranges) - 1 and ranges[at][2] <= byte:
+                at += 1
+            kinds.append(ranges[at][0] if ranges else "marker")
             byte += len(self._tokenizer.decode([id]))
         return kinds
 

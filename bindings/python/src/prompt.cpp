@@ -184,4 +184,21 @@ std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engin
   return prompt;
 }
 
+ReplyStart start_of(Prompt& prompt) {
+  Result<ReplyStart> start = [&] {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(prompt.mutex);
+    return prompt.engine->reader.reply_to(prompt.request, prompt.options);
+  }();
+  return take(std::move(start));
+}
+
+std::vector<KindRange> kinds_of(Prompt& prompt) {
+  Result<std::vector<KindRange>> kinds = [&] {
+    const nb::gil_scoped_release release;
+    return prompt.engine->reader.reply_kinds(prompt.request.conversation, prompt.rendering);
+  }();
+  return take(std::move(kinds));
+}
+
 }  // namespace parlance::python

@@ -11,6 +11,7 @@
 
 #include "objects.h"
 #include "parlance/losses.h"
+#include "parlance/reply_kinds.h"
 #include "parlance/request.h"
 
 namespace parlance::python {
@@ -72,6 +73,10 @@ struct RenderArguments {
 std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
 /// Reads and renders it.
 std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
+/// How the reply to a prompt is read. The template is tried out when it is first asked. Releases the GIL.
+ReplyStart start_of(Prompt& prompt);
+/// What the assistant wrote in it, by kinds.
+std::vector<KindRange> kinds_of(Prompt& prompt);
 /// A workspace of this thread. Nothing of Python may run while it is used.
 Workspace& workspace();
 /// The moment of a datetime; None: now, in local time.

@@ -38,7 +38,7 @@ std::size_t incomplete_at_end(std::string_view text) {
 
 PyReplyReader::PyReplyReader(CompiledReplyFormat format, const ReplyOptions& options,
                              std::shared_ptr<const Tokenizer> tokenizer_in)
-    : parser(format, options), tokenizer(std::move(tokenizer_in)) {
+    : parser(format, options), kinds(format), tokenizer(std::move(tokenizer_in)) {
   if (tokenizer == nullptr) return;
   for (const AddedToken& token : tokenizer->facts().added)
     if (token.control) control.insert(token.id);
@@ -279,6 +279,18 @@ void bind_replies(nb::module_& module) {
       .def("finish", &finish, "Ends the reply; gives the events of what was held back.")
       .def_prop_ro(
           "message", [](const PyReplyReader& r) { return r.message; }, "The message so far.")
+      .def_prop_ro(
+          "kinds",
+          [](const PyReplyReader& r) {
+            nb::list all;
+            for (const KindRange& range : r.kinds.ranges())
+              all.append(nb::make_tuple(nb::str(name_of(range.kind).data(), name_of(range.kind).size()), range.begin,
+                                        range.end));
+            return all;
+          },
+          nb::sig("def kinds(self) -> list[tuple[str, int, int]]"),
+          "(kind, begin, end) of the bytes read so far, in order: 'content', 'reasoning', 'calls', 'marker' or 'stop', "
+          "as in Rendering.kinds.")
       .def(
           "copy", [](const PyReplyReader& r) { return PyReplyReader(r); }, "A reader that goes on by itself.");
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "parlance/reply.h"
+#include "parlance/reply_kinds.h"
 #include "tokenizers.h"
 
 namespace parlance::python {
@@ -34,6 +35,7 @@ struct PyReplyReader {
 
   ReplyParser parser;
   ReplyMessage message;
+  ReplyKinds kinds;
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null: ids cannot be read
   std::unordered_set<TokenId> control;
   std::string begun;
@@ -42,6 +44,7 @@ struct PyReplyReader {
   auto sink_into(std::vector<PyReplyEvent>& events) {
     return [this, &events](const ReplyEvent& event) {
       message.add(event);
+      kinds.add(event);
       events.push_back({event.kind, event.complete, event.call, event.position, std::string(event.source),
                         std::string(event.text), std::string(event.detail)});
     };

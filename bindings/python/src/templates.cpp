@@ -258,19 +258,18 @@ PyTokens tokens_of(const PyRendering& rendering, const PyTokenizer& tokenizer, s
   return PyTokens{std::make_shared<PromptTokens>(take(std::move(made))), rendering.prompt};
 }
 
-/// How the reply to the prompt is read. The template is tried out when it is first asked.
-ReplyStart start_of(const PyRendering& rendering) {
-  Prompt& prompt = *rendering.prompt;
-  Result<ReplyStart> start = [&] {
-    const nb::gil_scoped_release release;
-    const std::lock_guard lock(prompt.mutex);
-    return prompt.engine->reader.reply_to(prompt.request, prompt.options);
-  }();
-  return take(std::move(start));
+/// (kind, (begin, end)) of what the assistant wrote.
+nb::list kinds_in(const PyRendering& rendering) {
+  nb::list all;
+  for (const KindRange& range : kinds_of(*rendering.prompt)) {
+    const std::string_view name = name_of(range.kind);
+    all.append(nb::make_tuple(nb::str(name.data(), name.size()), rendering.range(range.begin, range.end)));
+  }
+  return all;
 }
 
 PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool check_calls) {
-  ReplyStart start = start_of(rendering);
+  ReplyStart start = start_of(*rendering.prompt);
   start.options.check_calls = check_calls;
   return {start.format, start.options, tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer};
 }
@@ -279,7 +278,7 @@ nb::str grammar_of(const PyRendering& rendering, const std::string& syntax, std:
                    nb::handle tokenizer) {
   const std::optional<GrammarSyntax> found = find_grammar_syntax(syntax);
   if (!found) throw nb::value_error(("there is no syntax of grammars '" + syntax + "'").c_str());
-  const ReplyStart start = start_of(rendering);
+  const ReplyStart start = start_of(*rendering.prompt);
   GrammarOptions options = take(grammar_options(rendering.prompt->request, start));
   if (tool_choice) choose_tool(options, *tool_choice);
   if (!tokenizer.is_none()) options.control = nb::cast<PyTokenizer&>(tokenizer).tokenizer->facts().added;
@@ -356,6 +355,13 @@ void bind_templates(nb::module_& module) {
       .def_prop_ro(
           "assistant", [](const PyRendering& r) { return r.ranges(r.prompt->rendering.assistant()); },
           "The ranges that training learns; empty unless render() was given assistant=True.")
+      .def_prop_ro(
+          "kinds", [](const PyRendering& r) { return kinds_in(r); },
+          nb::sig("def kinds(self) -> list[tuple[str, tuple[int, int]]]"),
+          "(kind, (begin, end)) of all that is in `assistant`, in order: 'content', 'reasoning', 'calls', 'marker' "
+          "(other markup) or 'stop' (the end of the turn). The turns are read as replies; control tokens that a "
+          "message "
+          "only quotes are text.")
       .def_prop_ro("notes", &notes_of, "What was changed in the request, one line each.")
       .def("losses", &losses_of, nb::sig("def losses(self) -> list[Loss]"),
            "Everything in the request that is not in the prompt. Renders again, a few times.")
@@ -372,7 +378,7 @@ void bind_templates(nb::module_& module) {
            "found by experiments with the "
            "template, once for each template.")
       .def_prop_ro(
-          "reply_format", [](const PyRendering& r) { return PyReplyFormat{start_of(r).format}; },
+          "reply_format", [](const PyRendering& r) { return PyReplyFormat{start_of(*r.prompt).format}; },
           "How the model writes replies to this prompt.")
       .def("grammar", &grammar_of, "syntax"_a = "gbnf", nb::kw_only(), "tool_choice"_a = nb::none(),
            "tokenizer"_a = nb::none(),

@@ -16,7 +16,7 @@ struct PyTokenizer {
 /// A prompt's tokens.
 struct PyTokens {
   std::shared_ptr<const PromptTokens> tokens;
-  std::shared_ptr<const Prompt> prompt;
+  std::shared_ptr<Prompt> prompt;
 };
 
 /// A token's id. Raises TypeError for what is no int, ValueError for one that no id can be.

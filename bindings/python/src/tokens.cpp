@@ -9,6 +9,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <limits>
 
 #include "errors.h"
@@ -144,11 +145,34 @@ nb::object array_of(std::vector<T> values) {
   return nb::cast(nb::ndarray<nb::array_api, const T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
-std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::string& kind) {
-  if (kind != "assistant") throw nb::value_error("mask is 'assistant'");
+std::vector<ReplyKind> kinds_of(const PyTokens& self) {
+  return token_kinds(self.tokens->tokens, kinds_of(*self.prompt));
+}
+
+/// 1 for the tokens of these kinds; of "assistant", and of none, for all that training learns.
+std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::vector<std::string>& names) {
+  std::array<bool, kReplyKinds> wanted{};
+  bool all = names.empty();
+  for (const std::string& name : names) {
+    const std::optional<ReplyKind> kind = reply_kind_named(name);
+    if (!kind && name != "assistant") throw nb::value_error(("there is no kind of tokens '" + name + "'").c_str());
+    all |= !kind;
+    if (kind) wanted[static_cast<std::size_t>(*kind)] = true;
+  }
   std::vector<std::uint8_t> mask;
-  for (const PromptToken& token : self.tokens->tokens) mask.push_back(token.trained ? 1 : 0);
+  if (all) {
+    for (const PromptToken& token : self.tokens->tokens) mask.push_back(token.trained ? 1 : 0);
+  } else {
+    for (const ReplyKind kind : kinds_of(self)) mask.push_back(wanted[static_cast<std::size_t>(kind)] ? 1 : 0);
+  }
   return mask;
+}
+
+/// The words of a call's *kinds.
+std::vector<std::string> words_of(const nb::args& kinds) {
+  std::vector<std::string> words;
+  for (nb::handle kind : kinds) words.push_back(nb::cast<std::string>(kind));
+  return words;
 }
 
 /// A token that begins within a character has the whole of it.
@@ -210,8 +234,21 @@ void bind_tokens(nb::module_& module) {
           "The characters [begin, end) of the prompt's text that each token stands for; a character that several "
           "tokens spell is in each of them.")
       .def(
-          "mask", [](const PyTokens& t, const std::string& kind) { return mask_of(t, kind); }, "kind"_a = "assistant",
-          "1 where training learns the token, else 0.")
+          "mask", [](const PyTokens& t, const nb::args& kinds) { return mask_of(t, words_of(kinds)); }, "kinds"_a,
+          nb::sig("def mask(self, *kinds: str) -> list[int]"),
+          "1 where training learns the token, else 0. With kinds, only for tokens of these: 'content', 'reasoning', "
+          "'calls', 'marker', 'stop'; 'assistant' stands for all. Needs assistant=True in render().\n\nRaises "
+          "ValueError for a word that is no kind.")
+      .def_prop_ro(
+          "kinds",
+          [](const PyTokens& t) {
+            nb::list all;
+            for (const ReplyKind kind : kinds_of(t)) all.append(nb::str(name_of(kind).data(), name_of(kind).size()));
+            return all;
+          },
+          nb::sig("def kinds(self) -> list[str]"),
+          "The kind of each token, that of its first byte: 'prompt' for those that training does not learn, else as in "
+          "Rendering.kinds.")
       .def_prop_ro(
           "messages",
           [](const PyTokens& t) {
@@ -250,9 +287,8 @@ void bind_tokens(nb::module_& module) {
           "labels_array", [](const PyTokens& t) { return array_of(t.tokens->labels()); },
           nb::sig("def labels_array(self) -> typing.Any"), "The same of the labels.")
       .def(
-          "mask_array", [](const PyTokens& t, const std::string& kind) { return array_of(mask_of(t, kind)); },
-          "kind"_a = "assistant", nb::sig("def mask_array(self, kind: str = 'assistant') -> typing.Any"),
-          "The same of a mask, as uint8.");
+          "mask_array", [](const PyTokens& t, const nb::args& kinds) { return array_of(mask_of(t, words_of(kinds))); },
+          "kinds"_a, nb::sig("def mask_array(self, *kinds: str) -> typing.Any"), "The same of a mask, as uint8.");
 }
 
 }  // namespace parlance::python

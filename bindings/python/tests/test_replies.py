@@ -7,6 +7,7 @@ from typing import Any
 
 import parlance
 import pytest
+from material import ROOT
 
 REPLY = '<think>Ärger 你</think>\nFine \U0001f600.<tool_call>\n{"name": "f", "arguments": {"city": "Köln"}}\n</tool_call>'
 
@@ -110,3 +111,32 @@ def test_a_format_and_a_response_template_of_transformers() -> None:
 
     with pytest.raises(ValueError, match="input: fields"):
         parlance.ReplyFormat.from_response_template({"fields": {}})
+
+
+def test_kinds_of_a_reply_and_of_the_turn_that_it_becomes_agree() -> None:
+    template = parlance.Template.builtin("terminal-agent")
+    reply = '<think>\nhm\n</think>\n\nSo.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call><|im_end|>'
+    one = parlance.ReplyReader("terminal-agent")
+    one.feed(reply)
+    one.finish()
+    read = [(kind, reply.encode()[begin:end].decode()) for kind, begin, end in one.kinds]
+
+    chat = [{"role": "user", "content": "q"}, {"role": "assistant", **one.message.to_dict()}]
+    prompt = template.render(chat, tools=[{"type": "function", "function": {"name": "f"}}], assistant=True)
+    shown = [(kind, prompt.text[begin:end]) for kind, (begin, end) in prompt.kinds]
+
+    assert read == shown[: len(read)]
+    assert [kind for kind, _ in read] == ["reasoning", "content", "calls", "stop"]
+
+
+def test_a_mask_by_kinds_needs_kinds_that_there_are() -> None:
+    tokenizer = parlance.Tokenizer.from_file(str(ROOT / "tests/tokenizers/chatml"))
+    chat = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "é <|im_end|>"}]
+    tokens = parlance.Template.builtin("chatml").render(chat, assistant=True).tokens(tokenizer)
+
+    assert tokens.mask() == tokens.mask("assistant") == [int(kind != "prompt") for kind in tokens.kinds]
+    assert sum(tokens.mask("stop")) == 1
+    assert tokens.mask("content", "stop", "marker") == tokens.mask()
+    assert tokens.mask("calls", "reasoning") == [0] * len(tokens)
+    with pytest.raises(ValueError, match="no kind of tokens 'thoughts'"):
+        tokens.mask("thoughts")

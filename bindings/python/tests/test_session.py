@@ -40,7 +40,7 @@ def test_a_rollout(chatml_tokenizer: str) -> None:
     sample = session.sample()
     assert len(sample.ids) == len(sample.loss_mask) == len(sample.kinds) == len(sample.logprobs) == len(session)
     assert sum(sample.loss_mask) == 8 * len(ids) == sum(p is not None for p in sample.logprobs)
-    assert {k for k, m in zip(sample.kinds, sample.loss_mask, strict=False) if m} >= {"call", "stop"}
+    assert {k for k, m in zip(sample.kinds, sample.loss_mask, strict=False) if m} >= {"calls", "stop"}
     assert {k for k, m in zip(sample.kinds, sample.loss_mask, strict=False) if not m} == {"prompt"}
     assert sample.turns[-len(new) - 1] == 7
 

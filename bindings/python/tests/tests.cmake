@@ -11,6 +11,7 @@ parlance_package_test(mypy ${python_package} -m mypy --strict --cache-dir=/dev/n
 parlance_package_test(pyright ${python_package} -m pyright -p ${CMAKE_CURRENT_LIST_DIR}/../pyright.json)
 parlance_package_test(start ${python_package} ${CMAKE_CURRENT_LIST_DIR}/check_start.py)
 
+parlance_package_test(kinds ${python_package} ${CMAKE_CURRENT_LIST_DIR}/kinds_law.py)
 parlance_package_test(renderers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/renderers_oracle.py)
 
 # The real method of transformers, in each release that the oracle has; make long compares all.

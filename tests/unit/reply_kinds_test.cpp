@@ -1,0 +1,90 @@
+// What the bytes of an assistant's turns are. The law over the corpus is bindings/python/tests/kinds_law.py.
+#include "parlance/reply_kinds.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "parlance/request.h"
+
+namespace parlance {
+namespace {
+
+using KindParts = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::string_view kThinkingTemplate =
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}{{ m.content }}"
+    "{% for c in m.tool_calls %}<tool_call>\n{\"name\": \"{{ c.function.name }}\", \"arguments\": "
+    "{{ c.function.arguments | tojson }}}\n</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+KindParts parts_of(std::string_view messages, std::string_view chat_template = kThinkingTemplate) {
+  const RequestReader reader(*Template::compile(chat_template));
+  const auto request = reader.read("{\"messages\": " + std::string(messages) + "}");
+  EXPECT_TRUE(request) << request.error().display();
+  const auto prompt = reader.render(*request, {.want_assistant = true});
+  EXPECT_TRUE(prompt) << prompt.error().display();
+  const auto kinds = reader.reply_kinds(request->conversation, *prompt);
+  EXPECT_TRUE(kinds) << kinds.error().display();
+  KindParts parts;
+  for (const KindRange& range : *kinds)
+    parts.emplace_back(name_of(range.kind), prompt->text().substr(range.begin, range.end - range.begin));
+  return parts;
+}
+
+TEST(ReplyKinds, MarkupIsOfWhatItEncloses) {
+  const auto parts = parts_of(R"([{"role": "user", "content": "q"},
+    {"role": "assistant", "content": "So.", "reasoning_content": "hm", "tool_calls": [{"type": "function", "function":
+     {"name": "f", "arguments": {"a": 1}}}]}])");
+  const KindParts expected = {{"reasoning", "<think>\nhm\n</think>\n\n"},
+                          {"content", "So."},
+                          {"calls", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>"},
+                          {"stop", "<|im_end|>"},
+                          {"marker", "\n"}};
+  EXPECT_EQ(parts, expected);
+}
+
+TEST(ReplyKinds, AMessageThatQuotesTheEndOfATurnGoesOn) {
+  const auto parts = parts_of(R"([{"role": "user", "content": "q"},
+    {"role": "assistant", "content": "Write <|im_end|> there."}])");
+  const KindParts expected = {{"content", "Write <|im_end|> there."}, {"stop", "<|im_end|>"}, {"marker", "\n"}};
+  EXPECT_EQ(parts, expected);
+}
+
+TEST(ReplyKinds, EachTurnIsReadByItself) {
+  const auto parts = parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"},
+    {"role": "user", "content": "q"}, {"role": "assistant", "content": "", "reasoning_content": "hm"}])");
+  const KindParts expected = {{"content", "a"}, {"stop", "<|im_end|>"}, {"marker", "\n"},
+                          {"reasoning", "<think>\nhm\n</think>\n\n"}, {"stop", "<|im_end|>"}, {"marker", "\n"}};
+  EXPECT_EQ(parts, expected);
+}
+
+TEST(ReplyKinds, AHeaderInsideOfARangeIsMarkup) {
+  const auto parts = parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}])",
+                              "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}");
+  EXPECT_EQ(parts, (KindParts{{"marker", "assistant: "}, {"content", "a\n"}}));
+}
+
+// A turn that is nothing but ends of turns is not read once for each of them to its end.
+TEST(ReplyKinds, ManyEndsInOneTurnTakeLinearTime) {
+  std::string content;
+  for (int i = 0; i < 200'000; ++i) content += "</end>";
+  const auto parts =
+      parts_of("[{\"role\": \"user\", \"content\": \"q\"}, {\"role\": \"assistant\", \"content\": \"" + content + "\"}]",
+               "{% for m in messages %}<{{ m.role }}>{{ m.content }}</end>{% endfor %}"
+               "{% if add_generation_prompt %}<assistant>{% endif %}");
+  std::size_t size = 0;
+  for (const auto& part : parts) size += part.second.size();
+  EXPECT_EQ(size, content.size() + 6);
+}
+
+TEST(ReplyKinds, NamesAreKnownBothWays) {
+  for (const std::string_view name : reply_kind_names()) EXPECT_EQ(name_of(*reply_kind_named(name)), name);
+  EXPECT_FALSE(reply_kind_named("thoughts"));
+}
+
+}  // namespace
+}  // namespace parlance
