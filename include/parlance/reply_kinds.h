@@ -73,9 +73,9 @@ class PromptKinds {
   /// `ends` as in ReplyOptions.
   explicit PromptKinds(const CompiledReplyFormat& format, std::vector<std::string> ends = {});
 
-  /// Reads each range of Rendering::assistant() as a reply, and says what its bytes are. The ranges are sorted; together
-  /// they are those of assistant(). What a message only quotes of the marker that ends a turn is text. The rendering
-  /// needs want_assistant and its spans.
+  /// Reads each range of Rendering::assistant() as a reply, and says what its bytes are. The ranges are sorted;
+  /// together they are those of assistant(). What a message only quotes of the marker that ends a turn is text. The
+  /// rendering needs want_assistant and its spans.
   std::vector<KindRange> ranges(const Rendering& rendering, const Conversation& conversation,
                                 const ReplyTools& tools = {}) const;
 

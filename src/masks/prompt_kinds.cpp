@@ -14,13 +14,15 @@ bool is_given(const Span& span) {
   return (span.origin == Origin::input || span.origin == Origin::derived) && !span.control;
 }
 
-/// The format with the markers that end a turn or its content as control tokens: they count where the template wrote them.
+/// The format with the markers that end a turn or its content as control tokens: they count where the template wrote
+/// them.
 CompiledReplyFormat with_control_ends(const CompiledReplyFormat& format, const std::vector<std::string>& ends) {
   ReplyFormat changed = format.source();
   const auto add = [&](std::string_view text) {
     const std::size_t begin = std::min(text.find_first_not_of(kSpace), text.size());
     text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-    if (text.empty() || std::find(changed.control.begin(), changed.control.end(), text) != changed.control.end()) return;
+    if (text.empty() || std::find(changed.control.begin(), changed.control.end(), text) != changed.control.end())
+      return;
     changed.control.emplace_back(text);
   };
   for (const ReplyMarker& end : changed.end)

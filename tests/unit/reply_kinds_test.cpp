@@ -40,10 +40,10 @@ TEST(ReplyKinds, MarkupIsOfWhatItEncloses) {
     {"role": "assistant", "content": "So.", "reasoning_content": "hm", "tool_calls": [{"type": "function", "function":
      {"name": "f", "arguments": {"a": 1}}}]}])");
   const KindParts expected = {{"reasoning", "<think>\nhm\n</think>\n\n"},
-                          {"content", "So."},
-                          {"calls", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>"},
-                          {"stop", "<|im_end|>"},
-                          {"marker", "\n"}};
+                              {"content", "So."},
+                              {"calls", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>"},
+                              {"stop", "<|im_end|>"},
+                              {"marker", "\n"}};
   EXPECT_EQ(parts, expected);
 }
 
@@ -57,8 +57,9 @@ TEST(ReplyKinds, AMessageThatQuotesTheEndOfATurnGoesOn) {
 TEST(ReplyKinds, EachTurnIsReadByItself) {
   const auto parts = parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"},
     {"role": "user", "content": "q"}, {"role": "assistant", "content": "", "reasoning_content": "hm"}])");
-  const KindParts expected = {{"content", "a"}, {"stop", "<|im_end|>"}, {"marker", "\n"},
-                          {"reasoning", "<think>\nhm\n</think>\n\n"}, {"stop", "<|im_end|>"}, {"marker", "\n"}};
+  const KindParts expected = {{"content", "a"},       {"stop", "<|im_end|>"},
+                              {"marker", "\n"},       {"reasoning", "<think>\nhm\n</think>\n\n"},
+                              {"stop", "<|im_end|>"}, {"marker", "\n"}};
   EXPECT_EQ(parts, expected);
 }
 
@@ -72,10 +73,10 @@ TEST(ReplyKinds, AHeaderInsideOfARangeIsMarkup) {
 TEST(ReplyKinds, ManyEndsInOneTurnTakeLinearTime) {
   std::string content;
   for (int i = 0; i < 200'000; ++i) content += "</end>";
-  const auto parts =
-      parts_of("[{\"role\": \"user\", \"content\": \"q\"}, {\"role\": \"assistant\", \"content\": \"" + content + "\"}]",
-               "{% for m in messages %}<{{ m.role }}>{{ m.content }}</end>{% endfor %}"
-               "{% if add_generation_prompt %}<assistant>{% endif %}");
+  const auto parts = parts_of(
+      "[{\"role\": \"user\", \"content\": \"q\"}, {\"role\": \"assistant\", \"content\": \"" + content + "\"}]",
+      "{% for m in messages %}<{{ m.role }}>{{ m.content }}</end>{% endfor %}"
+      "{% if add_generation_prompt %}<assistant>{% endif %}");
   std::size_t size = 0;
   for (const auto& part : parts) size += part.second.size();
   EXPECT_EQ(size, content.size() + 6);
