@@ -316,4 +316,46 @@ nb::object to_python(Value value) {
   }
 }
 
+// ---- JSON texts
+
+namespace {
+/// What an object becomes in a request, under the key "x".
+template <typename Take>
+std::string taken_as_json(Take take_into) {
+  DocumentBuilder builder;
+  ObjectTaker taker(builder, {});
+  builder.begin_dict();
+  take_into(taker);
+  builder.end_dict();
+  Document document;
+  check(document.build(builder));
+  return json_text(document.root().members()[0].value);
+}
+}  // namespace
+
+nb::object from_json(std::string_view json) {
+  Document document;
+  check(document.parse(json));
+  return to_python(document.root());
+}
+
+std::string json_of(nb::handle object) {
+  if (PyUnicode_Check(object.ptr()) != 0) return nb::cast<std::string>(object);
+  return taken_as_json([&](ObjectTaker& taker) { taker.take_member("", object); });
+}
+
+std::string json_of_tools(nb::handle tools) {
+  return taken_as_json([&](ObjectTaker& taker) { taker.take_tools(tools); });
+}
+
+std::vector<std::pair<std::string, std::string>> json_members(nb::handle dict) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [name, value] : nb::cast<nb::dict>(dict)) {
+    const auto key = nb::cast<std::string>(name);
+    all.emplace_back(
+        key, taken_as_json([&, &member = value](ObjectTaker& taker) { taker.take_member(key.c_str(), member); }));
+  }
+  return all;
+}
+
 }  // namespace parlance::python

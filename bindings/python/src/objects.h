@@ -3,6 +3,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "parlance/document_builder.h"
 #include "parlance/value.h"
 
@@ -65,6 +70,14 @@ class ObjectTaker {
 
 /// A value as new Python objects.
 nb::object to_python(Value value);
+/// The values of a JSON text as new Python objects.
+nb::object from_json(std::string_view json);
+/// The JSON of an object; of a str, which is taken to be JSON, the str itself.
+std::string json_of(nb::handle object);
+/// The JSON of a list of tools, functions among them.
+std::string json_of_tools(nb::handle tools);
+/// An object's members, name and JSON.
+std::vector<std::pair<std::string, std::string>> json_members(nb::handle dict);
 /// A str of UTF-8 in which lone surrogates stand as three bytes.
 nb::str text_to_python(std::string_view text);
 /// The bytes of a str. Raises nothing: lone surrogates stand as three bytes. `kept` keeps the memory alive.

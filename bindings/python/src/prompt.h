@@ -86,5 +86,9 @@ void bind_templates(nb::module_& module);
 void bind_replies(nb::module_& module);
 void bind_tokens(nb::module_& module);
 void bind_session(nb::module_& module);
+void bind_grammars(nb::module_& module);
+void bind_findings(nb::module_& module);
+void bind_prefix(nb::module_& module);
+void bind_apis(nb::module_& module);
 
 }  // namespace parlance::python

@@ -83,18 +83,6 @@ namespace {
 
 // ---- formats
 
-/// The text of JSON that is given as such or as objects.
-std::string json_of(nb::handle given) {
-  if (PyUnicode_Check(given.ptr()) != 0) return nb::cast<std::string>(given);
-  return nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(given));
-}
-
-nb::object from_json(std::string_view json) {
-  Document document;
-  check(document.parse(json));
-  return to_python(document.root());
-}
-
 PyReplyFormat from_response_template(nb::handle given) {
   ReadResponseTemplate read = take(read_response_template(json_of(given)));
   return {take(CompiledReplyFormat::make(read.format)), std::move(read.notes)};
@@ -104,6 +92,13 @@ nb::tuple to_response_template(const PyReplyFormat& self, const std::string& rea
   const WrittenResponseTemplate written =
       take(write_response_template(self.format.source(), {.reasoning_key = reasoning_key}));
   return nb::make_tuple(from_json(written.json), written.losses);
+}
+
+}  // namespace
+
+std::function<std::string()> id_maker(nb::object make) {
+  if (make.is_none()) return {};
+  return [make = std::move(make)] { return nb::cast<std::string>(make()); };
 }
 
 ReplyFormat format_of(nb::handle given) {
@@ -116,30 +111,39 @@ ReplyFormat format_of(nb::handle given) {
   return take(ReplyFormat::from_json(json_of(given)));
 }
 
+namespace {
+
 CompiledReplyFormat compiled(nb::handle given) {
   if (nb::isinstance<PyReplyFormat>(given)) return nb::cast<PyReplyFormat&>(given).format;
   return take(CompiledReplyFormat::make(format_of(given)));
 }
 
-std::string json_of_tools(nb::handle tools) {
-  DocumentBuilder builder;
-  ObjectTaker taker(builder, {});
-  builder.begin_dict();
-  taker.take_tools(tools);
-  builder.end_dict();
-  Document document;
-  check(document.build(builder));
-  return json_text(document.root()["tools"]);
-}
-
 ReplyOptions options_of(nb::handle tools, std::optional<std::string> prompt, bool begin_in_reasoning,
-                        bool check_calls) {
+                        bool no_calls_in_reasoning, bool check_calls) {
   ReplyOptions options;
   if (tools.is_valid() && !tools.is_none()) options.tools = take(ReplyTools::from_json(json_of_tools(tools)));
   options.prompt = std::move(prompt);
   options.begin_in_reasoning = begin_in_reasoning;
+  options.no_calls_in_reasoning = no_calls_in_reasoning;
   options.check_calls = check_calls;
   return options;
+}
+
+// ---- events
+
+nb::dict event_to_dict(const PyReplyEvent& event) {
+  nb::dict made;
+  const nb::object self = nb::cast(event);
+  for (const char* name : {"kind", "text", "detail", "source", "call", "complete", "position", "fault"})
+    made[name] = self.attr(name);
+  return made;
+}
+
+bool same_event(const PyReplyEvent& a, const PyReplyEvent& b) {
+  const ReplyEvent &left = a.facts, &right = b.facts;
+  return left.kind == right.kind && left.call == right.call && left.complete == right.complete &&
+         left.position == right.position && left.fault == right.fault && a.text == b.text && a.detail == b.detail &&
+         a.source == b.source;
 }
 
 // ---- feeding
@@ -164,6 +168,12 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
     for (nb::handle id : nb::iter(data)) feed_id(self, id, events);
   }
   return events;
+}
+
+/// The generators are Python's.
+template <char Kind>
+nb::object streamed(nb::handle self, nb::handle pieces) {
+  return nb::module_::import_("parlance._streams").attr(Kind == 'a' ? "astream" : "stream")(self, pieces);
 }
 
 std::vector<PyReplyEvent> finish(PyReplyReader& self) {
@@ -199,8 +209,10 @@ void bind_replies(nb::module_& module) {
 
   nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
       .def_prop_ro(
-          "kind", [](const PyReplyEvent& e) { return std::string(name_of(e.kind)); },
-          "'content', 'reasoning', 'call_begin', 'arguments', 'call_end', 'marker', 'end', 'malformed', …")
+          "kind", [](const PyReplyEvent& e) { return std::string(name_of(e.facts.kind)); },
+          "'content', 'reasoning', 'call_begin', 'arguments', 'call_end', 'broken', 'marker', 'end', 'trailing', "
+          "'turn' "
+          "or 'malformed'.")
       .def_prop_ro(
           "text", [](const PyReplyEvent& e) { return text_to_python(e.text); },
           "The text of content and reasoning; a piece of a call's arguments as JSON; a call's name.")
@@ -209,11 +221,27 @@ void bind_replies(nb::module_& module) {
       .def_prop_ro(
           "source", [](const PyReplyEvent& e) { return text_to_python(e.source); },
           "The part of the reply; of all events together, the reply.")
-      .def_ro("call", &PyReplyEvent::call, "For events of a call: its number, from 0.")
-      .def_ro("complete", &PyReplyEvent::complete, "For call_end: whether the arguments are complete, valid JSON.")
-      .def_ro("position", &PyReplyEvent::position, "The byte of the reply at which `source` begins.")
+      .def_prop_ro(
+          "call", [](const PyReplyEvent& e) { return e.facts.call; }, "For events of a call: its number, from 0.")
+      .def_prop_ro(
+          "complete", [](const PyReplyEvent& e) { return e.facts.complete; },
+          "For call_end: whether the arguments are complete, valid JSON.")
+      .def_prop_ro(
+          "position", [](const PyReplyEvent& e) { return e.facts.position; },
+          "The byte of the reply at which `source` begins.")
+      .def_prop_ro(
+          "fault",
+          [](const PyReplyEvent& e) -> std::optional<std::string> {
+            if (e.facts.kind != ReplyEvent::Kind::malformed) return std::nullopt;
+            return std::string(name_of(e.facts.fault));
+          },
+          "For malformed: the kind of fault, 'syntax', 'mended', 'type', 'cut', 'unknown_tool', 'missing' or 'misfit'; "
+          "else None.")
+      .def("to_dict", &event_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
+           "The event's attributes by name, as a line of `parlance read --jsonl --events` has them.")
+      .def("__eq__", &same_event, nb::is_operator())
       .def("__repr__", [](const PyReplyEvent& e) {
-        return "ReplyEvent('" + std::string(name_of(e.kind)) + "', " +
+        return "ReplyEvent('" + std::string(name_of(e.facts.kind)) + "', " +
                std::string(nb::repr(text_to_python(e.text)).c_str()) + ")";
       });
 
@@ -249,9 +277,16 @@ void bind_replies(nb::module_& module) {
           nb::sig("def diagnostics(self) -> list[tuple[int, str, str]]"),
           "(byte, kind of fault, what was expected) for each fault.")
       .def(
-          "to_dict", [](const ReplyMessage& m) { return from_json(m.message_json()); },
-          nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
-          "The message in OpenAI's form, which can go back into a conversation.")
+          "to_dict",
+          [](const ReplyMessage& m, nb::object make_call_id, bool partial) {
+            return from_json(m.message_json(id_maker(std::move(make_call_id)), partial));
+          },
+          nb::kw_only(), "make_call_id"_a = nb::none(), "partial"_a = false,
+          nb::sig("def to_dict(self, *, make_call_id: collections.abc.Callable[[], str] | None = None, partial: bool = "
+                  "False) -> dict[str, typing.Any]"),
+          "The message in OpenAI's form, which can go back into a conversation. `make_call_id` makes the ids of calls "
+          "for which the model wrote none; without it they are call_1, call_2, … With `partial` an incomplete call has "
+          "a member `partial`: the values so far.")
       .def("__repr__", [](const ReplyMessage& m) { return "<Message " + m.message_json() + ">"; });
 
   nb::class_<PyReplyReader>(
@@ -261,22 +296,34 @@ void bind_replies(nb::module_& module) {
       .def(
           "__init__",
           [](PyReplyReader* self, nb::handle format, nb::handle tools, std::optional<std::string> prompt,
-             nb::handle tokenizer, bool begin_in_reasoning, bool check_calls) {
-            new (self)
-                PyReplyReader(compiled(format), options_of(tools, std::move(prompt), begin_in_reasoning, check_calls),
-                              tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer);
+             nb::handle tokenizer, bool begin_in_reasoning, bool no_calls_in_reasoning, bool check_calls) {
+            new (self) PyReplyReader(
+                compiled(format),
+                options_of(tools, std::move(prompt), begin_in_reasoning, no_calls_in_reasoning, check_calls),
+                tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer);
           },
           "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
-          "begin_in_reasoning"_a = false, "check_calls"_a = false,
+          "begin_in_reasoning"_a = false, "no_calls_in_reasoning"_a = false, "check_calls"_a = false,
           nb::sig("def __init__(self, format: ReplyFormat | str | dict[str, typing.Any], *, tools: "
                   "collections.abc.Iterable[typing.Any] | None = None, "
                   "prompt: str | None = None, tokenizer: Tokenizer | None = None, begin_in_reasoning: bool = False, "
-                  "check_calls: bool = False) -> None"),
-          "`prompt` is the end of the prompt, from the assistant's turn on. Ids need a tokenizer.")
+                  "no_calls_in_reasoning: bool = False, check_calls: bool = False) -> None"),
+          "`prompt` is the end of the prompt, from the assistant's turn on. Ids need a tokenizer. "
+          "`begin_in_reasoning=True`: the reply begins inside reasoning, whatever the prompt's end is. "
+          "`no_calls_in_reasoning=True`: calls inside reasoning are text. `check_calls=True`: a call that does not fit "
+          "its tool gives a malformed event.")
       .def("feed", &feed, "data"_a,
            nb::sig("def feed(self, data: str | bytes | int | collections.abc.Iterable[int]) -> list[ReplyEvent]"),
            "Reads the next piece: text, bytes, an id or ids.")
       .def("finish", &finish, "Ends the reply; gives the events of what was held back.")
+      .def("stream", &streamed<'s'>, "pieces"_a,
+           nb::sig("def stream(self, pieces: collections.abc.Iterable[str | bytes | int | "
+                   "collections.abc.Iterable[int]]) -> collections.abc.Iterator[ReplyEvent]"),
+           "The events of each piece as soon as it is there, and at last those of finish().")
+      .def("astream", &streamed<'a'>, "pieces"_a,
+           nb::sig("def astream(self, pieces: collections.abc.AsyncIterable[str | bytes | int | "
+                   "collections.abc.Iterable[int]]) -> collections.abc.AsyncIterator[ReplyEvent]"),
+           "The same for an asynchronous source: `async for event in reader.astream(source)`.")
       .def_prop_ro(
           "message", [](const PyReplyReader& r) { return r.message; }, "The message so far.")
       .def_prop_ro(
@@ -297,7 +344,8 @@ void bind_replies(nb::module_& module) {
   module.def(
       "read",
       [](nb::handle reply, nb::handle format, nb::handle tools, std::optional<std::string> prompt, bool check_calls) {
-        PyReplyReader reader(compiled(format), options_of(tools, std::move(prompt), false, check_calls), nullptr);
+        PyReplyReader reader(compiled(format), options_of(tools, std::move(prompt), false, false, check_calls),
+                             nullptr);
         feed(reader, reply);
         finish(reader);
         return reader.message;
@@ -307,6 +355,16 @@ void bind_replies(nb::module_& module) {
               "collections.abc.Iterable[typing.Any] | None = "
               "None, prompt: str | None = None, check_calls: bool = False) -> Message"),
       "Reads a whole reply.");
+  module.def(
+      "read_conversation",
+      [](const std::string& text, nb::handle format) {
+        return from_json(take(read_conversation(format_of(format), text)));
+      },
+      "text"_a, "format"_a,
+      nb::sig("def read_conversation(text: str, format: ReplyFormat | str | dict[str, typing.Any]) -> dict[str, "
+              "typing.Any]"),
+      "Reads a whole prompt as the request that renders to it: {'messages': […]}.\n\nRaises parlance.Error, also "
+      "ValueError, if the format knows no turns, or the text does not begin with one.");
   module.def(
       "formats",
       [] {

@@ -1,5 +1,6 @@
 // Reading replies: what Python's ReplyReader keeps.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -16,12 +17,27 @@ struct PyReplyFormat {
   std::vector<std::string> notes{};
 };
 
+/// A format that is given as a ReplyFormat, a built-in format's name, or JSON (text or objects).
+ReplyFormat format_of(nb::handle given);
+/// A function of ids that calls Python, and so holds the GIL; of None, none.
+std::function<std::string()> id_maker(nb::object make);
+
 /// A ReplyEvent that owns its texts.
 struct PyReplyEvent {
-  ReplyEvent::Kind kind{};
-  bool complete = false;
-  std::uint32_t call = 0;
-  std::uint64_t position = 0;
+  explicit PyReplyEvent(const ReplyEvent& event)
+      : facts(event), source(event.source), text(event.text), detail(event.detail) {
+    facts.source = facts.text = facts.detail = {};
+  }
+  /// Lifetime: that of this one, unchanged.
+  ReplyEvent view() const {
+    ReplyEvent event = facts;
+    event.source = source;
+    event.text = text;
+    event.detail = detail;
+    return event;
+  }
+
+  ReplyEvent facts;  ///< without its texts
   std::string source, text, detail;
 };
 
@@ -45,8 +61,7 @@ struct PyReplyReader {
     return [this, &events](const ReplyEvent& event) {
       message.add(event);
       kinds.add(event);
-      events.push_back({event.kind, event.complete, event.call, event.position, std::string(event.source),
-                        std::string(event.text), std::string(event.detail)});
+      events.emplace_back(event);
     };
   }
 };

@@ -8,6 +8,7 @@
 
 #include "errors.h"
 #include "parlance/json.h"
+#include "prefix.h"
 #include "prompt.h"
 #include "tokenizers.h"
 
@@ -34,29 +35,9 @@ Message message_of(Value value) {
   return message;
 }
 
-nb::object side(const PromptSide& of) {
-  nb::dict made;
-  made["excerpt"] = text_to_python(of.excerpt);
-  made["origin"] = std::string(origin_name(of.origin));
-  made["path"] = text_to_python(of.path);
-  made["line"] = of.place.line;
-  made["column"] = of.place.column;
-  return made;
-}
-
 nb::object difference_of(const PyTokenSession& self) {
   const std::optional<PrefixDifference>& found = self.session.difference();
-  if (!found) return nb::none();
-  constexpr const char* kCauses[] = {"rewritten", "other_reply", "across_border"};
-  nb::dict made;
-  made["cause"] = kCauses[static_cast<std::size_t>(found->cause)];
-  made["byte"] = found->byte;
-  made["token"] = found->token;
-  made["before"] = side(found->before);
-  made["after"] = side(found->after);
-  made["changed_input"] = text_to_python(found->changed_input);
-  made["sentence"] = text_to_python(found->sentence());
-  return made;
+  return found ? nb::object(difference_to_dict(*found)) : nb::none();
 }
 
 std::vector<TokenId> extend(PyTokenSession& self, nb::handle messages) {

@@ -1,4 +1,6 @@
 // Template and Rendering. Begin reading at bind_templates.
+#include "templates.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -10,6 +12,7 @@
 #include <cstdlib>
 
 #include "errors.h"
+#include "grammars.h"
 #include "parlance/source.h"
 #include "prompt.h"
 #include "replies.h"
@@ -20,31 +23,6 @@ namespace parlance::python {
 using namespace nb::literals;
 
 namespace {
-
-using Range = std::pair<std::size_t, std::size_t>;
-
-// ---- Rendering
-
-struct PyRendering {
-  std::shared_ptr<Prompt> prompt;
-  nb::object text{};  ///< made when first asked for
-
-  Range range(std::size_t begin, std::size_t end) const {
-    const Characters& characters = prompt->characters();
-    return {characters.before(begin), characters.before(end)};
-  }
-  std::vector<Range> ranges(const std::vector<TextRange>& of) const {
-    std::vector<Range> all;
-    for (const TextRange& one : of) all.push_back(range(one.begin, one.end));
-    return all;
-  }
-};
-
-// ---- Template
-
-struct PyTemplate {
-  std::shared_ptr<const Engine> engine;
-};
 
 /// How requests are read, of the keyword arguments that every factory takes; PARLANCE_READING is the end of their
 /// signatures.
@@ -274,21 +252,6 @@ PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool
   return {start.format, start.options, tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer};
 }
 
-nb::str grammar_of(const PyRendering& rendering, const std::string& syntax, std::optional<std::string> tool_choice,
-                   nb::handle tokenizer) {
-  const std::optional<GrammarSyntax> found = find_grammar_syntax(syntax);
-  if (!found) throw nb::value_error(("there is no syntax of grammars '" + syntax + "'").c_str());
-  const ReplyStart start = start_of(*rendering.prompt);
-  GrammarOptions options = take(grammar_options(rendering.prompt->request, start));
-  if (tool_choice) choose_tool(options, *tool_choice);
-  if (!tokenizer.is_none()) options.control = nb::cast<PyTokenizer&>(tokenizer).tokenizer->facts().added;
-  Result<Grammar> made = [&] {
-    const nb::gil_scoped_release release;
-    return make_grammar(start.format.source(), options);
-  }();
-  return text_to_python(take(std::move(made)).to_text(*found));
-}
-
 }  // namespace
 
 void bind_templates(nb::module_& module) {
@@ -380,16 +343,11 @@ void bind_templates(nb::module_& module) {
       .def_prop_ro(
           "reply_format", [](const PyRendering& r) { return PyReplyFormat{start_of(*r.prompt).format}; },
           "How the model writes replies to this prompt.")
-      .def("grammar", &grammar_of, "syntax"_a = "gbnf", nb::kw_only(), "tool_choice"_a = nb::none(),
-           "tokenizer"_a = nb::none(),
-           nb::sig("def grammar(self, syntax: str = 'gbnf', *, tool_choice: str | None = None, tokenizer: Tokenizer | "
-                   "None = None) -> str"),
-           "The grammar of the replies that this request allows: its tools, tool_choice and response_format. `syntax` "
-           "is "
-           "'gbnf', 'lark', 'structural-tag' or 'json-schema'; `tool_choice` 'auto', 'required', 'none' or a tool's "
-           "name; "
-           "Lark "
-           "needs the tokenizer.");
+      .def("grammar", &grammar_of_reply, nb::kw_only(), "tool_choice"_a = nb::none(), "tokenizer"_a = nb::none(),
+           nb::sig(
+               "def grammar(self, *, tool_choice: str | None = None, tokenizer: Tokenizer | None = None) -> Grammar"),
+           "The grammar of the replies that this request allows, by its tools, tool_choice and response_format. "
+           "`tool_choice` is 'auto', 'required', 'none' or a tool's name; a Lark grammar needs the tokenizer.");
 
   nb::class_<Engine>(module, "_Engine");
   nb::class_<PyTemplate>(module, "Template", "A chat template, compiled once and rendered by any number of threads.")

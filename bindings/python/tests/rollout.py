@@ -99,7 +99,7 @@ def first_message(number: int) -> list[dict[str, Any]]:
 
 def by_ids(engine: Engine, template: parlance.Template, tokenizer: parlance.Tokenizer, number: int, turns: int, counts: Counts) -> None:
     session = parlance.Session(template, tokenizer, first_message(number), tools=TOOLS)
-    grammar = template.render(first_message(number), TOOLS, parallel_tool_calls=False).grammar("gbnf", tool_choice="required")
+    grammar = template.render(first_message(number), TOOLS, parallel_tool_calls=False).grammar(tool_choice="required").to_text("gbnf")
     known: list[int] = []
     for turn in range(turns):
         ids = session.prompt_ids()
@@ -124,7 +124,7 @@ def by_text(engine: Engine, template: parlance.Template, tokenizer: parlance.Tok
         counts.turns += 1
         counts.breaks += ids[: len(known)] != known
         new = len(ids) - len(known)
-        sampled, _, evaluated = engine.complete(ids, prompt.grammar("gbnf", tool_choice="required"), 1000 * number + turn)
+        sampled, _, evaluated = engine.complete(ids, prompt.grammar(tool_choice="required").to_text("gbnf"), 1000 * number + turn)
         if turn > 0:  # what the first turn finds in the server's memory is of the conversation before
             counts.new += new
             counts.evaluated += evaluated

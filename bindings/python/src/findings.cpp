@@ -1,0 +1,164 @@
+// derive() and check(): what experiments with a template find. Begin reading at bind_findings.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "errors.h"
+#include "parlance/check.h"
+#include "replies.h"
+#include "templates.h"
+
+namespace parlance::python {
+
+using namespace nb::literals;
+
+namespace {
+
+/// What experiments with this template go by: the model's special tokens and response template, and the variables given.
+DeriveOptions options_for(const PyTemplate& chat_template, nb::handle format, nb::handle variables) {
+  const ModelSource& model = chat_template.engine->reader.model();
+  DeriveOptions options;
+  options.response_template = model.response_template;
+  for (const SpecialToken& token : model.special_tokens) options.special_tokens.emplace_back(token.name, token.text);
+  options.format = chat_template.engine->reader.options().reply_format;
+  if (!format.is_none()) options.format = format_of(format);
+  options.variables = json_members(variables);
+  return options;
+}
+
+/// The template for requests with tools, which experiments try too.
+const Template& compiled(const PyTemplate& chat_template) {
+  const Result<Template>& made = chat_template.engine->reader.chat_template(true);
+  if (!made) raise(made.error());
+  return *made;
+}
+
+DerivedFormat derive_format(const PyTemplate& chat_template, nb::handle format, const nb::kwargs& variables) {
+  const DeriveOptions options = options_for(chat_template, format, variables);
+  const Template& tried = compiled(chat_template);
+  Result<DerivedFormat> derived = [&] {
+    const nb::gil_scoped_release release;
+    return derive(tried, options);
+  }();
+  return take(std::move(derived));
+}
+
+CheckReport check_laws(const PyTemplate& chat_template, std::size_t count, std::uint64_t seed, nb::handle format,
+                       const nb::kwargs& variables) {
+  const CheckOptions options{.derive = options_for(chat_template, format, variables), .count = count, .seed = seed};
+  const Template& tried = compiled(chat_template);
+  Result<CheckReport> report = [&] {
+    const nb::gil_scoped_release release;
+    return parlance::check(tried, options);
+  }();
+  return take(std::move(report));
+}
+
+nb::str name_as_str(std::string_view name) { return nb::str(name.data(), name.size()); }
+
+nb::list evidence_of(const DerivedFormat& derived) {
+  nb::list all;
+  for (const DerivedField& field : derived.evidence)
+    all.append(nb::make_tuple(field.field, field.experiment, text_to_python(field.shown)));
+  return all;
+}
+
+nb::dict report_to_dict(const CheckReport& report) {
+  nb::list laws;
+  for (const LawResult& law : report.laws) {
+    nb::dict one;
+    one["law"] = name_as_str(law.law);
+    one["outcome"] = name_as_str(name_of(law.outcome));
+    one["tried"] = law.tried;
+    if (!law.example.empty()) one["example"] = text_to_python(law.example);
+    laws.append(one);
+  }
+  nb::dict made;
+  made["verdict"] = name_as_str(name_of(report.derived.verdict));
+  made["holds"] = report.holds();
+  made["missing"] = report.derived.missing;
+  made["laws"] = laws;
+  return made;
+}
+
+void bind_derived(nb::module_& module) {
+  nb::class_<DerivedFormat>(module, "DerivedFormat", "How a template's model writes replies, and what the template can.")
+      .def_prop_ro(
+          "verdict", [](const DerivedFormat& d) { return name_as_str(name_of(d.verdict)); },
+          "'verified': the format reads back all that the template shows. 'partial': `missing` says what was not found. "
+          "'none': no assistant turn could be rendered.")
+      .def_prop_ro(
+          "format",
+          [](const DerivedFormat& d) {
+            return PyReplyFormat{take(CompiledReplyFormat::make(d.format))};
+          },
+          "The ReplyFormat.")
+      .def_ro("missing", &DerivedFormat::missing, "Why the verdict is not 'verified', as sentences.")
+      .def_ro("notes", &DerivedFormat::notes, "What the template loses, as sentences.")
+      .def_prop_ro("evidence", &evidence_of, nb::sig("def evidence(self) -> list[tuple[str, str, str]]"),
+                   "(field of the format, experiment, the text that showed it).")
+      .def_ro("renders", &DerivedFormat::renders, "How many prompts were rendered.")
+      .def(
+          "to_dict", [](const DerivedFormat& d) { return from_json(d.to_json()); },
+          nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
+          "Everything that `parlance format --json` prints, the template's capabilities among it.")
+      .def("__repr__", [](const DerivedFormat& d) {
+        return "<DerivedFormat " + std::string(name_of(d.verdict)) + ", " + std::to_string(d.renders) + " renders>";
+      });
+}
+
+void bind_report(nb::module_& module) {
+  nb::class_<LawResult>(module, "LawResult", "The result of testing one law.")
+      .def_prop_ro("law", [](const LawResult& l) { return name_as_str(l.law); })
+      .def_prop_ro(
+          "outcome", [](const LawResult& l) { return name_as_str(name_of(l.outcome)); },
+          "'holds', 'broken', 'does not apply' or 'untried'.")
+      .def_ro("tried", &LawResult::tried, "The number of conversations or replies.")
+      .def_prop_ro(
+          "example", [](const LawResult& l) { return text_to_python(l.example); },
+          "Of a broken law the request, the reply and what was found; else why it was not tested, or ''.")
+      .def("__repr__", [](const LawResult& l) {
+        return "<LawResult " + std::string(l.law) + ": " + std::string(name_of(l.outcome)) + ">";
+      });
+
+  nb::class_<CheckReport>(module, "CheckReport", "Which laws hold for a template.")
+      .def_prop_ro(
+          "holds", [](const CheckReport& r) { return r.holds(); },
+          "Whether the format is verified and no law is broken or untried.")
+      .def_ro("laws", &CheckReport::laws)
+      .def_ro("derived", &CheckReport::derived, "The format that was tested, and how it was found.")
+      .def("to_dict", &report_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
+           "What `parlance check --json` prints.")
+      .def("__repr__", [](const CheckReport& r) { return r.holds() ? "<CheckReport holds>" : "<CheckReport broken>"; });
+}
+
+}  // namespace
+
+void bind_findings(nb::module_& module) {
+  bind_derived(module);
+  bind_report(module);
+  module.def("derive", &derive_format, "template"_a, nb::kw_only(), "format"_a = nb::none(), "variables"_a,
+             nb::sig("def derive(template: Template, *, format: ReplyFormat | str | dict[str, typing.Any] | None = None, "
+                     "**variables: typing.Any) -> DerivedFormat"),
+             "Finds by experiments how a template's model writes replies, and what the template can: `parlance format`. "
+             "Takes some milliseconds; keep the result.\n\nWith `format` that one is tested and none is derived. Other "
+             "keyword arguments are variables of the template.\n\nRaises parlance.Error if the template cannot be "
+             "compiled; one that always raises gives the verdict 'none'.   Threads: any; releases the GIL.");
+  module.def("check", &check_laws, "template"_a, nb::kw_only(), "count"_a = 200, "seed"_a = 1, "format"_a = nb::none(),
+             "variables"_a,
+             nb::sig("def check(template: Template, *, count: int = 200, seed: int = 1, format: ReplyFormat | str | "
+                     "dict[str, typing.Any] | None = None, **variables: typing.Any) -> CheckReport"),
+             "Tests the laws of a template and its format on `count` generated conversations each: `parlance check`. "
+             "The same seed gives the same conversations.\n\nRaises as derive() does.   Threads: any; releases the "
+             "GIL.");
+  module.def(
+      "laws",
+      [] {
+        nb::list all;
+        for (const LawInfo& law : laws()) all.append(nb::make_tuple(name_as_str(law.name), name_as_str(law.sentence)));
+        return all;
+      },
+      nb::sig("def laws() -> list[tuple[str, str]]"), "(name, what must hold) of each law that check() tests.");
+}
+
+}  // namespace parlance::python

@@ -1,0 +1,300 @@
+"""What the command line does, by the same words: each function is compared with the command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pathlib
+import subprocess
+from typing import Any
+
+import parlance
+import pytest
+from material import ROOT
+
+COMMAND = ROOT / "build" / "release" / "parlance"
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "Weather of a city",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+
+
+def command(*words: str | pathlib.Path, status: int = 0) -> str:
+    if not COMMAND.exists():
+        pytest.skip("the command is not built")
+    done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def reply_and_format() -> tuple[str, str]:
+    """A reply with a call, as a built-in format's template writes it."""
+    name = "rnj-1"
+    template = parlance.Template.builtin(name)
+    call = {"type": "function", "function": {"name": "weather", "arguments": {"city": "Kiel"}}}
+    messages = [{"role": "user", "content": "Weather?"}]
+    turn = {"role": "assistant", "content": "Let me see.", "tool_calls": [call]}
+    asked = template.render(messages, tools=[TOOL], add_generation_prompt=True).text
+    answered = template.render([*messages, turn], tools=[TOOL]).text
+    assert answered.startswith(asked)
+    return answered[len(asked) :], name
+
+
+# ---- derive, check
+
+
+@pytest.mark.parametrize("name", parlance.formats())
+def test_derive_is_the_command(name: str) -> None:
+    derived = parlance.derive(parlance.Template.builtin(name))
+    told = json.loads(command("format", "-f", name, "--json", status=1 if derived.verdict == "none" else 0))
+    assert derived.to_dict() == told
+    assert (derived.verdict, derived.missing, derived.notes) == (told["verdict"], told.get("missing", []), told.get("notes", []))
+    assert json.loads(derived.format.to_json()) == told["format"]
+    assert derived.renders > 0
+
+
+def test_derive_takes_variables_and_a_format_to_test() -> None:
+    template = parlance.Template.from_string("{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ stop }}{% endfor %}")
+    assert "</s>" in parlance.derive(template, stop="</s>").format.to_json()
+    wrong = parlance.derive(template, format="rnj-1", stop="</s>")
+    assert wrong.verdict != "verified"
+    assert wrong.missing
+
+
+def test_a_template_that_raises_has_no_verdict_and_says_why() -> None:
+    derived = parlance.derive(parlance.Template.from_string("{{ raise_exception('no') }}"))
+    assert derived.verdict == "none"
+    assert derived.missing
+
+
+def test_check_is_the_command() -> None:
+    report = parlance.check(parlance.Template.builtin("terminal-agent"), count=20, seed=7)
+    assert report.to_dict() == json.loads(command("check", "-f", "terminal-agent", "--count", "20", "--seed", "7", "--json"))
+    assert report.holds
+    assert [law.law for law in report.laws] == [name for name, _ in parlance.laws()]
+
+
+def test_check_shows_an_example_of_a_broken_law() -> None:
+    # The stop marker is also what a message may say: turns cannot be told apart.
+    report = parlance.check(parlance.Template.builtin("terminal-agent"), count=20, format="rnj-1")
+    assert not report.holds
+    assert any(law.outcome == "broken" and law.example for law in report.laws)
+
+
+# ---- prefix
+
+
+def test_prefix_is_the_command(tmp_path: pathlib.Path) -> None:
+    template = parlance.Template.from_string("{{ messages|length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}")
+    first = [{"role": "user", "content": "Hi"}]
+    second = [*first, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "And?"}]
+    found = parlance.prefix(template.render(first), template.render(second))
+    assert not found
+    assert (found.unit, found.shared, found.difference and found.difference["byte"]) == ("bytes", 0, 0)
+    (tmp_path / "t.jinja").write_text(
+        "{{ messages|length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}", encoding="utf-8"
+    )
+    for name, messages in (("a", first), ("b", second)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"messages": messages}), encoding="utf-8")
+    told = json.loads(command("prefix", "-t", tmp_path / "t.jinja", tmp_path / "a.json", tmp_path / "b.json", "--json"))
+    assert found.to_dict()["lost"] == told["lost"]
+    assert found.to_dict()["new"] == told["new"]
+    assert found.difference is not None
+    assert found.difference["sentence"] == told["difference"]["sentence"]
+
+
+def test_prefix_names_the_input_that_changed_and_counts_tokens(chatml_tokenizer: str) -> None:
+    template = parlance.Template.builtin("chatml")
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    made = [template.render([{"role": "user", "content": text}]) for text in ("Hello there", "Hello here")]
+    found = parlance.prefix(*[one.tokens(tokenizer) for one in made])
+    assert found.unit == "tokens"
+    assert found.difference is not None
+    assert found.difference["changed_input"] == "messages[0].content"
+    assert found.shared + found.lost == len(made[0].tokens(tokenizer).ids)
+    assert parlance.prefix(made[0], made[0])
+    with pytest.raises(TypeError):
+        parlance.prefix(made[0], made[1].tokens(tokenizer))
+
+
+# ---- grammar
+
+
+@pytest.mark.parametrize("syntax", ["gbnf", "structural-tag", "json-schema"])
+def test_grammar_is_the_command(tmp_path: pathlib.Path, syntax: str) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps([TOOL]), encoding="utf-8")
+    grammar = parlance.grammar("rnj-1", tools=[TOOL], tool_choice="required")
+    words = ["grammar", "-f", "rnj-1", "--tools", tmp_path / "tools.json", "--tool-choice", "required", "--syntax", syntax]
+    assert grammar.to_text(syntax).strip() == command(*words).strip()
+
+
+def test_a_grammar_accepts_what_the_format_writes_and_nothing_else() -> None:
+    reply, name = reply_and_format()
+    grammar = parlance.grammar(name, tools=[TOOL])
+    template = parlance.Template.builtin(name)
+    of_prompt = template.render([{"role": "user", "content": "Weather?"}], tools=[TOOL]).grammar()
+    assert str(grammar) == grammar.to_text("gbnf")
+    end = reply.rindex("<|eot_id|>")
+    assert of_prompt.accepts(reply[:end])
+    assert not of_prompt.accepts(reply[:end].replace("city", "town"))
+    lazy = grammar.to_lazy()
+    assert lazy["grammar_lazy"] is True
+    assert {trigger["type"] for trigger in lazy["grammar_triggers"]} <= {1, 3}
+    with pytest.raises(parlance.Error):
+        parlance.grammar(name, tools=[TOOL], tool_choice="required").to_lazy()
+
+
+def test_notes_of_a_grammar_and_of_a_schema() -> None:
+    schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    grammar = parlance.schema_grammar(schema)
+    assert [note.keyword for note in grammar.notes] == ["uniqueItems"]
+    assert grammar.accepts("[1, 1]")
+    assert not grammar.accepts('["a"]')
+    with pytest.raises(ValueError, match="no value"):
+        parlance.schema_grammar({"type": "string", "enum": [1]})
+    with pytest.raises(ValueError, match="syntaxes"):
+        grammar.to_text("ebnf")
+
+
+# ---- convert
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic", "responses"])
+def test_convert_is_the_command(tmp_path: pathlib.Path, api: str) -> None:
+    request = {"messages": [{"role": "user", "content": "Hi", "name": "Ada"}], "tools": [TOOL], "logit_bias": {"1": 2}}
+    (tmp_path / "chat.json").write_text(json.dumps(request), encoding="utf-8")
+    told = json.loads(command("convert", "--as", api, "--var", "max_tokens=64", "--json", tmp_path / "chat.json"))
+    made = parlance.convert(request, api, max_tokens=64)
+    assert made.request == told["request"]
+    assert [(note.kind, note.path, note.sentence) for note in made.notes] == [
+        (note["kind"], note["path"], note["message"]) for note in told["notes"]
+    ]
+
+
+def test_a_converted_request_renders_to_the_same_prompt() -> None:
+    template = parlance.Template.builtin("rnj-1")
+    chat = {"messages": [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Hi"}], "tools": [TOOL]}
+    there = parlance.convert(chat, "anthropic", max_tokens=64).request
+    back = parlance.convert(there, "openai").request
+    texts = [template.render(one["messages"], tools=one["tools"]).text for one in (chat, back)]
+    assert texts[0] == texts[1]
+    with pytest.raises(ValueError, match="APIs"):
+        parlance.convert(chat, "gemini")
+
+
+# ---- replies in the forms of APIs
+
+
+def cut(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic", "responses"])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_an_answer_is_that_of_the_command_however_it_is_cut(tmp_path: pathlib.Path, api: str, size: int) -> None:
+    reply, name = reply_and_format()
+    (tmp_path / "reply.txt").write_text(reply, encoding="utf-8")
+    told = json.loads(command("read", "-f", name, "--as", api, "--model-name", "mine", tmp_path / "reply.txt"))
+    writer = parlance.ReplyApiWriter(api, model="mine")
+    reader = parlance.ReplyReader(name)
+    events = writer.begin()
+    for piece in cut(reply, size):
+        events += writer.add(reader.feed(piece))
+    events += writer.add(reader.finish())
+    events += writer.finish()
+    assert writer.to_dict() == told
+    sent = "".join(event.to_sse() for event in events) + writer.end_of_stream
+    assert sent.count("data: ") == len(events) + (api == "openai")
+    assert all(isinstance(event.data, dict) for event in events)
+
+
+def test_deltas_add_up_to_the_message() -> None:
+    reply, name = reply_and_format()
+    deltas, reader = parlance.ReplyDeltas(), parlance.ReplyReader(name)
+    content, arguments, names = "", "", []
+    for event in reader.stream(cut(reply, 3)):
+        delta = deltas.add(event) or {}
+        content += delta.get("content") or ""
+        for call in delta.get("tool_calls", []):
+            names += [call["function"]["name"]] if "name" in call["function"] else []
+            arguments += call["function"]["arguments"]
+    message = reader.message
+    assert (content, names, arguments) == (message.content, [call.name for call in message.calls], message.calls[0].arguments)
+    assert deltas.finish_reason == "tool_calls"
+
+
+def test_usage_and_length_are_the_servers() -> None:
+    writer = parlance.ReplyApiWriter("openai")
+    reader = parlance.ReplyReader("chatml")
+    writer.begin()
+    writer.add(reader.feed("Hel"))
+    writer.finish(length=True, input_tokens=3, output_tokens=1)
+    answer = writer.to_dict()
+    assert answer["choices"][0]["finish_reason"] == "length"
+    assert answer["usage"] == {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+
+
+# ---- streams
+
+
+def test_a_stream_gives_the_events_of_feeding() -> None:
+    reply, name = reply_and_format()
+    fed = parlance.ReplyReader(name)
+    expected = [event for piece in cut(reply, 5) for event in fed.feed(piece)] + fed.finish()
+    assert list(parlance.ReplyReader(name).stream(cut(reply, 5))) == expected
+
+    async def pieces() -> Any:
+        for piece in cut(reply, 5):
+            await asyncio.sleep(0)
+            yield piece.encode("utf-8")
+
+    async def collected() -> list[parlance.ReplyEvent]:
+        return [event async for event in parlance.ReplyReader(name).astream(pieces())]
+
+    assert asyncio.run(collected()) == expected
+    assert expected[0].to_dict()["kind"] == expected[0].kind
+
+
+def test_events_of_a_stream_come_at_once_and_an_exception_of_the_source_passes() -> None:
+    def source() -> Any:
+        yield "Hello"
+        raise ConnectionError("gone")
+
+    events = parlance.ReplyReader("chatml").stream(source())
+    assert next(events).text == "Hello"
+    with pytest.raises(ConnectionError):
+        next(events)
+
+
+# ---- what else `parlance read` takes
+
+
+def test_a_prompt_is_read_as_the_conversation_that_renders_to_it(tmp_path: pathlib.Path) -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    text = parlance.Template.builtin("chatglm3").render(messages).text
+    (tmp_path / "prompt.txt").write_text(text, encoding="utf-8")
+    read = parlance.read_conversation(text, "chatglm3")
+    assert read == json.loads(command("read", "-f", "chatglm3", "--conversation", tmp_path / "prompt.txt"))
+    assert [message["content"] for message in read["messages"][-2:]] == ["Hi", "Hello"]
+    with pytest.raises(parlance.Error):
+        parlance.read_conversation("no turn", "chatglm3")
+    with pytest.raises(ValueError, match="no turns"):
+        parlance.read_conversation(text, "chatml")
+
+
+def test_a_call_that_breaks_off_has_its_values_so_far() -> None:
+    reply, name = reply_and_format()
+    message = parlance.read(reply[: reply.index("Kiel") + 2], name)
+    assert message.calls[0].complete is False
+    assert message.to_dict(partial=True)["tool_calls"][0]["partial"] == {"city": "Ki"}
+    assert message.to_dict(make_call_id=lambda: "mine")["tool_calls"][0]["id"] == "mine"
+
+    def raises() -> str:
+        raise LookupError("no id")
+
+    with pytest.raises(LookupError):
+        message.to_dict(make_call_id=raises)
