@@ -51,6 +51,8 @@ class DocumentBuilder {
   void real(double value);
   /// UTF-8. Lone surrogates stand as three bytes, as in Python's "surrogatepass". Other bytes are an error.
   void string(std::string_view text);
+  /// The same for a text that is known to be such, as every str of Python is; it is not checked.
+  void known_string(std::string_view text);
 
   void begin_list();
   void end_list();
@@ -60,6 +62,7 @@ class DocumentBuilder {
   void begin_dict();
   /// The key of the next value. Of equal keys the last value counts, at the first one's place.
   void key(std::string_view text);
+  void known_key(std::string_view text);  ///< as known_string
   void end_dict();
 
   /// How many lists and dicts are open.

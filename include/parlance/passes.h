@@ -109,6 +109,11 @@ class Passes {
   void skip(Pass pass) { skipped_ |= bit(pass); }
   Result<void> skip(std::string_view name);
 
+  /// A set of passes: bit(pass) is set for each.
+  using Set = std::uint64_t;
+  static constexpr Set bit(Pass pass) { return Set{1} << static_cast<unsigned>(pass); }
+  /// The passes that run, where `usual` ones run unless they are skipped.
+  Set running(Set usual) const { return (usual | asked_) & ~skipped_; }
   bool asks_for(Pass pass) const { return (asked_ & bit(pass)) != 0; }
   bool skips(Pass pass) const { return (skipped_ & bit(pass)) != 0; }
   /// The setting that run() was given, or an empty one. Lifetime: until the next run().
@@ -120,10 +125,9 @@ class Passes {
 
  private:
   using Settings = std::vector<PassSetting>;
-  static constexpr std::uint64_t bit(Pass pass) { return std::uint64_t{1} << static_cast<unsigned>(pass); }
 
-  std::uint64_t asked_ = 0;
-  std::uint64_t skipped_ = 0;
+  Set asked_ = 0;
+  Set skipped_ = 0;
   std::shared_ptr<const Settings> settings_;  ///< by pass; null: all are empty
 };
 

@@ -6,6 +6,7 @@
 #include "conversation/normalise.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/nearest.h"
 #include "conversation/api_request.h"
@@ -401,13 +402,25 @@ Result<void> check_messages(Value messages, Value variables) {
   return {};
 }
 
-/// Does a pass run? Skipping wins over asking.
-bool runs(Pass pass, const ReadOptions& options) {
-  if (options.passes.skips(pass)) return false;
-  if (options.passes.asks_for(pass)) return true;
-  if (pass == Pass::null_members) return transformers_release(options.transformers).drops_null_members;
-  const NormalisePass& facts = normalise_passes()[static_cast<std::size_t>(pass)];
-  return options.as_transformers ? facts.of_transformers : facts.by_default;
+/// The passes that run unasked: by default, and as transformers reads requests.
+struct UsualPasses {
+  Passes::Set by_default = 0, of_transformers = 0;
+
+  UsualPasses() {
+    for (const NormalisePass& pass : normalise_passes()) {
+      if (pass.by_default) by_default |= Passes::bit(pass.pass);
+      if (pass.of_transformers) of_transformers |= Passes::bit(pass.pass);
+    }
+  }
+};
+
+/// Skipping wins over asking.
+Passes::Set running_passes(const ReadOptions& options) {
+  static const UsualPasses kUsual;
+  Passes::Set usual = options.as_transformers ? kUsual.of_transformers : kUsual.by_default;
+  usual &= ~Passes::bit(Pass::null_members);
+  if (transformers_release(options.transformers).drops_null_members) usual |= Passes::bit(Pass::null_members);
+  return options.passes.running(usual);
 }
 
 void run_pass(Normaliser& n, const PassRow& pass) {
@@ -495,7 +508,8 @@ Result<void> normalise(ConversationState& state, const ReadOptions& options) {
   const Limits limits;
   Runtime rt(state.arena, limits);
   if (Result<void> converted = convert_request(state, options); !converted) return converted;
-  if (runs(Pass::generate_request, options) && generate_request(state, rt))
+  Passes::Set running = running_passes(options);
+  if ((running & Passes::bit(Pass::generate_request)) != 0 && generate_request(state, rt))
     state.changes.push_back({Pass::generate_request, -1, -1, "messages", -1, {}});
   if (!options.reasoning_effort.empty()) {
     // other words for it
@@ -512,8 +526,8 @@ Result<void> normalise(ConversationState& state, const ReadOptions& options) {
   }
   const Value given = *messages;
   Normaliser n(state, rt, given);
-  for (const PassRow& row : kPasses) {
-    if (!runs(row.pass, options)) continue;
+  for (; running != 0; running &= running - 1) {
+    const PassRow& row = kPasses[std::countr_zero(running)];
     n.pass = row.pass;
     n.setting = &state.passes.setting(row.pass);
     run_pass(n, row);

@@ -57,10 +57,15 @@ void DocumentBuilder::State::add(Given given) {
 }
 
 void DocumentBuilder::State::add_text(Step step, std::string_view given) {
+  const bool is_text = given.size() >= Runtime::kMaxText || utf8::validity(given) != utf8::Validity::malformed;
+  if (!is_text && takes(step)) return fail(ErrorCode::unicode_decode, "a text is not UTF-8");
+  add_known(step, given);
+}
+
+void DocumentBuilder::State::add_known(Step step, std::string_view given) {
   if (!takes(step)) return;
   if (text.size() + given.size() >= Runtime::kMaxText)
     return fail(ErrorCode::limit_memory, "texts of 2 GiB or more together");
-  if (utf8::validity(given) == utf8::Validity::malformed) return fail(ErrorCode::unicode_decode, "a text is not UTF-8");
   Given added{step, static_cast<std::uint32_t>(given.size()), {}};
   added.begin = text.size();
   text.append(given).push_back('\0');
@@ -215,12 +220,14 @@ void DocumentBuilder::real(double value) {
   inside().add(given);
 }
 void DocumentBuilder::string(std::string_view text) { inside().add_text(Step::string, text); }
+void DocumentBuilder::known_string(std::string_view text) { inside().add_known(Step::string, text); }
 void DocumentBuilder::begin_list() { inside().begin(Step::list); }
 void DocumentBuilder::end_list() { inside().end(Step::list); }
 void DocumentBuilder::begin_tuple() { inside().begin(Step::tuple); }
 void DocumentBuilder::end_tuple() { inside().end(Step::tuple); }
 void DocumentBuilder::begin_dict() { inside().begin(Step::dict); }
 void DocumentBuilder::key(std::string_view text) { inside().add_text(Step::key, text); }
+void DocumentBuilder::known_key(std::string_view text) { inside().add_known(Step::key, text); }
 void DocumentBuilder::end_dict() { inside().end(Step::dict); }
 std::size_t DocumentBuilder::depth() const { return state_ == nullptr ? 0 : state_->open.size(); }
 void DocumentBuilder::clear() { inside().clear(); }

@@ -51,7 +51,9 @@ struct PyApiEvent {
 using ApiEvents = std::vector<PyApiEvent>;
 
 auto sink_into(ApiEvents& events) {
-  return [&events](const ReplyApiEvent& event) { events.push_back({std::string(event.name), std::string(event.data)}); };
+  return [&events](const ReplyApiEvent& event) {
+    events.push_back({std::string(event.name), std::string(event.data)});
+  };
 }
 
 class PyApiWriter {
@@ -106,7 +108,8 @@ void bind_requests(nb::module_& module) {
   nb::class_<RequestNote>(module, "RequestNote", "What happened to a part of a request that was converted.")
       .def_prop_ro(
           "kind", [](const RequestNote& n) { return std::string(name_of(n.kind)); },
-          "'lost': it is not in the new request. 'missing': the API requires it, and the request has none. 'changed': it "
+          "'lost': it is not in the new request. 'missing': the API requires it, and the request has none. 'changed': "
+          "it "
           "is written in another way.")
       .def_ro("path", &RequestNote::path, "Where it stands in the request: 'messages[3].name'.")
       .def_ro("sentence", &RequestNote::sentence)
@@ -175,8 +178,7 @@ void bind_writer(nb::module_& module) {
           [](ReplyDeltas* self, nb::object make_id) { new (self) ReplyDeltas(id_maker(std::move(make_id))); },
           nb::kw_only(), "make_call_id"_a = nb::none(),
           nb::sig("def __init__(self, *, make_call_id: collections.abc.Callable[[], str] | None = None) -> None"))
-      .def("add", &delta_of, "event"_a,
-           nb::sig("def add(self, event: ReplyEvent) -> dict[str, typing.Any] | None"),
+      .def("add", &delta_of, "event"_a, nb::sig("def add(self, event: ReplyEvent) -> dict[str, typing.Any] | None"),
            "The delta for an event; None where it gives none.")
       .def_prop_ro(
           "finish_reason", [](const ReplyDeltas& d) { return std::string(d.finish_reason()); },

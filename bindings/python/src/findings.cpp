@@ -14,7 +14,8 @@ using namespace nb::literals;
 
 namespace {
 
-/// What experiments with this template go by: the model's special tokens and response template, and the variables given.
+/// What experiments with this template go by: the model's special tokens and response template, and the variables
+/// given.
 DeriveOptions options_for(const PyTemplate& chat_template, nb::handle format, nb::handle variables) {
   const ModelSource& model = chat_template.engine->reader.model();
   DeriveOptions options;
@@ -82,16 +83,15 @@ nb::dict report_to_dict(const CheckReport& report) {
 }
 
 void bind_derived(nb::module_& module) {
-  nb::class_<DerivedFormat>(module, "DerivedFormat", "How a template's model writes replies, and what the template can.")
+  nb::class_<DerivedFormat>(module, "DerivedFormat",
+                            "How a template's model writes replies, and what the template can.")
       .def_prop_ro(
           "verdict", [](const DerivedFormat& d) { return name_as_str(name_of(d.verdict)); },
-          "'verified': the format reads back all that the template shows. 'partial': `missing` says what was not found. "
+          "'verified': the format reads back all that the template shows. 'partial': `missing` says what was not "
+          "found. "
           "'none': no assistant turn could be rendered.")
       .def_prop_ro(
-          "format",
-          [](const DerivedFormat& d) {
-            return PyReplyFormat{take(CompiledReplyFormat::make(d.format))};
-          },
+          "format", [](const DerivedFormat& d) { return PyReplyFormat{take(CompiledReplyFormat::make(d.format))}; },
           "The ReplyFormat.")
       .def_ro("missing", &DerivedFormat::missing, "Why the verdict is not 'verified', as sentences.")
       .def_ro("notes", &DerivedFormat::notes, "What the template loses, as sentences.")
@@ -137,13 +137,14 @@ void bind_report(nb::module_& module) {
 void bind_findings(nb::module_& module) {
   bind_derived(module);
   bind_report(module);
-  module.def("derive", &derive_format, "template"_a, nb::kw_only(), "format"_a = nb::none(), "variables"_a,
-             nb::sig("def derive(template: Template, *, format: ReplyFormat | str | dict[str, typing.Any] | None = None, "
-                     "**variables: typing.Any) -> DerivedFormat"),
-             "Finds by experiments how a template's model writes replies, and what the template can: `parlance format`. "
-             "Takes some milliseconds; keep the result.\n\nWith `format` that one is tested and none is derived. Other "
-             "keyword arguments are variables of the template.\n\nRaises parlance.Error if the template cannot be "
-             "compiled; one that always raises gives the verdict 'none'.   Threads: any; releases the GIL.");
+  module.def(
+      "derive", &derive_format, "template"_a, nb::kw_only(), "format"_a = nb::none(), "variables"_a,
+      nb::sig("def derive(template: Template, *, format: ReplyFormat | str | dict[str, typing.Any] | None = None, "
+              "**variables: typing.Any) -> DerivedFormat"),
+      "Finds by experiments how a template's model writes replies, and what the template can: `parlance format`. "
+      "Takes some milliseconds; keep the result.\n\nWith `format` that one is tested and none is derived. Other "
+      "keyword arguments are variables of the template.\n\nRaises parlance.Error if the template cannot be "
+      "compiled; one that always raises gives the verdict 'none'.   Threads: any; releases the GIL.");
   module.def("check", &check_laws, "template"_a, nb::kw_only(), "count"_a = 200, "seed"_a = 1, "format"_a = nb::none(),
              "variables"_a,
              nb::sig("def check(template: Template, *, count: int = 200, seed: int = 1, format: ReplyFormat | str | "

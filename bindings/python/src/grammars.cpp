@@ -17,7 +17,8 @@ namespace {
 GrammarSyntax syntax_named(const std::string& name) {
   const std::optional<GrammarSyntax> found = find_grammar_syntax(name);
   if (!found)
-    throw nb::value_error(("the syntaxes are 'gbnf', 'lark', 'structural-tag' and 'json-schema', not '" + name + "'").c_str());
+    throw nb::value_error(
+        ("the syntaxes are 'gbnf', 'lark', 'structural-tag' and 'json-schema', not '" + name + "'").c_str());
   return *found;
 }
 
@@ -118,7 +119,8 @@ void bind_grammars(nb::module_& module) {
            "llama-server: `grammar`, `grammar_lazy`, `grammar_triggers`, `preserved_tokens`.\n\nRaises parlance.Error "
            "(also ValueError) if a call is required, if there are none, or if nothing marks where one begins.")
       .def_prop_ro(
-          "notes", [](const Grammar& g) { return g.notes(); }, "Where the grammar allows more than the schemas, or less.")
+          "notes", [](const Grammar& g) { return g.notes(); },
+          "Where the grammar allows more than the schemas, or less.")
       .def(
           "accepts",
           [](const Grammar& g, nb::str text) {
@@ -149,11 +151,12 @@ void bind_grammars(nb::module_& module) {
       "* `text_around_calls=True`: text may stand between calls and behind them.\n"
       "* `tokenizer`: which marks are control tokens; a Lark grammar needs it.\n\n"
       "Raises parlance.Error if the tools or the format cannot be read, or if no reply would be allowed.");
-  module.def("schema_grammar", &schema_grammar, "schema"_a, nb::kw_only(), "open"_a = false, "any_order"_a = false,
-             nb::sig("def schema_grammar(schema: str | dict[str, typing.Any], *, open: bool = False, any_order: bool = "
-                     "False) -> Grammar"),
-             "The grammar of the JSON texts that a JSON Schema allows, without a reply around them.\n\nRaises ValueError "
-             "for a schema that no value fits, JSONDecodeError for a text that is not JSON.");
+  module.def(
+      "schema_grammar", &schema_grammar, "schema"_a, nb::kw_only(), "open"_a = false, "any_order"_a = false,
+      nb::sig("def schema_grammar(schema: str | dict[str, typing.Any], *, open: bool = False, any_order: bool = "
+              "False) -> Grammar"),
+      "The grammar of the JSON texts that a JSON Schema allows, without a reply around them.\n\nRaises ValueError "
+      "for a schema that no value fits, JSONDecodeError for a text that is not JSON.");
 }
 
 }  // namespace parlance::python

@@ -58,12 +58,6 @@ std::string_view utf8_of(nb::handle text, nb::object& kept) {
   return {bytes, static_cast<std::size_t>(size)};
 }
 
-nb::str text_to_python(std::string_view text) {
-  PyObject* const made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogatepass");
-  if (made == nullptr) throw nb::python_error();
-  return nb::steal<nb::str>(made);
-}
-
 // ---- errors
 
 std::string ObjectTaker::path() const {
@@ -74,7 +68,7 @@ std::string ObjectTaker::path() const {
   for (std::size_t i = steps.size(); i-- > 0;) {
     const Step& step = *steps[i];
     if (steps.size() - i > kShown) return path + "…";
-    if (step.name != nullptr) {
+    if (!step.name.empty()) {
       path += step.name;
     } else if (step.index >= 0) {
       path += "[" + std::to_string(step.index) + "]";
@@ -145,7 +139,7 @@ void ObjectTaker::take_integer(nb::handle object) {
 void ObjectTaker::take_text(nb::handle text, bool is_key) {
   nb::object kept;
   const std::string_view bytes = utf8_of(text, kept);
-  is_key ? builder_.key(bytes) : builder_.string(bytes);
+  is_key ? builder_.known_key(bytes) : builder_.known_string(bytes);
 }
 
 /// As json.dumps writes keys.
@@ -264,9 +258,9 @@ void ObjectTaker::take_unusual(nb::handle object) {
   raise(PyExc_TypeError, "an object of type " + class_name(object) + " is not JSON");
 }
 
-void ObjectTaker::take_member(const char* name, nb::handle object) {
+void ObjectTaker::take_member(std::string_view name, nb::handle object) {
   const Inside inside(*this, {.name = name});
-  builder_.key(name);
+  builder_.known_key(name);
   take(object);
 }
 
@@ -280,12 +274,12 @@ void ObjectTaker::take_tools(nb::handle tools) { take_list("tools", tools, true)
 void ObjectTaker::take_messages(nb::handle messages) { take_list("messages", messages, false); }
 
 /// A member of the request that is a list, from any iterable but those that are something else.
-void ObjectTaker::take_list(const char* name, nb::handle list, bool may_be_functions) {
+void ObjectTaker::take_list(std::string_view name, nb::handle list, bool may_be_functions) {
   const Inside inside(*this, {.name = name});
   if (list.is_none()) raise(PyExc_TypeError, "a list is needed, not None");
   if (PyUnicode_Check(list.ptr()) != 0 || PyBytes_Check(list.ptr()) != 0 || PyDict_Check(list.ptr()) != 0)
     raise(PyExc_ValueError, "a list is needed, not a " + class_name(list));
-  builder_.key(name);
+  builder_.known_key(name);
   builder_.begin_list();
   take_items(list, may_be_functions);
   builder_.end_list();
@@ -341,7 +335,7 @@ nb::object from_json(std::string_view json) {
 
 std::string json_of(nb::handle object) {
   if (PyUnicode_Check(object.ptr()) != 0) return nb::cast<std::string>(object);
-  return taken_as_json([&](ObjectTaker& taker) { taker.take_member("", object); });
+  return taken_as_json([&](ObjectTaker& taker) { taker.take_member(std::string_view(), object); });
 }
 
 std::string json_of_tools(nb::handle tools) {
@@ -352,8 +346,7 @@ std::vector<std::pair<std::string, std::string>> json_members(nb::handle dict) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [name, value] : nb::cast<nb::dict>(dict)) {
     const auto key = nb::cast<std::string>(name);
-    all.emplace_back(
-        key, taken_as_json([&, &member = value](ObjectTaker& taker) { taker.take_member(key.c_str(), member); }));
+    all.emplace_back(key, taken_as_json([&, &member = value](ObjectTaker& taker) { taker.take_member(key, member); }));
   }
   return all;
 }

@@ -32,7 +32,7 @@ class ObjectTaker {
 
   void take(nb::handle object);
   /// The value of a member of the outermost dict.
-  void take_member(const char* name, nb::handle object);
+  void take_member(std::string_view name, nb::handle object);
   void take_member(nb::handle name, nb::handle object);
   /// A list of tools: functions become their schemas.
   void take_tools(nb::handle tools);
@@ -43,9 +43,9 @@ class ObjectTaker {
   /// A step of the path to the object that is being taken.
   struct Step {
     const Step* around = nullptr;
-    nb::handle key;              ///< of a dict, or
-    Py_ssize_t index = -1;       ///< of a list, or
-    const char* name = nullptr;  ///< of the request
+    nb::handle key;           ///< of a dict, or
+    Py_ssize_t index = -1;    ///< of a list, or
+    std::string_view name{};  ///< of the request
   };
   class Inside;
 
@@ -57,7 +57,7 @@ class ObjectTaker {
   void take_dict(nb::handle dict);
   void take_mapping(nb::handle mapping);
   void take_items(nb::handle iterable, bool may_be_functions);
-  void take_list(const char* name, nb::handle list, bool may_be_functions);
+  void take_list(std::string_view name, nb::handle list, bool may_be_functions);
   nb::object schema_of(nb::handle function) const;
   std::string path() const;
   [[noreturn]] void raise(PyObject* type, const std::string& sentence) const;

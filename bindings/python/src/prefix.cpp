@@ -64,7 +64,8 @@ Side side_of(nb::handle given) {
 
 PyPrefix prefix(nb::handle before, nb::handle after) {
   const Side a = side_of(before), b = side_of(after);
-  if ((a.tokens == nullptr) != (b.tokens == nullptr)) throw nb::type_error("prefix() takes two Renderings, or two Tokens");
+  if ((a.tokens == nullptr) != (b.tokens == nullptr))
+    throw nb::type_error("prefix() takes two Renderings, or two Tokens");
   PyPrefix found;
   found.is_of_tokens = a.tokens != nullptr;
   {
@@ -108,11 +109,11 @@ void bind_prefix(nb::module_& module) {
       .def_ro("lost", &PyPrefix::lost, "Of the first prompt, those that the second does not share.")
       .def_ro("new", &PyPrefix::fresh, "Of the second prompt, those to be read anew.")
       .def_prop_ro("unit", &PyPrefix::unit, "'tokens', or 'bytes' where Renderings were compared.")
-      .def_prop_ro("difference", &PyPrefix::difference_as_dict,
-                   nb::sig("def difference(self) -> dict[str, typing.Any] | None"),
-                   "The first difference: its byte and token, the template's line and the input's path on both sides, "
-                   "`changed_input` (the path of the input that changed; '' if the template alone is the cause), and all "
-                   "of it as a `sentence`. None if there is none.")
+      .def_prop_ro(
+          "difference", &PyPrefix::difference_as_dict, nb::sig("def difference(self) -> dict[str, typing.Any] | None"),
+          "The first difference: its byte and token, the template's line and the input's path on both sides, "
+          "`changed_input` (the path of the input that changed; '' if the template alone is the cause), and all "
+          "of it as a `sentence`. None if there is none.")
       .def("__bool__", [](const PyPrefix& p) { return !p.difference; })
       .def("to_dict", &prefix_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
            "What `parlance prefix --json` prints.")

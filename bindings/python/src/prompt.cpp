@@ -151,7 +151,11 @@ Workspace& workspace() {
   return kept;
 }
 
-std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
+namespace {
+
+/// Reads a request, and renders it if `renders`. The GIL is let go of once, after the objects were gone through.
+std::shared_ptr<Prompt> make_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments,
+                                    bool renders) {
   std::shared_ptr<Prompt> prompt = PromptPool::take();
   prompt->reuse(engine);
   prompt->options.add_generation_prompt = arguments.add_generation_prompt;
@@ -164,24 +168,24 @@ std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine,
   ObjectTaker taker(*builder, arguments.take);
   take_request(taker, arguments);
   (*builder).end_dict();
-  Result<void> read;
-  {
+  const Result<void> done = [&]() -> Result<void> {
     const nb::gil_scoped_release release;
-    read = engine->reader.read_into(prompt->request, *builder);
-  }
-  check(read);
+    Result<void> read = engine->reader.read_into(prompt->request, *builder);
+    if (!read || !renders) return read;
+    return engine->reader.render(prompt->request, prompt->options, workspace(), prompt->rendering);
+  }();
+  check(done);
   return prompt;
 }
 
+}  // namespace
+
+std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
+  return make_prompt(engine, arguments, false);
+}
+
 std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
-  std::shared_ptr<Prompt> prompt = read_prompt(engine, arguments);
-  Result<void> done;
-  {
-    const nb::gil_scoped_release release;
-    done = engine->reader.render(prompt->request, prompt->options, workspace(), prompt->rendering);
-  }
-  check(done);
-  return prompt;
+  return make_prompt(engine, arguments, true);
 }
 
 ReplyStart start_of(Prompt& prompt) {

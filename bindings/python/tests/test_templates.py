@@ -10,6 +10,7 @@ import pickle
 import sys
 import threading
 import types
+from random import Random
 from typing import Any
 
 import parlance
@@ -291,3 +292,28 @@ def test_passes() -> None:
         parlance.Template.builtin("chatml", passes=["text-onli"])
     with pytest.raises(TypeError, match="pases"):
         parlance.Template.builtin("chatml", pases=[])  # type: ignore[call-arg]
+
+
+def test_a_prompt_of_characters_of_every_width_is_the_str_that_it_was_made_of() -> None:
+    template = parlance.Template.from_string("{{ messages[0].content }}")
+    random = Random(7)
+    widths = ["ab c\n", "ab\x80\xe9\xff", "a\u0100\u4e2d\ud7ff\ue000\uffff", "a\ud800\udfff\u0100", "a\xe9\u4e2d\U00010000\U0010ffff🙂"]
+    for characters in widths:
+        for size in [*range(70), 127, 128, 129, 500, 5000]:
+            for rare in (1, 40):
+                text = "".join(random.choice(characters) if random.randrange(rare) == 0 else "x" for _ in range(size))
+                got = template.render([{"role": "user", "content": text}]).text
+                assert got == text
+                assert len(got) == len(text)
+                assert (got.isascii(), max(got, default="")) == (text.isascii(), max(text, default=""))
+                assert {got: 1}[text] == 1  # the hash is that of an equal str
+
+
+def test_a_template_that_cuts_a_character_gives_an_error_or_the_whole_text() -> None:
+    cut = parlance.Template.from_string("{{ range .Messages }}{{ slice .Content 0 1 }}{{ end }}a text behind it", syntax="go")
+    for content in ("\u4e2d", "\xe9", "🙂", "a"):
+        rendering = cut.render([{"role": "user", "content": content}])
+        try:
+            assert rendering.text.endswith("a text behind it")
+        except UnicodeDecodeError as error:
+            assert error.start == 0

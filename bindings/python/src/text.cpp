@@ -1,0 +1,146 @@
+// UTF-8 as a str. CPython's own decoder begins with bytes for each character and copies all of it again for each wider
+// one that it meets; a prompt of a megabyte with one emoji takes it longer than the prompt took to render.
+//
+// Begin reading at text_to_python.
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "objects.h"
+
+namespace parlance::python {
+
+namespace {
+
+/// Raises UnicodeDecodeError where it is not UTF-8.
+nb::str decoded_by_python(std::string_view text) {
+  PyObject* const made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogatepass");
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal<nb::str>(made);
+}
+
+#ifndef Py_LIMITED_API
+
+/// How many characters a text has, and the first byte of the largest.
+struct Extent {
+  std::size_t characters = 0;
+  unsigned char largest = 0;
+};
+
+/// In blocks whose counts fit in a byte, which compilers turn into vector instructions.
+Extent extent_of(std::string_view text) {
+  constexpr std::size_t kBlock = 128;
+  Extent extent;
+  for (std::size_t at = 0; at < text.size(); at += kBlock) {
+    const std::string_view block = text.substr(at, kBlock);
+    unsigned char characters = 0, largest = 0;
+    for (const char byte : block) {
+      characters = static_cast<unsigned char>(characters + ((static_cast<unsigned char>(byte) & 0xC0) != 0x80));
+      largest = std::max(largest, static_cast<unsigned char>(byte));
+    }
+    extent.characters += characters;
+    extent.largest = std::max(extent.largest, largest);
+  }
+  return extent;
+}
+
+Py_UCS4 largest_character(unsigned char first_byte) {
+  if (first_byte < 0x80) return 0x7F;
+  if (first_byte < 0xC4) return 0xFF;
+  return first_byte < 0xF0 ? 0xFFFF : 0x10FFFF;
+}
+
+/// A character, and how many bytes it takes; 0 bytes where there is none.
+struct Character {
+  Py_UCS4 value = 0;
+  std::ptrdiff_t size = 0;
+};
+
+/// The character that begins here, which is not ASCII. Lone surrogates are characters; all else is as UTF-8 has it.
+inline Character character_at(const unsigned char* p, const unsigned char* end) {
+  const Py_UCS4 first = *p;
+  const std::ptrdiff_t left = end - p;
+  const auto is_next = [p](int i) { return (p[i] & 0xC0) == 0x80; };
+  const auto bits = [p](int i) { return static_cast<Py_UCS4>(p[i] & 0x3F); };
+  if (first >= 0xE0 && first < 0xF0) {
+    if (left < 3 || !is_next(1) || !is_next(2)) return {};
+    const Py_UCS4 value = (first & 0x0F) << 12 | bits(1) << 6 | bits(2);
+    return {value, value < 0x800 ? 0 : 3};
+  }
+  if (first < 0xE0) {
+    if (first < 0xC2 || left < 2 || !is_next(1)) return {};
+    return {(first & 0x1F) << 6 | bits(1), 2};
+  }
+  if (left < 4 || !is_next(1) || !is_next(2) || !is_next(3)) return {};
+  const Py_UCS4 value = (first & 0x0F) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3);
+  return {value, value < 0x10000 || value > 0x10FFFF ? 0 : 4};
+}
+
+constexpr std::ptrdiff_t kStep = 16;
+
+/// Of ASCII. The two do not overlap, which the compiler has to know to do it in a few instructions.
+template <typename Unit>
+void widen_step(const unsigned char* __restrict from, Unit* __restrict to) {
+  for (std::ptrdiff_t i = 0; i < kStep; ++i) to[i] = from[i];
+}
+
+/// Writes as many characters as the text has leading bytes; false where it is not UTF-8.
+template <typename Unit>
+bool write_characters(std::string_view text, Unit* out) {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const end = p + text.size();
+  while (p < end) {
+    while (end - p >= kStep) {
+      std::uint64_t halves[2];
+      std::memcpy(halves, p, sizeof halves);
+      if (((halves[0] | halves[1]) & 0x8080808080808080u) != 0) break;
+      widen_step(p, out);
+      p += kStep;
+      out += kStep;
+    }
+    // What is not ASCII seldom stands alone.
+    for (const auto* const until = p + std::min(end - p, kStep); p < until;) {
+      const Character next = *p < 0x80 ? Character{*p, 1} : character_at(p, end);
+      if (next.size == 0) return false;
+      p += next.size;
+      *out++ = static_cast<Unit>(next.value);
+    }
+  }
+  return true;
+}
+
+bool write_into(PyObject* made, std::string_view text) {
+  switch (PyUnicode_KIND(made)) {
+    case PyUnicode_1BYTE_KIND: return write_characters(text, PyUnicode_1BYTE_DATA(made));
+    case PyUnicode_2BYTE_KIND: return write_characters(text, PyUnicode_2BYTE_DATA(made));
+    default: return write_characters(text, PyUnicode_4BYTE_DATA(made));
+  }
+}
+
+/// An invalid object where the text is not UTF-8.
+nb::object decoded(std::string_view text) {
+  const Extent extent = extent_of(text);
+  nb::object made = nb::steal(
+      PyUnicode_New(static_cast<Py_ssize_t>(extent.characters), largest_character(extent.largest)));
+  if (!made.is_valid()) throw nb::python_error();
+  if (!write_into(made.ptr(), text)) made.reset();
+  return made;
+}
+
+#endif
+
+}  // namespace
+
+nb::str text_to_python(std::string_view text) {
+#ifndef Py_LIMITED_API
+  // A shorter text may be one that Python keeps.
+  constexpr std::size_t kLeast = 16;
+  const nb::object made = text.size() < kLeast ? nb::object() : decoded(text);
+  if (made.is_valid()) return nb::borrow<nb::str>(made);
+#endif
+  return decoded_by_python(text);
+}
+
+}  // namespace parlance::python
