@@ -116,7 +116,10 @@ def encode(
     if truncation:
         ids = [truncated(tokenizer, one, max_length) for one in ids]
         masks = [truncated(tokenizer, one, max_length) for one in masks]
-    out = tokenizer.pad({"input_ids": ids}, padding=padding, max_length=max_length, return_tensors=None, **tokenizer_kwargs)
+    made = {"input_ids": ids}
+    if "token_type_ids" in getattr(tokenizer, "model_input_names", ()):
+        made["token_type_ids"] = [[0] * len(one) for one in ids]
+    out = tokenizer.pad(made, padding=padding, max_length=max_length, return_tensors=None, **tokenizer_kwargs)
     if kinds:
         side = str(tokenizer_kwargs.get("padding_side") or getattr(tokenizer, "padding_side", "right"))
         out["assistant_masks"] = padded(masks, out["input_ids"], side)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, TypeVar
+
+_Item = TypeVar("_Item")
 
 
 class Sanitized:
@@ -44,6 +46,7 @@ class Sanitized:
         return self._tokenizer.pad({"input_ids": ids if is_batched or shape["return_tensors"] else ids[0]}, **shape, **more)
 
 
-def truncated(tokenizer: Any, ids: list[int], max_length: int | None) -> list[int]:
+def truncated(tokenizer: Any, ids: list[_Item], max_length: int | None) -> list[_Item]:
+    """What belongs to the tokens that are left where the tokenizer cuts a text."""
     most = max_length or tokenizer.model_max_length
     return ids[:most] if getattr(tokenizer, "truncation_side", "right") == "right" else ids[-most:]

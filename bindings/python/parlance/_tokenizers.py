@@ -71,3 +71,8 @@ def _of_callables(tokenizer: Any, added: tuple[tuple[int, str, bool], ...]) -> _
     else:
         raise TypeError(f"a {type(tokenizer).__name__} is no tokenizer: it has no encode")
     return _Tokenizer._from_callables(encode, text, list(added))
+
+
+def is_processor(object: Any) -> bool:
+    """Whether it is a processor of transformers, which has a tokenizer beside what reads images, videos or audio."""
+    return any(kind.__name__ == "ProcessorMixin" for kind in type(object).__mro__)

@@ -9,12 +9,13 @@ _transformers.py, ids and masks by origin are in _origins.py. Begin reading at a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from parlance._origins import GENERATION, encode, kinds_of
 from parlance._sanitized import Sanitized
-from parlance._tokenizers import tokenizer_of
+from parlance._tokenizers import is_processor, tokenizer_of
 from parlance._transformers import check_continued, followed, render_chats, warn_without_tags
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
@@ -30,7 +31,24 @@ def _is_batch(conversation: Any) -> bool:
 
 # ---- the method
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
+
+def _also_for_processors(method: _Method) -> _Method:
+    """The method, which hands a processor on to that of processors. These have their positional arguments in another order."""
+
+    @functools.wraps(method)
+    def either(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_processor(tokenizer):
+            from parlance import processors
+
+            return processors.apply_chat_template(tokenizer, *args, **kwargs)
+        return method(tokenizer, *args, **kwargs)
+
+    return either  # type: ignore[return-value]
+
+
+@_also_for_processors
 def apply_chat_template(
     tokenizer: Any,
     conversation: Any,
@@ -56,6 +74,8 @@ def apply_chat_template(
 ) -> Any:
     """What `tokenizer.apply_chat_template(conversation, …)` gives, rendered by parlance.
 
+    `tokenizer` may be a processor too, whose method has other arguments (parlance.processors).
+
     All arguments are those of transformers; three are parlance's own:
 
     * `protect=True`: no text of the request can become a control token. Unlike `sanitize_control_tokens` it also covers keys and
@@ -80,13 +100,15 @@ def apply_chat_template(
     if continue_final_message:
         check_continued(add_generation_prompt, return_assistant_tokens_mask)
     sanitized = None
-    if sanitize_control_tokens:
+    by_origin = protect or bool(kinds)
+    if sanitize_control_tokens and by_origin and tokenize:
+        protect = True  # which covers it
+    elif sanitize_control_tokens:
         sanitized = Sanitized(tokenizer, template, tokenize and not return_assistant_tokens_mask)
         chats = [getattr(chat, "messages", chat) for chat in chats]
         chats, tools, documents, kwargs = sanitized.mark(chats, tools, documents, kwargs)
     if return_assistant_tokens_mask:
         warn_without_tags(template)
-    by_origin = protect or bool(kinds)
     rendered = render_chats(
         template,
         chats,
