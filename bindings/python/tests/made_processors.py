@@ -15,7 +15,7 @@ TAGGED = (
 )
 SHOW = (
     "{% macro show(m) %}{% if m.content is string %}{{ m.content }}{% else %}{% for part in m.content %}"
-    "{% if part.type == 'text' %}{{ part.text }}{% else %}IMAGE{% endif %}{% endfor %}{% endif %}{% endmacro %}"
+    "{% if part.type == 'text' %}{{ part.text }}{% else %}PLACEHOLDER{% endif %}{% endfor %}{% endif %}{% endmacro %}"
 )
 
 
@@ -81,23 +81,33 @@ def smolvlm() -> Any:
     return made(read, tokenizer(), videos(size={"longest_edge": 32}), image_seq_len=3)
 
 
-# The maker of a processor, and the text that its template writes for an image.
-MAKERS: dict[str, tuple[Callable[[], Any], str]] = {
-    "llava": (llava, "<image>"),
-    "idefics3": (idefics3, "<image>"),
-    "gemma3": (gemma3, "<start_of_image>"),
-    "pixtral": (pixtral, "[IMG]"),
-    "qwen2_vl": (qwen2_vl, "<|image_pad|>"),
-    "smolvlm": (smolvlm, "<image>"),
+def qwen2_audio() -> Any:
+    import transformers
+
+    made = named("qwen2_audio.processing_qwen2_audio", "Qwen2AudioProcessor")
+    tokens = {"audio_token": "<|AUDIO|>", "audio_bos_token": "<|audio_bos|>", "audio_eos_token": "<|audio_eos|>"}
+    return made(transformers.WhisperFeatureExtractor(chunk_length=1), tokenizer(extra_special_tokens=tokens))
+
+
+# The maker of a processor, what it is given, and the text that its template writes for that.
+MAKERS: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "llava": (llava, "image", "<image>"),
+    "idefics3": (idefics3, "image", "<image>"),
+    "gemma3": (gemma3, "image", "<start_of_image>"),
+    "pixtral": (pixtral, "image", "[IMG]"),
+    "qwen2_vl": (qwen2_vl, "image", "<|image_pad|>"),
+    "qwen2_vl of videos": (qwen2_vl, "video", "<|video_pad|>"),
+    "qwen2_audio": (qwen2_audio, "audio", "<|AUDIO|>"),
+    "smolvlm": (smolvlm, "image", "<image>"),
 }
 
 
 def processor(name: str, template: str = TAGGED) -> Any:
-    """The processor, with a template that writes its placeholder for an image.
+    """The processor, with a template that writes its placeholder for each part that is no text.
 
     Raises ImportError, or AttributeError with some releases, where something is not installed that it needs.
     """
-    maker, image = MAKERS[name]
+    maker, _, placeholder = MAKERS[name]
     made = maker()
-    made.chat_template = SHOW.replace("IMAGE", image) + template
+    made.chat_template = SHOW.replace("PLACEHOLDER", placeholder) + template
     return made
