@@ -64,7 +64,7 @@ _LAZY = {
     "apply_chat_template": "parlance.chat",
     "install": "parlance.chat",
     "uninstall": "parlance.chat",
-    "tokenizer_of": "parlance.chat",
+    "tokenizer_of": "parlance._tokenizers",
     "Sample": "parlance.session",
     "Session": "parlance.session",
 }

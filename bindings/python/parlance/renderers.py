@@ -31,7 +31,7 @@ from renderers.configs import BaseRendererConfig
 
 from parlance._core import Message, Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
 from parlance._errors import Error
-from parlance.chat import tokenizer_of
+from parlance._tokenizers import tokenizer_of
 from parlance.session import extend_with_reply, written_text
 
 logger = logging.getLogger("parlance")

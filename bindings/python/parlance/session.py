@@ -70,7 +70,7 @@ class Session:
         now: datetime.datetime | None = None,
         **variables: Any,
     ) -> None:
-        from parlance.chat import tokenizer_of
+        from parlance._tokenizers import tokenizer_of
 
         self._template = template
         self._tokenizer: Tokenizer = tokenizer_of(tokenizer)

@@ -76,9 +76,9 @@ def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
 
 
 def test_the_release_that_is_followed(chatml_tokenizer: str) -> None:
-    from parlance.chat import _nearest
+    from parlance._transformers import nearest
 
-    followed = [_nearest(version) for version in ("4.57.1", "5.21.0", "5.22.9", "5.23.0.dev0", "5.24.0", "6.0")]
+    followed = [nearest(version) for version in ("4.57.1", "5.21.0", "5.22.9", "5.23.0.dev0", "5.24.0", "6.0")]
     assert followed == ["5.21.0", "5.21.0", "5.22.2", "5.23.0", "5.23.0", "5.23.0"]
     made = transformers_tokenizer(chatml_tokenizer)
     with pytest.raises(ValueError, match="follows transformers"):

@@ -1,0 +1,149 @@
+"""Ids and masks of a prompt by where its text came from.
+
+Two things are found in a rendering, as ranges of characters: what is forged, that is text of the request that would be a control token,
+and what is learnt. A prompt that is another text than its rendering's (cut where a message goes on, expanded by a processor) is encoded
+by the same two. Begin reading at encode.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from parlance._core import Rendering, Template, Tokenizer, Tokens
+from parlance._sanitized import truncated
+from parlance._tokenizers import tokenizer_of
+from parlance._transformers import RenderedChat
+
+KINDS = ("assistant", "content", "reasoning", "calls", "marker", "stop")
+GENERATION = "generation"  # the {% generation %} blocks
+
+# What an encoding of `protect` and `mask` takes of tokenizer_kwargs.
+_PADDING = ("padding_side", "pad_to_multiple_of", "return_attention_mask", "verbose")
+
+Ranges = list[tuple[int, int]]
+
+
+def kinds_of(mask: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The kinds that `mask` names. Raises ValueError for a word that is none."""
+    kinds = (mask,) if isinstance(mask, str) else tuple(mask or ())
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"mask is one of {', '.join(KINDS)}, or several of them, not {kind!r}")
+    return kinds
+
+
+def learnt_in(rendering: Rendering, kinds: Sequence[str]) -> Ranges:
+    """The ranges of these kinds, in the order of the prompt."""
+    found: Ranges = []
+    if GENERATION in kinds:
+        found += rendering.generation
+    if "assistant" in kinds:
+        found += rendering.assistant
+    found += [piece for kind, piece in rendering.kinds if kind in kinds]
+    return sorted(found)
+
+
+def forged_in(rendering: Rendering, engine: Tokenizer) -> Ranges:
+    """The ranges of text of the request that would be control tokens, in the order of the prompt."""
+    safe = rendering.tokens(engine, protect=True)
+    if not safe.guarded:
+        return []
+    kept = set(_controls(safe))
+    return [where for where in _controls(rendering.tokens(engine, protect=False)) if where not in kept]
+
+
+def _controls(tokens: Tokens) -> Iterable[tuple[int, int]]:
+    return (where for where, is_control in zip(tokens.ranges, tokens.control, strict=True) if is_control)
+
+
+@functools.cache
+def _pieces() -> Template:
+    return Template.from_string("{% for m in messages %}{{ m.ours }}{{ m.theirs }}{% endfor %}", adapt=False)
+
+
+def tokens_of(engine: Tokenizer, text: str, forged: Sequence[tuple[int, int]], *, add_special_tokens: bool = False) -> Tokens:
+    """The tokens of a text in which nothing that overlaps these ranges is a control token."""
+    messages: list[dict[str, str]] = []
+    at = 0
+    for begin, end in [*forged, (len(text), len(text))]:
+        begin, end = max(at, begin), min(end, len(text))
+        messages.append({"role": "user", "ours": text[at:begin], "theirs": text[begin:end]})
+        at = max(begin, end)
+    rendering = _pieces().render(messages, add_generation_prompt=False)
+    return rendering.tokens(engine, trust=["messages[*].ours"], add_special_tokens=add_special_tokens)
+
+
+def mask_of(tokens: Sequence[tuple[int, int]], learnt: Sequence[tuple[int, int]]) -> list[int]:
+    """1 for each token, given by its range, that has a character in one of the ranges, else 0."""
+    mask = [0] * len(tokens)
+    for begin, end in learnt:
+        for i, (first, last) in enumerate(tokens):
+            if first < end and last > begin:
+                mask[i] = 1
+    return mask
+
+
+def encode(
+    tokenizer: Any,
+    chats: Sequence[RenderedChat],
+    is_batched: bool,
+    kinds: Sequence[str],
+    *,
+    protect: bool,
+    padding: bool | str,
+    truncation: bool,
+    max_length: int | None,
+    return_tensors: str | None,
+    tokenizer_kwargs: dict[str, Any],
+) -> Any:
+    """A BatchEncoding of ids and masks by where the text came from; padded and cut as the tokenizer does it.
+
+    Raises ValueError for `tokenizer_kwargs` that only the tokenizer itself could follow.
+    """
+    for name in tokenizer_kwargs:
+        if name not in _PADDING:
+            raise ValueError(f"tokenizer_kwargs {name!r} does not go together with protect or mask; {', '.join(_PADDING)} do")
+    engine = tokenizer_of(tokenizer)
+    ids: list[list[int]] = []
+    masks: list[list[int]] = []
+    for chat in chats:
+        tokens = _tokens(engine, chat, protect)
+        ids.append(tokens.ids)
+        if kinds:
+            masks.append(mask_of(tokens.ranges, learnt_in(chat.rendering, kinds)) if GENERATION in kinds else _mask(tokens, chat, kinds))
+    if truncation:
+        ids = [truncated(tokenizer, one, max_length) for one in ids]
+        masks = [truncated(tokenizer, one, max_length) for one in masks]
+    made = {"input_ids": ids}
+    if "token_type_ids" in getattr(tokenizer, "model_input_names", ()):
+        made["token_type_ids"] = [[0] * len(one) for one in ids]
+    out = tokenizer.pad(made, padding=padding, max_length=max_length, return_tensors=None, **tokenizer_kwargs)
+    if kinds:
+        side = str(tokenizer_kwargs.get("padding_side") or getattr(tokenizer, "padding_side", "right"))
+        out["assistant_masks"] = padded(masks, out["input_ids"], side)
+    if not is_batched and not return_tensors:
+        for name in list(out.keys()):
+            out[name] = out[name][0]
+    if return_tensors:
+        out.convert_to_tensors(tensor_type=return_tensors)
+    return out
+
+
+def _tokens(engine: Tokenizer, chat: RenderedChat, protect: bool) -> Tokens:
+    if len(chat.text) == len(chat.rendering.text):
+        return chat.rendering.tokens(engine, protect=protect)
+    return tokens_of(engine, chat.text, forged_in(chat.rendering, engine) if protect else [])
+
+
+def _mask(tokens: Tokens, chat: RenderedChat, kinds: Sequence[str]) -> list[int]:
+    if len(chat.text) == len(chat.rendering.text):
+        return tokens.mask(*kinds)
+    return mask_of(tokens.ranges, learnt_in(chat.rendering, kinds))
+
+
+def padded(masks: Sequence[list[int]], rows: Sequence[Sequence[int]], side: str) -> list[list[int]]:
+    """The masks as long as the rows of ids, with 0 for what was padded on this side."""
+    filled = [[0] * (len(row) - len(mask)) for row, mask in zip(rows, masks, strict=True)]
+    return [fill + mask if side == "left" else mask + fill for fill, mask in zip(filled, masks, strict=True)]

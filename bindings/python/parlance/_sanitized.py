@@ -1,0 +1,52 @@
+"""`sanitize_control_tokens`, by transformers' own functions."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, TypeVar
+
+_Item = TypeVar("_Item")
+
+
+class Sanitized:
+    """`sanitize_control_tokens` by transformers' own functions: it marks control tokens of the input before the prompt is rendered."""
+
+    def __init__(self, tokenizer: Any, template: str, is_allowed: bool):
+        from transformers.utils import chat_template_utils
+
+        self._tokenizer = tokenizer
+        self._functions = chat_template_utils
+        if not is_allowed:
+            raise ValueError(
+                "`sanitize_control_tokens=True` requires `tokenize=True` and is not compatible with `return_assistant_tokens_mask=True`."
+            )
+        self._pattern, self._markers = chat_template_utils._get_control_token_patterns(tokenizer._get_control_tokens(template))
+        self._is_newer = hasattr(tokenizer, "_mark_chat_inputs")  # from 5.23 on
+
+    def mark(self, chats: Any, tools: Any, documents: Any, variables: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any]]:
+        mark = functools.partial(self._functions.mark_control_tokens, control_tokens_re=self._pattern)
+        marked = mark(variables) if self._is_newer else variables
+        return [mark(chat) for chat in chats], mark(tools), mark(documents), marked
+
+    def encode(self, texts: list[str], is_batched: bool, truncation: bool, shape: dict[str, Any], more: dict[str, Any]) -> Any:
+        if self._is_newer:
+            return self._tokenizer(
+                texts if is_batched else texts[0],
+                truncation=truncation,
+                add_special_tokens=False,
+                sanitize_control_tokens=True,
+                **shape,
+                **more,
+            )
+        encode: Any = self._functions.encode_marked_chat  # of an older release, which has a parameter more
+        ids = [encode(self._tokenizer, text, self._markers) for text in texts]
+        if truncation:
+            shape = {**shape, "max_length": shape["max_length"] or self._tokenizer.model_max_length}
+            ids = [truncated(self._tokenizer, one, shape["max_length"]) for one in ids]
+        return self._tokenizer.pad({"input_ids": ids if is_batched or shape["return_tensors"] else ids[0]}, **shape, **more)
+
+
+def truncated(tokenizer: Any, ids: list[_Item], max_length: int | None) -> list[_Item]:
+    """What belongs to the tokens that are left where the tokenizer cuts a text."""
+    most = max_length or tokenizer.model_max_length
+    return ids[:most] if getattr(tokenizer, "truncation_side", "right") == "right" else ids[-most:]

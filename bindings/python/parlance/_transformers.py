@@ -1,0 +1,219 @@
+"""What transformers does around a chat template: which release is followed, what the template gets, where a continued message ends.
+
+Source of the rules: transformers 5.21 to 5.23, utils/chat_template_utils.py (render_jinja_template). Begin reading at render_chats.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from parlance._core import RELEASES, Rendering, Template
+
+logger = logging.getLogger("parlance")
+
+# Of transformers, oldest first: whether members of messages that are None are dropped.
+_RELEASES: dict[str, bool] = dict(RELEASES)
+
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+_TAG = "CONTINUE_FINAL_MESSAGE_TAG "
+_GENERATION = re.compile(r"\{\%-?\s*generation\s*-?\%\}")
+
+
+# ---- which release
+
+
+def followed(asked: str | None) -> str:
+    """The release of transformers to follow: the one that is asked for, else the installed one or the last that is known before it.
+
+    Raises ValueError if parlance does not follow the one that is asked for.
+    """
+    if asked is None:
+        try:
+            import transformers
+        except ImportError:
+            return list(_RELEASES)[-1]
+        return nearest(str(transformers.__version__))
+    if asked not in _RELEASES:
+        raise ValueError(f"parlance follows transformers {', '.join(_RELEASES)}, not {asked}")
+    return asked
+
+
+def nearest(version: str) -> str:
+    """The last release that is not later than this one; the oldest where all are."""
+
+    def number(release: str) -> list[int]:
+        return [int(part) for part in re.findall(r"\d+", release)[:3]]
+
+    return next((release for release in reversed(_RELEASES) if number(release) <= number(version)), next(iter(_RELEASES)))
+
+
+@functools.lru_cache(maxsize=128)
+def _compiled(text: str, version: str) -> Template:
+    return Template.from_string(text, as_transformers=version)
+
+
+# ---- the conversation
+
+
+def plain_tools(tools: Sequence[Any] | None) -> list[Any] | None:
+    """The tools as JSON schemas; functions are described by transformers' rule.
+
+    Raises ValueError for a tool that is neither.
+    """
+    if tools is None:
+        return None
+    from parlance._schema import get_json_schema
+
+    plain: list[Any] = []
+    for tool in tools:
+        if isinstance(tool, dict):
+            plain.append(tool)
+        elif inspect.isfunction(tool) or inspect.ismethod(tool):
+            plain.append(get_json_schema(tool))
+        else:
+            raise ValueError(
+                "Tools should either be a JSON schema, or a callable function with type hints "
+                "and a docstring suitable for auto-conversion to a schema."
+            )
+    return plain
+
+
+def _check_documents(documents: Sequence[Any] | None) -> None:
+    for document in documents or ():
+        if not isinstance(document, dict):
+            raise TypeError("Documents should be a list of dicts with 'title' and 'text' keys!")
+
+
+def _dropped(chat: Any, version: str) -> list[Any]:
+    """The messages without the members that are None, where the release drops them."""
+    if not _RELEASES[version]:
+        return list(chat)
+    return [{name: value for name, value in message.items() if value is not None} for message in chat]
+
+
+def _with_reasoning(message: dict[str, Any]) -> dict[str, Any]:
+    reasoning = next((message[name] for name in _REASONING if message.get(name) is not None), None)
+    return message if reasoning is None else {"thinking": reasoning, **message, "reasoning_content": reasoning}
+
+
+# ---- continuing the final message
+
+
+class _Continued:
+    """The conversation whose final message goes on: its text gets a tag, and the prompt is cut there."""
+
+    def __init__(self, messages: list[Any], field: str, template: str, version: str):
+        if not messages:
+            if not _RELEASES[version]:
+                raise IndexError("list index out of range")
+            raise ValueError("continue_final_message is set but the conversation is empty!")
+        # As the template gets it, with the reasoning under all of its names.
+        final = _with_reasoning(dict(messages[-1]))
+        text = final.get(field)
+        if text is None:
+            raise ValueError(f'continue_final_message is set but the final message has no "{field}" to continue!')
+        fields = [field]
+        if field in _REASONING:
+            fields = [name for name in _REASONING if final.get(name) == text]
+        if not any(name in template for name in fields):
+            raise ValueError(f'continue_final_message is set to "{field}" but this is not an accepted field in the chat_template')
+        if isinstance(text, (list, tuple)):
+            blocks = [dict(block) if isinstance(block, Mapping) else block for block in text]
+            last = next((block for block in reversed(blocks) if "text" in block), None)
+            if last is None:
+                raise ValueError("continue_final_message is set but we could not find any text to continue in the final message!")
+            self.text: str = last["text"]
+            last["text"] = last["text"] + _TAG
+            final[field] = type(text)(blocks)
+        else:
+            self.text = text
+            for name in fields:
+                final[name] = final[name] + _TAG
+        self.messages = [*messages[:-1], final]
+
+    def cut(self, prompt: str) -> str:
+        if self.text.strip() not in prompt or _TAG.strip() not in prompt:
+            raise ValueError(
+                "continue_final_message is set but the final message does not appear in the chat after "
+                "applying the chat template! This can happen if the chat template deletes portions of "
+                "the final message. Please verify the chat template and final message in your chat to "
+                "ensure they are compatible."
+                f"Final message to continue: {self.text.strip()}\nRendered chat:\n{prompt}"
+            )
+        at = prompt.rindex(_TAG.strip())
+        return prompt[:at] if prompt[at : at + len(_TAG)] == _TAG else prompt[:at].rstrip()
+
+
+def check_continued(add_generation_prompt: bool, return_assistant_tokens_mask: bool) -> None:
+    """Raises ValueError for what transformers does not take together with `continue_final_message`."""
+    if add_generation_prompt:
+        raise ValueError(
+            "continue_final_message and add_generation_prompt are not compatible. Use continue_final_message when you want the "
+            "model to continue the final message, and add_generation_prompt when you want to add a header that will prompt it to "
+            "start a new assistant message instead."
+        )
+    if return_assistant_tokens_mask:
+        raise ValueError("continue_final_message is not compatible with return_assistant_tokens_mask.")
+
+
+# ---- rendering
+
+
+@functools.cache
+def _warn_once(sentence: str) -> None:
+    logger.warning(sentence)
+
+
+def warn_without_tags(template: str) -> None:
+    """Logs once, as transformers does, that an assistant mask was asked of a template that has no {% generation %} tags."""
+    if not _GENERATION.search(template):
+        _warn_once("return_assistant_tokens_mask==True but chat template does not contain `{% generation %}` keyword.")
+
+
+class RenderedChat(NamedTuple):
+    """A prompt and its rendering, of whose text it is the beginning: all of it, unless the final message goes on."""
+
+    text: str
+    rendering: Rendering
+
+
+def render_chats(
+    template: str,
+    chats: Sequence[Any],
+    tools: Sequence[Any] | None,
+    documents: Sequence[Any] | None,
+    variables: dict[str, Any],
+    *,
+    version: str,
+    continue_final_message: bool | str = False,
+    assistant: bool = False,
+    spans: bool = False,
+) -> list[RenderedChat]:
+    """Renders each chat as this release of transformers does. `assistant` and `spans` say what else is to be found out.
+
+    Raises what transformers raises; an error of the template is a parlance.Error too.
+    """
+    compiled = _compiled(template, version)
+    tools = plain_tools(tools)
+    _check_documents(documents)
+    field = continue_final_message if isinstance(continue_final_message, str) else "content"
+    rendered: list[RenderedChat] = []
+    for chat in chats:
+        chat = getattr(chat, "messages", chat)
+        if continue_final_message:
+            continued = _Continued(_dropped(chat, version), field, template, version)
+            rendering = compiled._render_plain(continued.messages, tools, documents, variables, assistant=assistant, spans=spans)
+            rendered.append(RenderedChat(continued.cut(rendering.text), rendering))
+            continue
+        engine = compiled
+        if isinstance(chat, (list, tuple)) and not chat:
+            # The engine takes no conversation without messages, which transformers refuses alone and renders in a batch.
+            engine, chat = _compiled("{% set messages = [] %}\n" + template, version), [{"role": "user"}]
+        rendering = engine._render_plain(chat, tools, documents, variables, assistant=assistant, spans=spans)
+        rendered.append(RenderedChat(rendering.text, rendering))
+    return rendered

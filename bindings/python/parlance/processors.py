@@ -1,0 +1,290 @@
+"""`apply_chat_template` of transformers' processors, rendered by parlance.
+
+The processor's own method runs, of the release that is installed: it loads images, videos and audio, expands their placeholders, and
+calls the processor. Only what it renders prompts with is parlance's. With `protect` and `mask`, marks carry what is known of the prompt
+through the processor to its tokenizer (_marks.py). Begin reading at apply_chat_template.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from parlance._marks import Marks, Unmarked
+from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, tokens_of
+from parlance._sanitized import truncated
+from parlance._tokenizers import tokenizer_of
+from parlance._transformers import RenderedChat, check_continued, followed, render_chats, warn_without_tags
+
+__all__ = ["apply_chat_template"]
+
+
+def apply_chat_template(
+    processor: Any,
+    *args: Any,
+    protect: bool = False,
+    mask: str | Sequence[str] | None = None,
+    transformers_version: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """What `processor.apply_chat_template(…)` gives, rendered by parlance: `conversation, chat_template, tools, documents, …`.
+
+    All other arguments are those of the installed release's method. `protect`, `mask` and `transformers_version` are as for tokenizers;
+    with `protect`, text of the request is no placeholder of an image, video or audio either. The mask is `assistant_masks`.
+
+    Raises what transformers raises, and ValueError if a processor does not hand its text to its tokenizer, so that nothing can be
+    protected or masked.
+    """
+    call = _Call(processor, kinds_of(mask), protect, followed(transformers_version))
+    return call.run(args, kwargs)
+
+
+class _Call:
+    """One call of a processor's method. It runs on a copy of the processor, so that the caller's own stays as it is."""
+
+    def __init__(self, processor: Any, kinds: tuple[str, ...], protect: bool, version: str):
+        self._processor = processor
+        self._kinds = kinds
+        self._protect = protect
+        self._version = version
+        self._marks: Marks | None = None
+        self._masks: list[list[int]] | None = None
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        copy = _rendered_by_parlance(self._processor)
+        copy._parlance_render = self._render
+        if not (self._protect or self._kinds):
+            return copy.apply_chat_template(*args, **kwargs)
+        bound = inspect.signature(copy.apply_chat_template).bind(*args, **kwargs)
+        bound.apply_defaults()
+        more = bound.arguments.pop("kwargs", {})
+        asked = {**bound.arguments, **more}
+        self._check(asked)
+        if not asked.get("tokenize"):
+            return copy.apply_chat_template(*args, **kwargs)
+        copy.tokenizer = _unmarking(self._processor.tokenizer)
+        copy.tokenizer._parlance_encode = self._encode
+        wants = {name: False for name in ("return_assistant_tokens_mask", "sanitize_control_tokens") if asked.get(name)}
+        out = copy.apply_chat_template(**{**asked, **wants})
+        if self._marks is not None and self._masks is None:
+            raise ValueError(
+                f"protect and mask are not possible: {type(self._processor).__name__} does not call its tokenizer with the text"
+            )
+        if asked.get("return_dict") and self._kinds:
+            out["assistant_masks"] = self._masks
+            tensors = asked.get("return_tensors")
+            out.convert_to_tensors(tensor_type=None if tensors == "auto" else tensors)
+        return out
+
+    def _check(self, asked: dict[str, Any]) -> None:
+        if self._kinds and not (asked.get("tokenize") and asked.get("return_dict")):
+            raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
+        if asked.get("continue_final_message"):
+            check_continued(asked.get("add_generation_prompt", False), asked.get("return_assistant_tokens_mask", False))
+        if asked.get("return_assistant_tokens_mask") and not self._kinds:
+            self._kinds = (GENERATION,)
+        # What transformers calls sanitizing is a part of what protect does.
+        self._protect = self._protect or bool(asked.get("sanitize_control_tokens"))
+
+    def _render(
+        self,
+        conversations: Sequence[Any],
+        tools: Sequence[Any] | None = None,
+        documents: Sequence[Any] | None = None,
+        chat_template: str = "",
+        return_assistant_tokens_mask: bool = False,
+        continue_final_message: bool | str = False,
+        add_generation_prompt: bool = False,
+        **variables: Any,
+    ) -> tuple[list[str], list[Ranges]]:
+        """In place of transformers' render_jinja_template: prompts, and for each the ranges of its {% generation %} blocks."""
+        is_marked = self._protect or bool(self._kinds)
+        if return_assistant_tokens_mask or GENERATION in self._kinds:
+            warn_without_tags(chat_template)
+        rendered = render_chats(
+            chat_template,
+            conversations,
+            tools,
+            documents,
+            {**variables, "add_generation_prompt": add_generation_prompt},
+            version=self._version,
+            continue_final_message=continue_final_message,
+            assistant=bool(self._kinds) and GENERATION not in self._kinds,
+            spans=is_marked,
+        )
+        if return_assistant_tokens_mask:
+            return [chat.text for chat in rendered], [chat.rendering.generation for chat in rendered]
+        if not is_marked:
+            return [chat.text for chat in rendered], []
+        self._marks = Marks([chat.text for chat in rendered])
+        engine = tokenizer_of(self._processor.tokenizer)
+        placeholders = _placeholders(self._processor)
+        marked: list[str] = []
+        for chat in rendered:
+            forged = forged_in(chat.rendering, engine) + _forged_placeholders(chat, placeholders) if self._protect else []
+            learnt = learnt_in(chat.rendering, self._kinds)
+            marked.append(self._marks.mark(chat.text, forged, learnt))
+        return marked, []
+
+    def _encode(self, call: Callable[..., Any], text: Any, kwargs: dict[str, Any]) -> Any:
+        """In place of the tokenizer's own call, for the texts that the processor made of the prompts."""
+        is_batched = isinstance(text, (list, tuple))
+        texts = list(text) if is_batched else [text]
+        if self._marks is None or not all(isinstance(one, str) for one in texts):
+            return call(text, **kwargs)
+        rows = [self._marks.unmark(one) for one in texts]
+        encoded = _encode_rows(self._processor.tokenizer, call, rows, is_batched, kwargs)
+        offsets, out = encoded
+        side = str(kwargs.get("padding_side") or getattr(self._processor.tokenizer, "padding_side", "right"))
+        masks = [mask_of(tokens, row.learnt) for tokens, row in zip(offsets, rows, strict=True)]
+        self._masks = padded(masks, out["input_ids"] if is_batched else [out["input_ids"]], side)
+        return _encoding_of_marked(out, offsets, rows)
+
+
+# ---- what the prompt has of the request
+
+
+def _placeholders(processor: Any) -> set[str]:
+    """The texts that a processor expands or writes around what it expands."""
+    tokens = {name: getattr(processor, name, None) for name in ("image_token", "video_token", "audio_token")}
+    tokens |= {name: token for name, token in vars(processor).items() if name.endswith("_token")}
+    return {str(token) for token in tokens.values() if token is not None and str(token).strip()}
+
+
+def _forged_placeholders(chat: RenderedChat, placeholders: set[str]) -> Ranges:
+    """The ranges of placeholders of which a part is text of the request."""
+    typed = [span for span in chat.rendering.spans if span.origin in ("input", "derived") and not span.control]
+    forged: Ranges = []
+    for placeholder in placeholders:
+        begin = chat.text.find(placeholder)
+        while begin >= 0:
+            end = begin + len(placeholder)
+            if any(span.begin < end and begin < span.end for span in typed):
+                forged.append((begin, end))
+            begin = chat.text.find(placeholder, begin + 1)
+    return forged
+
+
+# ---- what the processor's tokenizer is called with
+
+
+def _encode_rows(
+    tokenizer: Any, call: Callable[..., Any], rows: list[Unmarked], is_batched: bool, kwargs: dict[str, Any]
+) -> tuple[list[Ranges], Any]:
+    """The characters of each token of each row, and what the tokenizer gives for them."""
+    texts = [row.text for row in rows]
+    if getattr(tokenizer, "is_fast", False) and not any(row.forged for row in rows):
+        out = call(texts if is_batched else texts[0], **{**kwargs, "return_offsets_mapping": True})
+        found = out["offset_mapping"] if kwargs.get("return_offsets_mapping") else out.pop("offset_mapping")
+        found = found.tolist() if hasattr(found, "tolist") else found
+        offsets: list[Ranges] = [[(begin, end) for begin, end in row] for row in (found if is_batched else [found])]
+        return offsets, out
+    return _encode_by_engine(tokenizer, rows, is_batched, dict(kwargs))
+
+
+# What the tokenizer is asked for that has no effect on one text, or is what it does anyway.
+_WITHOUT_EFFECT = ("text_pair", "stride", "is_split_into_words", "verbose", "return_length", "sanitize_control_tokens")
+
+
+def _encode_by_engine(tokenizer: Any, rows: list[Unmarked], is_batched: bool, kwargs: dict[str, Any]) -> tuple[list[Ranges], Any]:
+    engine = tokenizer_of(tokenizer)
+    adds = kwargs.pop("add_special_tokens", True)
+    truncation, max_length = kwargs.pop("truncation", None), kwargs.pop("max_length", None)
+    tensors, wants_offsets = kwargs.pop("return_tensors", None), kwargs.pop("return_offsets_mapping", False)
+    wants_types = kwargs.pop("return_token_type_ids", None)
+    shape = {name: kwargs.pop(name) for name in ("padding_side", "pad_to_multiple_of", "return_attention_mask") if name in kwargs}
+    padding = kwargs.pop("padding", False)
+    for name, value in kwargs.items():
+        if name not in _WITHOUT_EFFECT and value:
+            raise ValueError(f"{name} does not go together with protect")
+    tokens = [tokens_of(engine, row.text, row.forged, add_special_tokens=adds) for row in rows]
+    ids = [one.ids for one in tokens]
+    offsets = [one.ranges for one in tokens]
+    if truncation and truncation != "do_not_truncate":
+        ids = [truncated(tokenizer, one, max_length) for one in ids]
+        offsets = [truncated(tokenizer, one, max_length) for one in offsets]
+    made: dict[str, Any] = {"input_ids": ids}
+    if wants_types or (wants_types is None and "token_type_ids" in getattr(tokenizer, "model_input_names", ())):
+        made["token_type_ids"] = [[0] * len(one) for one in ids]
+    out = tokenizer.pad(made, padding=padding, max_length=max_length, return_tensors=None, **shape)
+    side = str(shape.get("padding_side") or getattr(tokenizer, "padding_side", "right"))
+    filled = [[(0, 0)] * (len(row) - len(one)) for row, one in zip(out["input_ids"], offsets, strict=True)]
+    offsets = [fill + one if side == "left" else one + fill for fill, one in zip(filled, offsets, strict=True)]
+    if wants_offsets:
+        out["offset_mapping"] = offsets
+    if not is_batched and not tensors:
+        for name in list(out.keys()):
+            out[name] = out[name][0]
+    if tensors:
+        out.convert_to_tensors(tensor_type=tensors)
+    return offsets, out
+
+
+def _encoding_of_marked(out: Any, offsets: list[Ranges], rows: list[Unmarked]) -> Any:
+    """What the tokenizer gave, with the places that the processor knows: those of the marked texts."""
+    made = _marked_encoding()(out.data, encoding=out.encodings)
+    made.parlance_rows = (offsets, rows)
+    return made
+
+
+@functools.lru_cache(maxsize=64)
+def _marked_encoding() -> Any:
+    from transformers import BatchEncoding
+
+    def char_to_token(self: Any, batch_or_char: int, char: int | None = None, sequence_index: int = 0) -> int | None:
+        offsets, rows = self.parlance_rows
+        row, marked = (0, batch_or_char) if char is None else (batch_or_char, char)
+        place = rows[row].place(marked)
+        return next((i for i, (begin, end) in enumerate(offsets[row]) if begin <= place < end), None)
+
+    return type("BatchEncoding", (BatchEncoding,), {"char_to_token": char_to_token})
+
+
+# ---- a copy whose method renders by parlance
+
+
+def _rendered_by_parlance(processor: Any) -> Any:
+    """A copy of the processor, whose method calls `_parlance_render` where transformers calls its renderer."""
+    return _copy(processor, _processor_class)
+
+
+def _unmarking(tokenizer: Any) -> Any:
+    """A copy of the tokenizer, which hands texts to `_parlance_encode`."""
+    return _copy(tokenizer, _tokenizer_class)
+
+
+def _copy(one: Any, changed: Callable[[Any], Any]) -> Any:
+    kind: Any = type(one)
+    made: Any = object.__new__(changed(kind))
+    vars(made).update({name: value for name, value in vars(one).items() if name not in ("apply_chat_template", "parse_response")})
+    return made
+
+
+@functools.lru_cache(maxsize=64)
+def _processor_class(kind: Any) -> type:
+    from transformers.processing_utils import ProcessorMixin
+
+    method = inspect.unwrap(ProcessorMixin.apply_chat_template)
+
+    @functools.wraps(method)
+    def apply_chat_template(self: Any, *args: Any, **kwargs: Any) -> Any:
+        names = {**method.__globals__, "render_jinja_template": self._parlance_render}
+        bound = types.FunctionType(method.__code__, names, method.__name__, method.__defaults__, method.__closure__)
+        bound.__kwdefaults__ = method.__kwdefaults__
+        return bound(self, *args, **kwargs)
+
+    # Between the processor's class, which may have a method of its own that goes on with this one, and transformers' base class.
+    base = type("ProcessorMixin", (ProcessorMixin,), {"apply_chat_template": apply_chat_template})
+    return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__qualname__": kind.__qualname__})
+
+
+@functools.lru_cache(maxsize=64)
+def _tokenizer_class(kind: Any) -> type:
+    def call(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
+        own = functools.partial(kind.__call__, self)
+        return own(text, *args, **kwargs) if args or text is None else self._parlance_encode(own, text, kwargs)
+
+    return type(kind.__name__, (kind,), {"__call__": call, "__module__": kind.__module__, "__qualname__": kind.__qualname__})
