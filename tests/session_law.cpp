@@ -151,6 +151,11 @@ void check_extension(const Tokenizer& tokenizer, const Prompt& whole, const std:
   ++(is_stable ? counts.extended : counts.respelt);
 }
 
+bool is_same(const Result<Extension>& a, const Result<Extension>& b) {
+  if (!a || !b) return !a && !b && a.error().display() == b.error().display();
+  return a->ids == b->ids && a->canonical == b->canonical;
+}
+
 void check_cut(const Template& chat_template, const Tokenizer& tokenizer, const Cuttable& chat, std::size_t cut,
                bool as_is, Counts& counts) {
   const RenderOptions options{.as_is = false, .now = kClock};
@@ -170,7 +175,10 @@ void check_cut(const Template& chat_template, const Tokenizer& tokenizer, const 
   session->append_sampled(sampled);
   std::string fault;
   ++counts.cuts;
-  check_extension(tokenizer, *whole, known, session->extend(chat.first(chat.size(), as_is)), counts, fault);
+  Session copied = session->copy();
+  const Result<Extension> extension = session->extend(chat.first(chat.size(), as_is));
+  check_extension(tokenizer, *whole, known, extension, counts, fault);
+  if (!is_same(extension, copied.extend(chat.first(chat.size(), as_is)))) fault = "a copy extends otherwise";
   Counts unused;
   check_extension(tokenizer, *whole, known,
                   extend_ids(known, chat_template, tokenizer, chat.first(chat.size(), as_is), session_options), unused,
@@ -217,6 +225,7 @@ void check_long(const Template& chat_template, const Tokenizer& tokenizer, Count
     const Result<Extension> extension = session->extend(next);
     if (!extension) return;  // what of it is right is told by check_cut
     ++steps;
+    if (turn % 10 == 4) session = session->copy();
     if (turn % 10 != 9) continue;
     const Result<Rendering> whole = chat_template.render(session->conversation(), options.render);
     const Result<PromptTokens> tokens = tokenize(*whole, session->conversation(), tokenizer);

@@ -94,6 +94,9 @@ class Conversation {
   /// with conversation.
   Result<void> read(DocumentBuilder& built, const ReadOptions& options = {});
 
+  /// The same conversation in memory of its own. Its paths are places among its own messages.
+  Conversation copy() const;
+
   /// Appends a message. Fails with json if a call's arguments are not a JSON object, or a member is not JSON.
   Result<void> add(const Message& message);
   /// Puts messages before the existing ones, as a Modelfile does. Their paths begin with `model.`; the paths of the

@@ -87,6 +87,10 @@ class Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
+  /// A session with the same history that goes on by itself. Neither the template nor the tokenizer runs; the time is
+  /// that of copying the conversation. The next extend() of the copy renders all of it once.
+  Session copy() const;
+
   /// All tokens so far: those of the first prompt, sampled and appended.
   std::span<const TokenId> ids() const;
   const Conversation& conversation() const;

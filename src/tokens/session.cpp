@@ -31,6 +31,23 @@ struct Session::State {
     options.render.want_assistant = false;
   }
 
+  /// What was rendered is not copied, only its text.
+  State(const State& from)
+      : chat_template(from.chat_template),
+        tokenizer(from.tokenizer),
+        chat(from.chat.copy()),
+        known_messages(from.known_messages),
+        options(from.options),
+        trusted(from.trusted),
+        ids(from.ids),
+        canonical(from.canonical),
+        sampled_from(from.sampled_from),
+        start(from.start),
+        anchor(from.anchor),
+        landmarks(from.landmarks) {
+    prompt.accept_whole(from.prompt.known());
+  }
+
   Result<void> begin();
   /// The ids that `whole`, the session's conversation grown, adds.
   Result<Extension> grow(const Conversation& whole, Tail& tail);
@@ -194,6 +211,7 @@ Result<Session> Session::begin(Template chat_template, const Tokenizer& tokenize
   return Session(std::move(state));
 }
 
+Session Session::copy() const { return Session(std::make_unique<State>(*state_)); }
 std::span<const TokenId> Session::ids() const { return state_->ids; }
 const Conversation& Session::conversation() const { return state_->chat; }
 const std::optional<PrefixDifference>& Session::difference() const { return state_->difference; }

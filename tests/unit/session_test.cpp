@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "parlance/json.h"
 #include "tokens/grown_prompt.h"
 #include "value/object.h"
 
@@ -126,6 +127,34 @@ TEST(Session, RefusesWhatRewritesThePastAndSaysWhere) {
   EXPECT_TRUE(session.difference()->changed_input.empty());
   EXPECT_TRUE(std::equal(before.begin(), before.end(), session.ids().begin(), session.ids().end()));
   EXPECT_EQ(session.conversation().messages().list->size, 2u) << "nothing has changed";
+}
+
+TEST(Session, ACopyGoesOnByItself) {
+  Session session = begin(kTurns, R"({"messages": [{"role": "user", "content": "Hi"}], "n": 12345678901234567890123,
+      "list": [1, 2.5, null, true, {"a": "\ud83d"}]})");
+  session.append_sampled(ids_of("hello", true));
+  Session copy = session.copy();
+  EXPECT_EQ(json_text(copy.conversation().variables()), json_text(session.conversation().variables()));
+  const std::vector<TokenId> before(session.ids().begin(), session.ids().end());
+  auto more = session.extend(kNext);
+  ASSERT_TRUE(more) << more.error().display();
+  EXPECT_EQ(shown(copy.ids()), shown(before));
+  const std::vector<Message> other = {{.role = "assistant", .content = "hello"}, {.role = "user", .content = "No."}};
+  auto of_copy = copy.extend(other);
+  ASSERT_TRUE(of_copy) << of_copy.error().display();
+  EXPECT_EQ(shown(of_copy->ids), "\n<|start|>user\nNo.<|end|>\n<|start|>assistant\n");
+  EXPECT_EQ(shown(more->ids), "\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
+  EXPECT_EQ(session.conversation().messages().list->size, 3u);
+}
+
+TEST(Session, ACopyRefusesAndNamesThePlace) {
+  const char* const request = R"({"messages": [{"role": "user", "content": "Hi"},
+      {"role": "assistant", "reasoning_content": "hm", "content": "hello"}]})";
+  Session copy = begin(kForgets, request).copy();
+  auto more = copy.extend(std::vector<Message>{{.role = "user", .content = "And?"}});
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().where().line, 2u);
+  EXPECT_EQ(more.error().input_path(), "messages[1].reasoning_content");
 }
 
 std::string whole_prompt(const char* source, const Session& session) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import datetime
 from collections.abc import Iterable, Sequence
@@ -200,8 +201,11 @@ class Session:
     # ---- branches
 
     def branch(self) -> Session:
-        """A session with the same history that goes on by itself. Takes as long as making this one took."""
-        return Session.from_dict(self.to_dict(), self._template, self._tokenizer)
+        """A session with the same history that goes on by itself. Nothing is tokenized again."""
+        made = copy.copy(self)
+        made._session = self._session.copy()
+        made._steps = list(self._steps)
+        return made
 
     def trim(self, replies: int) -> None:
         """Forgets all that came after the first so many replies, and the messages that were added behind them."""

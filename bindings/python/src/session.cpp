@@ -57,6 +57,11 @@ void bind_session(nb::module_& module) {
   nb::class_<PyTokenSession>(module, "_TokenSession")
       .def("ids",
            [](const PyTokenSession& s) { return std::vector<TokenId>(s.session.ids().begin(), s.session.ids().end()); })
+      .def("copy",
+           [](const PyTokenSession& s) {
+             const nb::gil_scoped_release release;
+             return PyTokenSession{s.engine, s.tokenizer, s.session.copy()};
+           })
       .def("size", [](const PyTokenSession& s) { return s.session.ids().size(); })
       .def(
           "append_sampled", [](PyTokenSession& s, const std::vector<TokenId>& ids) { s.session.append_sampled(ids); },

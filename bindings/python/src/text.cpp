@@ -122,8 +122,8 @@ bool write_into(PyObject* made, std::string_view text) {
 /// An invalid object where the text is not UTF-8.
 nb::object decoded(std::string_view text) {
   const Extent extent = extent_of(text);
-  nb::object made = nb::steal(
-      PyUnicode_New(static_cast<Py_ssize_t>(extent.characters), largest_character(extent.largest)));
+  nb::object made =
+      nb::steal(PyUnicode_New(static_cast<Py_ssize_t>(extent.characters), largest_character(extent.largest)));
   if (!made.is_valid()) throw nb::python_error();
   if (!write_into(made.ptr(), text)) made.reset();
   return made;

@@ -81,3 +81,34 @@ def test_a_rewritten_history_is_refused_with_its_place(chatml_tokenizer: str) ->
 def test_logprobs_must_fit(chatml_tokenizer: str) -> None:
     with pytest.raises(ValueError, match="logprobs"):
         begin(chatml_tokenizer).sampled([1, 2], logprobs=[0.0])
+
+
+def test_a_branch_goes_on_by_itself_and_replays_nothing(chatml_tokenizer: str) -> None:
+    class Counted:
+        def __init__(self) -> None:
+            self.inner, self.calls = parlance.Tokenizer.from_file(chatml_tokenizer), 0
+
+        def encode(self, text: str) -> list[int]:
+            self.calls += 1
+            return self.inner.encode(text)
+
+        def decode(self, ids: list[int]) -> str:
+            return self.inner.decode(ids)
+
+    counted = Counted()
+    session = parlance.Session(parlance.Template.builtin("terminal-agent"), counted, [{"role": "user", "content": "Hi"}])
+    for turn in range(20):
+        session.sampled(counted.inner.encode(f"Answer {turn}"))
+        session.extend([{"role": "user", "content": f"Question {turn}"}])
+    session.sampled(counted.inner.encode("Well"))
+    before, counted.calls = session.prompt_ids(), 0
+    branches = [session.branch() for _ in range(3)]
+    assert counted.calls == 0
+    for number, branch in enumerate(branches):
+        assert branch.prompt_ids() == before
+        branch.extend([{"role": "user", "content": f"Branch {number}"}])
+    assert session.prompt_ids() == before
+    assert len({tuple(branch.prompt_ids()) for branch in branches}) == 3
+    whole = parlance.Session.from_dict(branches[1].to_dict(), parlance.Template.builtin("terminal-agent"), counted)
+    assert whole.prompt_ids() == branches[1].prompt_ids()
+    assert whole.sample() == branches[1].sample()
