@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import run  # bench/run.py
 
 import parlance
-from parlance.chat import _compiled
+from parlance._transformers import _compiled
 
 ROOT = run.ROOT
 MINIJINJA = ROOT / "build" / "bench" / "minijinja-py"

@@ -92,22 +92,17 @@ void ObjectTaker::raise_from(const std::string& sentence) const {
 // ---- objects
 
 void ObjectTaker::take(nb::handle object) {
+  if (take_scalar(object)) return;
   if (builder_.depth() >= DocumentBuilder::kMostDepth)
     raise(PyExc_RecursionError, "objects nest deeper than 1000 levels, or in a cycle");
-  if (!take_usual(object)) take_unusual(object);
+  if (!take_container(object)) take_unusual(object);
 }
 
-/// False for what is no object of JSON's own types, nor of a subclass of theirs.
-bool ObjectTaker::take_usual(nb::handle object) {
+/// False for what is no scalar of JSON's own types, nor of a subclass of theirs.
+bool ObjectTaker::take_scalar(nb::handle object) {
   PyObject* const o = object.ptr();
   if (PyUnicode_Check(o)) {
     take_text(object, false);
-  } else if (PyDict_Check(o)) {
-    take_dict(object);
-  } else if (PyList_Check(o)) {
-    builder_.begin_list();
-    take_items(object, false);
-    builder_.end_list();
   } else if (o == Py_None) {
     builder_.none();
   } else if (PyBool_Check(o)) {
@@ -116,6 +111,21 @@ bool ObjectTaker::take_usual(nb::handle object) {
     take_integer(object);
   } else if (PyFloat_Check(o)) {
     builder_.real(PyFloat_AsDouble(o));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// The same of containers.
+bool ObjectTaker::take_container(nb::handle object) {
+  PyObject* const o = object.ptr();
+  if (PyDict_Check(o)) {
+    take_dict(object);
+  } else if (PyList_Check(o)) {
+    builder_.begin_list();
+    take_items(object, false);
+    builder_.end_list();
   } else if (PyTuple_Check(o)) {
     options_.tuples ? builder_.begin_tuple() : builder_.begin_list();
     take_items(object, false);

@@ -49,7 +49,8 @@ class ObjectTaker {
   };
   class Inside;
 
-  bool take_usual(nb::handle object);
+  bool take_scalar(nb::handle object);
+  bool take_container(nb::handle object);
   void take_unusual(nb::handle object);
   void take_integer(nb::handle object);
   void take_text(nb::handle text, bool is_key);
