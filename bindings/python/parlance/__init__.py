@@ -54,7 +54,9 @@ from parlance._html import rendering_as_html as _rendering_as_html
 from parlance._schema import get_json_schema
 
 if TYPE_CHECKING:
-    from parlance.chat import apply_chat_template, install, tokenizer_of, uninstall
+    from parlance._tokenizers import tokenizer_of
+    from parlance.chat import apply_chat_template, install, uninstall
+    from parlance.responses import parse_response
     from parlance.session import Sample, Session
 
 Rendering._repr_html_ = _rendering_as_html  # type: ignore[attr-defined]
@@ -64,6 +66,7 @@ _LAZY = {
     "apply_chat_template": "parlance.chat",
     "install": "parlance.chat",
     "uninstall": "parlance.chat",
+    "parse_response": "parlance.responses",
     "tokenizer_of": "parlance._tokenizers",
     "Sample": "parlance.session",
     "Session": "parlance.session",
@@ -115,6 +118,7 @@ __all__ = [
     "grammar",
     "install",
     "laws",
+    "parse_response",
     "prefix",
     "read",
     "read_conversation",

@@ -45,9 +45,9 @@ def learnt_in(rendering: Rendering, kinds: Sequence[str]) -> Ranges:
     return sorted(found)
 
 
-def forged_in(rendering: Rendering, engine: Tokenizer) -> Ranges:
-    """The ranges of text of the request that would be control tokens, in the order of the prompt."""
-    safe = rendering.tokens(engine, protect=True)
+def forged_in(rendering: Rendering, engine: Tokenizer, trust: Sequence[str] = ()) -> Ranges:
+    """The ranges of text of the request that would be control tokens, in the order of the prompt. `trust` has the paths of what may be."""
+    safe = rendering.tokens(engine, protect=True, trust=trust)
     if not safe.guarded:
         return []
     kept = set(_controls(safe))

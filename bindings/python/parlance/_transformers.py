@@ -67,20 +67,28 @@ def plain_tools(tools: Sequence[Any] | None) -> list[Any] | None:
     """
     if tools is None:
         return None
-    from parlance._schema import get_json_schema
-
     plain: list[Any] = []
     for tool in tools:
         if isinstance(tool, dict):
             plain.append(tool)
         elif inspect.isfunction(tool) or inspect.ismethod(tool):
-            plain.append(get_json_schema(tool))
+            plain.append(_schema_of(tool))
         else:
             raise ValueError(
                 "Tools should either be a JSON schema, or a callable function with type hints "
                 "and a docstring suitable for auto-conversion to a schema."
             )
     return plain
+
+
+def _schema_of(function: Any) -> Any:
+    try:
+        from transformers.utils import chat_template_utils
+    except ImportError:
+        from parlance._schema import get_json_schema
+
+        return get_json_schema(function)
+    return chat_template_utils.get_json_schema(function)  # as the installed release describes it
 
 
 def _check_documents(documents: Sequence[Any] | None) -> None:

@@ -1,7 +1,7 @@
 """`apply_chat_template` of transformers, rendered by parlance.
 
 `parlance.apply_chat_template(tokenizer, …)` takes what `tokenizer.apply_chat_template(…)` takes and gives what it gives: text, ids,
-masks, errors. `install(tokenizer)` replaces the method of one tokenizer. Beyond it there are `protect` and `mask`.
+masks, errors. `install(tokenizer)` replaces the methods of one tokenizer. Beyond it there are `protect` and `mask`.
 
 Source of the rules: transformers 5.21 to 5.23, tokenization_utils_base.py (apply_chat_template). What the template gets is in
 _transformers.py, ids and masks by origin are in _origins.py. Begin reading at apply_chat_template.
@@ -17,6 +17,7 @@ from parlance._origins import GENERATION, encode, kinds_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
 from parlance._transformers import check_continued, followed, render_chats, warn_without_tags
+from parlance.responses import parse_response
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -162,26 +163,29 @@ def _add_masks(out: Any, generation: list[list[tuple[int, int]]], is_batched: bo
 
 
 class _Installed:
-    """The method of one tokenizer, which can be pickled and copied with it."""
+    """A method of one tokenizer or processor, which can be pickled and copied with it."""
 
-    def __init__(self, tokenizer: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, tokenizer: Any, method: Callable[..., Any], defaults: dict[str, Any]) -> None:
         self._tokenizer = tokenizer
+        self._method = method
         self._defaults = defaults
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return apply_chat_template(self._tokenizer, *args, **{**self._defaults, **kwargs})
+        return self._method(self._tokenizer, *args, **{**self._defaults, **kwargs})
 
 
 def install(tokenizer: Any, **defaults: Any) -> Any:
-    """Replaces `apply_chat_template` of this one tokenizer, and returns it.
+    """Replaces `apply_chat_template` and `parse_response` of this one tokenizer or processor, and returns it.
 
-    `defaults` are arguments of every call: `install(tokenizer, protect=True)`.
+    `defaults` are arguments of every call of apply_chat_template: `install(tokenizer, protect=True)`.
     """
-    tokenizer.apply_chat_template = _Installed(tokenizer, defaults)
+    tokenizer.apply_chat_template = _Installed(tokenizer, apply_chat_template, defaults)
+    tokenizer.parse_response = _Installed(tokenizer, parse_response, {})
     return tokenizer
 
 
 def uninstall(tokenizer: Any) -> Any:
-    """Gives the tokenizer its own method back, and returns it."""
-    vars(tokenizer).pop("apply_chat_template", None)
+    """Gives the tokenizer or processor its own methods back, and returns it."""
+    for name in ("apply_chat_template", "parse_response"):
+        vars(tokenizer).pop(name, None)
     return tokenizer

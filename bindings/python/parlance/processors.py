@@ -122,9 +122,13 @@ class _Call:
         self._marks = Marks([chat.text for chat in rendered])
         engine = tokenizer_of(self._processor.tokenizer)
         placeholders = _placeholders(self._processor)
+        # A client may hand the placeholder to the template: image_token=processor.image_token.
+        trust = [name for name, value in variables.items() if name in placeholders and placeholders[name] == str(value)]
         marked: list[str] = []
         for chat in rendered:
-            forged = forged_in(chat.rendering, engine) + _forged_placeholders(chat, placeholders) if self._protect else []
+            forged: Ranges = []
+            if self._protect:
+                forged = forged_in(chat.rendering, engine, trust) + _forged_placeholders(chat, set(placeholders.values()), trust)
             learnt = learnt_in(chat.rendering, self._kinds)
             marked.append(self._marks.mark(chat.text, forged, learnt))
         return marked, []
@@ -147,16 +151,17 @@ class _Call:
 # ---- what the prompt has of the request
 
 
-def _placeholders(processor: Any) -> set[str]:
-    """The texts that a processor expands or writes around what it expands."""
+def _placeholders(processor: Any) -> dict[str, str]:
+    """The texts that a processor expands or writes around what it expands, by their names."""
     tokens = {name: getattr(processor, name, None) for name in ("image_token", "video_token", "audio_token")}
     tokens |= {name: token for name, token in vars(processor).items() if name.endswith("_token")}
-    return {str(token) for token in tokens.values() if token is not None and str(token).strip()}
+    return {name: str(token) for name, token in tokens.items() if token is not None and str(token).strip()}
 
 
-def _forged_placeholders(chat: RenderedChat, placeholders: set[str]) -> Ranges:
-    """The ranges of placeholders of which a part is text of the request."""
-    typed = [span for span in chat.rendering.spans if span.origin in ("input", "derived") and not span.control]
+def _forged_placeholders(chat: RenderedChat, placeholders: set[str], trust: Sequence[str]) -> Ranges:
+    """The ranges of placeholders of which a part is text of the request, but not of what is in `trust`."""
+    spans = [span for span in chat.rendering.spans if span.origin in ("input", "derived")]
+    typed = [span for span in spans if not span.control and span.path not in trust]
     forged: Ranges = []
     for placeholder in placeholders:
         begin = chat.text.find(placeholder)

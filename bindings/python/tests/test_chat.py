@@ -110,3 +110,31 @@ def test_what_is_forged_can_be_said_by_ranges(tokenizer: Any) -> None:
             safe = rendering.tokens(engine)
             assert tokens_of(engine, rendering.text, forged_in(rendering, engine)).ids == safe.ids, (first, second)
     assert mask_of([(0, 1), (1, 1), (1, 3)], [(0, 1), (2, 3)]) == [1, 0, 1]
+
+
+def weather(place: str, days: int = 1) -> str:
+    """
+    Says what the weather is.
+
+    Args:
+        place: Where
+        days: How many
+    Returns:
+        A sentence
+    """
+    return f"{place}{days}"
+
+
+def untold(place) -> str:  # type: ignore[no-untyped-def]
+    """Has no type hints."""
+    return str(place)
+
+
+def test_functions_as_tools(tokenizer: Any) -> None:
+    asked = {"chat_template": "{{ tools | tojson }}", "tokenize": False}
+    real = tokenizer.apply_chat_template(GOOD, tools=[weather], **asked)
+    assert parlance.apply_chat_template(tokenizer, GOOD, tools=[weather], **asked) == real
+    for call in (tokenizer.apply_chat_template, lambda *args, **kwargs: parlance.apply_chat_template(tokenizer, *args, **kwargs)):
+        with pytest.raises(Exception, match="place") as raised:
+            call(GOOD, tools=[untold], **asked)
+        assert type(raised.value).__name__ in ("TypeHintParsingException", "DocstringParsingException")

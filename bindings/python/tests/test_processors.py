@@ -138,6 +138,18 @@ def test_forged_placeholders_are_text(made: Any) -> None:
     }
 
 
+def test_a_placeholder_as_a_variable(made: Any) -> None:
+    name = f"{made.test_kind}_token"
+    template = made.chat_template.replace(made.test_placeholder, "{{ " + name + " }}").replace("show(m) %}", f"show(m, {name}) %}}")
+    template = template.replace("show(m)", f"show(m, {name})")
+    if getattr(made, name, None) != made.test_placeholder:
+        pytest.skip("what the processor expands has another name")
+    asked = {"tokenize": True, "return_dict": True, "chat_template": template, name: made.test_placeholder}
+    real = outcome(lambda: made.apply_chat_template(chats(made.test_kind)[0], **asked))
+    assert isinstance(real, dict)
+    assert outcome(lambda: parlance.apply_chat_template(made, chats(made.test_kind)[0], protect=True, **asked)) == real
+
+
 def test_a_message_that_goes_on(made: Any) -> None:
     asked = {"tokenize": True, "return_dict": True, "continue_final_message": True}
     real = made.apply_chat_template(chats(made.test_kind)[0], **copy.deepcopy(asked))
