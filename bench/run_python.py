@@ -5,10 +5,11 @@
 
 Render: from Python's objects to a str, with the templates and conversations of bench/run.py. Encode: apply_chat_template to ids beside
 the tokenizer's own encoding of the finished text. Session: 100 to 400 turns. Each figure is the least of the rounds, in which everything
-takes its turn. Begin reading at main.
+takes its turn; prompts a second by threads are counted once. Begin reading at main.
 """
 
 import argparse
+import concurrent.futures
 import datetime
 import json
 import pathlib
@@ -162,6 +163,27 @@ def session_lines():
     return lines
 
 
+def thread_lines(folder):
+    """Prompts a second by 1, 2 and 16 threads: of the long conversation, and with its tokens."""
+    context = json.loads((folder / "L.json").read_text("utf-8"))
+    template = parlance.Template.builtin("terminal-agent")
+    tokenizers = ROOT / "build" / "oracle" / "tokenizers" / "chatml"
+    tokenizer = parlance.Tokenizer.from_file(str(tokenizers)) if (tokenizers / "tokenizer.json").exists() else None
+    works = {"render": lambda: template.render(context["messages"], context.get("tools"))}
+    if tokenizer is not None:
+        works["render and encode"] = lambda: template.render(context["messages"], context.get("tools")).tokens(tokenizer)
+    for name, work in works.items():
+        rates = []
+        for threads in (1, 2, 16):
+            count = {"render": 640, "render and encode": 32}[name]
+            begin = time.perf_counter()
+            with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+                for future in [pool.submit(work) for _ in range(count)]:
+                    future.result()
+            rates.append(count / (time.perf_counter() - begin))
+        yield f"| {name} | " + " | ".join(f"{rate:,.0f} ({rate / rates[0]:.2f})" for rate in rates) + " |"
+
+
 def page(options, paths, origin, folder):
     import transformers
 
@@ -177,6 +199,8 @@ def page(options, paths, origin, folder):
     yield from encode_lines(options.rounds)
     yield "\n### A session of so many turns, each a reply and a message\n\n| turns | tokens | ms | ms a turn |\n|---:|---:|---:|---:|"
     yield from session_lines()
+    yield "\n### Prompts a second of the long conversation, by threads (times one thread)\n\n| | 1 | 2 | 16 |\n|---|---:|---:|---:|"
+    yield from thread_lines(folder)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The code of docs/python.md and of the README runs."""
+"""The code of the pages on Python and of the README runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from material import ROOT
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+PAGES = [str(page.relative_to(ROOT)) for page in [*sorted((ROOT / "docs").glob("python*.md")), ROOT / "README.md"]]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_code_runs(page: str, chatml_tokenizer: str) -> None:
     text = (ROOT / page).read_text("utf-8")
     if "transformers" in text:

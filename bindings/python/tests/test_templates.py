@@ -9,6 +9,7 @@ import json
 import pickle
 import sys
 import threading
+import time
 import types
 from random import Random
 from typing import Any
@@ -248,6 +249,25 @@ def test_a_message_may_render_while_it_is_read() -> None:
             return {"role": "user", "content": template.render([{"role": "user", "content": "inner"}]).text}
 
     assert "inner" in template.render([Nested(), {"role": "assistant", "content": "x"}]).text
+
+
+def test_other_threads_run_while_a_prompt_is_made() -> None:
+    template = parlance.Template.from_string("{% for i in range(9000) %}{% for m in messages %}{{ m.content }}{% endfor %}{% endfor %}")
+    done = threading.Event()
+    # Nothing but this render takes the GIL away from the loop below, and it gives it back at its end.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60)
+    try:
+        thread = threading.Thread(target=lambda: (template.render([{"role": "user", "content": "x"}] * 100), done.set()))
+        thread.start()
+        rounds = 0
+        while not done.wait(0) and thread.is_alive():
+            rounds += 1
+            time.sleep(0)
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join()
+    assert rounds > 100
 
 
 def test_threads_share_a_template() -> None:
