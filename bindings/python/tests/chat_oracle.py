@@ -173,9 +173,8 @@ def main() -> int:
     compare_random(one, options.random)
     if CORPUS.exists():
         compare_corpus(one, options.every)
-    print(
-        f"transformers {transformers.__version__}: {one.compared} calls ({one.errors} refused), {one.protected} of them protected too, {one.differ} differ"
-    )
+    counts = f"{one.compared} calls ({one.errors} refused), {one.protected} of them protected too, {one.differ} differ"
+    print(f"transformers {transformers.__version__}: {counts}")
     return 1 if one.differ else 0
 
 
