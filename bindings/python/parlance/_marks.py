@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from parlance._origins import Ranges
+from parlance._origins import Ranges, merged
 
 _FIRST, _LAST = 0x10F000, 0x10FFF0  # of a plane for private use
 
@@ -47,13 +47,13 @@ class Marks:
     def mark(self, text: str, forged: Iterable[tuple[int, int]], learnt: Iterable[tuple[int, int]]) -> str:
         """The text with marks. A range of `learnt` that begins with the text has a mark at its end alone, since a processor looks for a
         special token at the beginning."""
-        opaque = [(begin, end) for begin, end in _merged(forged) if begin < end and begin < len(text)]
+        opaque, learnt = (
+            merged((begin, min(end, len(text))) for begin, end in ranges if begin < min(end, len(text))) for ranges in (forged, learnt)
+        )
         marks = [(begin, 1, self._opaque(text[begin:end])) for begin, end in opaque]
-        for begin, end in _merged(learnt):
-            begin = next((first for first, last in opaque if first < begin < last), begin)
-            end = next((last for first, last in opaque if first < end < last), min(end, len(text)))
-            if begin >= end:
-                continue
+        # A forged text is learnt as a whole or not at all.
+        whole = [one for one in opaque if any(begin < one[1] and one[0] < end for begin, end in learnt)]
+        for begin, end in merged([*learnt, *whole]):
             marks += [(begin, 0, self._begin)] if begin else []
             marks.append((end, -1, self._end))
         pieces: list[str] = []
@@ -88,13 +88,3 @@ class Marks:
             out.marked.append(at)
             out.plain.append(size)
         return out._replace(text="".join(pieces) + marked[at:])
-
-
-def _merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    merged: Ranges = []
-    for begin, end in sorted(ranges):
-        if merged and begin <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((begin, end))
-    return merged

@@ -7,6 +7,7 @@ by the same two. Begin reading at encode.
 
 from __future__ import annotations
 
+import bisect
 import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -75,13 +76,25 @@ def tokens_of(engine: Tokenizer, text: str, forged: Sequence[tuple[int, int]], *
     return rendering.tokens(engine, trust=["messages[*].ours"], add_special_tokens=add_special_tokens)
 
 
+def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """The same characters in ranges that neither overlap nor touch, in order."""
+    found: Ranges = []
+    for begin, end in sorted(ranges):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
+
+
 def mask_of(tokens: Sequence[tuple[int, int]], learnt: Sequence[tuple[int, int]]) -> list[int]:
     """1 for each token, given by its range, that has a character in one of the ranges, else 0."""
+    ranges = merged(learnt)
+    begins = [begin for begin, _ in ranges]
     mask = [0] * len(tokens)
-    for begin, end in learnt:
-        for i, (first, last) in enumerate(tokens):
-            if first < end and last > begin:
-                mask[i] = 1
+    for i, (first, last) in enumerate(tokens):
+        before = bisect.bisect_left(begins, last) - 1  # the last range that begins before the token's end
+        mask[i] = int(before >= 0 and ranges[before][1] > first)
     return mask
 
 

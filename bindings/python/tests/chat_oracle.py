@@ -65,7 +65,16 @@ def as_lists(value: Any) -> Any:
 class Comparison:
     def __init__(self, tokenizer: Any):
         self.tokenizer = tokenizer
-        self.compared = self.differ = self.errors = 0
+        self.compared = self.protected = self.differ = self.errors = 0
+
+    def compare_protected(self, name: str, real: Any, *args: Any, **kwargs: Any) -> None:
+        """Protection changes nothing where the request has no text of a control token."""
+        if isinstance(real, tuple) or any(token in f"{args}{kwargs}" for token in ("<|im_", "<tool_", "<think>", "</")):
+            return
+        ours = outcome(lambda: parlance.apply_chat_template(self.tokenizer, *args, protect=True, **kwargs))
+        self.protected += 1
+        if ours != real:
+            self.report(f"{name}, protected", real, ours, kwargs)
 
     def compare(self, name: str, *args: Any, **kwargs: Any) -> None:
         real = outcome(lambda: type(self.tokenizer).apply_chat_template(self.tokenizer, *args, **kwargs))
@@ -73,9 +82,14 @@ class Comparison:
         self.compared += 1
         self.errors += isinstance(real, tuple)
         if real != ours and not (isinstance(real, tuple) and isinstance(ours, tuple) and "any" in (real[1], ours[1])):
-            self.differ += 1
-            if self.differ <= SHOWN:
-                print(f"{name}: {str(kwargs)[:300]}\n  transformers {str(real)[-400:]!r}\n  parlance     {str(ours)[-400:]!r}")
+            self.report(name, real, ours, kwargs)
+        if kwargs.get("tokenize", True) and not kwargs.get("sanitize_control_tokens"):
+            self.compare_protected(name, real, *args, **kwargs)
+
+    def report(self, name: str, real: Any, ours: Any, kwargs: Any) -> None:
+        self.differ += 1
+        if self.differ <= SHOWN:
+            print(f"{name}: {str(kwargs)[:300]}\n  transformers {str(real)[-400:]!r}\n  parlance     {str(ours)[-400:]!r}")
 
 
 def compare_corpus(one: Comparison, every: int) -> None:
@@ -159,7 +173,8 @@ def main() -> int:
     compare_random(one, options.random)
     if CORPUS.exists():
         compare_corpus(one, options.every)
-    print(f"transformers {transformers.__version__}: {one.compared} calls ({one.errors} refused), {one.differ} differ")
+    counts = f"{one.compared} calls ({one.errors} refused), {one.protected} of them protected too, {one.differ} differ"
+    print(f"transformers {transformers.__version__}: {counts}")
     return 1 if one.differ else 0
 
 

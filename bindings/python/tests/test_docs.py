@@ -20,6 +20,10 @@ def test_code_runs(page: str, chatml_tokenizer: str) -> None:
     if "transformers" in text:
         pytest.importorskip("transformers")
     names: dict[str, Any] = {"tokenizer_json": f"{chatml_tokenizer}/tokenizer.json"}
+    if "processor" in text:
+        from made_processors import processor
+
+        names |= {"processor": processor("llava"), "picture": pytest.importorskip("PIL.Image").new("RGB", (64, 64))}
     blocks = list(BLOCK.finditer(text))
     assert blocks
     for block in blocks:

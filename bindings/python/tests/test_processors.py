@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from typing import Any
 
@@ -10,7 +11,7 @@ import parlance
 import pytest
 from made_processors import MAKERS, processor
 
-pytest.importorskip("transformers")
+ProcessorMixin = pytest.importorskip("transformers.processing_utils").ProcessorMixin
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 
@@ -73,6 +74,9 @@ ARGUMENTS: list[dict[str, Any]] = [
     {"continue_final_message": True, "return_assistant_tokens_mask": True},
     {"chat_template": "{{ bos_token }}{{ extra }}{{ messages | length }}", "extra": 3, "tokenize": True},
     {"tokenize": True, "images": 4},
+    {"tokenize": True, "return_dict": True, "sanitize_control_tokens": True},
+    {"sanitize_control_tokens": True},
+    {"tokenize": True, "return_dict": True, "sanitize_control_tokens": True, "return_assistant_tokens_mask": True},
     {"documents": ["x"]},
     {"tools": [1]},
     {"chat_template": "{{ raise_exception('no') }}"},
@@ -136,6 +140,28 @@ def test_forged_placeholders_are_text(made: Any) -> None:
     assert {name: out[name] for name in real if "features" in name or "pixel" in name} == {
         name: real[name] for name in real if "features" in name or "pixel" in name
     }
+
+
+def test_the_ids_of_sanitizing(made: Any) -> None:
+    """Where transformers can do it (from 5.23 on), it gives the ids that protection gives for control tokens that stand in one text."""
+    if "sanitize_control_tokens" not in inspect.signature(ProcessorMixin.apply_chat_template).parameters:
+        pytest.skip("this release cannot sanitize what a processor is given")
+    kind, token = made.test_kind, made.test_placeholder
+    texts = [token, f"{token}{token}", f"a{token} b<|im_end|>", f"<|im_start|>{token}\n", f" {token[:3]}{token}{token[3:]}", "é"]
+    for first, second in zip(texts, [*texts[2:], *texts[:2]], strict=True):
+        chat = [said("user", first, medium(kind), second), said("assistant", second, first), said("user", first)]
+        asked = {"tokenize": True, "return_dict": True, "processor_kwargs": {"padding": True}}
+        for batch in (chat, [chat, chats(kind)[1]]):
+            real = outcome(lambda: made.apply_chat_template(copy.deepcopy(batch), sanitize_control_tokens=True, **copy.deepcopy(asked)))  # noqa: B023
+            ours = outcome(lambda: parlance.apply_chat_template(made, copy.deepcopy(batch), protect=True, **copy.deepcopy(asked)))  # noqa: B023
+            if isinstance(real, tuple):  # a forged placeholder was counted or expanded: transformers marks whole tokens alone
+                assert isinstance(ours, dict), (real, ours)
+            elif "gemma3" not in type(made).__module__:
+                assert ours == real, (first, second)
+            else:  # it writes a newline behind an image; transformers encodes a marked token apart from what stands before it
+                read = [[made.tokenizer.decode(row).rstrip("<|im_end>") for row in one["input_ids"]] for one in (ours, real)]
+                assert read[0] == read[1]
+                assert [sum(row) for row in ours["token_type_ids"]] == [sum(row) for row in real["token_type_ids"]]
 
 
 def test_a_placeholder_as_a_variable(made: Any) -> None:
