@@ -27,7 +27,8 @@ void give(DocumentBuilder& builder, Value value) {
     case Kind::boolean: return builder.boolean(value.integer != 0);
     case Kind::real: return builder.real(value.real);
     case Kind::string: return builder.known_string(value.text());
-    case Kind::integer: return value.is_small_int() ? builder.integer(value.integer) : builder.integer(json_text(value));
+    case Kind::integer:
+      return value.is_small_int() ? builder.integer(value.integer) : builder.integer(json_text(value));
     case Kind::dict: return give_members(builder, value);
     case Kind::list: builder.begin_list(), give_items(builder, value); return builder.end_list();
     case Kind::tuple: builder.begin_tuple(), give_items(builder, value); return builder.end_tuple();

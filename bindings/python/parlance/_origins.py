@@ -12,12 +12,12 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from parlance._core import Rendering, Template, Tokenizer, Tokens
+from parlance._core import REPLY_KINDS, Rendering, Template, Tokenizer, Tokens
 from parlance._sanitized import truncated
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import RenderedChat
 
-KINDS = ("assistant", "content", "reasoning", "calls", "marker", "stop")
+KINDS = ("assistant", *REPLY_KINDS)
 GENERATION = "generation"  # the {% generation %} blocks
 
 # What an encoding of `protect` and `mask` takes of tokenizer_kwargs.

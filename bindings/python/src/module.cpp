@@ -3,14 +3,20 @@
 #include "parlance/version.h"
 #include "prompt.h"
 
+namespace nb = nanobind;
+
 NB_MODULE(_core, module) {
   // Templates and tokenizers that Python keeps until it ends are no leaks.
-  nanobind::set_leak_warnings(false);
+  nb::set_leak_warnings(false);
   module.attr("VERSION") = PARLANCE_VERSION;
-  nanobind::dict releases;
+  nb::dict releases;
   for (const parlance::TransformersRelease& release : parlance::transformers_releases())
-    releases[nanobind::str(release.name.data(), release.name.size())] = release.drops_null_members;
+    releases[nb::str(release.name.data(), release.name.size())] = release.drops_null_members;
   module.attr("RELEASES") = releases;  // of transformers, oldest first: whether members that are None are dropped
+  nb::list kinds;
+  for (const std::string_view name : parlance::reply_kind_names().subspan(1))
+    kinds.append(nb::str(name.data(), name.size()));
+  module.attr("REPLY_KINDS") = nb::tuple(kinds);  // without that of what is no part of a reply
   parlance::python::bind_grammars(module);
   parlance::python::bind_templates(module);
   parlance::python::bind_tokens(module);
