@@ -141,7 +141,7 @@ class MessagesWriter {
     Value input = member_value(function, "arguments");
     if (!is_given(input)) input = out_.object({});
     if (input.kind != Kind::dict) {
-      out_.lose(input, "arguments that are no object: given as {\"INVALID_JSON\": TEXT}");
+      out_.lose(input, "arguments that are not an object: given as {\"INVALID_JSON\": TEXT}");
       input = out_.object({{"INVALID_JSON", out_.as_text(input)}});
     }
     return out_.object({{"type", Value::view("tool_use")},
@@ -206,7 +206,7 @@ class MessagesWriter {
     const Value given = member_value(part, "file");
     const auto [mime, data] = split_data_url(out_.rt(), member_value(given, "file_data"));
     if (!is_text(&mime, "application/pdf")) {
-      out_.fail(part, "a file that is no PDF as a data: address", "give its text as a part of the type text");
+      out_.fail(part, "a file that is not a PDF as a data: address", "give its text as a part of the type text");
       return {};
     }
     const Value source = out_.object({{"type", Value::view("base64")}, {"media_type", mime}, {"data", data}});

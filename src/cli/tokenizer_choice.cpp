@@ -30,7 +30,7 @@ void declare_tokenizer_options(Options& app, TokenizerWish& wish) {
                  "A control token that the tokenizer lacks; its id follows\n"
                  "the vocabulary; may be repeated")
       .placeholder("TEXT")
-      .check([](const std::string& text) { return std::string(text.empty() ? "an empty text is no token" : ""); })
+      .check([](const std::string& text) { return std::string(text.empty() ? "an empty text is not a token" : ""); })
       .one_value();
   app.add_option("--model-as", wish.model_as,
                  "How to read a .model file: as sentencepiece does (the default), or\nas transformers does, by the "

@@ -256,7 +256,7 @@ class AnthropicConverter {
     if (!is_given(format)) return;
     const Value schema = member_value(format, "schema");
     if (word(format, "type") != "json_schema" || !is_given(schema))
-      return r_.fail(format, "a form of the output that is no json_schema with `schema`");
+      return r_.fail(format, "an output format that is not json_schema with `schema`");
     DictBuilder inner(r_.rt, 2), outer(r_.rt, 2);
     inner.set("name", Value::view("response"));
     inner.set("schema", schema);

@@ -239,7 +239,7 @@ class GeminiConverter {
     const bool open = uri.is_leaf() && leaf_text(uri).starts_with("http") &&
                       leaf_text(uri).find("generativelanguage") == std::string_view::npos;
     if (!open || type.empty())
-      return r_.fail(file, "`fileData` names a file that is kept on a server, or is no image, sound or film",
+      return r_.fail(file, "`fileData` names a file that is kept on a server, or is not an image, audio or video",
                      "give the data as inlineData");
     draft.parts.push_back(r_.media_part(type, "url", uri, part));
   }

@@ -71,7 +71,7 @@ class ShareGptConverter {
     const std::uint32_t origin = r_.state.add_region(leaf_text(text), message, true);
     const Result<Value> found = read_json_into(r_.rt, text, origin);
     if (found.has_value()) return *found;
-    r_.fail(text, "this text is no JSON: " + found.error().message());
+    r_.fail(text, "this text is not JSON: " + found.error().message());
     return {};
   }
 

@@ -322,7 +322,7 @@ constexpr PassRow kPasses[] = {
     of_request(Pass::first_system, "was the system's", passes::first_system),
     of_request(Pass::late_system, "was the system's", passes::late_system),
     of_message(Pass::image_parts, "now content parts", passes::image_parts),
-    of_message(Pass::text_only, "left out, since it is no text", passes::text_only),
+    of_message(Pass::text_only, "left out, since it is not text", passes::text_only),
     of_message(Pass::part_types, "under the name that the template knows", passes::part_types),
     of_message(Pass::no_place, "refused", passes::no_place),
     of_message(Pass::content_parts, "joined from text parts", passes::content_parts),

@@ -176,7 +176,7 @@ Result<void> check_setting(const NormalisePass& pass, const PassSetting& setting
   for (const EffortSetting& one : setting.efforts) {
     for (const EffortVariable& variable : one.variables) {
       if (!is_json(variable.value))
-        return usage("the pass '" + name + "': the value of " + variable.name + " is no JSON: " + variable.value);
+        return usage("the pass '" + name + "': the value of " + variable.name + " is not JSON: " + variable.value);
     }
   }
   return {};

@@ -50,7 +50,7 @@ Fault add_tool(std::vector<Tool>& tools, std::unordered_set<std::string>& names,
                          tool.parameters.is(Kind::dict) || tool.parameters.is(Kind::boolean);
   tools.push_back(std::move(tool));
   if (loose) return {"its grammar is not a regular expression and is not enforced: any text", false};
-  return {is_schema ? "" : "its parameters are no schema: any object", false};
+  return {is_schema ? "" : "its parameters are not a schema: any object", false};
 }
 
 Result<void> read_tools(GrammarData& data, grammar::Notes& notes) {

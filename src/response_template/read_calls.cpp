@@ -159,7 +159,7 @@ Result<CallArguments> tags_of(const TemplateField& field) {
 Result<CallArguments> arguments_of(const TemplateField& field) {
   CallArguments arguments;
   if (field.content == "xml-inline") return tags_of(field);
-  if (field.content != "json") return cannot_say(field.path + ".content", "arguments that are no JSON and no tags");
+  if (field.content != "json") return cannot_say(field.path + ".content", "arguments that are neither JSON nor tags");
   const Value* delimiters = member(field.arguments, "string_delims");
   if (delimiters == nullptr) return arguments;
   const bool pair = delimiters->is_sequence() && items(*delimiters).size() == 1 &&

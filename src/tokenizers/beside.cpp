@@ -66,7 +66,7 @@ void note_token(Beside& beside, std::string_view file, std::string_view key) {
 /// tokenizer_config.json's added_tokens_decoder: objects by id.
 void add_decoder(Beside& beside, Value decoder) {
   if (decoder.kind != Kind::dict) {
-    beside.notes.push_back("tokenizer_config.json: added_tokens_decoder is no object");
+    beside.notes.push_back("tokenizer_config.json: added_tokens_decoder is not an object");
     return;
   }
   for (const DictEntry& entry : entries(decoder)) {

@@ -299,7 +299,7 @@ void note_unused(const FileKind& kind, const TokenizerOptions& options, Tokenize
   if (!options.tiktoken.split.empty() && !kind.takes_split)
     note(facts, "split:", "no effect, since only a tiktoken file does not say how text is split into words");
   if (options.sentencepiece.as_transformers && !kind.takes_reader)
-    note(facts, "as_transformers:", "no effect, since the file is no SentencePiece model");
+    note(facts, "as_transformers:", "no effect, since the file is not a SentencePiece model");
 }
 
 TokenizerFacts facts_beside(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {

@@ -392,7 +392,7 @@ def test_images_are_given_as_the_template_knows_them_or_refused():
     assert done.returncode == 3 and done.stdout == "" and "no place for a part of the type image_url" in done.stderr, done
     assert "--pass text-only" in done.stderr and "messages[0].content[1]" in done.stderr, done
     done = run(plain, request, "--pass", "text-only")
-    assert done.stdout == "a\nb" and done.stderr.startswith("note: messages[0].content[1]: left out, since it is no text"), done
+    assert done.stdout == "a\nb" and done.stderr.startswith("note: messages[0].content[1]: left out, since it is not text"), done
     assert run(plain, request, "--no-adapt").stdout.startswith("[{'type'")
 
 

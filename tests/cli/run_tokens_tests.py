@@ -121,7 +121,7 @@ def test_a_gguf_file_alone_is_a_model_with_its_tokenizer(folder):
 def test_options_that_mean_nothing_for_a_kind_of_file_are_noted(folder):
     tokens(folder, HI)
     empty = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--special-token", "")
-    assert "an empty text is no token" in empty, empty
+    assert "an empty text is not a token" in empty, empty
     assert "split: no effect" in tokens(folder, HI, "--split", "cl100k_base").stderr
     assert "as_transformers: no effect" in tokens(folder, HI, "--model-as", "transformers").stderr
     gguf_model(folder)

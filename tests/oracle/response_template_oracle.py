@@ -58,7 +58,7 @@ KNOWN = {
     "unsloth--mistral_nemo_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "a list without commas"),
     "unsloth--mistral_small_31_ollama.gotmpl": ({"two calls", "reasoning, two calls"}, "a list without commas"),
     "unsloth--phi_4_mini_ollama.gotmpl": ({"call", "two calls", "nested value", "no arguments", "answer, call", "reasoning, two calls"},
-                                          "the list that the template writes is no JSON"),
+                                          "the list that the template writes is not JSON"),
 }
 REFUSED = {
     "json_lines.jinja", "python_lines.jinja", "python_list.jinja", "name_as_key.jinja", "lists_behind_the_answer.jinja", "framed_answer.jinja", "reasoning_blocks.jinja", "chatglm3", "huggingface.js--openbmb_MiniCPM3-4B.jinja",
