@@ -65,6 +65,7 @@ class _Call:
         asked = {**bound.arguments, **bound.arguments.get(rest, {})}
         self._check(asked)
         if not asked.get("tokenize"):
+            self._protect, self._kinds = False, ()  # a text has nothing to protect
             return copy.apply_chat_template(*args, **kwargs)
         copy.tokenizer = _unmarking(self._processor.tokenizer)
         copy.tokenizer._parlance_encode = self._encode
