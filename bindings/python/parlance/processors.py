@@ -58,21 +58,27 @@ class _Call:
         copy._parlance_render = self._render
         if not (self._protect or self._kinds):
             return copy.apply_chat_template(*args, **kwargs)
-        bound = inspect.signature(copy.apply_chat_template).bind(*args, **kwargs)
+        signature = inspect.signature(copy.apply_chat_template)
+        bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        more = bound.arguments.pop("kwargs", {})
-        asked = {**bound.arguments, **more}
+        rest = next((name for name, one in signature.parameters.items() if one.kind is one.VAR_KEYWORD), "")
+        asked = {**bound.arguments, **bound.arguments.get(rest, {})}
         self._check(asked)
         if not asked.get("tokenize"):
+            self._protect, self._kinds = False, ()  # a text has nothing to protect
             return copy.apply_chat_template(*args, **kwargs)
         copy.tokenizer = _unmarking(self._processor.tokenizer)
         copy.tokenizer._parlance_encode = self._encode
-        wants = {name: False for name in ("return_assistant_tokens_mask", "sanitize_control_tokens") if asked.get(name)}
-        out = copy.apply_chat_template(**{**asked, **wants})
-        if self._marks is not None and self._masks is None:
-            raise ValueError(
-                f"protect and mask are not possible: {type(self._processor).__name__} does not call its tokenizer with the text"
-            )
+        for name in ("return_assistant_tokens_mask", "sanitize_control_tokens"):
+            if asked.get(name):
+                (bound.arguments if name in bound.arguments else bound.arguments[rest])[name] = False
+        out = copy.apply_chat_template(*bound.args, **bound.kwargs)
+        name = type(self._processor).__name__
+        if self._marks is None:
+            raise ValueError(f"protect and mask are not possible: {name} does not render its prompts by transformers' renderer")
+        ids = out["input_ids"] if asked.get("return_dict") else out
+        if self._masks is None or [len(row) for row in ids] != [len(row) for row in self._masks]:
+            raise ValueError(f"protect and mask are not possible: {name} does not call its tokenizer once with all texts")
         if asked.get("return_dict") and self._kinds:
             out["assistant_masks"] = self._masks
             tensors = asked.get("return_tensors")

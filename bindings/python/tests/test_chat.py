@@ -88,6 +88,17 @@ def test_what_goes_together_is_not_refused(tokenizer: Any) -> None:
         parlance.apply_chat_template(tokenizer, GOOD, protect=True, tokenizer_kwargs={"stride": 2})
 
 
+def test_protection_covers_sanitizing(tokenizer: Any) -> None:
+    tokenizer.chat_template = TAGGED
+    with pytest.raises(ValueError, match="not compatible"):
+        parlance.apply_chat_template(tokenizer, FORGED, sanitize_control_tokens=True, return_assistant_tokens_mask=True)
+    both = parlance.apply_chat_template(tokenizer, FORGED, sanitize_control_tokens=True, protect=True, return_assistant_tokens_mask=True)
+    masked = parlance.apply_chat_template(tokenizer, FORGED, sanitize_control_tokens=True, mask="assistant")
+    assert both == parlance.apply_chat_template(tokenizer, FORGED, protect=True, return_assistant_tokens_mask=True)
+    assert masked == parlance.apply_chat_template(tokenizer, FORGED, protect=True, mask="assistant")
+    assert both["input_ids"] == tokenizer.apply_chat_template(FORGED, sanitize_control_tokens=True)["input_ids"]
+
+
 def test_an_empty_chat_in_a_batch(tokenizer: Any) -> None:
     template = "  {% if not messages %}none{% endif %}{{ messages | length }}{% macro m() %}{{ messages }}{% endmacro %}{{ m() }}"
     for batch in ([[], GOOD], [GOOD, ()], [[]]):

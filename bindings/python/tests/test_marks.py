@@ -6,6 +6,8 @@ import random
 
 from parlance._marks import Marks
 from parlance._origins import Ranges, mask_of, merged
+from parlance._transformers import render_chats
+from parlance.processors import _forged_placeholders
 
 
 def ranges(rng: random.Random, size: int) -> Ranges:
@@ -45,3 +47,12 @@ def test_masks_are_of_what_overlaps() -> None:
     for _ in range(3000):
         learnt, tokens = ([(begin, end) for begin, end in ranges(rng, 12) + ranges(rng, 12) if begin < end] for _ in range(2))
         assert mask_of(tokens, learnt) == [int(any(first < end and last > begin for begin, end in learnt)) for first, last in tokens]
+
+
+def test_a_placeholder_that_is_no_token_is_found_by_its_origin() -> None:
+    chats = [[{"role": "user", "content": "aXXb X"}]]
+    variables = {"own": "XX"}
+    [chat] = render_chats("XX{{ messages[0].content }}X {{ own }}", chats, None, None, variables, version="5.23.0", spans=True)
+    assert chat.text == "XXaXXb XX XX"
+    assert sorted(_forged_placeholders(chat, {"XX"}, ())) == [(3, 5), (7, 9), (10, 12)]
+    assert sorted(_forged_placeholders(chat, {"XX"}, ["own"])) == [(3, 5), (7, 9)]
