@@ -30,6 +30,7 @@ for seed in 1 2 3; do
 done
 if [ -x build/python/venv/bin/python ]; then
   export PYTHONPATH="$build/python"
+  step sh bindings/python/tests/asan.sh
   step build/python/venv/bin/python -B bindings/python/tests/soak.py
   step build/python/venv/bin/python -B bindings/python/tests/rollout.py
 fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests of the package with an extension under ASan and UBSan, and a short soak. For make long; makes the build itself.
+# The tests of the package with an extension under ASan and UBSan. For make long; makes the build itself.
 #
 # Python has no sanitizer, so the runtime is loaded before it. Leaks are not looked for: CPython keeps objects until it ends; soak.py
 # shows that memory does not grow.
@@ -13,4 +13,3 @@ export LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONPATH=build/asan-python/python PYTHONMALLOC=malloc
 "$python" -B -m pytest -q -p no:cacheprovider bindings/python/tests
-"$python" -B bindings/python/tests/soak.py --count 2000
