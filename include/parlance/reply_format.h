@@ -10,6 +10,7 @@
 // makes one from a template. docs/reply-format.md explains each field with examples.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -196,6 +197,10 @@ struct ReplyFormat {
   /// Reads and validates a format.
   /// Fails with: json (place); value if a member is unknown, has the wrong type or contradicts another (path).
   static Result<ReplyFormat> from_json(std::string_view text, std::string_view name = "<format>");
+  /// The same format for a reader that is fed tokens: `control` also has those of `tokens`, the texts of the
+  /// tokenizer's control tokens (Tokenizer::control_texts()), that stand in the format or are one of `ends`
+  /// (ReplyOptions::ends). A marker that the model only spells out in ordinary tokens is text then.
+  ReplyFormat with_control(std::span<const std::string> tokens, std::span<const std::string> ends = {}) const;
   /// Writes JSON that from_json reads as an equal format. Members with their default are left out.
   std::string to_json() const;
   /// Checks that a parser can use it: markers can be distinguished, and each form has all required parts.

@@ -56,6 +56,8 @@ class DocumentBuilder;
 ///     syntax         unset               the template language, overriding what the model says
 ///     compile        see CompileOptions  options of Template::compile, except name and syntax
 ///     reply_format   unset               the reply format, if it is known; unset: it is derived
+///     control_tokens none                Tokenizer::control_texts(), if replies are fed as tokens: a marker that the
+///                                        model only spells out is text (ReplyFormat::with_control)
 ///     limits         see Limits          limits of the experiments, as in DeriveOptions
 struct RequestOptions {
   ReadOptions read{};
@@ -65,6 +67,7 @@ struct RequestOptions {
   std::optional<Syntax> syntax{};
   CompileOptions compile{};
   std::optional<ReplyFormat> reply_format{};
+  std::vector<std::string> control_tokens{};
   Limits limits{};
 };
 

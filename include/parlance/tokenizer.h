@@ -103,6 +103,10 @@ class Tokenizer {
   virtual std::string token_text(TokenId id) const = 0;
 
   const TokenizerFacts& facts() const { return facts_; }
+  /// The texts of the control tokens that are declared special, for RequestOptions::control_tokens and
+  /// ReplyFormat::with_control(). Others that were added, such as <tool_call> of many models, are not among them: a
+  /// model may also spell them out, above all under a grammar, which goes by text.
+  std::vector<std::string> control_texts() const;
 
  protected:
   TokenizerFacts facts_;

@@ -17,8 +17,18 @@ std::string doubt_of(const DerivedFormat& derived) {
 
 }  // namespace
 
-DerivedFormats::DerivedFormats(Template chat_template, DeriveOptions deriving)
-    : template_(std::move(chat_template)), deriving_(std::move(deriving)), facts_(template_.facts()) {}
+DerivedFormats::DerivedFormats(Template chat_template, DeriveOptions deriving, std::vector<std::string> control_tokens)
+    : template_(std::move(chat_template)),
+      deriving_(std::move(deriving)),
+      control_tokens_(std::move(control_tokens)),
+      facts_(template_.facts()) {}
+
+CompiledReplyFormat compiled_for_tokens(const ReplyFormat& format, std::span<const std::string> control_tokens,
+                                        const std::vector<std::pair<std::string, std::string>>& special_tokens) {
+  std::vector<std::string> ends;
+  for (const auto& [name, text] : special_tokens) ends.push_back(text);
+  return CompiledReplyFormat(format.with_control(control_tokens, ends));
+}
 
 Result<ReplyStart> DerivedFormats::format_for(Value request) {
   DeriveOptions deriving = deriving_;
@@ -31,7 +41,7 @@ Result<ReplyStart> DerivedFormats::format_for(Value request) {
   if (!derived) return derived.error();
   ReplyStart start;
   start.doubt = doubt_of(*derived);
-  start.format = CompiledReplyFormat(derived->format);
+  start.format = compiled_for_tokens(derived->format, control_tokens_, deriving_.special_tokens);
   if (known_.size() >= kMostFormats) known_.clear();
   return known_.emplace(key, std::move(start)).first->second;
 }

@@ -6,7 +6,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "parlance/derive.h"
 #include "parlance/request.h"
@@ -16,7 +19,7 @@ namespace parlance {
 /// Threads: any.
 class DerivedFormats {
  public:
-  DerivedFormats(Template chat_template, DeriveOptions deriving);
+  DerivedFormats(Template chat_template, DeriveOptions deriving, std::vector<std::string> control_tokens);
 
   /// How a reply to a request is written: `request` is an object with its variables, or anything else for none. The
   /// rest of the start is as it is by default. Fails as derive() does.
@@ -25,9 +28,14 @@ class DerivedFormats {
  private:
   const Template template_;
   const DeriveOptions deriving_;
+  const std::vector<std::string> control_tokens_;
   const TemplateFacts facts_;
   std::mutex mutex_;                         ///< of what follows
   std::map<std::string, ReplyStart> known_;  ///< by the variables' key; begun anew once there are many
 };
+
+/// A format for a reader that may be fed tokens (RequestOptions::control_tokens). A special token may end a reply.
+CompiledReplyFormat compiled_for_tokens(const ReplyFormat& format, std::span<const std::string> control_tokens,
+                                        const std::vector<std::pair<std::string, std::string>>& special_tokens);
 
 }  // namespace parlance

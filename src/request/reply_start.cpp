@@ -104,7 +104,8 @@ constexpr std::string_view kTokens[] = {"bos_token", "eos_token", "unk_token", "
 
 void RequestReader::State::open_formats() {
   if (options.reply_format) {
-    known.emplace(*options.reply_format);
+    const DeriveOptions deriving = deriving_for(model, options.limits);
+    known.emplace(compiled_for_tokens(*options.reply_format, options.control_tokens, deriving.special_tokens));
     return;
   }
   const Result<Template>& compiled = templates.compiled(true);
@@ -115,7 +116,7 @@ void RequestReader::State::open_formats() {
   DeriveOptions deriving = deriving_for(model, options.limits);
   deriving.variables = options.variables;
   deriving.response_template = model.response_template;
-  derived.emplace(*compiled, std::move(deriving));
+  derived.emplace(*compiled, std::move(deriving), options.control_tokens);
 }
 
 Result<ReplyStart> RequestReader::State::format_for(Value variables) {

@@ -9,6 +9,7 @@
 #include "parlance/json.h"
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
+#include "parlance/tokenizer.h"
 #include "reply/scan/text_codec.h"
 #include "reply_cases.h"
 #include "reply_material.h"
@@ -179,6 +180,24 @@ const ReplyFormat& family_format(std::string_view name) {
     if (family.name == name) return family.format;
   }
   std::abort();
+}
+
+TEST(ReplyTokens, ATokenizerSaysWhichAreControlTokens) {
+  const CallbackTokenizer tokenizer(
+      {.added = {{1, "<|im_end|>", true}, {2, "<tool_call>", false}, {3, "<|other|>", true}},
+       .encode = {},
+       .token_text = [](TokenId) { return std::string(); }});
+  ReplyFormat format = family_format("hermes");
+  format.control.clear();
+  EXPECT_EQ(message_of_tokens(format, {{"a <|im_end|>", false}, {"b", false}}), "reasoning:  | content: a ");
+  EXPECT_EQ(tokenizer.control_texts(), (std::vector<std::string>{"<|im_end|>", "<|other|>"}));
+  const ReplyFormat known = format.with_control(tokenizer.control_texts());
+  EXPECT_EQ(known.control, std::vector<std::string>{"<|im_end|>"});
+  EXPECT_EQ(message_of_tokens(known, {{"a <|im_end|>", false}, {"<|im_end|>", true}}),
+            "reasoning:  | content: a <|im_end|>");
+  EXPECT_EQ(known.with_control(tokenizer.control_texts()), known);
+  const std::vector<std::string> ends = {"<|other|>"};
+  EXPECT_EQ(format.with_control(tokenizer.control_texts(), ends).control.size(), 2u);
 }
 
 TEST(ReplyTokens, OnlyControlTokensAreMarkers) {

@@ -41,6 +41,21 @@ TEST(RequestReader, ReadsARequestForItsTemplate) {
   EXPECT_EQ(prompt->text(), "<user>Hi</><assistant>");
 }
 
+TEST(RequestReader, ItsFormatsKnowTheTokenizersControlTokens) {
+  const std::vector<std::string> tokens = {"<|im_end|>", "<|elsewhere|>", "</s>"};
+  ModelSource model = model_of(kFormatName);
+  model.special_tokens.push_back({"eos_token", "</s>"});
+  const RequestReader reader(std::move(model), {.control_tokens = tokens});
+  Result<ChatRequest> request = reader.read(kBody);
+  ASSERT_TRUE(request);
+  const Result<ReplyStart> start = reader.reply_to(*request);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->format.source().control, (std::vector<std::string>{"<|im_end|>", "</s>"}));
+  const Result<ReplyStart> without = RequestReader(model_of(kFormatName)).reply();
+  ASSERT_TRUE(without);
+  EXPECT_TRUE(without->format.source().control.empty());
+}
+
 TEST(RequestReader, HasTheIdOfARequestThatFails) {
   const RequestReader reader(compiled(kPlainChat));
   ChatRequest request;

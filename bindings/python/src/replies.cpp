@@ -7,6 +7,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <mutex>
+
 #include "errors.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
@@ -36,9 +38,53 @@ std::size_t incomplete_at_end(std::string_view text) {
 
 // ---- ReplyReader
 
-PyReplyReader::PyReplyReader(CompiledReplyFormat format, const ReplyOptions& options,
+namespace {
+
+/// Formats for replies that are fed as tokens: the last few, since a tokenizer may have thousands of control tokens.
+/// Threads: any.
+class TokenFormats {
+ public:
+  static CompiledReplyFormat get(const CompiledReplyFormat& format, const std::vector<std::string>& ends,
+                                 const std::shared_ptr<const Tokenizer>& tokenizer) {
+    static auto* const only = new TokenFormats;  // a reader may be made until Python ends
+    const std::lock_guard lock(only->mutex_);
+    std::vector<Known>& known = only->known_;
+    for (const Known& one : known) {
+      if (&one.format.source() == &format.source() && one.ends == ends && one.tokenizer.lock() == tokenizer)
+        return one.made;
+    }
+    if (known.size() == kMost) known.erase(known.begin());
+    known.push_back(
+        {tokenizer, format, ends, CompiledReplyFormat(format.source().with_control(tokenizer->control_texts(), ends))});
+    return known.back().made;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 16;
+  struct Known {
+    std::weak_ptr<const Tokenizer> tokenizer;
+    CompiledReplyFormat format;  // kept, so that no other has its address
+    std::vector<std::string> ends;
+    CompiledReplyFormat made;
+  };
+  std::mutex mutex_;
+  std::vector<Known> known_;
+};
+
+/// What is fed as tokens is read by its control tokens.
+CompiledReplyFormat for_tokens(CompiledReplyFormat format, const ReplyOptions& options,
+                               const std::shared_ptr<const Tokenizer>& tokenizer) {
+  return tokenizer == nullptr ? format : TokenFormats::get(format, options.ends, tokenizer);
+}
+
+}  // namespace
+
+PyReplyReader::PyReplyReader(CompiledReplyFormat format_in, const ReplyOptions& options,
                              std::shared_ptr<const Tokenizer> tokenizer_in)
-    : parser(format, options), kinds(format), tokenizer(std::move(tokenizer_in)) {
+    : format(for_tokens(std::move(format_in), options, tokenizer_in)),
+      parser(format, options),
+      kinds(format),
+      tokenizer(std::move(tokenizer_in)) {
   if (tokenizer == nullptr) return;
   for (const AddedToken& token : tokenizer->facts().added)
     if (token.control) control.insert(token.id);

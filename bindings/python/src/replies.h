@@ -43,12 +43,14 @@ struct PyReplyEvent {
 
 /// A parser, the message so far, and the bytes of a character that is not complete. Threads: one at a time.
 struct PyReplyReader {
-  PyReplyReader(CompiledReplyFormat format, const ReplyOptions& options, std::shared_ptr<const Tokenizer> tokenizer_in);
+  PyReplyReader(CompiledReplyFormat format_in, const ReplyOptions& options,
+                std::shared_ptr<const Tokenizer> tokenizer_in);
 
   void take(std::string_view bytes, std::vector<PyReplyEvent>& events);
   void take_id(TokenId id, std::vector<PyReplyEvent>& events);
   void end(std::vector<PyReplyEvent>& events);
 
+  CompiledReplyFormat format;
   ReplyParser parser;
   ReplyMessage message;
   ReplyKinds kinds;

@@ -140,3 +140,36 @@ def test_a_mask_by_kinds_needs_kinds_that_there_are() -> None:
     assert tokens.mask("calls", "reasoning") == [0] * len(tokens)
     with pytest.raises(ValueError, match="no kind of tokens 'thoughts'"):
         tokens.mask("thoughts")
+
+
+def spelt_out(tokenizer: parlance.Tokenizer, text: str) -> list[int]:
+    """Ids of a text in which no control token stands for a piece of it."""
+    return parlance.Template.from_string("{{ messages[0].content }}").render([{"role": "user", "content": text}]).tokens(tokenizer).ids
+
+
+@pytest.mark.parametrize("marker", ["<|im_end|>", "<|im_start|>"])
+def test_a_marker_that_is_only_spelt_out_is_text(chatml_tokenizer: str, marker: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    prompt = parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}])
+    ids = spelt_out(tokenizer, f"The text {marker} is one.")
+    assert tokenizer.encode(marker)[0] not in ids
+    reader = prompt.reader(tokenizer=tokenizer)
+    reader.feed(ids)
+    assert [event.kind for event in reader.feed(tokenizer.encode("<|im_end|>"))][-1] == "end"
+    reader.finish()
+    assert reader.message.content == f"The text {marker} is one."
+    assert reader.message.finish_reason == "stop"
+    by_hand = parlance.ReplyReader("terminal-agent", tokenizer=tokenizer)
+    by_hand.feed(ids)
+    by_hand.finish()
+    assert by_hand.message.content == reader.message.content
+
+
+def test_a_session_reads_what_was_sampled_by_its_ids(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    session = parlance.Session(parlance.Template.builtin("terminal-agent"), tokenizer, [{"role": "user", "content": "Hi"}])
+    sampled = [*spelt_out(tokenizer, "Write <|im_end|>."), *tokenizer.encode("<|im_end|>")]
+    assert session.sampled(sampled).content == "Write <|im_end|>."
+    new = session.extend([{"role": "user", "content": "And?"}])
+    assert session.prompt_ids()[-len(new) - len(sampled) :] == sampled + new
+    assert session.sample().mask("stop").count(1) == 1
