@@ -36,10 +36,17 @@ class Delimiter {
   }
 
  private:
+  /// The texts in their order, since the first one that closes reasoning is not taken for the end of the reply where the
+  /// template is read; but a text stands before what it begins with.
   std::string pattern() const {
-    std::vector<std::string> all = patterns_;
-    for (const std::string& text : texts_) all.push_back(response::soft_pattern(text));
-    return response::joined_pattern(std::move(all));
+    std::vector<std::string> texts;
+    for (const std::string& text : texts_) {
+      const auto begun = std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return text.starts_with(one); });
+      texts.insert(begun, text);
+    }
+    std::string out = response::joined_pattern(patterns_);
+    for (const std::string& text : texts) out.append(out.empty() ? "" : "|").append(response::soft_pattern(text));
+    return out;
   }
 
   std::vector<std::string> texts_;

@@ -47,6 +47,19 @@ std::string path_of_refusal(std::string_view json) {
   return read ? "read" : std::string(read.error().input_path());
 }
 
+TEST(ResponseTemplate, WhatClosesReasoningFirstIsNoEndOfTheReply) {
+  const char* const json = R"({"prompt": "<a>", "reasoning": {"open": "<think>", "close": "</think>", "ended_by_calls": true},
+      "calls": [{"call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}],
+      "end": ["<|end_of_turn|>", "<|end|>"]})";
+  const Result<ReplyFormat> format = ReplyFormat::from_json(json);
+  ASSERT_TRUE(format) << format.error().display();
+  const Result<WrittenResponseTemplate> written = write_response_template(*format);
+  ASSERT_TRUE(written) << written.error().display();
+  const Result<ReadResponseTemplate> read = read_response_template(written->json);
+  ASSERT_TRUE(read) << read.error().display();
+  EXPECT_EQ(read->format.to_json(), format->to_json());
+}
+
 TEST(ResponseTemplate, RefusesWithThePathOfTheMember) {
   const struct {
     std::string_view json, path;
