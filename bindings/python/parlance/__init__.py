@@ -11,8 +11,6 @@ Importing it imports neither transformers nor torch nor numpy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from parlance._core import VERSION as __version__
 from parlance._core import (
     ApiRequest,
@@ -51,9 +49,12 @@ from parlance._core import (
 )
 from parlance._errors import Error
 from parlance._html import rendering_as_html as _rendering_as_html
-from parlance._schema import get_json_schema
 
+TYPE_CHECKING = False  # typing takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
+    from parlance._schema import get_json_schema
     from parlance._tokenizers import tokenizer_of
     from parlance.chat import apply_chat_template, install, uninstall
     from parlance.responses import parse_response
@@ -63,6 +64,7 @@ Rendering._repr_html_ = _rendering_as_html  # type: ignore[attr-defined]
 
 # Modules that need a package of their own are imported when they are first asked for.
 _LAZY = {
+    "get_json_schema": "parlance._schema",
     "apply_chat_template": "parlance.chat",
     "install": "parlance.chat",
     "uninstall": "parlance.chat",

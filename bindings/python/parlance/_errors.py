@@ -7,10 +7,11 @@ code which catches those goes on working. The classes of Jinja2 are used where j
 from __future__ import annotations
 
 import builtins
-import contextlib
-import functools
 import importlib
-from typing import Any
+
+TYPE_CHECKING = False  # typing takes longer to import than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Error(Exception):
@@ -68,15 +69,30 @@ class Error(Exception):
         return of_engine, (self._python_class, self._parts)
 
 
-@functools.cache
+_CLASSES: dict[str, type[Error]] = {}
+
+
 def _class_of(name: str) -> type[Error]:
     """The class of errors that are also of the class with this name."""
+    if name not in _CLASSES:
+        _CLASSES[name] = _made_class(name)
+    return _CLASSES[name]
+
+
+def _module(name: str) -> Any:
+    """None where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def _made_class(name: str) -> type[Error]:
     other = getattr(builtins, name, None)
     if name == "JSONDecodeError":
         other = importlib.import_module("json").JSONDecodeError
     if other is None:
-        with contextlib.suppress(ImportError):
-            other = getattr(importlib.import_module("jinja2.exceptions"), name, None)
+        other = getattr(_module("jinja2.exceptions"), name, None)
     if not (isinstance(other, type) and issubclass(other, Exception)):
         return Error
     return type(name, (Error, other), {"__module__": "parlance", "__doc__": f"A parlance.Error that is also a {name}."})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 from parlance._core import Rendering
 
 # One for each origin; the page of `parlance render --html` has one for each role besides.
@@ -13,6 +11,8 @@ _LONGEST = 200_000
 
 def rendering_as_html(self: Rendering) -> str:
     """The prompt, each character in the colour of where it came from; the path of the input is shown where one points."""
+    import html
+
     pieces = []
     text = self.text
     for span in self.spans:
