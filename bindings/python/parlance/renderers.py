@@ -13,6 +13,7 @@ reading at ParlanceRenderer.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 import logging
@@ -29,7 +30,8 @@ from renderers.base import (
 )
 from renderers.configs import BaseRendererConfig
 
-from parlance._core import Message, Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
+from parlance._attribution import Attribution, Habits
+from parlance._core import Message, Rendering, ReplyEvent, ReplyReader, Template, _begin_session
 from parlance._errors import Error
 from parlance._tokenizers import tokenizer_of
 from parlance.session import extend_with_reply, written_text
@@ -104,71 +106,31 @@ class ParlanceRenderer:
         tokens = prompt.tokens(self._tokenizer, protect=self.config.protect)
         if add_generation_prompt:
             self._remember(tokens.ids, messages, tools)
-        sampled = self._sampled(tokens)
-        owners = self._owners(messages, tools, prompt, tokens)
+        roles = [_role(message) for message in messages]
+        found = Attribution(
+            prompt, tokens, roles, set(self._stops), self._habits, lambda count: self._prompt(messages[:count], tools, False)
+        )
+        sampled, owners = found.sampled(), found.owners()
         return RenderedTokens(
             token_ids=tokens.ids,
             message_indices=owners,
             sampled_mask=sampled,
-            is_content=self._content(messages, prompt, tokens, sampled, owners),
-            message_roles=[_role(message) for message in messages],
+            is_content=found.content(sampled, owners),
+            message_roles=roles,
             message_tool_names=extract_message_tool_names(messages),
         )
 
-    def _sampled(self, tokens: Tokens) -> list[bool]:
-        """What the model would write: the assistant's ranges, each up to its first stop token."""
-        stops, over = set(self._stops), False
-        sampled = []
-        for id, learnt in zip(tokens.ids, tokens.mask(), strict=True):
-            over = over and bool(learnt)
-            sampled.append(bool(learnt) and not over)
-            over = bool(learnt) and (over or id in stops)
-        return sampled
-
-    def _content(self, messages: Sequence[Any], prompt: Rendering, tokens: Tokens, sampled: list[bool], owners: list[int]) -> list[bool]:
-        """What came from the request or from the model, not from the template; names of roles are the template's."""
-        roles = [_role(message) for message in messages]
-        bodies = [
-            (span.begin, span.end)
-            for span in prompt.spans
-            if span.message is not None and span.origin in ("input", "derived") and not span.path.endswith("].role")
-        ]
-        inside = _overlaps(tokens.ranges, bodies)
-        return [
-            one if owner >= 0 and roles[owner] == "assistant" else within and owner >= 0
-            for one, owner, within in zip(sampled, owners, inside, strict=True)
-        ]
-
-    def _owners(self, messages: Sequence[Any], tools: Any, prompt: Rendering, tokens: Tokens) -> list[int]:
-        """The message of each token, its header and its end among them; -1 for the generation prompt."""
-        text = prompt.text
-        ends: list[int | None] = []
-        for count in range(1, len(messages) + 1):
-            try:
-                part = self._prompt(messages[:count], tools, False).text
-            except Error:
-                part = ""
-            ends.append(len(part) if part and text.startswith(part) else None)
-        stops = set(self._stops)
-        closes = [span for id, span in zip(tokens.ids, tokens.ranges, strict=True) if id in stops]
-        filled = _filled(ends, prompt, closes, len(text))
-        preamble = self._preamble(prompt, tokens)
-        owners, at = [], 0
-        for (begin, _), message in zip(tokens.ranges, tokens.messages, strict=True):
-            while at < len(filled) and begin >= filled[at]:
-                at += 1
-            owner = -1 if begin < preamble or at == len(filled) else at
-            owners.append(owner if message is None else message)
-        return owners
-
-    def _preamble(self, prompt: Rendering, tokens: Tokens) -> int:
-        """Where what the template writes before the first message ends: behind a turn that is over before it."""
-        own = next((begin for _, (begin, _) in prompt.message_ranges), 0)
-        stops = set(self._stops)
-        over = max((end for id, (_, end) in zip(tokens.ids, tokens.ranges, strict=True) if id in stops and end <= own), default=0)
-        if over == 0:  # a token that begins every text is of no message
-            return next((span.end for span in prompt.spans[:1] if span.path == "bos_token"), 0)
-        return over + len(prompt.text[over:own]) - len(prompt.text[over:own].lstrip())
+    @functools.cached_property
+    def _habits(self) -> Habits:
+        small = [_ASKS, {"role": "assistant", "content": "One."}, _ASKS]
+        try:
+            return Habits.found(
+                lambda count, generation: self._prompt(small[:count], None, generation),
+                lambda prompt: prompt.tokens(self._tokenizer),
+                set(self._stops),
+            )
+        except Error:
+            return Habits()
 
     # ---- replies
 
@@ -316,28 +278,3 @@ def _parsed_call(call: Any, tools: Any) -> ParsedToolCall:
     if call.complete:
         arguments = json.loads(call.arguments)
     return ParsedToolCall(raw=call.arguments, name=call.name or None, arguments=arguments, status=status, id=call.id or None)
-
-
-def _filled(ends: list[int | None], prompt: Rendering, closes: Sequence[tuple[int, int]], size: int) -> list[int]:
-    """Where each message ends; for one whose prefix is not the prompt's, where the assistant's range around it ends, or the stop token
-    behind its own text, or that text."""
-    own = {index: span for index, span in prompt.message_ranges}
-    filled: list[int] = []
-    for number, end in enumerate(ends):
-        if end is None:
-            last = own.get(number, (0, filled[-1] if filled else 0))[1]
-            following = own.get(number + 1, (size, size))[0]
-            closed = next((stop for begin, stop in closes if last <= begin and stop <= following), last)
-            end = next((stop for begin, stop in prompt.assistant if begin <= last <= stop), closed)
-        filled.append(min(size, max(end, filled[-1] if filled else 0)))
-    return filled
-
-
-def _overlaps(ranges: Sequence[tuple[int, int]], bodies: Sequence[tuple[int, int]]) -> list[bool]:
-    """Whether each range has a character of one of the bodies; both are in order."""
-    found, at = [], 0
-    for begin, end in ranges:
-        while at < len(bodies) and bodies[at][1] <= begin:
-            at += 1
-        found.append(at < len(bodies) and bodies[at][0] < end)
-    return found
