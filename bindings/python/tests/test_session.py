@@ -83,6 +83,27 @@ def test_logprobs_must_fit(chatml_tokenizer: str) -> None:
         begin(chatml_tokenizer).sampled([1, 2], logprobs=[0.0])
 
 
+def test_a_call_that_the_template_writes_with_other_spaces_goes_on(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    written = reply_ids(chatml_tokenizer, '<tool_call>{"name":"look",  "arguments":{"at":"it"}}</tool_call><|im_end|>')
+    end = written[-1]
+    for turn in range(3):
+        before = session.prompt_ids()
+        assert session.sampled(written).calls[0].arguments == '{"at":"it"}'
+        new = session.extend([{"role": "tool", "content": "<|im_end|>"}])  # which stays text
+        assert session.prompt_ids() == before + written + new and new.count(end) == 1, turn
+    template, tokenizer = parlance.Template.builtin("terminal-agent"), parlance.Tokenizer.from_file(chatml_tokenizer)
+    assert parlance.Session.from_dict(session.to_dict(), template, tokenizer).sample() == session.sample()
+
+
+def test_reasoning_that_the_template_drops_is_not_kept_as_content(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    session.sampled(reply_ids(chatml_tokenizer, "<think>\nHm\n</think>\n\nYes<|im_end|>"))
+    with pytest.raises(parlance.Error) as caught:
+        session.extend([{"role": "user", "content": "And?"}])
+    assert caught.value.code == "history_rewritten"
+
+
 def test_a_branch_goes_on_by_itself_and_replays_nothing(chatml_tokenizer: str) -> None:
     class Counted:
         def __init__(self) -> None:

@@ -1,0 +1,232 @@
+"""Which message each token of a prompt belongs to, and what the model would have sampled, as the package `renderers` counts it.
+
+The origins of the text say whose text a token holds. Whose the text of the template is, its headers and ends, is found by rendering the
+conversation up to each message. Begin reading at Attribution.
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from parlance._core import Rendering, Tokens
+from parlance._errors import Error
+
+Render = Callable[[int], Rendering]
+"""Renders the first so many messages, without a generation prompt."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Habits:
+    """What a template does in every prompt, found by rendering small ones."""
+
+    opening: str = ""
+    """The generation prompt."""
+    header: str = ""
+    """What stands before a user's text."""
+    once: tuple[int, ...] = ()
+    """The ids that begin every prompt, and stand in it only there."""
+    openers: frozenset[int] = frozenset()
+    """Stop tokens that open the turn of another, and close none."""
+
+    @classmethod
+    def found(cls, ask: Callable[[int, bool], Rendering], tokens: Callable[[Rendering], Tokens], stops: set[int]) -> Habits:
+        """`ask` renders the first so many of a user's, an assistant's and a user's message, with or without the generation prompt."""
+        alone, asked, answered, longer = ask(1, False), ask(1, True), ask(2, False), ask(3, False)
+        opening = asked.text[len(alone.text) :] if asked.text.startswith(alone.text) else ""
+        begins = [begin for _, (begin, _) in longer.message_ranges]
+        last = begins[-1] if begins else 0
+        header = longer.text[len(answered.text) : last] if longer.text.startswith(answered.text) else ""
+        return cls(opening, header, _once(longer, tokens(longer), begins[0] if begins else 0), _openers(alone, tokens(alone), stops))
+
+
+def _once(prompt: Rendering, tokens: Tokens, own: int) -> tuple[int, ...]:
+    """The first ids before a place, up to one that comes again; whole pieces of the template's text only."""
+    over = 0
+    for id, (_, end) in zip(tokens.ids, tokens.ranges, strict=True):
+        if end > own or tokens.ids.count(id) > 1:
+            break
+        over = end
+    over = max((span.end for span in prompt.spans if span.end <= over), default=0)
+    return tuple(id for id, (_, end) in zip(tokens.ids, tokens.ranges, strict=True) if end <= over)
+
+
+def _openers(prompt: Rendering, tokens: Tokens, stops: set[int]) -> frozenset[int]:
+    """Of one message: the stop tokens in front of its text that do not stand behind it."""
+    begin, end = next((span for _, span in prompt.message_ranges), (0, 0))
+    places = [(id, span) for id, span in zip(tokens.ids, tokens.ranges, strict=True) if id in stops]
+    return frozenset(id for id, span in places if span[1] <= begin) - {id for id, span in places if span[0] >= end}
+
+
+class Attribution:
+    """The tokens of one prompt, by message and by who wrote them."""
+
+    def __init__(self, prompt: Rendering, tokens: Tokens, roles: Sequence[str], stops: set[int], habits: Habits, render: Render) -> None:
+        self._prompt = prompt
+        self._tokens = tokens
+        self._roles = roles
+        self._stops = stops
+        self._habits = habits
+        self._render = render
+        self._ends = [span.end for span in prompt.spans]
+        self._ranges = self._assistant_ranges()
+        self._closed = self._closes_by_openers()
+
+    def _up_to_span(self, place: int) -> int:
+        """The last end of a piece of text at or before a place."""
+        at = bisect.bisect_right(self._ends, place)
+        return self._ends[at - 1] if at else 0
+
+    def _assistant_ranges(self) -> list[tuple[int, int]]:
+        """Without what of the generation prompt stands in front."""
+        ranges = []
+        for begin, end in self._prompt.assistant:
+            shared = _common(self._prompt.text[begin:end], self._habits.opening)
+            ranges.append((max(begin, self._up_to_span(begin + shared)) if shared else begin, end))
+        return ranges
+
+    def _closes_by_openers(self) -> dict[int, int]:
+        """Where a stop token ends an assistant's turn from behind, as it opens the next: its end by the end of the turn."""
+        closed: dict[int, int] = {}
+        stops = {begin: end for id, (begin, end) in zip(self._tokens.ids, self._tokens.ranges, strict=True) if id in self._stops}
+        for begin, end in self._ranges:
+            if end in stops and not any(begin <= start < end for start in stops):
+                closed[end] = stops[end]
+        return closed
+
+    def sampled(self) -> list[bool]:
+        """What the model would write: the assistant's ranges, each up to its first stop token."""
+        sampled, at, over = [], 0, False
+        for id, (begin, end) in zip(self._tokens.ids, self._tokens.ranges, strict=True):
+            while at < len(self._ranges) and begin >= self._ranges[at][1] and begin not in self._closed:
+                at, over = at + 1, False
+            inside = at < len(self._ranges) and self._ranges[at][0] < end
+            sampled.append(inside and not over)
+            if inside and id in self._stops:
+                over = True
+        return sampled
+
+    def owners(self) -> list[int]:
+        """The message of each token, its header and its end among them; -1 for none, as of the generation prompt."""
+        pieces = self._pieces()
+        if not pieces:
+            return [-1] * len(self._tokens.ids)
+        ends = self._message_ends()
+        preamble = self._preamble()
+        cuts: list[tuple[int, int]] = []  # (where it ends, message)
+        for number, (message, _, end) in enumerate(pieces):
+            following = pieces[number + 1] if number + 1 < len(pieces) else None
+            stop = following[1] if following else len(self._prompt.text)
+            cut = stop if following and following[0] <= message else self._end_of(message, end, stop, ends)
+            cuts.append((cut, message))
+        owners, at = [], 0
+        for begin, _ in self._tokens.ranges:
+            while at < len(cuts) and begin >= cuts[at][0]:
+                at += 1
+            owners.append(-1 if begin < preamble or at == len(cuts) else cuts[at][1])
+        return owners
+
+    def _pieces(self) -> list[tuple[int, int, int]]:
+        """The messages' own text in the order of the prompt: message, begin, end. An assistant's ends with its turn."""
+        pieces: list[tuple[int, int, int]] = []
+        for message, (begin, end) in self._prompt.message_ranges:
+            if self._roles[message] == "assistant":
+                end = next((stop for start, stop in self._ranges if start <= begin < stop < end), end)
+            pieces.append((message, begin, end))
+        return pieces
+
+    def _message_ends(self) -> list[int | None]:
+        """Where the prompt of the conversation up to each message and the whole one part; None where there is no such prompt."""
+        text = self._prompt.text
+        ends: list[int | None] = []
+        for count in range(1, len(self._roles) + 1):
+            try:
+                part = self._render(count)
+            except Error:
+                ends.append(None)
+                continue
+            ends.append(len(part.text) if text.startswith(part.text) else self._end_beside(count - 1, part))
+        return ends
+
+    def _end_beside(self, message: int, part: Rendering) -> int | None:
+        """Where what the template writes behind a message is the same in a prompt that ends with it; None if one lacks its text."""
+        here, there = (max((span[1] for one, span in made.message_ranges if one == message), default=None) for made in (self._prompt, part))
+        if here is None or there is None:
+            return None
+        return self._up_to_span(here + _common(self._prompt.text[here:], part.text[there:]))
+
+    def _end_of(self, message: int, last: int, following: int, ends: list[int | None]) -> int:
+        """Where a message ends whose own text ends at `last`, before that of the next at `following`."""
+        end = ends[message]
+        interleaved = following == len(self._prompt.text) and message < len(self._roles) - 1
+        if end is None or interleaved or not last <= end <= following:
+            closes = (
+                stop
+                for id, (start, stop) in zip(self._tokens.ids, self._tokens.ranges, strict=True)
+                if id in self._stops and id not in self._habits.openers and last <= start and stop <= following
+            )
+            close = next(closes, None)
+            turn = next((stop for begin, stop in self._ranges if begin <= last <= stop), last)
+            end = turn if close is None else next((place for place in self._ends if place >= close), close)
+        return self._closed.get(end, end)
+
+    def _preamble(self) -> int:
+        """Where what the template writes before the first message ends: behind a turn that is over before it."""
+        own = next((begin for _, (begin, _) in self._prompt.message_ranges), 0)
+        over = 0
+        for id, (_, end) in zip(self._tokens.ids, self._tokens.ranges, strict=True):
+            if end <= own and id in self._stops and id not in self._habits.openers:
+                over = end
+        if over:
+            rest = self._prompt.text[over:own]
+            return over + len(rest) - len(rest.lstrip())
+        header = self._habits.header
+        if header and self._prompt.text[:own].endswith(header):
+            return own - len(header)
+        for wanted, id, (_, end) in zip(self._habits.once, self._tokens.ids, self._tokens.ranges, strict=False):
+            if wanted != id:
+                break
+            over = end
+        return over
+
+    def content(self, sampled: Sequence[bool], owners: Sequence[int]) -> list[bool]:
+        """What came from the request or from the model, not from the template; names of roles are the template's."""
+        bodies = [
+            (span.begin, span.end, span.message)
+            for span in self._prompt.spans
+            if span.message is not None and span.origin in ("input", "derived") and not span.path.endswith("].role")
+        ]
+        inside = _overlaps(self._tokens.ranges, bodies)
+        return [
+            one if owner >= 0 and self._roles[owner] == "assistant" else owner in within
+            for one, owner, within in zip(sampled, owners, inside, strict=True)
+        ]
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    size = min(len(one), len(other))
+    low, high = 0, size
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _overlaps(ranges: Sequence[tuple[int, int]], bodies: Sequence[tuple[int, int, int]]) -> list[set[int]]:
+    """The messages of the bodies (begin, end, message) that each range has a character of; both are in order."""
+    found: list[set[int]] = []
+    first = 0
+    for begin, end in ranges:
+        while first < len(bodies) and bodies[first][1] <= begin:
+            first += 1
+        at, within = first, set()
+        while at < len(bodies) and bodies[at][0] < end:
+            within.add(bodies[at][2])
+            at += 1
+        found.append(within)
+    return found

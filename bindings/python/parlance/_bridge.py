@@ -1,0 +1,178 @@
+"""Bridges from ids to the next turn: what the template writes behind a reply, with the conversation or with others in its place.
+
+Begin reading at go_on, which knows the conversation, then at stand_in, which does not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from parlance._core import Message, ReplyEvent
+from parlance._errors import Error
+from parlance.session import content_path, extend_as_written, extend_with_reply, written_text
+
+TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
+_CALL = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {}}}
+ASKS: dict[str, Any] = {"role": "user", "content": "Three?"}
+PLAIN = {"role": "assistant", "content": "One."}
+_ANSWER = {**PLAIN, "reasoning_content": "Two."}
+_CALLS = [
+    {"role": "assistant", "content": "", "reasoning_content": "Two.", "tool_calls": [_CALL]},
+    {"role": "tool", "content": "4", "tool_call_id": "call00001", "name": "look"},
+]
+GROWING: list[list[Any]] = [[ASKS, _ANSWER, ASKS, _ANSWER, ASKS], [ASKS, *_CALLS, _ANSWER, ASKS]]
+"""Conversations whose ids a stable template keeps as they grow."""
+
+_STAND_INS: list[list[Any]] = [
+    [ASKS],
+    [{"role": "system", "content": "Be short."}, ASKS],
+    [ASKS, PLAIN, ASKS],
+    [ASKS, _ANSWER, ASKS],
+    [ASKS, _ANSWER, ASKS, _ANSWER, ASKS],
+    [ASKS, *_CALLS],
+    [ASKS, *_CALLS, *_CALLS],
+    [ASKS, *_CALLS, _ANSWER, ASKS],
+]
+
+
+class Refusal(Exception):
+    """Why there is no bridge."""
+
+
+@dataclasses.dataclass
+class Bridge:
+    """`added` are the new ids; `conversation` is what they go on from and all that was added, its first `first` messages not new."""
+
+    added: list[int]
+    conversation: list[Any]
+    first: int
+
+
+@dataclasses.dataclass
+class Turn:
+    """What a bridge is asked for."""
+
+    prompt_ids: list[int]
+    completion_ids: list[int]
+    new: list[Any]
+    reply: Message | None = None
+    events: list[ReplyEvent] = dataclasses.field(default_factory=list)
+
+    def replied(self) -> dict[str, Any]:
+        """The reply as templates take it: arguments as an object, and the calls' ids as the results name them."""
+        made: dict[str, Any] = self.reply.to_dict() if self.reply is not None else dict(PLAIN)
+        results = [one for one in (_member(message, "tool_call_id") for message in self.new) if one]
+        calls: list[Any] = made.get("tool_calls") or []
+        for number, call in enumerate(calls):
+            with contextlib.suppress(ValueError, KeyError):
+                call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+            if not {one.get("id") for one in calls} & set(results) and number < len(results):
+                call["id"] = results[number]
+        return made
+
+
+class Source(Protocol):
+    """The template and the tokenizer of a bridge."""
+
+    def begin(self, messages: Sequence[Any], trust: Sequence[str] = ()) -> Any:
+        """A session with a conversation and the generation prompt. Control tokens stay such in the inputs at the paths of `trust`."""
+
+    def written(self, messages: Sequence[Any], generation: bool = False) -> list[int]:
+        """The ids of a conversation."""
+        ...
+
+    def tail(self, messages: Sequence[Any]) -> list[int]:
+        """The ids behind the text of the last message, with the generation prompt."""
+        ...
+
+    def text(self, ids: Sequence[int]) -> bytes: ...
+
+
+def go_on(source: Source, messages: Sequence[Any], turn: Turn, *, exact: bool = True) -> Bridge:
+    """Raises Refusal, or the Error of the session, if the template would write the past otherwise.
+
+    `exact`: the prompt must be of these messages, whichever ids were sampled for it; else it only has to end as theirs does.
+    """
+    session = source.begin(messages)
+    if exact and session.ids() != turn.prompt_ids and source.text(session.ids()) != source.text(turn.prompt_ids):
+        raise Refusal("the prompt is not what its conversation renders to")
+    session.append_sampled(turn.completion_ids)
+    written = written_text(turn.events)
+    try:
+        added, behind = extend_with_reply(session, turn.replied(), written, turn.new)
+    except Error as error:
+        session = source.begin(messages, [content_path(len(messages))])
+        session.append_sampled(turn.completion_ids)
+        added, behind = extend_as_written(session, turn.replied(), written, turn.new, error)
+    return Bridge(added, [*messages, *behind], len(messages) + 1)
+
+
+def stand_in(source: Source, turn: Turn) -> Bridge:
+    """A bridge from a prompt whose conversation is not known, which is right if no history makes a difference.
+
+    Other conversations whose prompts end alike take its place, with reasoning, calls and results in them.
+    Raises Refusal unless the template writes the same behind each.
+    """
+    found: list[Bridge] = []
+    for messages in _fitting(source, turn.prompt_ids):
+        try:
+            found.append(go_on(source, messages, turn, exact=False))
+        except Error as error:
+            why = "the conversation behind these ids is not known, and the template rewrites one that may be like it: "
+            raise Refusal(why + described(error)) from None
+    return _the_same(found)
+
+
+def regardless(source: Source, turn: Turn, stops: set[int]) -> Bridge:
+    """A bridge that keeps the ids even where the template would drop reasoning: what it writes behind a reply without any.
+
+    Raises Refusal unless it is the same behind each conversation that may take the place of the one behind the prompt.
+    """
+    reply = {key: value for key, value in turn.replied().items() if key not in ("reasoning", "reasoning_content", "thinking")}
+    closed = turn.completion_ids[-1:] if turn.completion_ids and turn.completion_ids[-1] in stops else []
+    found: list[Bridge] = []
+    for messages in _fitting(source, turn.prompt_ids):
+        conversation = [*messages, reply, *turn.new]
+        try:
+            before, replied, whole = source.written(messages), source.written([*messages, reply]), source.written(conversation, True)
+        except Error:
+            continue  # the template does not take it
+        if replied[: len(before)] != before:
+            continue
+        at = next((place for place in range(len(before), len(replied)) if replied[place] in stops), len(replied))
+        if whole[:at] == replied[:at] and whole[at : at + len(closed)] == closed:
+            found.append(Bridge(whole[at + len(closed) :], conversation, len(messages) + 1))
+    return _the_same(found)
+
+
+def _fitting(source: Source, prompt_ids: list[int]) -> Iterator[list[Any]]:
+    """The conversations whose prompts end as these ids do."""
+    for messages in _STAND_INS:
+        try:
+            tail = source.tail(messages)
+        except Error:
+            continue  # the template does not take it
+        if tail and prompt_ids[-len(tail) :] == tail:
+            yield messages
+
+
+def _the_same(found: list[Bridge]) -> Bridge:
+    if not found:
+        raise Refusal("the conversation behind these ids is not known, and they do not end as the prompt of a small one does")
+    if any(one.added != found[0].added for one in found):
+        raise Refusal("the conversation behind these ids is not known, and what the template writes behind them depends on it")
+    return found[0]
+
+
+def described(error: Error) -> str:
+    """The template's line and what went wrong there."""
+    where = f"{error.template}, line {error.line}: " if error.line else ""
+    return where + error.message
+
+
+def _member(message: Any, name: str) -> Any:
+    return message.get(name) if hasattr(message, "get") else getattr(message, name, None)

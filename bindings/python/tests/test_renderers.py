@@ -1,0 +1,206 @@
+# ruff: noqa: E402
+"""ParlanceRenderer through the package `renderers`: chosen by its import path, stop tokens, bridges with and without a known history."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from typing import Any
+
+import pytest
+from material import ROOT, TOKENIZERS
+
+PACKAGE = ROOT / "build" / "python" / "renderers-0.1.12"
+if not PACKAGE.exists():
+    pytest.skip("the package renderers is not in build/python", allow_module_level=True)
+sys.path.append(str(PACKAGE))
+pytest.importorskip("renderers")
+pytest.importorskip("transformers")
+
+from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
+from renderers.base import create_renderer
+from renderers.configs import CustomRendererConfig, DefaultRendererConfig, RendererConfig
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+CHATML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+ASKED = "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+FORGETFUL = (  # drops reasoning of all but the last message
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content and loop.last %}<think>{{ m.reasoning_content }}</think>"
+    "{% endif %}{{ m.content }}<|im_end|>\n{% endfor %}" + ASKED
+)
+COUNTING = (  # what it writes depends on how long the conversation is
+    "{% for m in messages %}<|im_start|>{{ m.role }} {{ loop.index }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+OPENING = (  # a turn ends where the next begins
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def tokenizer(template: str, *tokens: str) -> Any:
+    made = PreTrainedTokenizerFast(tokenizer_file=str(TOKENIZERS / "chatml" / "tokenizer.json"), eos_token="<|im_end|>")
+    made.add_tokens(list(tokens), special_tokens=True)
+    made.chat_template = template
+    return made
+
+
+def encode(one: Any, text: str) -> list[int]:
+    return list(one.encode(text, add_special_tokens=False))
+
+
+def test_one_line_of_the_configuration_chooses_it() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    tomllib = pytest.importorskip("tomllib")
+
+    class Trainer(pydantic.BaseModel):  # type: ignore[name-defined, misc]
+        renderer: RendererConfig
+
+    text = '[renderer]\nname = "custom"\nimport_path = "parlance.renderers.ParlanceRenderer"\nenable_thinking = false'
+    config = Trainer.model_validate(tomllib.loads(text)).renderer
+    made = create_renderer(tokenizer(CHATML + "{{ enable_thinking }}"), config)
+
+    assert type(made) is ParlanceRenderer
+    assert made._tokenizer.decode(made.render_ids([user("Hi")])).endswith(b"False")
+
+
+def test_a_wrong_field_is_an_error_when_the_configuration_is_read() -> None:
+    with pytest.raises(ValueError, match="protect"):
+        CustomRendererConfig(import_path="parlance.renderers.ParlanceRenderer", protect="no idea")
+
+
+def test_stop_tokens_of_the_generation_config(tmp_path: pathlib.Path) -> None:
+    one = tokenizer(CHATML + ASKED)
+    one.save_pretrained(tmp_path)
+    end, other = one.convert_tokens_to_ids(["<|im_end|>", "<|endoftext|>"])
+
+    assert create_renderer(one, CustomRendererConfig(import_path="parlance.renderers.ParlanceRenderer")).get_stop_token_ids() == [end]
+
+    (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": [end, other]}))
+
+    assert ParlanceRenderer(AutoTokenizer.from_pretrained(tmp_path)).get_stop_token_ids() == [end, other]
+
+    (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": other}))
+
+    assert ParlanceRenderer(AutoTokenizer.from_pretrained(tmp_path)).get_stop_token_ids() == [end, other]
+
+    (tmp_path / "generation_config.json").write_text("[")
+    with pytest.raises(ValueError, match=r"generation_config.json is not JSON"):
+        ParlanceRenderer(AutoTokenizer.from_pretrained(tmp_path))
+
+
+def test_a_stop_token_that_opens_the_next_turn_is_the_assistants() -> None:
+    one = tokenizer(OPENING, "<|user|>", "<|assistant|>")
+    opens = one.convert_tokens_to_ids("<|user|>")
+    renderer = ParlanceRenderer(one)
+    made = renderer.render([user("Hi"), {"role": "assistant", "content": "Yo"}, user("And?")])
+    places = [place for place, id in enumerate(made.token_ids) if id == opens]
+
+    assert opens in renderer.get_stop_token_ids()
+    assert [made.message_indices[place] for place in places] == [0, 1]
+    assert [made.sampled_mask[place] for place in places] == [False, True]
+
+    prompt = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+    sampled = [*encode(one, "Yo"), opens]
+    for kept in (renderer, ParlanceRenderer(one)):
+        bridge = kept.bridge_to_next_turn(prompt, sampled, [user("And?")])
+        assert bridge is not None and bridge.token_ids == [*prompt, *sampled, *encode(one, "And?<|assistant|>")], kept.refusal
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_bridge_keeps_what_was_sampled_turn_after_turn(fresh: bool) -> None:
+    one = tokenizer(CHATML + ASKED)
+    kept = ParlanceRenderer(one)
+    ids = kept.render_ids([{"role": "system", "content": "S."}, user("Hi")], add_generation_prompt=True)
+    sampled = [*(encode(one, letter)[0] for letter in "Hello"), one.convert_tokens_to_ids("<|im_end|>")]  # not as it encodes
+
+    assert sampled[:-1] != encode(one, "Hello")
+    for number in range(3):
+        renderer = ParlanceRenderer(one) if fresh else kept
+        bridge = renderer.bridge_to_next_turn(ids, sampled, [user(f"And {number}?")])
+        assert bridge is not None, renderer.refusal
+        new = encode(one, f"\n<|im_start|>user\nAnd {number}?<|im_end|>\n<|im_start|>assistant\n")
+        assert bridge.token_ids == [*ids, *sampled, *new]
+        assert set(bridge.message_indices) == {-1, 0} and not any(bridge.sampled_mask) and any(bridge.is_content)
+        ids = bridge.token_ids
+
+
+def test_a_truncated_reply_is_closed() -> None:
+    one = tokenizer(CHATML + ASKED)
+    prompt = ParlanceRenderer(one).render_ids([user("Hi")], add_generation_prompt=True)
+    bridge = ParlanceRenderer(one).bridge_to_next_turn(prompt, encode(one, "Hel"), [user("And?")])
+
+    assert bridge is not None
+    assert one.decode(bridge.token_ids[len(prompt) :]) == "Hel<|im_end|>\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n"
+
+
+def test_refusals_have_a_reason() -> None:
+    one = tokenizer(FORGETFUL)
+    known, fresh = ParlanceRenderer(one), ParlanceRenderer(one)
+    prompt = known.render_ids([user("Hi")], add_generation_prompt=True)
+    thought = encode(one, "<think>Hm</think>Yo<|im_end|>")
+
+    for renderer in (known, fresh):
+        assert renderer.bridge_to_next_turn(prompt, thought, [user("And?")]) is None
+        assert "line 1" in str(renderer.refusal)
+
+    assert known.bridge_to_next_turn(prompt, thought, []) is None and known.refusal is not None
+    assert known.bridge_to_next_turn(prompt, thought, [{"role": "assistant", "content": "x"}]) is None
+    assert "assistant" in str(known.refusal)
+    assert fresh.bridge_to_next_turn(prompt[:-2], thought, [user("And?")]) is None
+    assert "do not end" in str(fresh.refusal)
+
+
+def test_thinking_that_is_kept_by_request() -> None:
+    one = tokenizer(FORGETFUL)
+    renderer = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="all"))
+    prompt = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+    thought = encode(one, "<think>Hm</think>Yo<|im_end|>")
+    bridge = renderer.bridge_to_next_turn(prompt, thought, [user("And?")])
+
+    assert bridge is not None, renderer.refusal
+    assert bridge.token_ids == [*prompt, *thought, *encode(one, "\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n")]
+
+    cycle = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="tool_cycle"))
+    assert cycle.bridge_to_next_turn(prompt, encode(one, "Yo<|im_end|>"), [user("And?")]) is None
+
+
+def test_a_history_that_matters_is_not_guessed() -> None:
+    one = tokenizer(COUNTING)
+    known, fresh = ParlanceRenderer(one), ParlanceRenderer(one)
+    prompt = known.render_ids([user("Hi")], add_generation_prompt=True)
+    sampled = encode(one, "Yo<|im_end|>")
+
+    assert fresh.bridge_to_next_turn(prompt, sampled, [user("And?")]) is None
+    assert fresh.refusal is not None
+
+
+def test_prefix_stability_is_found_by_experiment() -> None:
+    assert ParlanceRenderer(tokenizer(CHATML + ASKED)).is_prefix_stable
+    assert not ParlanceRenderer(tokenizer(FORGETFUL)).is_prefix_stable
+
+
+def test_the_packages_own_renderer_for_templates_refuses() -> None:
+    one = tokenizer(CHATML + ASKED)
+    prompt = one.apply_chat_template([user("Hi")], add_generation_prompt=True, return_dict=False)
+    made = create_renderer(one, DefaultRendererConfig())
+
+    assert made.bridge_to_next_turn(prompt, encode(one, "Yo<|im_end|>"), [user("And?")]) is None
+
+
+def test_a_bridge_of_calls_and_results() -> None:
+    one = tokenizer((ROOT / "formats" / "terminal-agent.jinja").read_text("utf-8"))
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+    renderer = ParlanceRenderer(one)
+    prompt = renderer.render_ids([user("Hi")], tools=tools, add_generation_prompt=True)
+    call = encode(one, '<tool_call>\n{"name":  "look", "arguments": {"at": "it"}}\n</tool_call><|im_end|>')  # two blanks
+    result = {"role": "tool", "content": "a cat", "tool_call_id": "call_1"}
+    for kept in (renderer, ParlanceRenderer(one)):
+        bridge = kept.bridge_to_next_turn(prompt, call, [result], tools=tools)
+        assert bridge is not None, kept.refusal
+        assert bridge.token_ids[: len(prompt) + len(call)] == [*prompt, *call]
+        assert "a cat" in one.decode(bridge.token_ids[len(prompt) + len(call) :])
