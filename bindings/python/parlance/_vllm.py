@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
+import pathlib
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from parlance._core import ReplyDeltas, ReplyEvent, ReplyFormat, ReplyReader, Template
+from parlance._core import ReplyDeltas, ReplyEvent, ReplyFormat, ReplyReader, Template, Tokenizer
+from parlance._errors import Error
+
+logger = logging.getLogger("parlance")
 
 # The file of the template, for a server that was started with one of its own (--chat-template), of which vLLM tells parsers nothing.
 TEMPLATE_VARIABLE = "PARLANCE_CHAT_TEMPLATE"
@@ -26,6 +31,7 @@ class Replies:
         reasoning = self._format.get("reasoning") or {}
         self.opens = _texts(reasoning.get("open"))
         self.closes = _texts(reasoning.get("close"))
+        self.ends = [text for end in self._format.get("end", ()) for text in _texts(end)]
         self.has_reasoning = bool(reasoning)
         self.header = self._header()
         """The opening of the assistant's turn, before anything that opens reasoning or content."""
@@ -37,8 +43,13 @@ class Replies:
 
     @property
     def after_reasoning(self) -> str:
-        """The end of a prompt whose reply begins where reasoning has just been closed."""
-        if not self.opens or not self.closes:
+        """The end of a prompt whose reply begins where reasoning has just been closed.
+
+        Where content and calls begin with the turn's header again, they are read as at the beginning of the turn, which takes either.
+        """
+        again = json.dumps([self._format.get(name) for name in ("content", "calls")], ensure_ascii=False)
+        is_again = bool(self.header) and json.dumps(self.header.strip(), ensure_ascii=False)[1:-1] in again
+        if not self.opens or not self.closes or is_again:
             return self.header
         return self.header + self.opens[0] + self.closes[0].rstrip()
 
@@ -62,6 +73,15 @@ class Replies:
         at = prompt.rfind(self.header) if self.header else -1
         return prompt[max(at, 0) :]
 
+    def tail_of(self, ids: Sequence[int], tokenizer: Tokenizer) -> str:
+        """The same of a prompt's ids, of which only the last are looked at, as many as it takes."""
+        size = 256
+        while True:
+            text = tokenizer.decode(ids[-size:]).decode("utf-8", "replace")
+            if size >= len(ids) or (self.header and self.header in text):
+                return self.tail(text)
+            size *= 8
+
     def is_open(self, prompt: str) -> bool:
         """Whether the reply to this prompt may begin with reasoning: nothing has closed it, and no content has begun."""
         if not self.has_reasoning:
@@ -83,24 +103,25 @@ def _texts(marker: Any) -> list[str]:
 @functools.lru_cache(maxsize=64)
 def _replies(template: str, special_tokens: tuple[tuple[str, str], ...], variables: str) -> Replies:
     compiled = Template.from_string(template, special_tokens=dict(special_tokens))
-    return Replies(compiled.reply_format(**json.loads(variables)))
+    try:
+        return Replies(compiled.reply_format(**json.loads(variables)))
+    except (Error, TypeError) as error:
+        logger.warning("replies are read as without the template's variables %s: %s", variables, error)
+        return Replies(compiled.reply_format())
 
 
 def replies_of(tokenizer: Any, variables: Mapping[str, Any] | None = None) -> Replies:
     """How the model of this tokenizer of transformers writes replies, by its chat template under these variables.
 
-    Raises ValueError for a tokenizer without a chat template, parlance.Error for a template that cannot be compiled.
+    Raises ValueError for a tokenizer without a chat template, OSError if its file cannot be read, parlance.Error for a template that
+    cannot be compiled.
     """
     path = os.environ.get(TEMPLATE_VARIABLE)
-    if path:
-        with open(path, encoding="utf-8") as file:
-            template = file.read()
-    else:
-        template = getattr(tokenizer, "chat_template", None)
-        if isinstance(template, Mapping):
-            template = template.get("default") or next(iter(template.values()), None)
-        if not isinstance(template, str):
-            raise ValueError(f"a {type(tokenizer).__name__} without a chat template: {TEMPLATE_VARIABLE} can name the template's file")
+    template: Any = pathlib.Path(path).read_text(encoding="utf-8") if path else getattr(tokenizer, "chat_template", None)
+    if isinstance(template, Mapping):
+        template = template.get("default") or next(iter(template.values()), None)
+    if not isinstance(template, str):
+        raise ValueError(f"a {type(tokenizer).__name__} without a chat template: {TEMPLATE_VARIABLE} can name the template's file")
     special = {name: token for name, token in getattr(tokenizer, "special_tokens_map", {}).items() if isinstance(token, str)}
     plain = {name: value for name, value in (variables or {}).items() if isinstance(value, (str, int, float, bool))}
     return _replies(template, tuple(sorted(special.items())), json.dumps(plain, sort_keys=True))
@@ -151,7 +172,10 @@ class ReasoningPhase:
             size = len(event.source.encode("utf-8", "surrogatepass"))
             if event.kind == "reasoning":
                 said.append(event.text)
-                self.spans.append((event.position, event.position + size))
+                if self.spans and self.spans[-1][1] == event.position:
+                    self.spans[-1] = (self.spans[-1][0], event.position + size)
+                else:
+                    self.spans.append((event.position, event.position + size))
             elif event.kind == "marker" and event.source.strip() in self._closes:
                 self.ended, self._at = True, event.position + size
             elif event.kind == "end":
@@ -166,25 +190,35 @@ class ReasoningPhase:
 class Pieces:
     """Turns a reader's events into what a DeltaMessage has: `content`, `reasoning`, and one item for each call in `tool_calls`.
 
-    Text behind an end of the turn is content, together with that end: the model has spelled it.
+    Text behind an end of the turn is content, together with that end: the model has spelled it, since vLLM stops at a true one. Only
+    where nothing but ends and white space follows is it markup.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ends: Sequence[str]) -> None:
         self._deltas = ReplyDeltas(make_call_id=lambda: f"call_{uuid.uuid4().hex[:24]}")
-        self._end = ""
+        self._ends = [end.strip() for end in ends if end.strip()]
+        self._over = ""  # from the end of the turn on, as long as it is markup
 
     def of(self, events: Iterable[ReplyEvent]) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for event in events:
-            if event.kind == "end":
-                self._end += event.source
-            elif event.kind == "trailing":
-                add_to(made, {"content": self._end + event.source})
-                self._end = ""
+            if event.kind in ("end", "trailing"):
+                self._over += event.source
+                if not self._is_markup(self._over):
+                    add_to(made, {"content": self._over})
+                    self._over = ""
+                    self._ends = []  # all that follows is content
             else:
                 delta = self._deltas.add(event) or {}
                 add_to(made, {"reasoning" if name == "reasoning_content" else name: value for name, value in delta.items()})
         return made
+
+    def _is_markup(self, text: str) -> bool:
+        """Whether it is ends of turns, or the beginning of one."""
+        text = text.lstrip()
+        while end := next((end for end in self._ends if text.startswith(end)), None):
+            text = text[len(end) :].lstrip()
+        return not text or any(end.startswith(text) for end in self._ends)
 
 
 def add_to(made: dict[str, Any], delta: Mapping[str, Any]) -> None:

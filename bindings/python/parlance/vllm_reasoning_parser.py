@@ -17,6 +17,9 @@ from parlance._core import ReplyReader
 from parlance._tokenizers import tokenizer_of
 from parlance._vllm import ReasoningPhase, plain_tools, replies_of
 
+# Of ids that grow, so many of the last known ones are compared; a prompt may have 100 000 of them.
+_COMPARED = 16
+
 
 class ParlanceReasoningParser(ReasoningParser):
     """Splits a reply into its reasoning and the rest, which keeps its markup for the tool parser.
@@ -30,9 +33,9 @@ class ParlanceReasoningParser(ReasoningParser):
         super().__init__(tokenizer, *args, **kwargs)
         self._replies = replies_of(tokenizer, kwargs.get("chat_template_kwargs"))
         self._engine = tokenizer_of(tokenizer)
-        self._prompt: str | None = None
+        self._prompt: str | None = None  # from the assistant's turn on
         self._phase: ReasoningPhase | None = None
-        self._watched: tuple[list[int], ReasoningPhase] | None = None
+        self._watched: tuple[int, Sequence[int], ReasoningPhase] | None = None  # how many ids it has read, and the last of them
 
     @property
     def reasoning_start_str(self) -> str | None:
@@ -46,13 +49,14 @@ class ParlanceReasoningParser(ReasoningParser):
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
         """The prompt of the reply that is read next."""
-        self._prompt = self._text(prompt_token_ids)
+        self._prompt = self._replies.tail_of(prompt_token_ids, self._engine)
 
-    def _text(self, ids: Sequence[int]) -> str:
-        return self._engine.decode(list(ids)).decode("utf-8", "replace")
+    def adjust_initial_state_from_prompt(self, prompt_token_ids: Sequence[int]) -> None:
+        """The same, where vLLM has no set_prompt_token_ids()."""
+        self.set_prompt_token_ids(prompt_token_ids)
 
     def _begin(self) -> ReasoningPhase:
-        return ReasoningPhase(self._replies, None if self._prompt is None else self._replies.tail(self._prompt))
+        return ReasoningPhase(self._replies, self._prompt)
 
     def adjust_request(self, request: Any) -> Any:
         """The request with control tokens kept in the text of the reply, which is what parsers read."""
@@ -71,28 +75,28 @@ class ParlanceReasoningParser(ReasoningParser):
         """The same for each step of sampling: only what is new since the last one is read. `delta_ids` may be taken back."""
         if not self._replies.has_reasoning:
             return True
-        ids, drafted = list(input_ids), len(list(delta_ids))
-        kept = ids[: len(ids) - drafted]
-        known, phase = self._watched or ([], None)
-        if phase is None or kept[: len(known)] != known:
-            phase, known = self._turn(kept), kept
-        phase.feed(self._engine.decode(kept[len(known) :]))
-        self._watched = (kept, phase)
-        if phase.ended or not drafted:
+        new = list(delta_ids)
+        count = len(input_ids) - len(new)
+        known, last, phase = self._watched or (0, (), None)
+        if phase is None or known > count or tuple(input_ids[max(known - _COMPARED, 0) : known]) != last:
+            known, phase = count, self._turn(input_ids[:count])
+        phase.feed(self._engine.decode(input_ids[known:count]))
+        self._watched = (count, tuple(input_ids[max(count - _COMPARED, 0) : count]), phase)
+        if phase.ended or not new:
             return phase.ended
         ahead = phase.copy()
-        ahead.feed(self._engine.decode(ids[len(kept) :]))
+        ahead.feed(self._engine.decode(new))
         return ahead.ended
 
-    def _turn(self, ids: list[int]) -> ReasoningPhase:
+    def _turn(self, ids: Sequence[int]) -> ReasoningPhase:
         """The assistant's last turn in these ids, read as far as they go; they are the reply alone where none begins."""
-        text, header = self._text(ids), self._replies.header
-        if not header or header not in text:
+        tail, header = self._replies.tail_of(ids, self._engine), self._replies.header
+        if not header or not tail.startswith(header):
             phase = self._begin()
-            phase.feed(text)
+            phase.feed(tail)
             return phase
         phase = ReasoningPhase(self._replies, header)
-        phase.feed(self._replies.tail(text)[len(header) :])
+        phase.feed(tail[len(header) :])
         return phase
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
@@ -113,7 +117,7 @@ class ParlanceReasoningParser(ReasoningParser):
             ranges.append((at, at + len(piece)))
             at += len(piece)
         phase.finish()
-        return sum(any(begin < end and start < stop for start, stop in phase.spans) for begin, end in ranges)
+        return sum(any(begin < stop and start < end for start, stop in phase.spans) for begin, end in ranges)
 
     # ---- a whole reply
 

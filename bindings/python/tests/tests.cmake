@@ -14,6 +14,15 @@ parlance_package_test(start ${python_package} ${CMAKE_CURRENT_LIST_DIR}/check_st
 parlance_package_test(kinds ${python_package} ${CMAKE_CURRENT_LIST_DIR}/kinds_law.py)
 parlance_package_test(renderers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/renderers_oracle.py)
 
+# In each release of vLLM that vllm_setup.sh was asked for, at least in the newest.
+file(GLOB vllm_folders RELATIVE ${PROJECT_SOURCE_DIR}/build/python ${PROJECT_SOURCE_DIR}/build/python/vllm-*.*)
+foreach(folder IN LISTS vllm_folders ITEMS vllm-0.33.0)
+  string(REPLACE "vllm-" "" release ${folder})
+  if(NOT TEST python.vllm.${release} AND release MATCHES "^[0-9.]+$")
+    parlance_package_test(vllm.${release} ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/vllm_oracle.py ${release})
+  endif()
+endforeach()
+
 # The real method of transformers, in each release that the oracle has; make long compares all.
 set(python_every 1)
 if(PARLANCE_TEST_SHARE GREATER 1)

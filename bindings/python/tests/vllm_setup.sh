@@ -6,7 +6,8 @@ VERSIONS="0.33.0 0.32.0 0.31.0"
 here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../../../build/python
 mkdir -p "$build"
-pip="${PYTHON:-$build/venv/bin/python} -m pip"
+python=$build/venv/bin/python
+pip="$python -m pip"
 libraries=$build/vllm-libraries
 if [ ! -d "$libraries" ]; then
   rm -rf "$libraries.part"
@@ -20,7 +21,7 @@ for version; do
   rm -rf "$folder.part" "$folder.wheel"
   $pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder.wheel" "vllm==$version"
   mkdir -p "$folder.part"
-  (cd "$folder.part" && "${PYTHON:-$build/venv/bin/python}" -c '
+  (cd "$folder.part" && "$python" -c '
 import sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as wheel:
     wheel.extractall(members=[name for name in wheel.namelist() if name.endswith(".py") or ".dist-info/" in name])

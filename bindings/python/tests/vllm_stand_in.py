@@ -13,10 +13,21 @@ from typing import Any
 
 from material import ROOT
 
-_HEAVY = (
-    "cpuinfo compressed_tensors cv2 flashinfer gguf librosa llguidance numba outlines_core ray soundfile tilelang torch torchaudio "
-    "torchvision triton vllm._C vllm._custom_ops vllm.config.quantization vllm.distributed vllm.lora vllm.model_executor"
-).split()
+_HEAVY = [
+    "cpuinfo",
+    "compressed_tensors",
+    "cv2",
+    "flashinfer",
+    "gguf",
+    "librosa",
+    "llguidance",
+    "numba",
+    "outlines_core",
+    "ray",
+    "soundfile",
+]
+_HEAVY += ["tilelang", "torch", "torchaudio", "torchvision", "triton", "vllm._C", "vllm._custom_ops", "vllm.config.quantization"]
+_HEAVY += ["vllm.distributed", "vllm.lora", "vllm.model_executor"]
 
 
 class _Meta(type):
@@ -68,7 +79,6 @@ def _any(name: str) -> Any:
 
 class _Module(types.ModuleType):
     __version__ = "2.14.0"
-    __path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
         made = _any(name)
@@ -83,7 +93,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return _Module(spec.name)
+        made = _Module(spec.name)
+        made.__path__ = []
+        return made
 
     def exec_module(self, module: types.ModuleType) -> None:
         pass
