@@ -42,6 +42,11 @@ except ImportError as error:
     print("skipped:", error)
     sys.exit(77)
 
+try:  # from 0.33 on
+    from vllm.entrypoints.openai.chat_completion.stream_processor import ChatStreamProcessor
+except ImportError:
+    ChatStreamProcessor = None
+
 PARAMETERS = {"type": "object", "properties": {"at": {"type": "string"}, "times": {"type": "integer"}}}
 TOOLS = [{"type": "function", "function": {"name": name, "description": "Looks.", "parameters": PARAMETERS}} for name in ("look", "find")]
 ASKED = [{"role": "user", "content": "Hi"}]
@@ -115,11 +120,20 @@ class Server:
         reasoning, content, calls = parser.parse(reply, asked, enable_auto_tools=True, model_output_token_ids=())
         return reasoning or "", content or "", [(call.name, call.arguments) for call in calls or ()]
 
+    def stepper(self, asked: Any) -> Any:
+        """What the endpoint of chat completions calls for each piece."""
+        parser = self.new(asked)
+        if ChatStreamProcessor is None:
+            return lambda text, ids, is_last, prompt: parser.parse_delta(text, ids, asked, prompt, finished=is_last)
+        processor = ChatStreamProcessor(asked, parser, enable_auto_tools=True, parser_cls=self.parser_cls)
+        return lambda text, ids, is_last, prompt: processor.step(text, ids, "stop" if is_last else None, prompt)[0]
+
     def stream(self, pieces: list[tuple[str, list[int]]], prompt: list[int], asked: Any) -> Any:
-        parser, reasoning, content = self.new(asked), "", ""
+        reasoning, content = "", ""
+        step = self.stepper(asked)
         calls: list[list[str]] = []
         for number, (text, ids) in enumerate(pieces):
-            delta = parser.parse_delta(text, ids, asked, prompt, finished=number == len(pieces) - 1)
+            delta = step(text, ids, number == len(pieces) - 1, prompt)
             if delta is None:
                 continue
             reasoning, content = reasoning + (delta.reasoning or ""), content + (delta.content or "")
