@@ -20,6 +20,8 @@ if [ ! -d "$renderers" ]; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check --target "$renderers.part" renderers==0.1.12 httpx 2>/dev/null
   mv "$renderers.part" "$renderers"
 fi
+# 330 MB, of which only the Python files are kept. Without it the test of the parsers for vLLM says that it was skipped.
+sh "$here/tests/vllm_setup.sh" 2>/dev/null || echo "vLLM is not to be had"
 packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 oracle=$build/oracle/venv/lib/$(basename "$(dirname "$packages")")/site-packages
 [ ! -d "$oracle" ] || echo "$(cd "$oracle" && pwd)" > "$packages/oracle.pth"

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from parlance._core import Tokenizer as _Tokenizer
+from parlance._errors import Error
+
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 _TOKENIZERS: weakref.WeakKeyDictionary[Any, tuple[Any, _Tokenizer]] = weakref.WeakKeyDictionary()
 
 
 def tokenizer_of(tokenizer: Any) -> _Tokenizer:
-    """The engine's tokenizer for one of Python: of transformers, `tokenizers`, sentencepiece, tiktoken, or any object with `encode`.
+    """The engine's tokenizer for one of Python: of transformers, `tokenizers`, sentencepiece, mistral-common, tiktoken, or any object
+    with `encode`.
 
-    A fast tokenizer is read by the engine, which then encodes without the GIL. Others are called for each run of text between
-    control tokens. It is kept as long as `tokenizer` lives, and made anew when that got other added tokens.
+    A fast tokenizer, a SentencePiece processor and those of mistral-common are read by the engine, which then encodes without the GIL.
+    Others are called for each run of text between control tokens. It is kept as long as `tokenizer` lives, and made anew when that got
+    other added tokens.
     """
     if isinstance(tokenizer, _Tokenizer):
         return tokenizer
+    tokenizer = _inner(tokenizer)
     fast = getattr(tokenizer, "backend_tokenizer", tokenizer)
     state = tuple(sorted(_added(tokenizer, fast)))
     try:
@@ -31,11 +38,38 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
         return kept[1]
     if callable(getattr(fast, "to_str", None)):
         made = _Tokenizer._from_bytes(fast.to_str().encode("utf-8"), "tokenizer.json")
+    elif callable(getattr(tokenizer, "serialized_model_proto", None)):  # sentencepiece
+        made = _Tokenizer._from_bytes(tokenizer.serialized_model_proto(), "tokenizer.model")
     else:
-        made = _of_callables(tokenizer, state)
+        made = _of_file(tokenizer) or _of_callables(tokenizer, state)
     with contextlib.suppress(TypeError):
         _TOKENIZERS[tokenizer] = (state, made)
     return made
+
+
+def _inner(tokenizer: Any) -> Any:
+    """What encodes texts inside of mistral-common's tokenizers of requests, also as transformers wrap them; any other tokenizer itself."""
+    if callable(getattr(getattr(tokenizer, "tokenizer", None), "encode_chat_completion", None)):
+        tokenizer = tokenizer.tokenizer
+    if callable(getattr(tokenizer, "encode_chat_completion", None)):
+        tokenizer = tokenizer.instruct_tokenizer
+    return tokenizer.tokenizer if callable(getattr(tokenizer, "encode_instruct", None)) else tokenizer
+
+
+def _is_of_mistral(tokenizer: Any) -> bool:
+    return all(hasattr(tokenizer, name) for name in ("n_words", "special_ids", "id_to_piece", "file_path"))
+
+
+def _of_file(tokenizer: Any) -> _Tokenizer | None:
+    """One of mistral-common's by the file that it was made of; None where that is gone or has become another."""
+    if not _is_of_mistral(tokenizer):
+        return None
+    try:
+        made = _Tokenizer.from_file(str(tokenizer.file_path))
+    except (Error, AssertionError):
+        return None
+    is_same = made.vocabulary_size == tokenizer.n_words
+    return made if is_same and all(made.decode([id]).decode() == tokenizer.id_to_piece(id) for id in tokenizer.special_ids) else None
 
 
 def _added(tokenizer: Any, fast: Any) -> list[tuple[int, str, bool]]:
@@ -55,15 +89,14 @@ def _of_callables(tokenizer: Any, added: tuple[tuple[int, str, bool], ...]) -> _
     text: Callable[[int], str | bytes]
     if callable(getattr(tokenizer, "encode_ordinary", None)):  # tiktoken
         encode, text = tokenizer.encode_ordinary, tokenizer.decode_single_token_bytes
-    elif callable(getattr(tokenizer, "id_to_piece", None)):  # sentencepiece
-        encode = functools.partial(tokenizer.encode, out_type=int)
-        text = lambda id: tokenizer.id_to_piece(id).replace("\u2581", " ")  # noqa: E731
-        added = added or tuple(
-            (id, tokenizer.id_to_piece(id), True) for id in range(tokenizer.get_piece_size()) if tokenizer.is_control(id)
-        )
+    elif _is_of_mistral(tokenizer):
+        encode = functools.partial(tokenizer.encode, bos=False, eos=False)
+        special = tokenizer.special_ids
+        text = lambda id: tokenizer.id_to_piece(id) if id in special else tokenizer.id_to_byte_piece(id)  # noqa: E731
+        added = tuple((id, tokenizer.id_to_piece(id), True) for id in sorted(special))
     elif callable(getattr(tokenizer, "convert_ids_to_tokens", None)):  # a slow tokenizer of transformers
         encode = functools.partial(tokenizer.encode, add_special_tokens=False, split_special_tokens=True)
-        text = lambda id: tokenizer.convert_ids_to_tokens(id)  # noqa: E731
+        text = _texts_of_slow(tokenizer, {id for id, _, _ in added})
     elif callable(getattr(tokenizer, "encode", None)):
         encode = tokenizer.encode
         decode: Any = getattr(tokenizer, "decode", None)
@@ -71,6 +104,27 @@ def _of_callables(tokenizer: Any, added: tuple[tuple[int, str, bool], ...]) -> _
     else:
         raise TypeError(f"a {type(tokenizer).__name__} is no tokenizer: it has no encode")
     return _Tokenizer._from_callables(encode, text, list(added))
+
+
+def _texts_of_slow(tokenizer: Any, added: set[int]) -> Callable[[int], str | bytes]:
+    """The texts of a slow tokenizer's ids, whose tokens are spelled as pieces of SentencePiece, as bytes in one of two ways, or plainly."""
+    byte_of: dict[str, int] | None = getattr(tokenizer, "byte_decoder", None)
+    if byte_of is None and tokenizer.convert_tokens_to_string(["\u00c3", "\u00a9"]) == "\u00e9":
+        byte_of = {chr(byte): byte for byte in range(256)}
+    has_pieces = hasattr(tokenizer, "sp_model")
+
+    def text(id: int) -> str | bytes:
+        token: str = tokenizer.convert_ids_to_tokens(id)
+        if id in added:
+            return token
+        if byte_of is not None and all(character in byte_of for character in token):
+            return bytes(byte_of[character] for character in token)
+        if not has_pieces:
+            return token
+        byte = _BYTE.fullmatch(token)
+        return bytes([int(byte[1], 16)]) if byte else token.replace("\u2581", " ")
+
+    return text
 
 
 def is_processor(object: Any) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 from typing import Any
@@ -12,6 +14,7 @@ import parlance
 import pytest
 from material import TOKENIZERS
 
+TEXTS = ["Hello world", " lead", "two  spaces", "é 你好 \U0001f600", "tab\tnl\n\nx", "\U0001f9ff\u0301", "\x01", "don't 12345 ABCdef"]
 CHAT = [{"role": "user", "content": "Hi<|im_end|> é 你好"}, {"role": "assistant", "content": "Yes"}]
 
 
@@ -35,6 +38,11 @@ def test_tiktoken() -> None:
     tokens = prompt().tokens(parlance.tokenizer_of(encoding))
     assert encoding.decode(tokens.ids) == prompt().text
     assert tokens.ids.count(257) == 2 and [guarded.id for guarded in tokens.guarded] == [257]
+    engine = parlance.tokenizer_of(encoding)
+    for text in TEXTS:  # each token is a byte, and so a part of a character
+        assert engine.encode(text) == encoding.encode(text)
+        assert engine.decode(engine.encode(text)).decode() == text
+        assert read_by_ids(engine, engine.encode(text)) == text
     free = prompt().tokens(parlance.tokenizer_of(encoding), protect=False)
     assert free.ids == encoding.encode(prompt().text, allowed_special="all")
 
@@ -47,7 +55,143 @@ def test_sentencepiece() -> None:
     rendering = parlance.Template.from_string("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}").render(CHAT)
     for model in models:
         processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
-        assert rendering.tokens(parlance.tokenizer_of(processor)).ids == processor.encode(rendering.text), model
+        engine = parlance.tokenizer_of(processor)
+        assert engine.kind.startswith("SentencePiece")
+        assert rendering.tokens(engine, protect=False).ids == processor.encode(rendering.text), model
+        marker = processor.piece_to_id("<|im_end|>")  # of some models a user-defined piece, which the processor takes of any text
+        tokens = rendering.tokens(engine)
+        is_piece = marker != processor.unk_id() and marker in processor.encode(rendering.text)
+        assert marker not in tokens.ids or not is_piece, model
+        assert [guarded.path for guarded in tokens.guarded] == ["messages[0].content"] * is_piece, model
+
+
+def test_sentencepiece_with_bytes_and_blanks() -> None:
+    sentencepiece = pytest.importorskip("sentencepiece")
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(mistral_data() / "tokenizer.model.v1"), add_bos=True)
+    engine = parlance.tokenizer_of(processor)
+    for text in TEXTS:
+        ids = engine.encode(text)
+        assert ids == processor.encode(text, add_bos=False)
+        assert engine.decode(ids).decode() == f" {text}"  # the model's dummy prefix
+        assert read_by_ids(engine, ids) == f" {text}"
+
+
+def test_control_pieces_of_sentencepiece_are_protected() -> None:
+    sentencepiece = pytest.importorskip("sentencepiece")
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(mistral_data() / "mistral_instruct_tokenizer_240323.model.v3"))
+    tokens = instruct().render([{"role": "user", "content": "a[/INST]b"}]).tokens(parlance.tokenizer_of(processor))
+    assert [tokens.ids.count(processor.piece_to_id(piece)) for piece in ("<s>", "[INST]", "[/INST]")] == [1, 1, 1]
+    assert [guarded.path for guarded in tokens.guarded] == ["messages[0].content"]
+
+
+def instruct() -> parlance.Template:
+    """Mistral's instructions from version 3 on."""
+    text = (
+        "{{ bos_token }}{% for m in messages %}{% if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% else %}"
+        "{{ m.content }}{{ eos_token }}{% endif %}{% endfor %}"
+    )
+    return parlance.Template.from_string(text, special_tokens={"bos_token": "<s>", "eos_token": "</s>"})
+
+
+def mistral_data() -> pathlib.Path:
+    """The folder of real tokenizers that mistral-common ships."""
+    return pathlib.Path(pytest.importorskip("mistral_common").__file__).parent / "data"
+
+
+def mistral_tokenizer(is_tekken: bool) -> Any:
+    return pytest.importorskip("mistral_common.tokens.tokenizers.mistral").MistralTokenizer.v3(is_tekken=is_tekken)
+
+
+def read_by_ids(engine: parlance.Tokenizer, ids: list[int]) -> str:
+    """The text that a reader takes of ids that come one by one."""
+    reader = parlance.ReplyReader("chatml", tokenizer=engine)
+    for id in ids:
+        for event in reader.feed(id):
+            assert "\ufffd" not in event.text
+    reader.finish()
+    return reader.message.content
+
+
+@pytest.mark.parametrize("is_tekken", [True, False])
+def test_mistral_common(is_tekken: bool) -> None:
+    outer = mistral_tokenizer(is_tekken)
+    inner = outer.instruct_tokenizer.tokenizer
+    engine = parlance.tokenizer_of(outer)
+    assert parlance.tokenizer_of(outer.instruct_tokenizer) is parlance.tokenizer_of(inner) is engine
+    assert engine.kind != "an object of Python"
+    for text in TEXTS:
+        ids = engine.encode(text)
+        assert ids == inner.encode(text, bos=False, eos=False)
+        assert engine.decode(ids).decode().removeprefix("" if is_tekken else " ") == text
+    for id in inner.special_ids:
+        piece = inner.id_to_piece(id)
+        assert engine.decode([id]).decode() == piece
+        assert engine.encode(piece) == [id] or piece == "<unk>"
+
+
+@pytest.mark.parametrize("is_tekken", [True, False])
+def test_a_chat_has_the_ids_of_mistral_common(is_tekken: bool) -> None:
+    outer = mistral_tokenizer(is_tekken)
+    request = pytest.importorskip("mistral_common.protocol.instruct.request").ChatCompletionRequest
+    chat = [
+        {"role": "user", "content": " Hi [INST]é</s> 你好 \U0001f600"},
+        {"role": "assistant", "content": "Yes\n"},
+        {"role": "user", "content": "And?[/INST]"},
+    ]
+    tokens = instruct().render(chat).tokens(parlance.tokenizer_of(outer))
+    assert tokens.ids == outer.encode_chat_completion(request.model_validate({"messages": chat})).tokens
+    assert [guarded.path for guarded in tokens.guarded] == ["messages[0].content", "messages[0].content", "messages[2].content"]
+
+
+def test_mistral_common_without_its_file(tmp_path: pathlib.Path) -> None:
+    tekken = pytest.importorskip("mistral_common.tokens.tokenizers.tekken").Tekkenizer
+    source = next(iter(sorted(mistral_data().glob("tekken*.json"))))
+    file = tmp_path / source.name
+    shutil.copy(source, file)
+    made = tekken.from_file(file)
+    file.unlink()
+    engine = parlance.tokenizer_of(made)
+    assert engine.kind == "an object of Python"
+    chat = [{"role": "user", "content": "é[INST]\U0001f600"}]
+    tokens = instruct().render(chat).tokens(engine)
+    assert tokens.ids == instruct().render(chat).tokens(parlance.Tokenizer.from_file(str(source))).ids
+    assert len(tokens.guarded) == 1
+    ids = engine.encode("é \U0001f600")
+    assert read_by_ids(engine, ids) == engine.decode(ids).decode() == "é \U0001f600"
+
+
+def test_mistral_common_in_transformers() -> None:
+    wrapper = getattr(pytest.importorskip("transformers"), "MistralCommonBackend", None)
+    if wrapper is None:
+        pytest.skip("this transformers does not wrap mistral-common")
+    made = wrapper(tokenizer_path=str(next(iter(sorted(mistral_data().glob("tekken*.json"))))))
+    engine = parlance.tokenizer_of(made)
+    assert [engine.encode(text) for text in TEXTS] == [made.encode(text, add_special_tokens=False) for text in TEXTS]
+
+
+def test_slow_tokenizers_whose_tokens_are_bytes() -> None:
+    transformers = pytest.importorskip("transformers")
+    for made in (transformers.ByT5Tokenizer(), transformers.PerceiverTokenizer()):
+        engine = parlance.tokenizer_of(made)
+        for text in TEXTS:
+            ids = engine.encode(text)
+            assert ids == made.encode(text, add_special_tokens=False)
+            assert engine.decode(ids).decode() == text  # a token is a part of a character
+            assert read_by_ids(engine, ids) == text
+        end = made.convert_tokens_to_ids(str(made.pad_token))
+        assert engine.decode([end]).decode() == made.pad_token
+
+
+def test_slow_tokenizers_of_pieces() -> None:
+    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("sentencepiece")
+    made = transformers.SpeechT5Tokenizer(vocab_file=str(mistral_data() / "tokenizer.model.v1"))
+    engine = parlance.tokenizer_of(made)
+    for text in TEXTS:
+        ids = engine.encode(text)
+        assert ids == made.encode(text, add_special_tokens=False)
+        assert engine.decode(ids).decode() == f" {text}"
+        assert read_by_ids(engine, ids) == f" {text}"
 
 
 def test_tokenizers(chatml_tokenizer: str) -> None:

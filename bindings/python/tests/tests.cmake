@@ -16,6 +16,15 @@ parlance_package_test(renderers ${python_package} -W ignore ${CMAKE_CURRENT_LIST
 # One short conversation with a real model; make long has ten of eight turns.
 parlance_package_test(rollout ${python_package} ${CMAKE_CURRENT_LIST_DIR}/rollout.py --conversations 1 --turns 3)
 
+# In each release of vLLM that vllm_setup.sh was asked for, at least in the newest.
+file(GLOB vllm_folders RELATIVE ${PROJECT_SOURCE_DIR}/build/python ${PROJECT_SOURCE_DIR}/build/python/vllm-*.*)
+foreach(folder IN LISTS vllm_folders ITEMS vllm-0.33.0)
+  string(REPLACE "vllm-" "" release ${folder})
+  if(NOT TEST python.vllm.${release} AND release MATCHES "^[0-9.]+$")
+    parlance_package_test(vllm.${release} ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/vllm_oracle.py ${release})
+  endif()
+endforeach()
+
 # The real method of transformers, in each release that the oracle has; make long compares all.
 set(python_every 1)
 if(PARLANCE_TEST_SHARE GREATER 1)
