@@ -24,6 +24,8 @@ struct ReadOptions {
   bool normalise = true;
   /// true: only the passes and checks that apply_chat_template makes itself
   bool as_transformers = false;
+  /// true, with as_transformers: the conversation is one of a batch, where the method renders an empty one too
+  bool of_batch = false;
   TransformersVersion transformers = kNewestTransformers;  ///< the release of transformers to follow
   Passes passes{};                                         ///< passes to run besides the usual ones, and to skip
   /// true: requests of other APIs keep the members that steer the server or the sampler, as variables; for request_as()

@@ -522,7 +522,8 @@ Result<void> normalise(ConversationState& state, const ReadOptions& options) {
   if (Result<void> checked = check_lists(state.variables); !checked) return checked.error();
   state.as_transformers = options.as_transformers;
   if (options.as_transformers) {
-    if (Result<void> checked = check_as_transformers(state.variables); !checked) return checked.error();
+    if (Result<void> checked = check_as_transformers(state.variables, options.of_batch); !checked)
+      return checked.error();
   }
   const Value given = *messages;
   Normaliser n(state, rt, given);

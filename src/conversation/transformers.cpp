@@ -46,9 +46,9 @@ Result<void> check_objects(const Value& variables, std::string_view name) {
 
 }  // namespace
 
-Result<void> check_as_transformers(const Value& variables) {
+Result<void> check_as_transformers(const Value& variables, bool of_batch) {
   const Value* messages = member(variables, "messages");
-  if (messages != nullptr && messages->kind == Kind::list && messages->list->size == 0) {
+  if (!of_batch && messages != nullptr && messages->kind == Kind::list && messages->list->size == 0) {
     return not_a_conversation("an empty conversation: transformers wants one message at least", "messages");
   }
   const Value* continues = member(variables, kContinue);

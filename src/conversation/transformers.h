@@ -7,7 +7,8 @@ namespace parlance {
 
 /// What only ReadOptions::as_transformers asks of a request. Fails with conversation for no messages at all, for tools
 /// and documents that are no objects, and for `continue_final_message` that names a member.
-Result<void> check_as_transformers(const Value& variables);
+/// `of_batch`: no messages are as good as any.
+Result<void> check_as_transformers(const Value& variables, bool of_batch);
 
 namespace passes {
 

@@ -36,12 +36,13 @@ class Delimiter {
   }
 
  private:
-  /// The texts in their order, since the first one that closes reasoning is not taken for the end of the reply where the
-  /// template is read; but a text stands before what it begins with.
+  /// The texts in their order, since the first one that closes reasoning is not taken for the end of the reply where
+  /// the template is read; but a text stands before what it begins with.
   std::string pattern() const {
     std::vector<std::string> texts;
     for (const std::string& text : texts_) {
-      const auto begun = std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return text.starts_with(one); });
+      const auto begun =
+          std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return text.starts_with(one); });
       texts.insert(begun, text);
     }
     std::string out = response::joined_pattern(patterns_);

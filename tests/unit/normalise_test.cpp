@@ -488,6 +488,13 @@ ReadOptions only(std::string_view name) {
   return options;
 }
 
+TEST(AsTransformers, AnEmptyConversationIsOneOfABatchOnly) {
+  Conversation chat;
+  const char* const request = R"({"messages": []})";
+  EXPECT_FALSE(chat.read(request, {.as_transformers = true}));
+  EXPECT_TRUE(chat.read(request, {.as_transformers = true, .of_batch = true}));
+}
+
 TEST(Normalise, EachPassAlone) {
   for (const NormaliseRow& row : kNormaliseRows) {
     const Result<Conversation> chat = Conversation::from_json(row.before, only(row.pass));

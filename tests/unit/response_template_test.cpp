@@ -48,7 +48,8 @@ std::string path_of_refusal(std::string_view json) {
 }
 
 TEST(ResponseTemplate, WhatClosesReasoningFirstIsNoEndOfTheReply) {
-  const char* const json = R"({"prompt": "<a>", "reasoning": {"open": "<think>", "close": "</think>", "ended_by_calls": true},
+  const char* const json =
+      R"({"prompt": "<a>", "reasoning": {"open": "<think>", "close": "</think>", "ended_by_calls": true},
       "calls": [{"call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}],
       "end": ["<|end_of_turn|>", "<|end|>"]})";
   const Result<ReplyFormat> format = ReplyFormat::from_json(json);

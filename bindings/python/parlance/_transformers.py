@@ -54,7 +54,7 @@ def nearest(version: str) -> str:
 
 @functools.lru_cache(maxsize=128)
 def _compiled(text: str, version: str) -> Template:
-    return Template.from_string(text, as_transformers=version)
+    return Template.from_string(text, as_transformers=version, _of_batch=True)  # type: ignore[call-arg]
 
 
 # ---- the conversation
@@ -218,10 +218,6 @@ def render_chats(
             rendering = compiled._render_plain(continued.messages, tools, documents, variables, assistant=assistant, spans=spans)
             rendered.append(RenderedChat(continued.cut(rendering.text), rendering))
             continue
-        engine = compiled
-        if isinstance(chat, (list, tuple)) and not chat:
-            # The engine takes no conversation without messages, which transformers refuses alone and renders in a batch.
-            engine, chat = _compiled("{% set messages = [] %}\n" + template, version), [{"role": "user"}]
-        rendering = engine._render_plain(chat, tools, documents, variables, assistant=assistant, spans=spans)
+        rendering = compiled._render_plain(chat, tools, documents, variables, assistant=assistant, spans=spans)
         rendered.append(RenderedChat(rendering.text, rendering))
     return rendered

@@ -47,6 +47,8 @@ void set_option(RequestOptions& options, const std::string& name, nb::handle val
     options.compile.allow_changes = nb::cast<bool>(value);
   } else if (name == "as_transformers") {
     follow_transformers(options, value);
+  } else if (name == "_of_batch") {  // for apply_chat_template, which looks by itself whether a single chat is empty
+    options.read.of_batch = nb::cast<bool>(value);
   } else if (name == "passes") {
     for (nb::handle words : nb::iter(value)) check(options.read.passes.run(nb::cast<std::string>(words)));
   } else if (name == "skip_passes") {
