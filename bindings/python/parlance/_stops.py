@@ -13,14 +13,18 @@ from parlance._core import Template, Tokenizer
 def stop_ids(template: Template, engine: Tokenizer, variables: dict[str, Any], tokenizer: Any) -> list[int]:
     """The ids that end or interrupt an assistant's turn, each once.
 
-    Those of the reply format that the template shows; where that has none, of what the template writes behind an assistant's message. And
-    the tokenizer's eos_token, and those that only generation_config.json names. Raises ValueError if that file is not JSON.
+    Those of the reply format that the template shows; where that has none, those that the template writes behind an assistant's message.
+    And the tokenizer's eos_token, and those that only generation_config.json names. Raises ValueError if that file is not JSON.
     """
+    found = template_stops(template, engine, variables)
+    return list(dict.fromkeys([*found, *_ids(getattr(tokenizer, "eos_token_id", None)), *_configured(tokenizer)]))
+
+
+def template_stops(template: Template, engine: Tokenizer, variables: dict[str, Any]) -> list[int]:
+    """The ids that the template itself shows."""
     ends = json.loads(template.reply_format(**variables).to_json()).get("end")
     found = [id for text in _spellings(ends) for id in _control_id(text, engine)]
-    if not found:
-        found = [id for id, _, _ in template.stop_tokens(engine) if id is not None]
-    return list(dict.fromkeys([*found, *_ids(getattr(tokenizer, "eos_token_id", None)), *_configured(tokenizer)]))
+    return found or [id for id, _, _ in template.stop_tokens(engine) if id is not None]
 
 
 def _spellings(ends: Any) -> Iterator[str]:

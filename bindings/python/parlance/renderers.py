@@ -33,7 +33,7 @@ from parlance._attribution import Attribution, Habits
 from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Refusal, Turn, described, go_on, regardless, stand_in
 from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
 from parlance._errors import Error
-from parlance._stops import stop_ids
+from parlance._stops import stop_ids, template_stops
 from parlance._tokenizers import tokenizer_of
 
 logger = logging.getLogger("parlance")
@@ -72,9 +72,8 @@ class ParlanceRenderer:
         special = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
         self._template = Template.from_string(text, special_tokens=special)
         self._variables = dict(self.config.model_extra or {})
-        found = [id for id, _, _ in self._template.stop_tokens(self._tokenizer) if id is not None]
-        self._own_stops = frozenset(found)
-        self._stops = list(dict.fromkeys([*found, *_ids(getattr(tokenizer, "eos_token_id", None)), *_configured(tokenizer)]))
+        self._own_stops = frozenset(template_stops(self._template, self._tokenizer, self._variables))
+        self._stops = stop_ids(self._template, self._tokenizer, self._variables, tokenizer)
         self._known: OrderedDict[tuple[int, ...], tuple[list[Any], list[Any] | None]] = OrderedDict()
         self._is_stable: bool | None = None
         self.effective_thinking_retention = self.config.thinking_retention or "template"
