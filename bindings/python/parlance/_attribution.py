@@ -29,6 +29,8 @@ class Habits:
     """The ids that begin every prompt, and stand in it only there."""
     openers: frozenset[int] = frozenset()
     """Stop tokens that open the turn of another, and close none."""
+    closers: frozenset[int] = frozenset()
+    """Control tokens directly behind a user's text, which may be no stop tokens."""
 
     @classmethod
     def found(cls, ask: Callable[[int, bool], Rendering], tokens: Callable[[Rendering], Tokens], stops: set[int]) -> Habits:
@@ -38,7 +40,8 @@ class Habits:
         begins = [begin for _, (begin, _) in longer.message_ranges]
         last = begins[-1] if begins else 0
         header = longer.text[len(answered.text) : last] if longer.text.startswith(answered.text) else ""
-        return cls(opening, header, _once(longer, tokens(longer), begins[0] if begins else 0), _openers(alone, tokens(alone), stops))
+        once = _once(longer, tokens(longer), begins[0] if begins else 0)
+        return cls(opening, header, once, _openers(alone, tokens(alone), stops), _closers(alone, tokens(alone)))
 
 
 def _once(prompt: Rendering, tokens: Tokens, own: int) -> tuple[int, ...]:
@@ -59,6 +62,15 @@ def _openers(prompt: Rendering, tokens: Tokens, stops: set[int]) -> frozenset[in
     return frozenset(id for id, span in places if span[1] <= begin) - {id for id, span in places if span[0] >= end}
 
 
+def _closers(prompt: Rendering, tokens: Tokens) -> frozenset[int]:
+    """Of one message: the control token with which what stands behind its text begins, blanks aside."""
+    end = next((end for _, (_, end) in prompt.message_ranges), len(prompt.text))
+    for id, control, (begin, stop) in zip(tokens.ids, tokens.control, tokens.ranges, strict=True):
+        if begin >= end and (control or prompt.text[begin:stop].strip()):
+            return frozenset({id} if control else ())
+    return frozenset()
+
+
 class Attribution:
     """The tokens of one prompt, by message and by who wrote them."""
 
@@ -68,6 +80,8 @@ class Attribution:
         self._roles = roles
         self._stops = stops
         self._habits = habits
+        self._closers = (stops | habits.closers) - habits.openers
+        self._closing = {begin: end for id, (begin, end) in zip(tokens.ids, tokens.ranges, strict=True) if id in self._closers}
         self._render = render
         self._ends = [span.end for span in prompt.spans]
         self._ranges = self._assistant_ranges()
@@ -150,11 +164,15 @@ class Attribution:
         return ends
 
     def _end_beside(self, message: int, part: Rendering) -> int | None:
-        """Where what the template writes behind a message is the same in a prompt that ends with it; None if one lacks its text."""
+        """Where what the template writes behind a message is the same in a prompt that ends with it, or ends with another token for the end.
+
+        None if one lacks its text.
+        """
         here, there = (max((span[1] for one, span in made.message_ranges if one == message), default=None) for made in (self._prompt, part))
         if here is None or there is None:
             return None
-        return self._up_to_span(here + _common(self._prompt.text[here:], part.text[there:]))
+        end = self._up_to_span(here + _common(self._prompt.text[here:], part.text[there:]))
+        return self._closing.get(end, end)
 
     def _end_of(self, message: int, last: int, following: int, ends: list[int | None]) -> int:
         """Where a message ends whose own text ends at `last`, before that of the next at `following`."""
@@ -164,7 +182,7 @@ class Attribution:
             closes = (
                 stop
                 for id, (start, stop) in zip(self._tokens.ids, self._tokens.ranges, strict=True)
-                if id in self._stops and id not in self._habits.openers and last <= start and stop <= following
+                if id in self._closers and last <= start and stop <= following
             )
             close = next(closes, None)
             turn = next((stop for begin, stop in self._ranges if begin <= last <= stop), last)
@@ -176,7 +194,7 @@ class Attribution:
         own = next((begin for _, (begin, _) in self._prompt.message_ranges), 0)
         over = 0
         for id, (_, end) in zip(self._tokens.ids, self._tokens.ranges, strict=True):
-            if end <= own and id in self._stops and id not in self._habits.openers:
+            if end <= own and id in self._closers:
                 over = end
         if over:
             rest = self._prompt.text[over:own]
