@@ -164,7 +164,7 @@ class Attribution:
         return ends
 
     def _end_beside(self, message: int, part: Rendering) -> int | None:
-        """Where what the template writes behind a message is the same in a prompt that ends with it, or ends with another token for the end.
+        """Where what the template writes behind a message is the same in a prompt that ends with it, and the end of its turn.
 
         None if one lacks its text.
         """
