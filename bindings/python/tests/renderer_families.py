@@ -14,6 +14,7 @@ import pathlib
 import re
 from typing import Any
 
+from harmony_vocabulary import harmony_tokenizer
 from material import CORPUS, ROOT, TOKENIZERS
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -34,7 +35,7 @@ class Family:
     reply: str = ""
     """Reasoning, content and a call as the model writes them."""
     real: str = ""
-    """The folder of the real tokenizer, if there is one."""
+    """The folder of the real tokenizer, if there is one; "harmony" for that of openai_harmony, the only one which its encoder can have."""
     tokens: tuple[str, ...] = ()
     bos: str | None = None
     eos: str | None = None
@@ -69,6 +70,10 @@ MINIMAX = (
     "</minimax:tool_call>[e~["
 )
 GEMMA = '<|channel>thought\nHm<channel|>Yes.<|tool_call>call:look{at:<|"|>it<|"|>}<tool_call|><|tool_response>'
+HARMONY = (
+    "<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>"
+    '{"at": "it"}<|call|>'
+)
 LAGUNA = "Yes.\n<tool_call>look\n<arg_key>at</arg_key>\n<arg_value>it</arg_value>\n</tool_call>\n</assistant>"
 
 
@@ -117,6 +122,7 @@ FAMILIES = [
     Family("deepseek-r1", "deepseek-ai/DeepSeek-R1", "trl:deepseekv3.jinja", "Hm\n</think>\n\n" + DEEPSEEK,
            arguments_as_text=True, **SENTENCE),
     Family("deepseek-v4", "deepseek-ai/DeepSeek-V4-Flash-0731", "llama.cpp--deepseek-ai-DeepSeek-V4-Flash-0731.jinja", DSML, **SENTENCE),
+    Family("gpt-oss", "openai/gpt-oss-20b", "llama.cpp--openai-gpt-oss-120b.jinja", HARMONY, "harmony"),
     Family("kimi-k2", "moonshotai/Kimi-K2-Instruct", "llama.cpp--Kimi-K2-Instruct.jinja", KIMI, bos="[BOS]", eos="[EOS]"),
     Family("laguna-xs.2", "poolside/Laguna-XS.2", "llama.cpp--poolside-Laguna-XS.2.jinja", LAGUNA),
     Family("laguna-s-2.1", "poolside/Laguna-S-2.1", "llama.cpp--poolside-Laguna-S-2.1.jinja", "Hm</think>" + LAGUNA),
@@ -150,7 +156,9 @@ def _letters() -> Tokenizer:
 
 def tokenizer_of(family: Family, letters: bool) -> Any:
     """With the template. `letters`: one without merges in place of the trained or real one."""
-    if letters:
+    if family.real == "harmony":
+        made = harmony_tokenizer()
+    elif letters:
         made = _Growing(tokenizer_object=_letters())
         made.add_tokens(["<think>", "</think>"])
     elif family.real:
