@@ -17,8 +17,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import tomllib
 from typing import Any
+
+import tomllib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from material import ROOT, TOKENIZERS
