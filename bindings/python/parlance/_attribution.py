@@ -23,8 +23,8 @@ class Habits:
 
     opening: str = ""
     """The generation prompt."""
-    header: str = ""
-    """What stands before a user's text."""
+    headers: tuple[str, ...] = ()
+    """What stands before the text of a user's message, and of a system message that comes first."""
     once: tuple[int, ...] = ()
     """The ids that begin every prompt, and stand in it only there."""
     openers: frozenset[int] = frozenset()
@@ -33,15 +33,39 @@ class Habits:
     """Control tokens directly behind a user's text, which may be no stop tokens."""
 
     @classmethod
-    def found(cls, ask: Callable[[int, bool], Rendering], tokens: Callable[[Rendering], Tokens], stops: set[int]) -> Habits:
-        """`ask` renders the first so many of a user's, an assistant's and a user's message, with or without the generation prompt."""
+    def found(
+        cls,
+        ask: Callable[[int, bool], Rendering],
+        tokens: Callable[[Rendering], Tokens],
+        stops: set[int],
+        with_system: Callable[[], Rendering],
+    ) -> Habits:
+        """`ask` renders the first so many of a user's, an assistant's and a user's message, with or without the generation prompt;
+        `with_system` a system message and a user's, or raises Error."""
         alone, asked, answered, longer = ask(1, False), ask(1, True), ask(2, False), ask(3, False)
         opening = asked.text[len(alone.text) :] if asked.text.startswith(alone.text) else ""
         begins = [begin for _, (begin, _) in longer.message_ranges]
         last = begins[-1] if begins else 0
         header = longer.text[len(answered.text) : last] if longer.text.startswith(answered.text) else ""
         once = _once(longer, tokens(longer), begins[0] if begins else 0)
-        return cls(opening, header, once, _openers(alone, tokens(alone), stops), _closers(alone, tokens(alone)))
+        headers = [header, _header_of_system(with_system, tokens, once)]
+        return cls(
+            opening, tuple(one for one in headers if one), once, _openers(alone, tokens(alone), stops), _closers(alone, tokens(alone))
+        )
+
+
+def _header_of_system(render: Callable[[], Rendering], tokens: Callable[[Rendering], Tokens], once: tuple[int, ...]) -> str:
+    """What stands before the text of a system message, behind the ids that begin every prompt; "" where none is found."""
+    try:
+        prompt = render()
+    except Error:
+        return ""
+    own = next((begin for message, (begin, _) in prompt.message_ranges if message == 0), 0)
+    begins = tokens(prompt)
+    if tuple(begins.ids[: len(once)]) != once:
+        return ""
+    over = begins.ranges[len(once) - 1][1] if once else 0
+    return prompt.text[over:own]
 
 
 def _once(prompt: Rendering, tokens: Tokens, own: int) -> tuple[int, ...]:
@@ -84,7 +108,9 @@ class Attribution:
         self._closing = {begin: end for id, (begin, end) in zip(tokens.ids, tokens.ranges, strict=True) if id in self._closers}
         self._render = render
         self._ends = [span.end for span in prompt.spans]
+        self._stop_at = {begin: end for id, (begin, end) in zip(tokens.ids, tokens.ranges, strict=True) if id in stops}
         self._ranges = self._assistant_ranges()
+        self._ranges = sorted([*self._ranges, *self._moved_content()])
         self._closed = self._closes_by_openers()
 
     def _up_to_span(self, place: int) -> int:
@@ -99,6 +125,20 @@ class Attribution:
             shared = _common(self._prompt.text[begin:end], self._habits.opening)
             ranges.append((max(begin, self._up_to_span(begin + shared)) if shared else begin, end))
         return ranges
+
+    def _moved_content(self) -> list[tuple[int, int]]:
+        """An assistant's content that the template writes elsewhere than its turn, as behind the results of its calls."""
+        return [
+            (span.begin, self._stop_at.get(span.end, span.end))
+            for span in self._prompt.spans
+            if span.message is not None
+            and self._roles[span.message] == "assistant"
+            and span.path.endswith("].content")
+            and not self._is_in_turn(span.begin)
+        ]
+
+    def _is_in_turn(self, place: int) -> bool:
+        return any(begin <= place < end for begin, end in self._ranges)
 
     def _closes_by_openers(self) -> dict[int, int]:
         """Where a stop token ends an assistant's turn from behind, as it opens the next: its end by the end of the turn."""
@@ -142,10 +182,16 @@ class Attribution:
         return owners
 
     def _pieces(self) -> list[tuple[int, int, int]]:
-        """The messages' own text in the order of the prompt: message, begin, end. An assistant's ends with its turn."""
+        """The messages' own text in the order of the prompt: message, begin, end. An assistant's ends with its turn.
+
+        Without what another message has of an assistant's, as the name of the call that it answers.
+        """
         pieces: list[tuple[int, int, int]] = []
+        in_turn = {message for message, (begin, _) in self._prompt.message_ranges if self._is_in_turn(begin)}
         for message, (begin, end) in self._prompt.message_ranges:
             if self._roles[message] == "assistant":
+                if message in in_turn and not self._is_in_turn(begin):
+                    continue
                 end = next((stop for start, stop in self._ranges if start <= begin < stop < end), end)
             pieces.append((message, begin, end))
         return pieces
@@ -199,8 +245,9 @@ class Attribution:
         if over:
             rest = self._prompt.text[over:own]
             return over + len(rest) - len(rest.lstrip())
-        header = self._habits.header
-        if header and self._prompt.text[:own].endswith(header):
+        before = self._prompt.text[:own]
+        header = max((header for header in self._habits.headers if before.endswith(header)), key=len, default="")
+        if header:
             return own - len(header)
         for wanted, id, (_, end) in zip(self._habits.once, self._tokens.ids, self._tokens.ranges, strict=False):
             if wanted != id:

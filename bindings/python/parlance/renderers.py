@@ -130,6 +130,7 @@ class ParlanceRenderer:
                 lambda count, generation: self._prompt(small[:count], None, generation),
                 self._tokens,
                 set(self._stops),
+                lambda: self._prompt([{"role": "system", "content": "Be short."}, ASKS], None, False),
             )
         except Error:
             return Habits()
@@ -143,25 +144,30 @@ class ParlanceRenderer:
         """Without a stop token at the end that the template never writes, and by which the reply's format does not know an end."""
         return ids[:-1] if ids and ids[-1] in self._stops and ids[-1] not in self._own_stops else ids
 
-    def _read(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> tuple[ReplyReader, list[ReplyEvent]]:
+    def _reader(self, tools: Any, prompt_ids: Sequence[int] | None) -> ReplyReader:
+        """For a reply to a prompt."""
         prompt = None
         if prompt_ids:
             stops = set(self._stops)
             last = max((place for place, id in enumerate(prompt_ids) if id in stops), default=-1)
             prompt = self._tokenizer.decode(list(prompt_ids[last + 1 :])).decode("utf-8", "replace")
         format = self._template.reply_format(**self._variables)
-        reader = ReplyReader(format, tools=_tools(tools), prompt=prompt, tokenizer=self._tokenizer)
+        return ReplyReader(format, tools=_tools(tools), prompt=prompt, tokenizer=self._tokenizer)
+
+    def _read(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> tuple[ReplyReader, list[ReplyEvent]]:
+        reader = self._reader(tools, prompt_ids)
         events = reader.feed(self._without_foreign(list(ids)))
         return reader, events + reader.finish()
 
     def parse_response(self, token_ids: list[int], *, tools: Any = None, prompt_ids: list[int] | None = None) -> ParsedResponse:
-        reader, events = self._read(token_ids, tools, prompt_ids)
-        message = reader.message
+        message = self._read(token_ids, tools, prompt_ids)[0].message
+        body = self._reader(tools, prompt_ids)
+        body.feed([*itertools.takewhile(lambda id: id not in self._stops, token_ids)])
         return ParsedResponse(
             content=message.content,
             reasoning_content=message.reasoning or None,
             tool_calls=[_parsed_call(call, tools) for call in message.calls],
-            reasoning_complete=not _ends_in_reasoning(events),
+            reasoning_complete=not _is_in_reasoning(body),
         )
 
     # ---- the next turn
@@ -238,13 +244,13 @@ class ParlanceRenderer:
     def is_prefix_stable(self) -> bool:
         """Whether small conversations with reasoning, calls and results keep their ids when messages follow: an experiment."""
         if self._is_stable is None:
-            self._is_stable = all(self._keeps(messages) for messages in GROWING)
+            self._is_stable = all(self._keeps(messages, tools) for messages in GROWING for tools in (TOOLS, None))
         return self._is_stable
 
-    def _keeps(self, messages: list[Any]) -> bool:
+    def _keeps(self, messages: list[Any], tools: Any) -> bool:
         try:
             rows = [
-                self._tokens(self._prompt(messages[:count], TOOLS, False)).ids
+                self._tokens(self._prompt(messages[:count], tools, False)).ids
                 for count in range(1, len(messages) + 1)
                 if count == len(messages) or _role(messages[count - 1]) == "assistant"
             ]
@@ -293,10 +299,12 @@ def _role(message: Any) -> str:
     return str(role or "")
 
 
-def _ends_in_reasoning(events: Sequence[ReplyEvent]) -> bool:
-    """Whether nothing behind the reasoning closed it: not its end marker, nor what follows it."""
-    kinds = [event.kind for event in events if event.kind not in ("end", "trailing")]
-    return bool(kinds) and kinds[-1] == "reasoning"
+def _is_in_reasoning(reader: ReplyReader) -> bool:
+    """Whether text that came next would be reasoning."""
+    before = len(reader.message.reasoning or "")
+    reader.feed("x")
+    reader.finish()
+    return len(reader.message.reasoning or "") > before
 
 
 def _parsed_call(call: Any, tools: Any) -> ParsedToolCall:

@@ -74,6 +74,8 @@ HARMONY = (
     "<|channel|>analysis<|message|>Hm<|end|><|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>"
     '{"at": "it"}<|call|>'
 )
+EOS = "\u3008|EOS|\u3009"
+QUOTE = ('<|"|>',)
 LAGUNA = "Yes.\n<tool_call>look\n<arg_key>at</arg_key>\n<arg_value>it</arg_value>\n</tool_call>\n</assistant>"
 
 
@@ -110,10 +112,10 @@ FAMILIES = [
     Family("llama-3", "meta-llama/Llama-3.2-3B-Instruct", "llama.cpp--meta-llama-Llama-3.2-3B-Instruct.jinja",
            '{"name": "look", "parameters": {"at": "it"}}<|eot_id|>', "llama3_2",
            bos="<|begin_of_text|>", eos="<|eot_id|>", variables={"date_string": "26 Jul 2024"}),
-    Family("gemma4", "google/gemma-4-31B-it", "trl:gemma4_v5.jinja", GEMMA, bos="<bos>", eos="<eos>"),
-    Family("gemma4", "google/gemma-4-26B-A4B-it", "trl:gemma4_v5.jinja", GEMMA, bos="<bos>", eos="<eos>",
+    Family("gemma4", "google/gemma-4-31B-it", "trl:gemma4_v5.jinja", GEMMA, bos="<bos>", eos="<eos>", tokens=QUOTE),
+    Family("gemma4", "google/gemma-4-26B-A4B-it", "trl:gemma4_v5.jinja", GEMMA, bos="<bos>", eos="<eos>", tokens=QUOTE,
            variables={"enable_thinking": True}),
-    Family("gemma4", "google/gemma-4-E2B-it", "ollama--gemma4_e2b_chat_template.jinja", GEMMA, bos="<bos>", eos="<eos>"),
+    Family("gemma4", "google/gemma-4-E2B-it", "ollama--gemma4_e2b_chat_template.jinja", GEMMA, bos="<bos>", eos="<eos>", tokens=QUOTE),
     Family("glm-5", "zai-org/GLM-4.7-Flash", "llama.cpp--GLM-4.7-Flash.jinja", GLM, eos="<|endoftext|>"),
     Family("glm-4.5", "zai-org/GLM-4.5-Air", "trl--glm4moe.jinja", "\n<think>" + GLM.replace("look<", "look\n<"), eos="<|endoftext|>"),
     Family("minimax-m2", "MiniMaxAI/MiniMax-M2", "llama.cpp--MiniMax-M2.jinja", MINIMAX, eos="[e~[",
@@ -124,8 +126,8 @@ FAMILIES = [
     Family("deepseek-v4", "deepseek-ai/DeepSeek-V4-Flash-0731", "llama.cpp--deepseek-ai-DeepSeek-V4-Flash-0731.jinja", DSML, **SENTENCE),
     Family("gpt-oss", "openai/gpt-oss-20b", "llama.cpp--openai-gpt-oss-120b.jinja", HARMONY, "harmony"),
     Family("kimi-k2", "moonshotai/Kimi-K2-Instruct", "llama.cpp--Kimi-K2-Instruct.jinja", KIMI, bos="[BOS]", eos="[EOS]"),
-    Family("laguna-xs.2", "poolside/Laguna-XS.2", "llama.cpp--poolside-Laguna-XS.2.jinja", LAGUNA),
-    Family("laguna-s-2.1", "poolside/Laguna-S-2.1", "llama.cpp--poolside-Laguna-S-2.1.jinja", "Hm</think>" + LAGUNA),
+    Family("laguna-xs.2", "poolside/Laguna-XS.2", "llama.cpp--poolside-Laguna-XS.2.jinja", LAGUNA, bos=EOS, eos=EOS),
+    Family("laguna-s-2.1", "poolside/Laguna-S-2.1", "llama.cpp--poolside-Laguna-S-2.1.jinja", "Hm</think>" + LAGUNA, bos=EOS, eos=EOS),
     Family("nemotron-3", "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "trl:nemotron_3_nano.jinja", **NEMOTRON),
     Family("nemotron-3", "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16", "trl--nemotron_3_super.jinja", **NEMOTRON),
     Family("nemotron-3-ultra", "nvidia/NVIDIA-Nemotron-3-Ultra-550B-A55B-BF16", "trl:nemotron_3_ultra.jinja", **NEMOTRON),
