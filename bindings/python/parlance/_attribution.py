@@ -123,7 +123,8 @@ class Attribution:
         ranges = []
         for begin, end in self._prompt.assistant:
             shared = _common(self._prompt.text[begin:end], self._habits.opening)
-            ranges.append((max(begin, self._up_to_span(begin + shared)) if shared else begin, end))
+            over = begin + shared if shared == len(self._habits.opening) else self._up_to_span(begin + shared)
+            ranges.append((max(begin, over), end))
         return ranges
 
     def _moved_content(self) -> list[tuple[int, int]]:

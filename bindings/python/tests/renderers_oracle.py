@@ -28,7 +28,7 @@ sys.path.insert(1, str(ROOT / "build" / "python" / "renderers-0.1.12"))
 try:
     import parlance
     from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
-    from renderer_differences import KNOWN
+    from renderer_differences import KNOWN, Known
     from renderer_families import FAMILIES, TOOLS, Family, assistant, conversations, result, tokenizer_of, user
     from renderers.base import RENDERER_REGISTRY, _populate_registry, create_renderer
     from renderers_of_corpus import bridges_of_corpus
@@ -71,6 +71,7 @@ class Comparison:
         variables = dict(family.variables)
         self.hand = create_renderer(self.tokenizer, chat_template_kwargs=variables)
         self.ours = ParlanceRenderer(self.tokenizer, ParlanceRendererConfig(**variables))
+        self.bare = ParlanceRenderer(self.tokenizer, ParlanceRendererConfig(protect=False, **variables))
         self.found = found
         self.counts = Counts()
 
@@ -106,6 +107,9 @@ class Comparison:
         if hand.token_ids != ours.token_ids:
             wanted = self.transformers(messages, tools, generation)
             right = "parlance" if wanted == ours.token_ids else "by hand" if wanted == hand.token_ids else "neither" if wanted else "-"
+            if wanted and right != "parlance":  # it protects; what it does without must be what transformers does
+                bare = self.bare.render_ids(messages, tools=tools, add_generation_prompt=generation)
+                right = right if bare == wanted else "not parlance"
             self.differs(where, "ids", right, *self.excerpts(hand.token_ids, ours.token_ids))
             return
         self.counts.equal += 1
@@ -233,14 +237,17 @@ class Comparison:
         )
 
 
+def row_of(one: Difference) -> Known | None:
+    return next((known for known in KNOWN if known.covers(one.family, one.where, one.field, one.right)), None)
+
+
 def judge(found: list[Difference], all_families: bool) -> list[str]:
     """What is not known, and what is known but not there."""
     wrong, seen = [], set()
     for one in found:
-        row = next((known for known in KNOWN if known.covers(one.family, one.where, one.field)), None)
-        if row is None or row.right != one.right:
-            why = "" if row is None else f" (known, but transformers confirms {row.right})"
-            wrong.append(f"{one.family}, {one.where}, {one.field}{why}; transformers confirms: {one.right}\n  {one.shown}")
+        row = row_of(one)
+        if row is None:
+            wrong.append(f"{one.family}, {one.where}, {one.field}; transformers confirms: {one.right}\n  {one.shown}")
         else:
             seen.add(id(row))
     if all_families:
@@ -251,7 +258,7 @@ def judge(found: list[Difference], all_families: bool) -> list[str]:
 def print_known(found: list[Difference]) -> None:
     counts: collections.Counter[int] = collections.Counter()
     for one in found:
-        row = next((known for known in KNOWN if known.covers(one.family, one.where, one.field)), None)
+        row = row_of(one)
         if row is not None:
             counts[id(row)] += 1
     print("\ndifferences  whose              shown by transformers  why")
