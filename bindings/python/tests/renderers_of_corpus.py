@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from material import CORPUS, TOKENIZERS, corpus_template
-from parlance.renderers import ParlanceRenderer
+from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
 from renderers.base import create_renderer
 from renderers.configs import DefaultRendererConfig
 from transformers import PreTrainedTokenizerFast
@@ -25,10 +25,18 @@ def _reply_of(renderer: ParlanceRenderer, prompt: list[int]) -> list[int]:
     return written if made.token_ids[: len(prompt)] == prompt else list(renderer._tokenizer.encode("Yes"))
 
 
-def _short(refusal: str | None) -> str:
-    text = re.sub(r"^.*?, line \d+: ", "", refusal or "", flags=re.DOTALL)
-    text = re.sub(r"\S*<?template>?\S*, line \d+: ", "", text)
-    return re.sub(r"(end): from byte.*$|(like it): .*$", r"\1\2", text, flags=re.DOTALL)[:110]
+def _reason(renderer: ParlanceRenderer, prompt: list[int], known: bool) -> str:
+    """A refusal by its kind, and which part of the tokens so far the template would write otherwise."""
+    refusal = renderer.refusal or ""
+    place = re.search(r"from byte (\d+)", refusal)
+    if place is None:
+        return re.sub(r"^.*?, line \d+: ", "", refusal, flags=re.DOTALL)[:110]
+    if not known:
+        return "the conversation is not known, and one like it would be written otherwise"
+    before = len(renderer._prompt([_user("Hi")], None, False).text.encode())
+    asked, at = len(renderer._tokenizer.decode(prompt)), int(place.group(1))
+    part = "the first turn" if at < before else "the generation prompt" if at < asked else "the reply or its end"
+    return f"{part} is written otherwise once a user follows"
 
 
 def bridges_of_corpus() -> list[str]:
@@ -39,7 +47,7 @@ def bridges_of_corpus() -> list[str]:
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_file=str(TOKENIZERS / "chatml" / "tokenizer.json"), bos_token="<|im_start|>", eos_token="<|im_end|>"
     )
-    default = 0
+    default = kept = 0
     paths = sorted((CORPUS / "templates").glob("*.jinja"))
     for path in paths:
         tokenizer.chat_template = corpus_template(f"templates/{path.name}")
@@ -53,15 +61,20 @@ def bridges_of_corpus() -> list[str]:
         reply, other = _reply_of(ours, prompt), ParlanceRenderer(tokenizer)
         bridges = [one.bridge_to_next_turn(prompt, reply, [_user("More")]) for one in (ours, other)]
         for counter, one, bridge in zip((known, fresh), (ours, other), bridges, strict=True):
-            counter["bridges" if bridge is not None else _short(one.refusal)] += 1
+            refused = "" if bridge is not None else _reason(one, prompt, one is ours)
+            counter["bridges" if bridge is not None else refused] += 1
             if bridge is not None and bridge.token_ids[: len(prompt) + len(reply)] != [*prompt, *reply]:
                 wrong.append(f"{path.name}: the bridge does not begin with the prompt and the reply")
         if bridges[0] is not None and bridges[1] is not None and bridges[0].token_ids != bridges[1].token_ids:
             wrong.append(f"{path.name}: a fresh renderer bridges otherwise")
+        keeping = ParlanceRenderer(tokenizer, ParlanceRendererConfig(thinking_retention="all"))
+        keeping.render_ids([_user("Hi")], add_generation_prompt=True)
+        kept += keeping.bridge_to_next_turn(prompt, reply, [_user("More")]) is not None
         own = create_renderer(tokenizer, DefaultRendererConfig())
         default += own.bridge_to_next_turn(prompt, reply, [_user("More")]) is None
     print(f"\n{len(paths)} templates of the corpus\n  known  fresh  what becomes of a bridge")
     for reason in dict.fromkeys([*(reason for reason, _ in known.most_common()), *fresh]):
         print(f"{known[reason]:7} {fresh[reason]:6}  {reason}")
+    print(f'{kept} of {len(paths)}: bridges with thinking_retention="all"')
     print(f"{default} of {len(paths)}: the renderer of the package for templates refuses")
     return wrong
