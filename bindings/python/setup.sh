@@ -20,6 +20,13 @@ if [ ! -d "$renderers" ]; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check --target "$renderers.part" renderers==0.1.12 httpx 2>/dev/null
   mv "$renderers.part" "$renderers"
 fi
+# Only for its templates, which are models' own.
+trl=$build/python/trl-1.16.0
+if [ ! -d "$trl" ]; then
+  rm -rf "$trl.part"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --target "$trl.part" trl==1.16.0
+  mv "$trl.part" "$trl"
+fi
 # 330 MB, of which only the Python files are kept. Without it the test of the parsers for vLLM says that it was skipped.
 sh "$here/tests/vllm_setup.sh" 2>/dev/null || echo "vLLM is not to be had"
 packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

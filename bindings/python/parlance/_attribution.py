@@ -23,22 +23,49 @@ class Habits:
 
     opening: str = ""
     """The generation prompt."""
-    header: str = ""
-    """What stands before a user's text."""
+    headers: tuple[str, ...] = ()
+    """What stands before the text of a user's message, and of a system message that comes first."""
     once: tuple[int, ...] = ()
     """The ids that begin every prompt, and stand in it only there."""
     openers: frozenset[int] = frozenset()
     """Stop tokens that open the turn of another, and close none."""
+    closers: frozenset[int] = frozenset()
+    """Control tokens directly behind a user's text, which may be no stop tokens."""
 
     @classmethod
-    def found(cls, ask: Callable[[int, bool], Rendering], tokens: Callable[[Rendering], Tokens], stops: set[int]) -> Habits:
-        """`ask` renders the first so many of a user's, an assistant's and a user's message, with or without the generation prompt."""
+    def found(
+        cls,
+        ask: Callable[[int, bool], Rendering],
+        tokens: Callable[[Rendering], Tokens],
+        stops: set[int],
+        with_system: Callable[[], Rendering],
+    ) -> Habits:
+        """`ask` renders the first so many of a user's, an assistant's and a user's message, with or without the generation prompt;
+        `with_system` a system message and a user's, or raises Error."""
         alone, asked, answered, longer = ask(1, False), ask(1, True), ask(2, False), ask(3, False)
         opening = asked.text[len(alone.text) :] if asked.text.startswith(alone.text) else ""
         begins = [begin for _, (begin, _) in longer.message_ranges]
         last = begins[-1] if begins else 0
         header = longer.text[len(answered.text) : last] if longer.text.startswith(answered.text) else ""
-        return cls(opening, header, _once(longer, tokens(longer), begins[0] if begins else 0), _openers(alone, tokens(alone), stops))
+        once = _once(longer, tokens(longer), begins[0] if begins else 0)
+        headers = [header, _header_of_system(with_system, tokens, once)]
+        return cls(
+            opening, tuple(one for one in headers if one), once, _openers(alone, tokens(alone), stops), _closers(alone, tokens(alone))
+        )
+
+
+def _header_of_system(render: Callable[[], Rendering], tokens: Callable[[Rendering], Tokens], once: tuple[int, ...]) -> str:
+    """What stands before the text of a system message, behind the ids that begin every prompt; "" where none is found."""
+    try:
+        prompt = render()
+    except Error:
+        return ""
+    own = next((begin for message, (begin, _) in prompt.message_ranges if message == 0), 0)
+    begins = tokens(prompt)
+    if tuple(begins.ids[: len(once)]) != once:
+        return ""
+    over = begins.ranges[len(once) - 1][1] if once else 0
+    return prompt.text[over:own]
 
 
 def _once(prompt: Rendering, tokens: Tokens, own: int) -> tuple[int, ...]:
@@ -59,6 +86,15 @@ def _openers(prompt: Rendering, tokens: Tokens, stops: set[int]) -> frozenset[in
     return frozenset(id for id, span in places if span[1] <= begin) - {id for id, span in places if span[0] >= end}
 
 
+def _closers(prompt: Rendering, tokens: Tokens) -> frozenset[int]:
+    """Of one message: the control token with which what stands behind its text begins, blanks aside."""
+    end = next((end for _, (_, end) in prompt.message_ranges), len(prompt.text))
+    for id, control, (begin, stop) in zip(tokens.ids, tokens.control, tokens.ranges, strict=True):
+        if begin >= end and (control or prompt.text[begin:stop].strip()):
+            return frozenset({id} if control else ())
+    return frozenset()
+
+
 class Attribution:
     """The tokens of one prompt, by message and by who wrote them."""
 
@@ -68,9 +104,13 @@ class Attribution:
         self._roles = roles
         self._stops = stops
         self._habits = habits
+        self._closers = (stops | habits.closers) - habits.openers
+        self._closing = {begin: end for id, (begin, end) in zip(tokens.ids, tokens.ranges, strict=True) if id in self._closers}
         self._render = render
         self._ends = [span.end for span in prompt.spans]
+        self._stop_at = {begin: end for id, (begin, end) in zip(tokens.ids, tokens.ranges, strict=True) if id in stops}
         self._ranges = self._assistant_ranges()
+        self._ranges = sorted([*self._ranges, *self._moved_content()])
         self._closed = self._closes_by_openers()
 
     def _up_to_span(self, place: int) -> int:
@@ -83,8 +123,23 @@ class Attribution:
         ranges = []
         for begin, end in self._prompt.assistant:
             shared = _common(self._prompt.text[begin:end], self._habits.opening)
-            ranges.append((max(begin, self._up_to_span(begin + shared)) if shared else begin, end))
+            over = begin + shared if shared == len(self._habits.opening) else self._up_to_span(begin + shared)
+            ranges.append((max(begin, over), end))
         return ranges
+
+    def _moved_content(self) -> list[tuple[int, int]]:
+        """An assistant's content that the template writes elsewhere than its turn, as behind the results of its calls."""
+        return [
+            (span.begin, self._stop_at.get(span.end, span.end))
+            for span in self._prompt.spans
+            if span.message is not None
+            and self._roles[span.message] == "assistant"
+            and span.path.endswith("].content")
+            and not self._is_in_turn(span.begin)
+        ]
+
+    def _is_in_turn(self, place: int) -> bool:
+        return any(begin <= place < end for begin, end in self._ranges)
 
     def _closes_by_openers(self) -> dict[int, int]:
         """Where a stop token ends an assistant's turn from behind, as it opens the next: its end by the end of the turn."""
@@ -128,10 +183,16 @@ class Attribution:
         return owners
 
     def _pieces(self) -> list[tuple[int, int, int]]:
-        """The messages' own text in the order of the prompt: message, begin, end. An assistant's ends with its turn."""
+        """The messages' own text in the order of the prompt: message, begin, end. An assistant's ends with its turn.
+
+        Without what another message has of an assistant's, as the name of the call that it answers.
+        """
         pieces: list[tuple[int, int, int]] = []
+        in_turn = {message for message, (begin, _) in self._prompt.message_ranges if self._is_in_turn(begin)}
         for message, (begin, end) in self._prompt.message_ranges:
             if self._roles[message] == "assistant":
+                if message in in_turn and not self._is_in_turn(begin):
+                    continue
                 end = next((stop for start, stop in self._ranges if start <= begin < stop < end), end)
             pieces.append((message, begin, end))
         return pieces
@@ -150,11 +211,15 @@ class Attribution:
         return ends
 
     def _end_beside(self, message: int, part: Rendering) -> int | None:
-        """Where what the template writes behind a message is the same in a prompt that ends with it; None if one lacks its text."""
+        """Where what the template writes behind a message is the same in a prompt that ends with it, and the end of its turn.
+
+        None if one lacks its text.
+        """
         here, there = (max((span[1] for one, span in made.message_ranges if one == message), default=None) for made in (self._prompt, part))
         if here is None or there is None:
             return None
-        return self._up_to_span(here + _common(self._prompt.text[here:], part.text[there:]))
+        end = self._up_to_span(here + _common(self._prompt.text[here:], part.text[there:]))
+        return self._closing.get(end, end)
 
     def _end_of(self, message: int, last: int, following: int, ends: list[int | None]) -> int:
         """Where a message ends whose own text ends at `last`, before that of the next at `following`."""
@@ -164,7 +229,7 @@ class Attribution:
             closes = (
                 stop
                 for id, (start, stop) in zip(self._tokens.ids, self._tokens.ranges, strict=True)
-                if id in self._stops and id not in self._habits.openers and last <= start and stop <= following
+                if id in self._closers and last <= start and stop <= following
             )
             close = next(closes, None)
             turn = next((stop for begin, stop in self._ranges if begin <= last <= stop), last)
@@ -176,13 +241,14 @@ class Attribution:
         own = next((begin for _, (begin, _) in self._prompt.message_ranges), 0)
         over = 0
         for id, (_, end) in zip(self._tokens.ids, self._tokens.ranges, strict=True):
-            if end <= own and id in self._stops and id not in self._habits.openers:
+            if end <= own and id in self._closers:
                 over = end
         if over:
             rest = self._prompt.text[over:own]
             return over + len(rest) - len(rest.lstrip())
-        header = self._habits.header
-        if header and self._prompt.text[:own].endswith(header):
+        before = self._prompt.text[:own]
+        header = max((header for header in self._habits.headers if before.endswith(header)), key=len, default="")
+        if header:
             return own - len(header)
         for wanted, id, (_, end) in zip(self._habits.once, self._tokens.ids, self._tokens.ranges, strict=False):
             if wanted != id:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from parlance._core import Message, ReplyEvent
 from parlance._errors import Error
-from parlance.session import content_path, extend_as_written, extend_with_reply, written_text
+from parlance.session import extend_with_reply, written_text
 
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
 _CALL = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {}}}
@@ -58,7 +59,9 @@ class Turn:
 
     prompt_ids: list[int]
     completion_ids: list[int]
+    """Without a stop token that the template never writes."""
     new: list[Any]
+    stops: set[int]
     reply: Message | None = None
     events: list[ReplyEvent] = dataclasses.field(default_factory=list)
 
@@ -78,8 +81,8 @@ class Turn:
 class Source(Protocol):
     """The template and the tokenizer of a bridge."""
 
-    def begin(self, messages: Sequence[Any], trust: Sequence[str] = ()) -> Any:
-        """A session with a conversation and the generation prompt. Control tokens stay such in the inputs at the paths of `trust`."""
+    def begin(self, messages: Sequence[Any]) -> Any:
+        """A session with a conversation and the generation prompt."""
 
     def written(self, messages: Sequence[Any], generation: bool = False) -> list[int]:
         """The ids of a conversation."""
@@ -101,14 +104,36 @@ def go_on(source: Source, messages: Sequence[Any], turn: Turn, *, exact: bool = 
     if exact and session.ids() != turn.prompt_ids and source.text(session.ids()) != source.text(turn.prompt_ids):
         raise Refusal("the prompt is not what its conversation renders to")
     session.append_sampled(turn.completion_ids)
-    written = written_text(turn.events)
     try:
-        added, behind = extend_with_reply(session, turn.replied(), written, turn.new)
+        added, behind = extend_with_reply(session, turn.replied(), written_text(turn.events), turn.new)
     except Error as error:
-        session = source.begin(messages, [content_path(len(messages))])
-        session.append_sampled(turn.completion_ids)
-        added, behind = extend_as_written(session, turn.replied(), written, turn.new, error)
+        found = _behind(source, messages, turn.replied(), turn, opened=True) if error.code == "history_rewritten" else None
+        if found is None:
+            raise
+        return found
     return Bridge(added, [*messages, *behind], len(messages) + 1)
+
+
+def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn: Turn, *, opened: bool) -> Bridge | None:
+    """What the template writes behind a reply, which may have been sampled with other blanks than the template's.
+
+    None if the template writes the reply otherwise once the new messages follow. `opened`: also if it does not begin as the prompt ends.
+    """
+    conversation = [*messages, reply, *turn.new]
+    try:
+        before, replied, whole = source.written(messages, opened), source.written([*messages, reply]), source.written(conversation, True)
+    except Error:
+        return None  # the template does not take it
+    start = source.text(before)
+    if not source.text(replied).startswith(start):
+        return None
+    sizes = itertools.accumulate(len(source.text([id])) for id in replied)
+    at = next((place for place, (id, end) in enumerate(zip(replied, sizes, strict=True)) if end > len(start) and id in turn.stops), None)
+    at = len(replied) if at is None else at
+    closed = turn.completion_ids[-1:] if turn.completion_ids and turn.completion_ids[-1] in turn.stops else []
+    if whole[:at] != replied[:at] or whole[at : at + len(closed)] != closed:
+        return None
+    return Bridge(whole[at + len(closed) :], conversation, len(messages) + 1)
 
 
 def stand_in(source: Source, turn: Turn) -> Bridge:
@@ -127,26 +152,14 @@ def stand_in(source: Source, turn: Turn) -> Bridge:
     return _the_same(found)
 
 
-def regardless(source: Source, turn: Turn, stops: set[int]) -> Bridge:
+def regardless(source: Source, turn: Turn) -> Bridge:
     """A bridge that keeps the ids even where the template would drop reasoning: what it writes behind a reply without any.
 
     Raises Refusal unless it is the same behind each conversation that may take the place of the one behind the prompt.
     """
     reply = {key: value for key, value in turn.replied().items() if key not in ("reasoning", "reasoning_content", "thinking")}
-    closed = turn.completion_ids[-1:] if turn.completion_ids and turn.completion_ids[-1] in stops else []
-    found: list[Bridge] = []
-    for messages in _fitting(source, turn.prompt_ids):
-        conversation = [*messages, reply, *turn.new]
-        try:
-            before, replied, whole = source.written(messages), source.written([*messages, reply]), source.written(conversation, True)
-        except Error:
-            continue  # the template does not take it
-        if replied[: len(before)] != before:
-            continue
-        at = next((place for place in range(len(before), len(replied)) if replied[place] in stops), len(replied))
-        if whole[:at] == replied[:at] and whole[at : at + len(closed)] == closed:
-            found.append(Bridge(whole[at + len(closed) :], conversation, len(messages) + 1))
-    return _the_same(found)
+    made = (_behind(source, messages, reply, turn, opened=False) for messages in _fitting(source, turn.prompt_ids))
+    return _the_same([one for one in made if one is not None])
 
 
 def _fitting(source: Source, prompt_ids: list[int]) -> Iterator[list[Any]]:

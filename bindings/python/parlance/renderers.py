@@ -16,7 +16,6 @@ import functools
 import itertools
 import json
 import logging
-import pathlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -34,6 +33,7 @@ from parlance._attribution import Attribution, Habits
 from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Refusal, Turn, described, go_on, regardless, stand_in
 from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
 from parlance._errors import Error
+from parlance._stops import stop_ids, template_stops
 from parlance._tokenizers import tokenizer_of
 
 logger = logging.getLogger("parlance")
@@ -72,8 +72,8 @@ class ParlanceRenderer:
         special = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
         self._template = Template.from_string(text, special_tokens=special)
         self._variables = dict(self.config.model_extra or {})
-        found = [id for id, _, _ in self._template.stop_tokens(self._tokenizer) if id is not None]
-        self._stops = list(dict.fromkeys([*found, *_ids(getattr(tokenizer, "eos_token_id", None)), *_configured(tokenizer)]))
+        self._own_stops = frozenset(template_stops(self._template, self._tokenizer, self._variables))
+        self._stops = stop_ids(self._template, self._tokenizer, self._variables, tokenizer)
         self._known: OrderedDict[tuple[int, ...], tuple[list[Any], list[Any] | None]] = OrderedDict()
         self._is_stable: bool | None = None
         self.effective_thinking_retention = self.config.thinking_retention or "template"
@@ -130,6 +130,7 @@ class ParlanceRenderer:
                 lambda count, generation: self._prompt(small[:count], None, generation),
                 self._tokens,
                 set(self._stops),
+                lambda: self._prompt([{"role": "system", "content": "Be short."}, ASKS], None, False),
             )
         except Error:
             return Habits()
@@ -139,24 +140,34 @@ class ParlanceRenderer:
     def get_stop_token_ids(self) -> list[int]:
         return list(self._stops)
 
-    def _read(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> tuple[ReplyReader, list[ReplyEvent]]:
+    def _without_foreign(self, ids: list[int]) -> list[int]:
+        """Without a stop token at the end that the template never writes, and by which the reply's format does not know an end."""
+        return ids[:-1] if ids and ids[-1] in self._stops and ids[-1] not in self._own_stops else ids
+
+    def _reader(self, tools: Any, prompt_ids: Sequence[int] | None) -> ReplyReader:
+        """For a reply to a prompt."""
         prompt = None
         if prompt_ids:
             stops = set(self._stops)
             last = max((place for place, id in enumerate(prompt_ids) if id in stops), default=-1)
             prompt = self._tokenizer.decode(list(prompt_ids[last + 1 :])).decode("utf-8", "replace")
         format = self._template.reply_format(**self._variables)
-        reader = ReplyReader(format, tools=_tools(tools), prompt=prompt, tokenizer=self._tokenizer)
-        events = reader.feed(ids)
+        return ReplyReader(format, tools=_tools(tools), prompt=prompt, tokenizer=self._tokenizer)
+
+    def _read(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> tuple[ReplyReader, list[ReplyEvent]]:
+        reader = self._reader(tools, prompt_ids)
+        events = reader.feed(self._without_foreign(list(ids)))
         return reader, events + reader.finish()
 
     def parse_response(self, token_ids: list[int], *, tools: Any = None, prompt_ids: list[int] | None = None) -> ParsedResponse:
         message = self._read(token_ids, tools, prompt_ids)[0].message
+        body = self._reader(tools, prompt_ids)
+        body.feed([*itertools.takewhile(lambda id: id not in self._stops, token_ids)])
         return ParsedResponse(
             content=message.content,
             reasoning_content=message.reasoning or None,
             tool_calls=[_parsed_call(call, tools) for call in message.calls],
-            reasoning_complete=not (message.finish_reason == "length" and message.reasoning and not message.content and not message.calls),
+            reasoning_complete=not _is_in_reasoning(body),
         )
 
     # ---- the next turn
@@ -170,17 +181,21 @@ class ParlanceRenderer:
         tools: Any = None,
     ) -> RenderedTokens | None:
         self.refusal = None
-        turn = Turn(list(previous_prompt_ids), list(previous_completion_ids), list(new_messages))
+        sampled = list(previous_completion_ids)
+        turn = Turn(list(previous_prompt_ids), self._without_foreign(sampled), list(new_messages), set(self._stops))
         try:
-            bridge, tools = self._bridge(turn, tools)
+            bridge, tools, known = self._bridge(turn, tools)
         except Refusal as refusal:
             return self._refuse(str(refusal))
         except Error as error:
             return self._refuse(described(error))
-        return self._bridged([*turn.prompt_ids, *turn.completion_ids, *bridge.added], bridge, turn.new, tools)
+        ids = [*turn.prompt_ids, *sampled, *bridge.added]
+        if known and sampled == turn.completion_ids:
+            self._remember(ids, bridge.conversation, tools)
+        return self._bridged(ids, bridge, turn.new, tools)
 
-    def _bridge(self, turn: Turn, tools: Any) -> tuple[Bridge, Any]:
-        """With the tools of the conversation. Raises Refusal, or the Error of the template."""
+    def _bridge(self, turn: Turn, tools: Any) -> tuple[Bridge, Any, bool]:
+        """With the tools of the conversation, and whether it is known. Raises Refusal, or the Error of the template."""
         roles = {_role(message) for message in turn.new}
         if not turn.prompt_ids or not turn.new:
             raise Refusal("a bridge goes from a prompt to new messages")
@@ -195,14 +210,12 @@ class ParlanceRenderer:
         source = _Source(self, tools)
         try:
             if messages is None:
-                return stand_in(source, turn), tools
-            bridge = go_on(source, messages, turn)
+                return stand_in(source, turn), tools, False
+            return go_on(source, messages, turn), tools, True
         except (Refusal, Error):
             if self.config.thinking_retention != "all":
                 raise
-            return regardless(source, turn, set(self._stops)), tools
-        self._remember([*turn.prompt_ids, *turn.completion_ids, *bridge.added], bridge.conversation, tools)
-        return bridge, tools
+            return regardless(source, turn), tools, False
 
     def _bridged(self, ids: list[int], bridge: Bridge, new_messages: list[Any], tools: Any) -> RenderedTokens:
         """The bridge's attribution, which is that of its conversation's last tokens."""
@@ -212,7 +225,7 @@ class ParlanceRenderer:
         owners, content = [-1] * added, [False] * added
         if added and rendered.token_ids[-added:] == bridge.added:
             owners = [owner - bridge.first if owner >= bridge.first else -1 for owner in rendered.message_indices[-added:]]
-            content = list(rendered.is_content[-added:])
+            content = [one and owner >= 0 for one, owner in zip(rendered.is_content[-added:], owners, strict=True)]
         return RenderedTokens(
             token_ids=ids,
             message_indices=[-1] * prior + owners,
@@ -231,13 +244,13 @@ class ParlanceRenderer:
     def is_prefix_stable(self) -> bool:
         """Whether small conversations with reasoning, calls and results keep their ids when messages follow: an experiment."""
         if self._is_stable is None:
-            self._is_stable = all(self._keeps(messages) for messages in GROWING)
+            self._is_stable = all(self._keeps(messages, tools) for messages in GROWING for tools in (TOOLS, None))
         return self._is_stable
 
-    def _keeps(self, messages: list[Any]) -> bool:
+    def _keeps(self, messages: list[Any], tools: Any) -> bool:
         try:
             rows = [
-                self._tokens(self._prompt(messages[:count], TOOLS, False)).ids
+                self._tokens(self._prompt(messages[:count], tools, False)).ids
                 for count in range(1, len(messages) + 1)
                 if count == len(messages) or _role(messages[count - 1]) == "assistant"
             ]
@@ -253,11 +266,11 @@ class _Source:
         self._renderer = renderer
         self._tools = tools
 
-    def begin(self, messages: Sequence[Any], trust: Sequence[str] = ()) -> Any:
+    def begin(self, messages: Sequence[Any]) -> Any:
         one = self._renderer
         return _begin_session(
             one._template._engine, one._tokenizer, list(messages), _tools(self._tools), None, None,
-            {"add_generation_prompt": True, **one._variables}, list(trust), one.config.protect,
+            {"add_generation_prompt": True, **one._variables}, [], one.config.protect,
         )  # fmt: skip
 
     def written(self, messages: Sequence[Any], generation: bool = False) -> list[int]:
@@ -286,29 +299,12 @@ def _role(message: Any) -> str:
     return str(role or "")
 
 
-def _ids(value: Any) -> list[int]:
-    return [id for id in (value if isinstance(value, list) else [value]) if isinstance(id, int)]
-
-
-def _configured(tokenizer: Any) -> list[int]:
-    """The stop tokens of generation_config.json, in the tokenizer's folder or, if that has been downloaded, of its model in the cache."""
-    name = str(getattr(tokenizer, "name_or_path", "") or "")
-    file = pathlib.Path(name, "generation_config.json")
-    if name and not file.is_file():
-        try:
-            from huggingface_hub import try_to_load_from_cache
-
-            cached = try_to_load_from_cache(name, "generation_config.json")
-        except (ImportError, ValueError):  # ValueError: a folder's name
-            return []
-        file = pathlib.Path(cached) if isinstance(cached, str) else file
-    if not name or not file.is_file():
-        return []
-    try:
-        settings = json.loads(file.read_text("utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{file} is not JSON: {error}") from None
-    return _ids(settings.get("eos_token_id")) if isinstance(settings, dict) else []
+def _is_in_reasoning(reader: ReplyReader) -> bool:
+    """Whether text that came next would be reasoning."""
+    before = len(reader.message.reasoning or "")
+    reader.feed("x")
+    reader.finish()
+    return len(reader.message.reasoning or "") > before
 
 
 def _parsed_call(call: Any, tools: Any) -> ParsedToolCall:

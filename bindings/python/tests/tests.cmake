@@ -13,6 +13,8 @@ parlance_package_test(start ${python_package} ${CMAKE_CURRENT_LIST_DIR}/check_st
 
 parlance_package_test(kinds ${python_package} ${CMAKE_CURRENT_LIST_DIR}/kinds_law.py)
 parlance_package_test(renderers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/renderers_oracle.py)
+# Where make long has fetched the package.
+parlance_package_test(verifiers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/verifiers_oracle.py)
 # One short conversation with a real model; make long has ten of eight turns.
 parlance_package_test(rollout ${python_package} ${CMAKE_CURRENT_LIST_DIR}/rollout.py --conversations 1 --turns 3)
 
