@@ -130,7 +130,7 @@ class Server:
     """What vLLM's server does with a reply, for one choice of parsers."""
 
     def __init__(self, tokenizer: Any, reasoning: str | None, tool: str | None):
-        self.tokenizer = tokenizer
+        self.tokenizer, self.template = tokenizer, Template.from_string(tokenizer.chat_template)
         self.parser_cls: Any = ParserManager.get_parser(tool, reasoning, enable_auto_tools=True, model_name="m")
 
     def new(self, asked: Any) -> Any:
@@ -379,7 +379,17 @@ def constraints() -> None:
             tag = asked.structured_outputs and asked.structured_outputs.structural_tag
             check(bool(tag) is is_bound, name, members, "gives", str(tag)[:100])
             if tag:
-                xgrammar.Grammar.from_structural_tag(tag)
+                bound = xgrammar.Grammar.from_structural_tag(tag)
+                wanted = "find" if members["tool_choice"] is named else "look"
+                said = {**SAID["reasoning and a call"], "tool_calls": [call(wanted, at="Köln", times=2)]}
+                _, reply = reply_of(server.template, said, server.tokenizer.eos_token) or (None, "")
+                _, rest = server.new(asked).extract_reasoning(reply, asked)
+                for end in json.loads(server.template.reply_format().to_json()).get("end", []):  # which no grammar writes
+                    rest = rest.split(end, 1)[0]
+                takes = xgrammar.testing._is_grammar_accept_string
+                check(takes(bound, rest), name, members, "does not take", repr(rest), "\n", tag)
+                if members["tool_choice"] != "auto":
+                    check(not takes(bound, "Fine."), name, members, "takes a reply without a call")
     free = request(tool_choice="none")
     whole = Server(tokenizer_for(corpus_template("templates/trl--qwen3.jinja")), "parlance", "parlance").whole(
         'A<tool_call>{"name": "look", "arguments": {}}</tool_call>', [], free
