@@ -109,7 +109,8 @@ def test_the_end_of_a_call_is_no_stop_token_and_the_opener_of_a_result_is() -> N
 def test_content_that_is_written_behind_results_is_the_assistants() -> None:
     template = (
         "{% for m in messages %}{% if m.role == 'tool' %}<result>{{ m.content }}</result>"
-        "{{ messages[loop.index0 - 1].content }}<|im_end|>\n{% else %}<|im_start|>{{ m.role }}\n{% if m.tool_calls %}<call>{{ m.tool_calls[0].function | tojson }}</call>"
+        "{{ messages[loop.index0 - 1].content }}<|im_end|>\n{% else %}<|im_start|>{{ m.role }}\n"
+        "{% if m.tool_calls %}<call>{{ m.tool_calls[0].function | tojson }}</call>"
         "{% else %}{{ m.content }}<|im_end|>\n{% endif %}{% endif %}{% endfor %}"
         "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
     )
