@@ -139,15 +139,17 @@ class Attribution:
         ]
 
     def _is_in_turn(self, place: int) -> bool:
-        return any(begin <= place < end for begin, end in self._ranges)
+        at = bisect.bisect_right(self._ranges, (place, len(self._prompt.text))) - 1
+        return at >= 0 and place < self._ranges[at][1]
 
     def _closes_by_openers(self) -> dict[int, int]:
         """Where a stop token ends an assistant's turn from behind, as it opens the next: its end by the end of the turn."""
         closed: dict[int, int] = {}
-        stops = {begin: end for id, (begin, end) in zip(self._tokens.ids, self._tokens.ranges, strict=True) if id in self._stops}
+        begins = sorted(self._stop_at)
         for begin, end in self._ranges:
-            if end in stops and not any(begin <= start < end for start in stops):
-                closed[end] = stops[end]
+            within = bisect.bisect_left(begins, begin)
+            if end in self._stop_at and (within == len(begins) or begins[within] >= end):
+                closed[end] = self._stop_at[end]
         return closed
 
     def sampled(self) -> list[bool]:
@@ -162,19 +164,23 @@ class Attribution:
                 over = True
         return sampled
 
-    def owners(self) -> list[int]:
-        """The message of each token, its header and its end among them; -1 for none, as of the generation prompt."""
+    def owners(self, first: int = 0) -> list[int]:
+        """The message of each token, its header and its end among them; -1 for none, as of the generation prompt.
+
+        Exact from message `first` on, which saves rendering the conversation up to each message before.
+        """
         pieces = self._pieces()
         if not pieces:
             return [-1] * len(self._tokens.ids)
-        ends = self._message_ends()
+        ends = self._message_ends(first - 1)
         preamble = self._preamble()
         cuts: list[tuple[int, int]] = []  # (where it ends, message)
         for number, (message, _, end) in enumerate(pieces):
             following = pieces[number + 1] if number + 1 < len(pieces) else None
             stop = following[1] if following else len(self._prompt.text)
-            cut = stop if following and following[0] <= message else self._end_of(message, end, stop, ends)
-            cuts.append((cut, message))
+            if message >= first - 1:
+                end = stop if following and following[0] <= message else self._end_of(message, end, stop, ends)
+            cuts.append((end, message))
         owners, at = [], 0
         for begin, _ in self._tokens.ranges:
             while at < len(cuts) and begin >= cuts[at][0]:
@@ -197,11 +203,15 @@ class Attribution:
             pieces.append((message, begin, end))
         return pieces
 
-    def _message_ends(self) -> list[int | None]:
-        """Where the prompt of the conversation up to each message and the whole one part; None where there is no such prompt."""
+    def _message_ends(self, first: int) -> list[int | None]:
+        """Where the prompt of the conversation up to each message and the whole one part; None before message `first`, and where there
+        is no such prompt."""
         text = self._prompt.text
         ends: list[int | None] = []
         for count in range(1, len(self._roles) + 1):
+            if count <= first:
+                ends.append(None)
+                continue
             try:
                 part = self._render(count)
             except Error:

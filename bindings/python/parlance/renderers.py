@@ -104,15 +104,20 @@ class ParlanceRenderer:
         return ids
 
     def render(self, messages: list[Any], *, tools: Any = None, add_generation_prompt: bool = False) -> RenderedTokens:
-        prompt = self._prompt(messages, tools, add_generation_prompt, assistant=True)
-        tokens = self._tokens(prompt)
+        made = self._attributed(messages, tools, add_generation_prompt)
         if add_generation_prompt:
-            self._remember(tokens.ids, messages, tools)
+            self._remember(made.token_ids, messages, tools)
+        return made
+
+    def _attributed(self, messages: list[Any], tools: Any, generation: bool, first: int = 0) -> RenderedTokens:
+        """Whose each token is; exact from message `first` on."""
+        prompt = self._prompt(messages, tools, generation, assistant=True)
+        tokens = self._tokens(prompt)
         roles = [_role(message) for message in messages]
         found = Attribution(
             prompt, tokens, roles, set(self._stops), self._habits, lambda count: self._prompt(messages[:count], tools, False)
         )
-        sampled, owners = found.sampled(), found.owners()
+        sampled, owners = found.sampled(), found.owners(first)
         return RenderedTokens(
             token_ids=tokens.ids,
             message_indices=owners,
@@ -219,7 +224,7 @@ class ParlanceRenderer:
 
     def _bridged(self, ids: list[int], bridge: Bridge, new_messages: list[Any], tools: Any) -> RenderedTokens:
         """The bridge's attribution, which is that of its conversation's last tokens."""
-        rendered = self.render(bridge.conversation, tools=tools, add_generation_prompt=True)
+        rendered = self._attributed(bridge.conversation, tools, True, bridge.first)
         added = len(bridge.added)
         prior = len(ids) - added
         owners, content = [-1] * added, [False] * added

@@ -93,6 +93,53 @@ def test_stop_tokens_of_the_generation_config(tmp_path: pathlib.Path) -> None:
         ParlanceRenderer(AutoTokenizer.from_pretrained(tmp_path))
 
 
+def test_the_end_of_a_call_is_no_stop_token_and_the_opener_of_a_result_is() -> None:
+    template = (
+        "{% for m in messages %}<|{{ 'observation' if m.role == 'tool' else m.role }}|>{{ m.content }}"
+        "{% for call in m.tool_calls or [] %}<call>{{ call.function | tojson }}</call>{% endfor %}{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    one = tokenizer(template, "<|user|>", "<|assistant|>", "<|observation|>", "<call>", "</call>")
+    stops = one.convert_ids_to_tokens(ParlanceRenderer(one).get_stop_token_ids())
+
+    assert "</call>" not in stops
+    assert {"<|user|>", "<|observation|>"} <= set(stops)
+
+
+def test_content_that_is_written_behind_results_is_the_assistants() -> None:
+    template = (
+        "{% for m in messages %}{% if m.role == 'tool' %}<result>{{ m.content }}</result>"
+        "{{ messages[loop.index0 - 1].content }}<|im_end|>\n{% else %}<|im_start|>{{ m.role }}\n"
+        "{% if m.tool_calls %}<call>{{ m.tool_calls[0].function | tojson }}</call>"
+        "{% else %}{{ m.content }}<|im_end|>\n{% endif %}{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    one = tokenizer(template, "<call>", "</call>", "<result>", "</result>")
+    call = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {"at": "it"}}}
+    made = ParlanceRenderer(one).render(
+        [user("Hi"), {"role": "assistant", "content": "Seen", "tool_calls": [call]}, {"role": "tool", "content": "4"}]
+    )
+    end = one.convert_tokens_to_ids("</result>")
+    behind = made.token_ids.index(end) + 1
+    seen = len(encode(one, "Seen"))
+
+    assert made.token_ids[behind : behind + seen] == encode(one, "Seen")
+    assert made.message_indices[behind : behind + seen] == [1] * seen and all(made.sampled_mask[behind : behind + seen])
+    assert made.message_indices[behind - 1] == 2 and not made.sampled_mask[behind - 1]
+
+
+def test_reasoning_that_is_cut_off_is_not_complete() -> None:
+    one = tokenizer((ROOT / "formats" / "terminal-agent.jinja").read_text("utf-8"))
+    renderer = ParlanceRenderer(one)
+    prompt = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+    complete = {
+        text: renderer.parse_response(encode(one, text), prompt_ids=prompt).reasoning_complete
+        for text in ("<think>", "<think>\nHm", "<think>\nHm<|im_end|>", "<think>\nHm\n</think>\n\nYes", "Yes<|im_end|>")
+    }
+
+    assert list(complete.values()) == [False, False, False, True, True], complete
+
+
 def test_a_stop_token_that_opens_the_next_turn_is_the_assistants() -> None:
     one = tokenizer(OPENING, "<|user|>", "<|assistant|>")
     opens = one.convert_tokens_to_ids("<|user|>")
