@@ -1,10 +1,13 @@
 // Session: tokenizes only the new text of each turn, and explains where and why two prompts differ.
 //
 //     auto session = parlance::Session::begin(chat_template, tokenizer, std::move(chat));
-//     session->append_sampled(generate(session->ids())); const std::vector<parlance::Message> news = {{.role =
-//     "assistant", .content = reply}, {.role = "user", .content = "And?"}}; auto more = session->extend(news); if
-//     (more) go_on_with(more->ids);                       // ids() has the old ids, unchanged, then these else
-//     std::puts(more.error().display().c_str());        // the template rewrites the past: where, and which input
+//     if (!session) return fail(session.error());
+//     session->append_sampled(generate(session->ids()));
+//     const std::vector<parlance::Message> news = {{.role = "assistant", .content = reply},
+//                                                  {.role = "user", .content = "And?"}};
+//     auto more = session->extend(news);
+//     if (!more) return fail(more.error());  // the template rewrites the past: where, and which input
+//     go_on_with(more->ids);                 // ids() has the old ids, unchanged, then these
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -103,7 +106,9 @@ class Session {
   /// Fails with history_rewritten if the new prompt does not begin with the text of ids(), or if a token would cross
   /// the end of that text. The error names the template's line, the input's path and the first differing token;
   /// difference() has the parts. Also fails as Template::render and tokenize() do.
-  Result<Extension> extend(std::span<const Message> messages);
+  /// `trust`: paths of these messages that are trusted besides SessionOptions::tokenize, in this call alone: the
+  /// content of a reply that was sampled with control tokens in it, say.
+  Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust = {});
   /// The same with a request that has the whole conversation; it replaces the session's.
   Result<Extension> extend(Conversation conversation);
   /// The difference of the last extend() that failed with history_rewritten.

@@ -220,8 +220,12 @@ void Session::append_sampled(std::span<const TokenId> ids) {
   state_->ids.insert(state_->ids.end(), ids.begin(), ids.end());
 }
 
-Result<Extension> Session::extend(std::span<const Message> messages) {
+Result<Extension> Session::extend(std::span<const Message> messages, std::span<const std::string> trust) {
   State& state = *state_;
+  Result<std::vector<TrustedPath>> paths = parse_trusted_paths({trust.begin(), trust.end()});
+  if (!paths) return paths.error();
+  const std::size_t trusted_before = state.trusted.size();
+  state.trusted.insert(state.trusted.end(), paths->begin(), paths->end());
   Result<void> added;
   for (const Message& message : messages) {
     if (added) added = state.chat.add(message);
@@ -233,6 +237,7 @@ Result<Extension> Session::extend(std::span<const Message> messages) {
   } else {
     keep_messages(inside_of(state.chat), state.known_messages);
   }
+  state.trusted.erase(state.trusted.begin() + static_cast<std::ptrdiff_t>(trusted_before), state.trusted.end());
   return extension;
 }
 

@@ -83,6 +83,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'parlance' has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
 __all__ = [
     "ApiRequest",
     "CheckReport",

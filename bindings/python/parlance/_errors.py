@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import builtins
 import importlib
+from types import MappingProxyType
 
 TYPE_CHECKING = False  # typing takes longer to import than all of this
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 
 class Error(Exception):
     """What went wrong, where in the template or the input, and what may help. `str()` has all of it, with source lines."""
 
-    _parts: dict[str, Any]
-    _python_class: str
+    _parts: Mapping[str, Any] = MappingProxyType({  # of one that Python code raises
+        "code": "", "message": "", "name": "", "line": None, "column": None, "path": "", "hint": "", "trace": [],
+    })  # fmt: skip
+    _python_class = ""
 
     @property
     def code(self) -> str:
@@ -63,10 +67,10 @@ class Error(Exception):
         return list(self._parts["trace"])
 
     def __str__(self) -> str:
-        return str(self._parts["display"])
+        return str(self._parts.get("display", super().__str__()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return of_engine, (self._python_class, self._parts)
+        return (of_engine, (self._python_class, self._parts)) if self._python_class else (type(self), self.args)
 
 
 _CLASSES: dict[str, type[Error]] = {}
@@ -98,10 +102,36 @@ def _made_class(name: str) -> type[Error]:
     return type(name, (Error, other), {"__module__": "parlance", "__doc__": f"A parlance.Error that is also a {name}."})
 
 
+# Words of the command line in hints, and those of Python, which are arguments of whatever opens a template.
+_IN_PYTHON = {
+    "--pass text-only leaves": 'passes=["text-only"], where the template is opened, leaves',
+    "--pass first-system gives": 'passes=["first-system"], where the template is opened, gives',
+    "--skip-pass takes a pass by its name and the": "skip_passes, where the template is opened, takes the names of passes, and leaves the",
+    "--allow-changes lets": "allow_changes=True, where the template is opened, lets",
+    "parlance list formats shows them": "parlance.formats() has them",
+}
+
+
+def _speak_python(parts: dict[str, Any]) -> None:
+    """A hint that names an option of the command line names what Python has, or is left out."""
+    hint = given = parts["hint"]
+    for word, said in _IN_PYTHON.items():
+        hint = hint.replace(word, said)
+    if "--" in hint:
+        hint = ""
+    if hint != given:
+        parts["hint"] = hint
+        parts["display"] = parts["display"].replace(f"  hint: {given}", f"  hint: {hint}" if hint else "").rstrip("\n")
+
+
 def of_engine(python_class: str, parts: dict[str, Any]) -> Error:
     """The exception for an error of the engine."""
     made_of = _class_of(python_class)
-    error = made_of.__new__(made_of, parts["message"])
+    try:
+        error = made_of.__new__(made_of, parts["message"])
+    except TypeError:  # MemoryError makes no objects of other classes
+        error = BaseException.__new__(made_of, parts["message"])
+    _speak_python(parts)
     error.args = (parts["message"],)
     error._parts = parts
     error._python_class = python_class

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
 import datetime
+import hashlib
 import itertools
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from parlance._core import Message, ReplyEvent, ReplyReader, Template, Tokenizer, _begin_session
-from parlance._errors import Error
+from parlance._core import (
+    REPLY_KINDS,
+    Message,
+    ReplyEvent,
+    ReplyReader,
+    Template,
+    Tokenizer,
+    _begin_session,
+    _plain_messages,
+    _plain_tools,
+    _plain_value,
+)
+from parlance._errors import Error, of_object
 
 
 @dataclasses.dataclass
@@ -32,8 +44,14 @@ class Sample:
     """0, 1, 2, …"""
 
     def mask(self, *kinds: str) -> list[int]:
-        """1 for sampled tokens of these kinds, else 0."""
-        return [1 if kind in kinds else 0 for kind in self.kinds]
+        """1 for sampled tokens of these kinds, else 0; "assistant" is all of them.
+
+        Raises ValueError for a word that is no kind, or without one.
+        """
+        for kind in kinds or ("nothing",):
+            if kind not in ("assistant", *REPLY_KINDS):
+                raise ValueError(f"a mask is of assistant, {', '.join(REPLY_KINDS)}, or several of them, not of {kind!r}")
+        return list(self.loss_mask) if "assistant" in kinds else [1 if kind in kinds else 0 for kind in self.kinds]
 
 
 @dataclasses.dataclass
@@ -43,6 +61,7 @@ class _Step:
     sampled: list[int] | None = None
     logprobs: list[float] | None = None
     messages: list[Any] | None = None
+    trust: list[str] = dataclasses.field(default_factory=list)  # paths of these messages
     added: int = 0  # ids
 
 
@@ -57,7 +76,12 @@ class Session:
     extend() raises parlance.Error (code "history_rewritten") where the template writes earlier turns otherwise, so that the new prompt
     would not begin with the ids so far; `difference` says where and why. After an error nothing has changed.
 
-    Other keyword arguments are variables of the template. Threads: one at a time.
+    `tokenizer` is whatever tokenizer_of() takes. With `protect` (the default) no text of the messages becomes a control token, except in
+    the paths of `trust`: "messages[0].content". `now` is what strftime_now() shows, by default the time at the beginning. Other keyword
+    arguments are variables of the template.
+
+    copy.copy(), copy.deepcopy() and branch() give a session that goes on by itself; it pickles with its template and tokenizer.
+    Threads: one at a time.
     """
 
     def __init__(
@@ -75,14 +99,20 @@ class Session:
     ) -> None:
         from parlance._tokenizers import tokenizer_of
 
+        if not isinstance(template, Template):
+            raise TypeError(f"a Session takes a Template, such as parlance.Template.from_pretrained(…), not a {type(template).__name__}")
+        if isinstance(trust, str):
+            raise TypeError(f"trust is a list of paths: [{trust!r}]")
         self._template = template
+        self._given_tokenizer = tokenizer
         self._tokenizer: Tokenizer = tokenizer_of(tokenizer)
+        # As JSON has them, so that nobody changes them from outside.
         self._request: dict[str, Any] = {
-            "messages": list(messages),
-            "tools": None if tools is None else list(tools),
-            "documents": None if documents is None else list(documents),
+            "messages": _plain_messages(messages),
+            "tools": None if tools is None else _plain_tools(tools),
+            "documents": None if documents is None else _plain_value(list(documents)),
         }
-        self._variables = variables
+        self._variables: dict[str, Any] = _plain_value(variables)
         self._now = now or datetime.datetime.now()
         self._options: dict[str, Any] = {"protect": protect, "trust": list(trust)}
         self._steps: list[_Step] = []
@@ -117,7 +147,8 @@ class Session:
 
         Raises ValueError if there are not as many logprobs as ids.
         """
-        step = _Step(sampled=list(ids), logprobs=None if logprobs is None else list(logprobs))
+        sampled = [operator.index(id) for id in ids]  # of NumPy too
+        step = _Step(sampled=sampled, logprobs=None if logprobs is None else [float(one) for one in logprobs])
         if step.logprobs is not None and len(step.logprobs) != len(step.sampled or ()):
             raise ValueError(f"{len(step.logprobs)} logprobs for {len(step.sampled or ())} ids")
         message, _ = self._read(step.sampled or [])
@@ -135,26 +166,29 @@ class Session:
         After sampled(), the assistant's message that was read of it is put in front unless `messages` begins with one.
         Raises parlance.Error if the new prompt does not begin with the ids so far.
         """
-        given = list(messages)
+        given, trust = _plain_messages(messages), list[str]()
         if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
             message, events = self._read(self._steps[-1].sampled)
-            new, given = self._extend_with_reply(message.to_dict(), written_text(events), given)
+            new, given, trust = self._extend_with_reply(message.to_dict(), written_text(events), given)
         else:
             new = self._session.extend(given)
-        self._steps.append(_Step(messages=given, added=len(new)))
+        self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
         return new
 
-    def _extend_with_reply(self, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any]]:
+    def _extend_with_reply(self, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any], list[str]]:
+        """As extend_with_reply; where none of that goes on, the reply as it was written, whose control tokens were sampled, is trusted."""
         try:
-            return extend_with_reply(self._session, reply, written, messages)
+            return (*extend_with_reply(self._session, reply, written, messages), [])
         except Error as error:
-            so_far = len(self._request["messages"]) + sum(len(step.messages or ()) for step in self._steps)
-            trusting = copy.copy(self)
-            trusting._options = {**self._options, "trust": [*self._options["trust"], content_path(so_far)]}
-            trusting._replay(self._steps)
-            found = extend_as_written(trusting._session, reply, written, messages, error)
-            self._session, self._options = trusting._session, trusting._options
-            return found
+            if error.code != "history_rewritten":
+                raise
+            number = len(self._request["messages"]) + sum(len(step.messages or ()) for step in self._steps)
+            given, trust = [_as_written(reply, written), *messages], [f"messages[{number}].content"]
+            try:
+                return self._session.extend(given, trust), given, trust
+            except Error:
+                self._session.extend([reply, *messages])  # fails as it did, and says where
+                raise error from None
 
     @property
     def difference(self) -> dict[str, Any] | None:
@@ -216,25 +250,36 @@ class Session:
     # ---- branches
 
     def branch(self) -> Session:
-        """A session with the same history that goes on by itself. Nothing is tokenized again."""
-        made = copy.copy(self)
-        made._session = self._session.copy()
-        made._steps = list(self._steps)
+        """A session with the same history that goes on by itself. Nothing is rendered or encoded for it."""
+        made = object.__new__(type(self))
+        made.__dict__ = {**self.__dict__, "_session": self._session.copy(), "_steps": list(self._steps)}
         return made
 
+    def __copy__(self) -> Session:
+        return self.branch()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Session:
+        return self.branch()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_dict, (self.to_dict(), self._template, self._given_tokenizer)
+
+    def __repr__(self) -> str:
+        return f"<Session {self._session.size()} ids, {self._replies()} replies>"
+
+    def _replies(self) -> int:
+        return sum(step.sampled is not None for step in self._steps)
+
     def trim(self, replies: int) -> None:
-        """Forgets all that came after the first so many replies, and the messages that were added behind them."""
-        kept: list[_Step] = []
-        count = 0
-        for step in self._steps:
-            if step.sampled is not None:
-                if count == replies:
-                    break
-                count += 1
-            elif count == replies and replies > 0 and kept and kept[-1].messages is not None:
-                break
-            kept.append(step)
-        self._replay(kept)
+        """Goes back to where the session had so many replies and the next one was to be sampled: trim(0) keeps no reply, and what was
+        added before the first. All that is kept is encoded again.
+
+        Raises ValueError if there are not so many replies.
+        """
+        if not 0 <= operator.index(replies) <= self._replies():
+            raise ValueError(f"the session has {self._replies()} replies: trim() takes 0 to {self._replies()}, not {replies}")
+        sampled = [number for number, step in enumerate(self._steps) if step.sampled is not None]
+        self._replay(self._steps[: sampled[replies]] if replies < len(sampled) else self._steps)
 
     def _replay(self, steps: list[_Step]) -> None:
         self._begin()
@@ -242,24 +287,33 @@ class Session:
         for step in steps:
             if step.sampled is not None:
                 self._session.append_sampled(step.sampled)
-                self._steps.append(dataclasses.replace(step))
+                self._steps.append(step)
             else:
-                new = self._session.extend(step.messages or [])
-                self._steps.append(_Step(messages=step.messages, added=len(new)))
+                new = self._session.extend(step.messages or [], step.trust)
+                self._steps.append(dataclasses.replace(step, added=len(new)))
 
     def to_dict(self) -> dict[str, Any]:
         """The session as JSON can hold it, without the template and the tokenizer."""
+        steps = [dataclasses.asdict(step) for step in self._steps]
         return {
-            **self._request,
-            "variables": self._variables,
+            **copy.deepcopy(self._request),
+            "variables": copy.deepcopy(self._variables),
             "now": self._now.isoformat(),
-            **self._options,
-            "steps": [dataclasses.asdict(step) for step in self._steps],
+            **copy.deepcopy(self._options),
+            "steps": steps,
+            "digest": self._digest(),
         }
+
+    def _digest(self) -> str:
+        """Tells sessions with other ids apart."""
+        return hashlib.sha256(",".join(map(str, self._session.ids())).encode()).hexdigest()[:16]
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
-        """A session from what to_dict() gave. Raises parlance.Error if another template writes it otherwise."""
+        """A session from what to_dict() gave.
+
+        Raises parlance.Error, also ValueError, if this template or tokenizer gives other ids than the session had.
+        """
         session = cls(
             template,
             tokenizer,
@@ -272,6 +326,8 @@ class Session:
             **data["variables"],
         )
         session._replay([_Step(**step) for step in data["steps"]])
+        if session._digest() != data["digest"]:
+            raise of_object(ValueError, "", "this template or tokenizer gives other ids than the session had")
         return session
 
 
@@ -311,27 +367,8 @@ def _as_written(reply: dict[str, Any], written: str) -> dict[str, Any]:
     return {**{key: value for key, value in reply.items() if key != "tool_calls"}, "content": written}
 
 
-def content_path(number: int) -> str:
-    return f"messages[{number}].content"
-
-
-def extend_as_written(session: Any, reply: dict[str, Any], written: str, messages: list[Any], error: Error) -> tuple[list[int], list[Any]]:
-    """The same with the reply as it was written as content, in a session that trusts this content: its control tokens were sampled.
-
-    So a call goes on whose JSON the template writes with other spaces. Raises `error` where that does not go on either.
-    """
-    reply = _as_written(reply, written)
-    if error.code == "history_rewritten":
-        with contextlib.suppress(Error):
-            return session.extend([reply, *messages]), [reply, *messages]
-    raise error
-
-
 def _is_assistant(messages: list[Any]) -> bool:
-    if not messages:
-        return False
-    role = messages[0].get("role") if isinstance(messages[0], dict) else getattr(messages[0], "role", None)
-    return role == "assistant"
+    return bool(messages) and isinstance(messages[0], dict) and messages[0].get("role") == "assistant"
 
 
 __all__ = ["Error", "Sample", "Session"]

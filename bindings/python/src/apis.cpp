@@ -120,7 +120,11 @@ void bind_requests(nb::module_& module) {
       .def_prop_ro(
           "request", [](const PyApiRequest& r) { return r.request; },
           nb::sig("def request(self) -> dict[str, typing.Any]"), "The new request.")
-      .def_ro("notes", &PyApiRequest::notes, "What was dropped or changed.");
+      .def_ro("notes", &PyApiRequest::notes, "What was dropped or changed.")
+      .def("__repr__", [](const PyApiRequest& r) {
+        return "<ApiRequest " + std::string(nb::repr(r.request).c_str()) + ", " + std::to_string(r.notes.size()) +
+               " notes>";
+      });
 
   module.def("convert", &convert, "request"_a, "to"_a, "members"_a,
              nb::sig("def convert(request: str | collections.abc.Mapping[str, typing.Any], to: str, **members: "

@@ -1,5 +1,7 @@
 #include "errors.h"
 
+#include <utility>
+
 #include "objects.h"
 
 namespace parlance::python {
@@ -13,9 +15,29 @@ nb::object errors_module() { return nb::module_::import_("parlance._errors"); }
   throw nb::python_error();
 }
 
+/// Of this thread: the type, value and traceback.
+thread_local nb::object* kept_interrupt = nullptr;
+
 }  // namespace
 
+void pass_interrupt(nb::python_error& error) {
+  if (error.matches(PyExc_Exception)) return;
+  error.restore();
+  throw nb::python_error();
+}
+
+bool keep_interrupt(nb::python_error& error) {
+  if (error.matches(PyExc_Exception)) return false;
+  if (kept_interrupt == nullptr) kept_interrupt = new nb::object(nb::borrow(error.value()));
+  return true;
+}
+
 void raise(const Error& error) {
+  if (kept_interrupt != nullptr) {
+    const nb::object interrupt = std::move(*kept_interrupt);
+    delete std::exchange(kept_interrupt, nullptr);
+    raise_object(interrupt);
+  }
   const Location& where = error.where();
   nb::list trace;
   for (const std::string& line : error.trace()) trace.append(text_to_python(line));
@@ -43,6 +65,7 @@ void raise_at_from(nb::python_error& cause, const std::string& path, const std::
 }
 
 void reraise_at(nb::python_error& cause, const std::string& path, const std::string& sentence) {
+  pass_interrupt(cause);
   if (nb::isinstance(cause.value(), errors_module().attr("Error"))) {
     cause.restore();
     throw nb::python_error();

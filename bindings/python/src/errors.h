@@ -12,6 +12,10 @@ namespace parlance::python {
 
 namespace nb = nanobind;
 
+/// Raises it again if it is no Exception: what ends the program (KeyboardInterrupt, SystemExit) is nobody's to wrap.
+void pass_interrupt(nb::python_error& error);
+/// Keeps such a one until raise() is called, for code between which no exception may pass. False for an Exception.
+bool keep_interrupt(nb::python_error& error);
 /// Raises the exception of parlance._errors for an error: parlance.Error, and the class that Jinja2 or Python has for
 /// it.
 [[noreturn]] void raise(const Error& error);

@@ -38,6 +38,8 @@ void take_control(GrammarOptions& options, nb::handle tokenizer) {
 GrammarOptions options_of(nb::handle tools, nb::handle response_format) {
   std::string request = "{";
   if (!tools.is_none()) request += "\"tools\": " + json_of_tools(tools);
+  if (PyUnicode_Check(response_format.ptr()) != 0)
+    throw nb::type_error("a response_format is a dict, as in a request: {'type': 'json_object'}");
   if (!response_format.is_none())
     request += (request.size() > 1 ? ", " : "") + ("\"response_format\": " + json_of(response_format));
   return take(grammar_options(request + "}"));

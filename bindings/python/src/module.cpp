@@ -1,4 +1,7 @@
 // The module parlance._core: each file binds its classes.
+#include <exception>
+#include <typeinfo>
+
 #include "parlance/transformers.h"
 #include "parlance/version.h"
 #include "prompt.h"
@@ -8,6 +11,14 @@ namespace nb = nanobind;
 NB_MODULE(_core, module) {
   // Templates and tokenizers that Python keeps until it ends are no leaks.
   nb::set_leak_warnings(false);
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::bad_cast&) {
+      PyErr_SetString(PyExc_TypeError,
+                      "an argument, or what a function gave, is of another type than the signature says");
+    }
+  });
   module.attr("VERSION") = PARLANCE_VERSION;
   nb::dict releases;
   for (const parlance::TransformersRelease& release : parlance::transformers_releases())

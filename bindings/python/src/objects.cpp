@@ -31,6 +31,9 @@ std::string class_name(nb::handle object) { return nb::cast<std::string>(object.
 
 }  // namespace
 
+/// The path of an object that is no member of a request.
+constexpr std::string_view kTheValue = "value";
+
 /// A step of the path, as long as it lives.
 class ObjectTaker::Inside {
  public:
@@ -86,6 +89,7 @@ void ObjectTaker::raise(PyObject* type, const std::string& sentence) const { rai
 /// Some code of the object's own raised: its error is the cause.
 void ObjectTaker::raise_from(const std::string& sentence) const {
   nb::python_error cause;
+  pass_interrupt(cause);
   raise_at_from(cause, path(), sentence);
 }
 
@@ -213,6 +217,9 @@ void ObjectTaker::take_items(nb::handle iterable, bool may_be_functions) {
     const Inside inside(*this, {.index = index});
     const bool is_function = may_be_functions && PyCallable_Check(item.ptr()) != 0 && PyDict_Check(item.ptr()) == 0 &&
                              PyType_Check(item.ptr()) == 0 && !nb::hasattr(item, "model_dump");
+    const bool is_tool = PyUnicode_Check(item.ptr()) == 0 && PyLong_Check(item.ptr()) == 0 && !item.is_none();
+    if (may_be_functions && !is_tool)
+      raise(PyExc_TypeError, "a tool is a dict, a function or a model of pydantic's, not " + class_name(item));
     is_function ? take(schema_of(item)) : take(item);
     ++index;
   };
@@ -236,12 +243,21 @@ void ObjectTaker::take_items(nb::handle iterable, bool may_be_functions) {
   if (PyErr_Occurred() != nullptr) raise_from("the iteration failed");
 }
 
+/// What stands for an object, such as the value of an enum. That may in turn be an object that something stands for,
+/// but not without end.
+void ObjectTaker::take_instead(nb::handle object) {
+  if (instead_ == kMostInstead) raise(PyExc_TypeError, "an object of type " + class_name(object) + " is not JSON");
+  ++instead_;
+  take(object);
+  --instead_;
+}
+
 /// What JSON's types can be made of.
 void ObjectTaker::take_unusual(nb::handle object) {
   if (is_instance_of(object, "collections.abc", "Mapping")) return take_mapping(object);
   const nb::object scalar = loaded_class("numpy", "generic");
-  if (!scalar.is_none() && nb::isinstance(object, scalar)) return take(object.attr("item")());
-  if (is_instance_of(object, "enum", "Enum") && !options_.placeholders) return take(object.attr("value"));
+  if (!scalar.is_none() && nb::isinstance(object, scalar)) return take_instead(object.attr("item")());
+  if (is_instance_of(object, "enum", "Enum") && !options_.placeholders) return take_instead(object.attr("value"));
   const bool is_type = PyType_Check(object.ptr()) != 0;
   if (!is_type && nb::hasattr(object, "__dataclass_fields__")) {
     builder_.begin_dict();
@@ -262,7 +278,7 @@ void ObjectTaker::take_unusual(nb::handle object) {
     } catch (nb::python_error& error) {
       reraise_at(error, path(), "model_dump() raised");
     }
-    return take(dumped);
+    return take_instead(dumped);
   }
   if (options_.placeholders) return builder_.string("<" + class_name(object) + ">");
   raise(PyExc_TypeError, "an object of type " + class_name(object) + " is not JSON");
@@ -295,6 +311,15 @@ void ObjectTaker::take_list(std::string_view name, nb::handle list, bool may_be_
   builder_.end_list();
 }
 
+std::string path_of(nb::handle path) {
+  const nb::object given = nb::steal(PyOS_FSPath(path.ptr()));
+  if (!given.is_valid()) throw nb::python_error();
+  nb::object kept;
+  if (PyUnicode_Check(given.ptr()) != 0) return std::string(utf8_of(given, kept));
+  const auto bytes = nb::borrow<nb::bytes>(given);
+  return {static_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // ---- back
 
 nb::object to_python(Value value) {
@@ -323,9 +348,10 @@ nb::object to_python(Value value) {
 // ---- JSON texts
 
 namespace {
-/// What an object becomes in a request, under the key "x".
+
+/// What is taken as the only member of a request.
 template <typename Take>
-std::string taken_as_json(Take take_into) {
+Document taken(Take take_into) {
   DocumentBuilder builder;
   ObjectTaker taker(builder, {});
   builder.begin_dict();
@@ -333,9 +359,24 @@ std::string taken_as_json(Take take_into) {
   builder.end_dict();
   Document document;
   check(document.build(builder));
-  return json_text(document.root().members()[0].value);
+  return document;
 }
+
+Value only_member(const Document& document) { return document.root().members()[0].value; }
+
 }  // namespace
+
+nb::object plain_value(nb::handle object) {
+  return to_python(only_member(taken([&](ObjectTaker& taker) { taker.take_member(kTheValue, object); })));
+}
+
+nb::object plain_messages(nb::handle messages) {
+  return to_python(only_member(taken([&](ObjectTaker& taker) { taker.take_messages(messages); })));
+}
+
+nb::object plain_tools(nb::handle tools) {
+  return to_python(only_member(taken([&](ObjectTaker& taker) { taker.take_tools(tools); })));
+}
 
 nb::object from_json(std::string_view json) {
   Document document;
@@ -345,18 +386,19 @@ nb::object from_json(std::string_view json) {
 
 std::string json_of(nb::handle object) {
   if (PyUnicode_Check(object.ptr()) != 0) return nb::cast<std::string>(object);
-  return taken_as_json([&](ObjectTaker& taker) { taker.take_member(std::string_view(), object); });
+  return json_text(only_member(taken([&](ObjectTaker& taker) { taker.take_member(kTheValue, object); })));
 }
 
 std::string json_of_tools(nb::handle tools) {
-  return taken_as_json([&](ObjectTaker& taker) { taker.take_tools(tools); });
+  return json_text(only_member(taken([&](ObjectTaker& taker) { taker.take_tools(tools); })));
 }
 
 std::vector<std::pair<std::string, std::string>> json_members(nb::handle dict) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [name, value] : nb::cast<nb::dict>(dict)) {
     const auto key = nb::cast<std::string>(name);
-    all.emplace_back(key, taken_as_json([&, &member = value](ObjectTaker& taker) { taker.take_member(key, member); }));
+    const Document document = taken([&, &member = value](ObjectTaker& taker) { taker.take_member(key, member); });
+    all.emplace_back(key, json_text(only_member(document)));
   }
   return all;
 }

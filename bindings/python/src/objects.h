@@ -64,13 +64,21 @@ class ObjectTaker {
   [[noreturn]] void raise(PyObject* type, const std::string& sentence) const;
   [[noreturn]] void raise_from(const std::string& sentence) const;
 
+  void take_instead(nb::handle object);
+
+  static constexpr int kMostInstead = 8;
   DocumentBuilder& builder_;
   TakeOptions options_;
+  int instead_ = 0;  ///< so many objects are being taken in the place of others
   const Step* at_ = nullptr;
 };
 
 /// A value as new Python objects.
 nb::object to_python(Value value);
+/// What an object becomes in a request, as new Python objects: dicts, lists, str, int, float, bool and None.
+nb::object plain_value(nb::handle object);
+nb::object plain_messages(nb::handle messages);
+nb::object plain_tools(nb::handle tools);
 /// The values of a JSON text as new Python objects.
 nb::object from_json(std::string_view json);
 /// The JSON of an object; of a str, which is taken to be JSON, the str itself.
@@ -79,8 +87,13 @@ std::string json_of(nb::handle object);
 std::string json_of_tools(nb::handle tools);
 /// An object's members, name and JSON.
 std::vector<std::pair<std::string, std::string>> json_members(nb::handle dict);
-/// A str of UTF-8 in which lone surrogates stand as three bytes.
+/// A str of UTF-8 in which lone surrogates stand as three bytes. Bytes that are none, such as half a character at the
+/// end of a reply, become U+FFFD.
 nb::str text_to_python(std::string_view text);
+/// The same; raises UnicodeDecodeError for such bytes.
+nb::str exact_text_to_python(std::string_view text);
+/// A path that is given as str, bytes or os.PathLike. Raises TypeError for anything else.
+std::string path_of(nb::handle path);
 /// The bytes of a str. Raises nothing: lone surrogates stand as three bytes. `kept` keeps the memory alive.
 std::string_view utf8_of(nb::handle text, nb::object& kept);
 

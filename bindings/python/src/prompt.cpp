@@ -49,6 +49,7 @@ void Prompt::reuse(std::shared_ptr<const Engine> another) {
 
 CivilTime civil_time(nb::handle moment) {
   if (moment.is_valid() && !moment.is_none()) {
+    if (!nb::hasattr(moment, "microsecond") || !nb::hasattr(moment, "year")) throw nb::type_error("now is a datetime");
     const auto part = [&](const char* name) { return nb::cast<int>(moment.attr(name)); };
     return {part("year"),   part("month"),  part("day"),        part("hour"),
             part("minute"), part("second"), part("microsecond")};

@@ -91,7 +91,7 @@ PyReplyReader::PyReplyReader(CompiledReplyFormat format_in, const ReplyOptions& 
   for (const TokenId id : tokenizer->facts().markers) control.insert(id);
 }
 
-/// Bytes of a character wait for the rest of it, so that the text of an event is always a str.
+/// Bytes of a character wait for the rest of it, so that an event has whole characters, unless the reply has half ones.
 void PyReplyReader::take(std::string_view bytes, std::vector<PyReplyEvent>& events) {
   const auto sink = sink_into(events);
   if (begun.empty()) {
@@ -251,6 +251,11 @@ void bind_replies(nb::module_& module) {
                    "tuple[dict[str, typing.Any], list[str]]"),
            "The format as a response_template of transformers 5.23, and sentences on what that does not read as a "
            "ReplyReader does.\n\nRaises parlance.Error, also ValueError, if it cannot be expressed.")
+      .def("__repr__", [](const PyReplyFormat& f) { return "<ReplyFormat " + f.format.source().to_json() + ">"; })
+      .def(
+          "__eq__",
+          [](const PyReplyFormat& a, const PyReplyFormat& b) { return a.format.source() == b.format.source(); },
+          nb::is_operator())
       .def_ro("notes", &PyReplyFormat::notes, "What from_response_template() did not use, one line each.");
 
   nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
@@ -333,6 +338,9 @@ void bind_replies(nb::module_& module) {
           "The message in OpenAI's form, which can go back into a conversation. `make_call_id` makes the ids of calls "
           "for which the model wrote none; without it they are call_1, call_2, … With `partial` an incomplete call has "
           "a member `partial`: the values so far.")
+      .def(
+          "__eq__", [](const ReplyMessage& a, const ReplyMessage& b) { return a.to_json() == b.to_json(); },
+          nb::is_operator())
       .def("__repr__", [](const ReplyMessage& m) { return "<Message " + m.message_json() + ">"; });
 
   nb::class_<PyReplyReader>(
@@ -384,6 +392,7 @@ void bind_replies(nb::module_& module) {
           nb::sig("def kinds(self) -> list[tuple[str, int, int]]"),
           "(kind, begin, end) of the bytes read so far, in order: 'content', 'reasoning', 'calls', 'marker' or 'stop', "
           "as in Rendering.kinds.")
+      .def("__repr__", [](const PyReplyReader& r) { return "<ReplyReader " + r.message.message_json() + ">"; })
       .def(
           "copy", [](const PyReplyReader& r) { return PyReplyReader(r); }, "A reader that goes on by itself.");
 

@@ -40,13 +40,13 @@ nb::object difference_of(const PyTokenSession& self) {
   return found ? nb::object(difference_to_dict(*found)) : nb::none();
 }
 
-std::vector<TokenId> extend(PyTokenSession& self, nb::handle messages) {
+std::vector<TokenId> extend(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust) {
   const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
   Result<Extension> extension = [&] {
     const nb::gil_scoped_release release;
     std::vector<Message> all;
     for (const Value message : added->request.conversation.messages().items()) all.push_back(message_of(message));
-    return self.session.extend(all);
+    return self.session.extend(all, trust);
   }();
   return take(std::move(extension)).ids;
 }
@@ -66,7 +66,7 @@ void bind_session(nb::module_& module) {
       .def(
           "append_sampled", [](PyTokenSession& s, const std::vector<TokenId>& ids) { s.session.append_sampled(ids); },
           "ids"_a)
-      .def("extend", &extend, "messages"_a)
+      .def("extend", &extend, "messages"_a, "trust"_a = std::vector<std::string>())
       .def("difference", &difference_of, nb::sig("def difference(self) -> dict[str, typing.Any] | None"));
   module.def(
       "_begin_session",

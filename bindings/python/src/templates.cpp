@@ -79,10 +79,24 @@ ModelStores stores() {
   return model_stores([](const char* name) -> const char* { return std::getenv(name); });
 }
 
-PyTemplate from_pretrained(const std::string& path, std::optional<std::string> name, const nb::kwargs& reading) {
+/// How a template was opened, for pickles.
+PyTemplate opened_by(PyTemplate made, const char* factory, nb::handle argument, const nb::kwargs& reading,
+                     const nb::dict& more = {}) {
+  nb::dict keywords;
+  keywords.update(reading);
+  keywords.update(more);
+  made.opened = nb::make_tuple(factory, nb::make_tuple(nb::borrow(argument)), keywords);
+  return made;
+}
+
+PyTemplate from_pretrained(nb::handle given_path, std::optional<std::string> name, const nb::kwargs& reading) {
+  const std::string path = path_of(given_path);
   RequestOptions options = options_of(reading);
+  nb::dict more;
+  if (name) more["name"] = *name;
   options.template_name = std::move(name);
-  return open_source(take(open_model(path, stores())), std::move(options));
+  return opened_by(open_source(take(open_model(path, stores())), std::move(options)), "from_pretrained", given_path,
+                   reading, more);
 }
 
 /// A model of Ollama's, by its name there.
@@ -91,14 +105,16 @@ PyTemplate from_ollama(const std::string& name, const nb::kwargs& reading) {
   ModelStores only;
   only.ollama = all.ollama;
   only.home = all.home;
-  return open_source(take(open_model(name, only)), options_of(reading));
+  return opened_by(open_source(take(open_model(name, only)), options_of(reading)), "from_ollama", nb::cast(name),
+                   reading);
 }
 
-PyTemplate from_file(const std::string& path, const nb::kwargs& reading) {
+PyTemplate from_file(nb::handle given_path, const nb::kwargs& reading) {
+  const std::string path = path_of(given_path);
   ModelSource source;
   source.path = path;
   source.templates.push_back(take(open_template_file(path)));
-  return open_source(std::move(source), options_of(reading));
+  return opened_by(open_source(std::move(source), options_of(reading)), "from_file", given_path, reading);
 }
 
 PyTemplate from_string(nb::str text, nb::handle special_tokens, const std::string& syntax, const nb::kwargs& reading) {
@@ -111,14 +127,17 @@ PyTemplate from_string(nb::str text, nb::handle special_tokens, const std::strin
     for (const auto& [name, value] : nb::cast<nb::dict>(special_tokens))
       source.special_tokens.push_back({nb::cast<std::string>(name), nb::cast<std::string>(value)});
   }
-  return open_source(std::move(source), options_of(reading));
+  nb::dict more;
+  more["special_tokens"] = nb::borrow(special_tokens);
+  more["syntax"] = syntax;
+  return opened_by(open_source(std::move(source), options_of(reading)), "from_string", text, reading, more);
 }
 
 PyTemplate builtin(const std::string& name, const nb::kwargs& reading) {
   RequestOptions options = options_of(reading);
   ModelSource source = take(open_format(name));
   options.reply_format = take(ReplyFormat::from_json(find_format(name)->reply));
-  return open_source(std::move(source), std::move(options));
+  return opened_by(open_source(std::move(source), std::move(options)), "builtin", nb::cast(name), reading);
 }
 
 /// As transformers gives a conversation to a template: objects that are no JSON are placeholders.
@@ -162,6 +181,11 @@ nb::list stop_tokens_of(const PyTemplate& self, const PyTokenizer& tokenizer) {
   return all;
 }
 
+std::string name_of_template(const PyTemplate& self) {
+  const Result<Template>& compiled = self.engine->reader.chat_template(false);
+  return compiled ? std::string(compiled->name()) : std::string();
+}
+
 // ---- what a rendering shows
 
 struct PySpan {
@@ -171,7 +195,7 @@ struct PySpan {
 };
 
 nb::str text_of(PyRendering& rendering) {
-  if (!rendering.text.is_valid()) rendering.text = text_to_python(rendering.prompt->rendering.text());
+  if (!rendering.text.is_valid()) rendering.text = exact_text_to_python(rendering.prompt->rendering.text());
   return nb::borrow<nb::str>(rendering.text);
 }
 
@@ -308,6 +332,11 @@ void bind_templates(nb::module_& module) {
                           "A prompt, and where every character of it came from. Ranges count characters of `text`.")
       .def_prop_ro("text", &text_of, "The prompt.")
       .def("__str__", &text_of)
+      .def("__repr__",
+           [](const PyRendering& r) {
+             return "<Rendering, " + std::to_string(r.prompt->characters().before(r.prompt->rendering.text().size())) +
+                    " characters>";
+           })
       .def("__len__",
            [](const PyRendering& r) { return r.prompt->characters().before(r.prompt->rendering.text().size()); })
       .def_prop_ro("spans", &spans_of, "The prompt without gaps, in order, by where the text came from.")
@@ -351,11 +380,18 @@ void bind_templates(nb::module_& module) {
            "The grammar of the replies that this request allows, by its tools, tool_choice and response_format. "
            "`tool_choice` is 'auto', 'required', 'none' or a tool's name; a Lark grammar needs the tokenizer.");
 
+  module.def("_plain_value", &plain_value, "value"_a.none(),
+             nb::sig("def _plain_value(value: typing.Any) -> typing.Any"));
+  module.def("_plain_messages", &plain_messages, "messages"_a.none(),
+             nb::sig("def _plain_messages(messages: collections.abc.Iterable[typing.Any]) -> list[typing.Any]"));
+  module.def("_plain_tools", &plain_tools, "tools"_a.none(),
+             nb::sig("def _plain_tools(tools: collections.abc.Iterable[typing.Any]) -> list[typing.Any]"));
   nb::class_<Engine>(module, "_Engine");
   nb::class_<PyTemplate>(module, "Template", "A chat template, compiled once and rendered by any number of threads.")
       .def_static(
           "from_pretrained", &from_pretrained, "path_or_name"_a, nb::kw_only(), "name"_a = nb::none(), "reading"_a,
-          nb::sig("def from_pretrained(path_or_name: str, *, name: str | None = None, " PARLANCE_READING),
+          nb::sig("def from_pretrained(path_or_name: str | os.PathLike[str], *, name: str | None = "
+                  "None, " PARLANCE_READING),
           "Opens a model: a folder, a GGUF file, a Modelfile, a name in Hugging Face's cache or in Ollama's "
           "folder. Nothing is downloaded. `name` chooses one of several templates.\n\n"
           "All of these take: `adapt=False`, not to adapt requests to the template; `as_transformers`, True or a "
@@ -364,13 +400,13 @@ void bind_templates(nb::module_& module) {
           "passes=['text-only'].\n\nRaises parlance.Error (also OSError, JSONDecodeError or ValueError) if there "
           "is no such model, it has no template, or a pass is not known.")
       .def_static("from_gguf", &from_pretrained, "path"_a, nb::kw_only(), "name"_a = nb::none(), "reading"_a,
-                  nb::sig("def from_gguf(path: str, *, name: str | None = None, " PARLANCE_READING),
+                  nb::sig("def from_gguf(path: str | os.PathLike[str], *, name: str | None = None, " PARLANCE_READING),
                   "Opens the template in a GGUF file's header.")
       .def_static("from_ollama", &from_ollama, "name"_a, "reading"_a,
                   nb::sig("def from_ollama(name: str, *, " PARLANCE_READING),
                   "Opens a model of Ollama's by its name: 'llama3.1:8b'. Nothing is downloaded.")
       .def_static("from_file", &from_file, "path"_a, "reading"_a,
-                  nb::sig("def from_file(path: str, *, " PARLANCE_READING),
+                  nb::sig("def from_file(path: str | os.PathLike[str], *, " PARLANCE_READING),
                   "Compiles a template's file: .jinja, or .gotmpl for Go. It has no special tokens.")
       .def_static(
           "from_string", &from_string, "text"_a, nb::kw_only(), "special_tokens"_a = nb::none(), "syntax"_a = "jinja",
@@ -391,6 +427,13 @@ void bind_templates(nb::module_& module) {
            "what the tokenizer's files declare. The id is None where the tokenizer has no such token.")
       .def("_render_plain", &render_plain, "messages"_a, "tools"_a.none(), "documents"_a.none(), "variables"_a,
            nb::kw_only(), "assistant"_a = false, "spans"_a = false)
+      .def("__repr__", [](const PyTemplate& self) { return "<Template " + name_of_template(self) + ">"; })
+      .def(
+          "__reduce__",
+          [](const PyTemplate& self) {
+            return nb::module_::import_("parlance._reopen").attr("reduced")("Template", self.opened);
+          },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def_prop_ro(
           "_engine", [](const PyTemplate& self) { return self.engine; }, nb::sig("def _engine(self) -> _Engine"))
       .def(

@@ -15,6 +15,7 @@ using Range = std::pair<std::size_t, std::size_t>;
 /// A compiled template. Threads: any.
 struct PyTemplate {
   std::shared_ptr<const Engine> engine;
+  nb::object opened{};  ///< (name of the factory, arguments, keyword arguments)
 };
 
 /// A prompt. Its ranges count characters.

@@ -14,11 +14,37 @@ namespace parlance::python {
 
 namespace {
 
-/// Raises UnicodeDecodeError where it is not UTF-8.
-nb::str decoded_by_python(std::string_view text) {
-  PyObject* const made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogatepass");
+/// Raises UnicodeDecodeError where it is not UTF-8, if `errors` does.
+nb::str decoded_by_python(std::string_view text, const char* errors) {
+  PyObject* const made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), errors);
   if (made == nullptr) throw nb::python_error();
   return nb::steal<nb::str>(made);
+}
+
+/// A character, and how many bytes it takes; 0 bytes where there is none.
+struct Character {
+  Py_UCS4 value = 0;
+  std::ptrdiff_t size = 0;
+};
+
+/// The character that begins here, which is not ASCII. Lone surrogates are characters; all else is as UTF-8 has it.
+inline Character character_at(const unsigned char* p, const unsigned char* end) {
+  const Py_UCS4 first = *p;
+  const std::ptrdiff_t left = end - p;
+  const auto is_next = [p](int i) { return (p[i] & 0xC0) == 0x80; };
+  const auto bits = [p](int i) { return static_cast<Py_UCS4>(p[i] & 0x3F); };
+  if (first >= 0xE0 && first < 0xF0) {
+    if (left < 3 || !is_next(1) || !is_next(2)) return {};
+    const Py_UCS4 value = (first & 0x0F) << 12 | bits(1) << 6 | bits(2);
+    return {value, value < 0x800 ? 0 : 3};
+  }
+  if (first < 0xE0) {
+    if (first < 0xC2 || left < 2 || !is_next(1)) return {};
+    return {(first & 0x1F) << 6 | bits(1), 2};
+  }
+  if (left < 4 || !is_next(1) || !is_next(2) || !is_next(3)) return {};
+  const Py_UCS4 value = (first & 0x0F) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3);
+  return {value, value < 0x10000 || value > 0x10FFFF ? 0 : 4};
 }
 
 #ifndef Py_LIMITED_API
@@ -50,32 +76,6 @@ Py_UCS4 largest_character(unsigned char first_byte) {
   if (first_byte < 0x80) return 0x7F;
   if (first_byte < 0xC4) return 0xFF;
   return first_byte < 0xF0 ? 0xFFFF : 0x10FFFF;
-}
-
-/// A character, and how many bytes it takes; 0 bytes where there is none.
-struct Character {
-  Py_UCS4 value = 0;
-  std::ptrdiff_t size = 0;
-};
-
-/// The character that begins here, which is not ASCII. Lone surrogates are characters; all else is as UTF-8 has it.
-inline Character character_at(const unsigned char* p, const unsigned char* end) {
-  const Py_UCS4 first = *p;
-  const std::ptrdiff_t left = end - p;
-  const auto is_next = [p](int i) { return (p[i] & 0xC0) == 0x80; };
-  const auto bits = [p](int i) { return static_cast<Py_UCS4>(p[i] & 0x3F); };
-  if (first >= 0xE0 && first < 0xF0) {
-    if (left < 3 || !is_next(1) || !is_next(2)) return {};
-    const Py_UCS4 value = (first & 0x0F) << 12 | bits(1) << 6 | bits(2);
-    return {value, value < 0x800 ? 0 : 3};
-  }
-  if (first < 0xE0) {
-    if (first < 0xC2 || left < 2 || !is_next(1)) return {};
-    return {(first & 0x1F) << 6 | bits(1), 2};
-  }
-  if (left < 4 || !is_next(1) || !is_next(2) || !is_next(3)) return {};
-  const Py_UCS4 value = (first & 0x0F) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3);
-  return {value, value < 0x10000 || value > 0x10FFFF ? 0 : 4};
 }
 
 constexpr std::ptrdiff_t kStep = 16;
@@ -131,16 +131,39 @@ nb::object decoded(std::string_view text) {
 
 #endif
 
+/// With U+FFFD for each byte that is in no character, as ReplyMessage::to_json has it.
+std::string repaired(std::string_view text) {
+  std::string made;
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const end = p + text.size();
+  while (p < end) {
+    const std::ptrdiff_t size = *p < 0x80 ? 1 : character_at(p, end).size;
+    made.append(size == 0 ? "\xEF\xBF\xBD"
+                          : std::string_view(reinterpret_cast<const char*>(p), static_cast<std::size_t>(size)));
+    p += size == 0 ? 1 : size;
+  }
+  return made;
+}
+
 }  // namespace
 
-nb::str text_to_python(std::string_view text) {
+nb::str exact_text_to_python(std::string_view text) {
 #ifndef Py_LIMITED_API
   // A shorter text may be one that Python keeps.
   constexpr std::size_t kLeast = 16;
   const nb::object made = text.size() < kLeast ? nb::object() : decoded(text);
   if (made.is_valid()) return nb::borrow<nb::str>(made);
 #endif
-  return decoded_by_python(text);
+  return decoded_by_python(text, "surrogatepass");
+}
+
+nb::str text_to_python(std::string_view text) {
+  try {
+    return exact_text_to_python(text);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_UnicodeDecodeError)) throw;
+    return decoded_by_python(repaired(text), "surrogatepass");
+  }
 }
 
 }  // namespace parlance::python

@@ -11,6 +11,7 @@ namespace parlance::python {
 /// A tokenizer that Python code shares. Threads: any.
 struct PyTokenizer {
   std::shared_ptr<const Tokenizer> tokenizer;
+  nb::object opened{};  ///< (name of the factory, arguments, keyword arguments), where it can be opened again
 };
 
 /// A prompt's tokens.

@@ -52,6 +52,9 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
     try {
       for (nb::handle id : held->encode(text_to_python(run))) ids.push_back(id_of(id));
       return {};
+    } catch (nb::python_error& error) {
+      keep_interrupt(error);
+      return Error(ErrorCode::tokenizer, std::string("the tokenizer's encode raised: ") + error.what());
     } catch (std::exception& error) {
       return Error(ErrorCode::tokenizer, std::string("the tokenizer's encode raised: ") + error.what());
     }
@@ -75,7 +78,8 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
 
 namespace {
 
-PyTokenizer from_file(const std::string& path, std::vector<std::string> special_tokens, bool as_transformers) {
+PyTokenizer from_file(nb::handle given_path, std::vector<std::string> special_tokens, bool as_transformers) {
+  const std::string path = path_of(given_path);
   TokenizerOptions options;
   options.sentencepiece.special_tokens = options.tiktoken.special_tokens = options.special_tokens = special_tokens;
   options.sentencepiece.as_transformers = as_transformers;
@@ -83,7 +87,16 @@ PyTokenizer from_file(const std::string& path, std::vector<std::string> special_
     const nb::gil_scoped_release release;
     return open_tokenizer(path, options);
   }();
-  return {take(std::move(opened))};
+  nb::dict keywords;
+  keywords["special_tokens"] = nb::cast(special_tokens);
+  keywords["as_transformers"] = as_transformers;
+  return {take(std::move(opened)), nb::make_tuple("from_file", nb::make_tuple(nb::borrow(given_path)), keywords)};
+}
+
+/// Pickles have how it was opened, and open it again.
+nb::object reduced(const PyTokenizer& self) {
+  return nb::module_::import_("parlance._reopen")
+      .attr("reduced")("Tokenizer", self.opened.is_valid() ? self.opened : nb::none());
 }
 
 PyTokenizer from_bytes(nb::bytes bytes, const std::string& name) {
@@ -145,12 +158,26 @@ nb::object array_of(std::vector<T> values) {
   return nb::cast(nb::ndarray<nb::array_api, const T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
+/// Raises ValueError if the prompt was rendered without looking for what the assistant wrote.
+void need_assistant(const PyTokens& self) {
+  if (!self.prompt->options.want_assistant)
+    throw nb::value_error(
+        "render(…, assistant=True) finds what the assistant wrote; this prompt was rendered without it");
+}
+
+std::vector<TokenId> labels_of(const PyTokens& self) {
+  need_assistant(self);
+  return self.tokens->labels();
+}
+
 std::vector<ReplyKind> kinds_of(const PyTokens& self) {
+  need_assistant(self);
   return token_kinds(self.tokens->tokens, kinds_of(*self.prompt));
 }
 
 /// 1 for the tokens of these kinds; of "assistant", and of none, for all that training learns.
 std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::vector<std::string>& names) {
+  need_assistant(self);
   std::array<bool, kReplyKinds> wanted{};
   bool all = names.empty();
   for (const std::string& name : names) {
@@ -208,7 +235,9 @@ void bind_tokens(nb::module_& module) {
       .def_static("_from_callables", &from_callables, "encode"_a, "token_text"_a, "added"_a, "bos"_a = nb::none(),
                   "eos"_a = nb::none())
       .def("encode", &encode, "text"_a, "The ids of a text, added tokens recognised, without special tokens around it.")
-      .def("decode", &decode, "ids"_a, "The bytes of ids.")
+      .def("decode", &decode, "ids"_a, "The bytes of ids; none for an id that the tokenizer does not have.")
+      .def("__repr__", [](const PyTokenizer& t) { return "<Tokenizer " + t.tokenizer->facts().kind + ">"; })
+      .def("__reduce__", &reduced, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def_prop_ro(
           "kind", [](const PyTokenizer& t) { return t.tokenizer->facts().kind; }, "For people: what it is.")
       .def_prop_ro(
@@ -226,9 +255,8 @@ void bind_tokens(nb::module_& module) {
   nb::class_<PyTokens>(module, "Tokens", "A prompt as tokens: all lists have one item for each token.")
       .def_prop_ro(
           "ids", [](const PyTokens& t) { return t.tokens->ids; }, "The ids.")
-      .def_prop_ro(
-          "labels", [](const PyTokens& t) { return t.tokens->labels(); },
-          "The id where training learns it, else -100. Needs assistant=True in render().")
+      .def_prop_ro("labels", &labels_of,
+                   "The id where training learns it, else -100. Needs assistant=True in render().")
       .def_prop_ro(
           "ranges", &ranges_of,
           "The characters [begin, end) of the prompt's text that each token stands for; a character that several "
@@ -238,7 +266,9 @@ void bind_tokens(nb::module_& module) {
           nb::sig("def mask(self, *kinds: str) -> list[int]"),
           "1 where training learns the token, else 0. With kinds, only for tokens of these: 'content', 'reasoning', "
           "'calls', 'marker', 'stop'; 'assistant' stands for all. Needs assistant=True in render().\n\nRaises "
-          "ValueError for a word that is no kind.")
+          "ValueError for a word that is no kind, or without assistant=True.")
+      .def("__len__", [](const PyTokens& t) { return t.tokens->ids.size(); })
+      .def("__repr__", [](const PyTokens& t) { return "<Tokens, " + std::to_string(t.tokens->ids.size()) + ">"; })
       .def_prop_ro(
           "kinds",
           [](const PyTokens& t) {
@@ -284,7 +314,7 @@ void bind_tokens(nb::module_& module) {
           "The ids as an array of int32 that speaks DLPack and the buffer protocol: numpy.asarray takes it without a "
           "copy.")
       .def(
-          "labels_array", [](const PyTokens& t) { return array_of(t.tokens->labels()); },
+          "labels_array", [](const PyTokens& t) { return array_of(labels_of(t)); },
           nb::sig("def labels_array(self) -> typing.Any"), "The same of the labels.")
       .def(
           "mask_array", [](const PyTokens& t, const nb::args& kinds) { return array_of(mask_of(t, words_of(kinds))); },

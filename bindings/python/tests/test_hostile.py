@@ -1,0 +1,200 @@
+"""Hostile and mistaken objects at every door end in an exception of the right class, with a path; nothing that ends a program is wrapped."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import enum
+import pathlib
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+import parlance
+import pytest
+from material import ROOT
+
+MESSAGES: list[Any] = [{"role": "user", "content": "Hi"}]
+CHATML = parlance.Template.builtin("chatml")
+
+
+class NoJson:
+    """A class where an object was meant."""
+
+
+class Endless:
+    def model_dump(self) -> Any:
+        return Endless()
+
+
+class Itself(enum.Enum):
+    ONE = 1
+
+    @property
+    def value(self) -> Any:
+        return self
+
+
+def cycle() -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    made["a"] = made
+    return made
+
+
+def nested(levels: int) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(levels):
+        made = [made]
+    return made
+
+
+DOORS: dict[str, Callable[[Any], Any]] = {
+    "render": lambda x: CHATML.render([{"role": "user", "content": x}]),
+    "tools": lambda x: CHATML.render(MESSAGES, tools=[{"type": "function", "function": x}]),
+    "variables": lambda x: CHATML.render(MESSAGES, x=x),
+    "convert": lambda x: parlance.convert({"messages": [{"role": "user", "content": x}]}, "responses"),
+    "members": lambda x: parlance.convert({"messages": MESSAGES}, "openai", x=x),
+    "schema_grammar": lambda x: parlance.schema_grammar({"enum": x}),
+    "response_format": lambda x: parlance.grammar("terminal-agent", response_format={"type": x}),
+    "format": lambda x: parlance.ReplyFormat({"prompt": x}),
+    "reader": lambda x: parlance.ReplyReader({"prompt": x}),
+    "read_conversation": lambda x: parlance.read_conversation("x", {"prompt": x}),
+    "response_template": lambda x: parlance.ReplyFormat.from_response_template({"fields": x}),
+    "derive": lambda x: parlance.derive(CHATML, x=x),
+    "derive format": lambda x: parlance.derive(CHATML, format={"prompt": x}),
+    "check": lambda x: parlance.check(CHATML, count=1, x=x),
+    "session": lambda x: parlance.Session(CHATML, parlance.Tokenizer.from_file(ROOT / "tests" / "tokenizers" / "chatml"), [x]),
+}
+HOSTILE: dict[str, Any] = {
+    "class": NoJson,
+    "object": NoJson(),
+    "time": datetime.datetime(2026, 1, 1),
+    "endless": Endless(),
+    "mock": mock.MagicMock(),
+    "itself": Itself.ONE,
+    "bytes": b"x",
+    "cycle": cycle(),
+    "deep": nested(100_000),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_no_json_is_refused_with_its_path(door: str, name: str) -> None:
+    with pytest.raises((TypeError, RecursionError)) as caught:
+        DOORS[door](HOSTILE[name])
+    assert isinstance(caught.value, parlance.Error)
+    assert caught.value.path
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_what_ends_a_program_is_not_wrapped(ending: type[BaseException]) -> None:
+    def messages() -> Iterator[Any]:
+        yield MESSAGES[0]
+        raise ending
+
+    class Encoder:
+        def encode(self, text: str) -> list[int]:
+            raise ending
+
+        def decode(self, ids: list[int]) -> str:
+            return ""
+
+    with pytest.raises(ending):
+        CHATML.render(messages())
+    with pytest.raises(ending):
+        CHATML.render(MESSAGES).tokens(parlance.tokenizer_of(Encoder()))
+    assert CHATML.render(MESSAGES).text  # nothing is left of it
+
+
+@pytest.mark.parametrize(
+    ("template", "kind"),
+    [
+        ("{{ 'a' * 10 ** 10 }}", MemoryError),
+        ("{% set ns = namespace(x='ab') %}{% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}", MemoryError),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", RecursionError),
+        ("{{ 1 // 0 }}", ZeroDivisionError),
+        ("{{ raise_exception('no') }}", parlance.Error),
+        ("{{ messages[0].x.y }}", parlance.Error),
+        ("{% for i in range(10 ** 9) %}{% endfor %}", parlance.Error),
+    ],
+)
+def test_limits_and_errors_are_parlances_and_pythons(template: str, kind: type[Exception]) -> None:
+    with pytest.raises(kind) as caught:
+        parlance.Template.from_string(template).render(MESSAGES)
+    assert isinstance(caught.value, parlance.Error)
+    assert caught.value.code
+    assert "--" not in caught.value.hint
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_arguments_of_another_type() -> None:
+    for call in (
+        lambda: parlance.Template.from_string("a", special_tokens={"bos_token": 3}),
+        lambda: parlance.ReplyApiWriter("openai").add("x"),
+        lambda: CHATML.render(MESSAGES, now="2020"),
+        lambda: parlance.Session("chatml", None, MESSAGES),
+        lambda: parlance.grammar("terminal-agent", response_format='{"type": "json_object"}, "tool_choice": "none"'),
+        lambda: CHATML.render(MESSAGES, tools=[None]),
+        lambda: CHATML.render(MESSAGES, tools=["f"]),
+        lambda: parlance.Session(CHATML, ROOT, MESSAGES),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    assert (parlance.Error("x").code, str(parlance.Error("x"))) == ("", "x")
+
+
+def test_half_characters_of_a_reply_are_text(chatml_tokenizer: str) -> None:
+    reader = parlance.ReplyReader("chatml")
+    events = reader.feed(b"a\xf0\x9f") + reader.finish()
+    assert "".join(event.source for event in events) == "a\ufffd\ufffd" == reader.message.content
+    assert reader.message.to_dict()["content"] == reader.message.content
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    half = [id for id in range(tokenizer.vocabulary_size) if tokenizer.decode([id]) == b"\xf0"]
+    session = parlance.Session(CHATML, tokenizer, MESSAGES)
+    assert session.sampled(half).content == "\ufffd"
+    with pytest.raises(parlance.Error) as caught:  # no str has these bytes
+        session.extend(MESSAGES)
+    assert caught.value.code == "history_rewritten"
+
+
+def test_paths_are_taken_and_names_can_be_completed(chatml_tokenizer: str) -> None:
+    assert parlance.Template.from_file(ROOT / "formats" / "chatml.jinja").render(MESSAGES).text
+    assert parlance.Tokenizer.from_file(pathlib.Path(chatml_tokenizer)).encode("Hi")
+    assert set(parlance.__all__) <= set(dir(parlance))
+    for name in parlance.__all__:
+        assert getattr(parlance, name) is not None
+
+
+def test_templates_tokenizers_and_sessions_pickle(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    opened = [
+        CHATML,
+        parlance.Template.from_file(ROOT / "formats" / "chatml.jinja"),
+        parlance.Template.from_string("{{ bos_token }}{{ messages[0].content }}", special_tokens={"bos_token": "<s>"}, adapt=False),
+    ]
+    for template in opened:
+        again = pickle.loads(pickle.dumps(template))
+        assert again.render(MESSAGES).text == template.render(MESSAGES).text
+    session = parlance.Session(CHATML, tokenizer, MESSAGES)
+    session.sampled(tokenizer.encode("Well<|im_end|>"), logprobs=[0.0] * len(tokenizer.encode("Well<|im_end|>")))
+    session.extend(MESSAGES)
+    for other in (pickle.loads(pickle.dumps(session)), copy.copy(session), copy.deepcopy(session)):
+        assert other.sample() == session.sample()
+        other.sampled([1])
+        assert len(other) == len(session) + 1
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        CHATML,
+        CHATML.render(MESSAGES),
+        CHATML.reply_format(),
+        parlance.ReplyReader("chatml"),
+        parlance.convert({"messages": MESSAGES}, "openai"),
+    ],
+)
+def test_objects_show_what_they_are(made: Any) -> None:
+    assert " object at 0x" not in repr(made)
