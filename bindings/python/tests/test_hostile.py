@@ -1,4 +1,4 @@
-"""Hostile and mistaken objects at every door end in an exception of the right class, with a path; nothing that ends a program is wrapped."""
+"""Hostile and mistaken objects at every door end in an exception of the right class, with a path; what ends a program is not wrapped."""
 
 from __future__ import annotations
 
