@@ -201,7 +201,14 @@ class Attribution:
                     continue
                 end = next((stop for start, stop in self._ranges if start <= begin < stop < end), end)
             pieces.append((message, begin, end))
-        return pieces
+        return sorted([*pieces, *self._empty_turns({message for message, _, _ in pieces})], key=lambda piece: piece[1])
+
+    def _empty_turns(self, with_text: set[int]) -> list[tuple[int, int, int]]:
+        """The turns of an assistant's messages of which nothing is in the prompt, where each of its messages has one turn."""
+        answers = [message for message, role in enumerate(self._roles) if role == "assistant"]
+        if len(answers) != len(self._ranges):
+            return []
+        return [(message, *span) for message, span in zip(answers, self._ranges, strict=True) if message not in with_text]
 
     def _message_ends(self, first: int) -> list[int | None]:
         """Where the prompt of the conversation up to each message and the whole one part; None before message `first`, and where there

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import subprocess
 import sys
 from typing import Any
 
@@ -174,6 +175,24 @@ def test_a_bridge_keeps_what_was_sampled_turn_after_turn(fresh: bool) -> None:
         assert bridge.token_ids == [*ids, *sampled, *new]
         assert set(bridge.message_indices) == {-1, 0} and not any(bridge.sampled_mask) and any(bridge.is_content)
         ids = bridge.token_ids
+
+
+def test_a_bridge_in_another_process(tmp_path: pathlib.Path) -> None:
+    one = tokenizer(CHATML + ASKED)
+    one.save_pretrained(tmp_path)
+    kept = ParlanceRenderer(one)
+    prompt, reply = kept.render_ids([user("Hi")], add_generation_prompt=True), encode(one, "Yes<|im_end|>")
+    code = (
+        "import json, sys; sys.path.append(sys.argv[1]); from transformers import AutoTokenizer; from parlance.renderers import *\n"
+        "prompt, reply, new = json.loads(sys.argv[3]); renderer = ParlanceRenderer(AutoTokenizer.from_pretrained(sys.argv[2]))\n"
+        "print(json.dumps(renderer.bridge_to_next_turn(prompt, reply, new).token_ids))"
+    )
+    new = [user("And?")]
+    command = [sys.executable, "-c", code, str(PACKAGE), str(tmp_path), json.dumps([prompt, reply, new])]
+    elsewhere = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    here = kept.bridge_to_next_turn(prompt, reply, new)
+
+    assert here is not None and elsewhere == here.token_ids
 
 
 def test_a_truncated_reply_is_closed() -> None:
