@@ -29,7 +29,7 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
         return tokenizer
     tokenizer = _inner(tokenizer)
     fast = getattr(tokenizer, "backend_tokenizer", tokenizer)
-    state = tuple(sorted(_added(tokenizer, fast)))
+    state = _state(tokenizer, fast)
     try:
         kept = _TOKENIZERS.get(tokenizer)
     except TypeError:  # it cannot be referred to weakly
@@ -41,10 +41,17 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
     elif callable(getattr(tokenizer, "serialized_model_proto", None)):  # sentencepiece
         made = _Tokenizer._from_bytes(tokenizer.serialized_model_proto(), "tokenizer.model")
     else:
-        made = _of_file(tokenizer) or _of_callables(tokenizer, state)
+        made = _of_file(tokenizer) or _of_callables(tokenizer, tuple(sorted(_added(tokenizer, fast))))
     with contextlib.suppress(TypeError):
         _TOKENIZERS[tokenizer] = (state, made)
     return made
+
+
+def _state(tokenizer: Any, fast: Any) -> Any:
+    """What tells that a tokenizer got other added tokens: of a fast one, which may have thousands, their number and which are named."""
+    if callable(getattr(fast, "get_vocab_size", None)) and callable(getattr(fast, "to_str", None)):
+        return fast.get_vocab_size(with_added_tokens=True), str(getattr(tokenizer, "special_tokens_map", ""))
+    return tuple(sorted(_added(tokenizer, fast)))
 
 
 def _inner(tokenizer: Any) -> Any:
