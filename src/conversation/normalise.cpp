@@ -363,7 +363,7 @@ static_assert(are_in_order());
 Result<void> check_lists(const Value& variables) {
   for (const std::string_view name : {"tools", "documents"}) {
     const Value* given = member(variables, name);
-    if (given == nullptr || given->is_none() || given->kind == Kind::list) continue;
+    if (given == nullptr || given->is_none() || given->is_sequence()) continue;
     return not_a_conversation("`" + std::string(name) + "` is not a list", std::string(name));
   }
   return {};

@@ -35,7 +35,7 @@ bool is_parameter(std::string_view key) {
 
 Result<void> check_objects(const Value& variables, std::string_view name) {
   const Value* list = member(variables, name);
-  if (list == nullptr || list->kind != Kind::list) return {};
+  if (list == nullptr || !list->is_sequence()) return {};
   for (std::uint32_t i = 0; i < list->list->size; ++i) {
     if (list->list->items[i].kind == Kind::dict) continue;
     const std::string path = std::string(name) + "[" + std::to_string(i) + "]";

@@ -38,8 +38,9 @@ def followed(asked: str | None) -> str:
         except ImportError:
             return list(_RELEASES)[-1]
         return nearest(str(transformers.__version__))
+    asked = asked if asked in _RELEASES else f"{asked}.0"  # 5.22 is 5.22.0
     if asked not in _RELEASES:
-        raise ValueError(f"parlance follows transformers {', '.join(_RELEASES)}, not {asked}")
+        raise ValueError(f"parlance follows transformers {', '.join(_RELEASES)}, not {asked.removesuffix('.0')}")
     return asked
 
 

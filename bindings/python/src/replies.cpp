@@ -238,7 +238,8 @@ void bind_replies(nb::module_& module) {
             new (self) PyReplyFormat{compiled(given), {}};
           },
           "format"_a, nb::sig("def __init__(self, format: str | dict[str, typing.Any]) -> None"),
-          "Of a built-in format's name, or of the JSON that `parlance format` prints.")
+          "Takes a built-in format's name, or the JSON that `parlance format --reply-format` prints.\n\nRaises "
+          "parlance.Error with the path of a wrong member.")
       .def(
           "to_json", [](const PyReplyFormat& f) { return f.format.source().to_json(); }, "The format as JSON text.")
       .def_static("from_response_template", &from_response_template, "response_template"_a,
