@@ -5,11 +5,11 @@ import os
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CORPUS = pathlib.Path(os.environ.get("PARLANCE_CORPUS") or ROOT.parent / "shared" / "corpus")
 
 
 def template_files(go=False):
     """Paths, sorted within each folder; with `go` also the templates in Go's language."""
-    corpus = pathlib.Path(os.environ.get("PARLANCE_CORPUS") or ROOT.parent / "shared" / "corpus")
-    folders = [ROOT / "tests" / "templates" / "families", ROOT / "formats", corpus / "templates"] + [corpus / "go_templates"] * go
+    folders = [ROOT / "tests" / "templates" / "families", ROOT / "formats", CORPUS / "templates"] + [CORPUS / "go_templates"] * go
     endings = ["*.jinja"] + ["*.gotmpl"] * go
     return [path for folder in folders if folder.exists() for path in sorted(path for ending in endings for path in folder.glob(ending))]

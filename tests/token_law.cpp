@@ -354,6 +354,9 @@ int main(int argc, char** argv) {
       "%zu conversations: %zu refused by the template, %zu tokenized, %zu of them guarded; %zu benign the same; %zu "
       "laundered; %zu at borders; %zu spelt with added tokens; %zu wrong\n",
       c.conversations, c.refused, c.attacked, c.guarded, c.benign, c.laundered, c.borders, c.spelt, c.wrong);
-  const bool has_tried = c.attacked > 0 && c.guarded > 0 && c.benign > 0 && (c.spelt > 0) == world.plain_added;
+  // Of a few conversations, as without the corpus, none need have been attacked where a token is.
+  constexpr std::size_t kFew = 20;
+  const bool has_guarded = c.guarded > 0 || c.conversations < kFew;
+  const bool has_tried = c.attacked > 0 && has_guarded && c.benign > 0 && (c.spelt > 0) == world.plain_added;
   return c.wrong == 0 && has_tried ? 0 : 1;
 }

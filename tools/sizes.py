@@ -109,7 +109,8 @@ def read_allowed():
 
 def main():
     headers = sorted((ROOT / "include").rglob("*.h"))
-    code = [p for pattern in ("*.h", "*.cpp") for p in sorted((ROOT / "src").rglob(pattern))]
+    folders = [ROOT / "src", ROOT / "bindings" / "python" / "src"]
+    code = [p for folder in folders for pattern in ("*.h", "*.cpp") for p in sorted(folder.rglob(pattern))]
     sizes = {path: path.read_text("utf-8").count("\n") for path in code + headers}
     functions = [(lines, f"{path.relative_to(ROOT)} {name}") for path in code + headers
                  for name, _, lines in functions_of(path.read_text("utf-8"))]

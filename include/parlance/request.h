@@ -39,6 +39,7 @@
 #include "parlance/source.h"
 #include "parlance/syntax.h"
 #include "parlance/template.h"
+#include "parlance/tokens.h"
 #include "parlance/value.h"
 
 namespace parlance {
@@ -139,6 +140,11 @@ class RequestReader {
   /// What each byte of Rendering::assistant() is: reasoning, content, calls (PromptKinds). `rendering` is one of this
   /// conversation, with want_assistant and spans. Fails as reply_to() does.
   Result<std::vector<KindRange>> reply_kinds(const Conversation& conversation, const Rendering& rendering) const;
+
+  /// The tokens that end a reply: those that end one in the reply format, and those that the tokenizer and the model
+  /// declare. Without a format that knows its ends, as stop_set(). Fails as stop_set() does, with no_template, and as
+  /// Template::compile does.
+  Result<std::vector<StopToken>> stop_tokens(const Tokenizer& tokenizer, const RenderOptions& options = {}) const;
 
   const ModelSource& model() const&;
   const ModelSource& model() const&& = delete;

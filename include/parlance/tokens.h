@@ -110,16 +110,18 @@ Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& co
 /// A token that ends a reply.
 struct StopToken {
   TokenId id = -1;  ///< -1: the tokenizer has no such token; stop at the text instead
-  std::string text;
-  std::vector<std::string> sources;  ///< "template.jinja:12", "generation_config.json: eos_token_id", …
+  std::string text{};
+  std::vector<std::string> sources{};  ///< "template.jinja:12", "generation_config.json: eos_token_id", …
+  bool declared = false;               ///< the tokenizer's or the model's files declare it
 };
 
 /// Finds the tokens that end a reply, each with its sources: what the template writes after an assistant's turn (found
 /// by rendering a few small conversations), and what the tokenizer and the model declare.
 ///
 /// `variables` are special tokens that the template reads, besides those the tokenizer names. If the template refuses
-/// every conversation, only the tokenizer's and the model's tokens are returned.
-/// Fails with tokenizer.
+/// every conversation, only the tokenizer's and the model's tokens are returned. It goes by control tokens, and may
+/// take for one what only closes a call or content; RequestReader::stop_tokens() knows the reply format too. Fails with
+/// tokenizer.
 Result<std::vector<StopToken>> stop_set(const Template& chat_template, const Tokenizer& tokenizer,
                                         std::span<const SpecialToken> variables = {},
                                         const RenderOptions& options = {});

@@ -41,9 +41,7 @@ struct TokensSetting {
   PromptSetup prompt;
   std::unique_ptr<Tokenizer> tokenizer;
 
-  Result<std::vector<StopToken>> stops(const Template& compiled) const {
-    return stop_set(compiled, *tokenizer, prompt.model.special_tokens, prompt.render);
-  }
+  Result<std::vector<StopToken>> stops() const { return prompt.reader->stop_tokens(*tokenizer, prompt.render); }
 };
 
 std::string ids_line(const std::vector<TokenId>& ids) {
@@ -123,7 +121,7 @@ int show_stops(const TokensCommand& command, const TokensSetting& setting, const
 int run_stop(const TokensCommand& command, const TokensSetting& setting) {
   const Result<Template>& compiled = setting.prompt.reader->chat_template(false);
   if (!compiled) return report(compiled.error());
-  const Result<std::vector<StopToken>> stops = setting.stops(*compiled);
+  const Result<std::vector<StopToken>> stops = setting.stops();
   return stops ? show_stops(command, setting, *stops) : report(stops.error());
 }
 
@@ -149,7 +147,7 @@ int extend(const TokensCommand& command, const TokensSetting& setting, PromptReq
 /// The JSON of a long prompt is many times its size, so it is printed in pieces.
 int show_json(const TokensSetting& setting, const PromptRequest& request, const PromptTokens& tokens,
               const std::vector<Loss>& losses) {
-  const Result<std::vector<StopToken>> stops = setting.stops(request.compiled);
+  const Result<std::vector<StopToken>> stops = setting.stops();
   if (!stops) return report(stops.error());
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   int code = 0;

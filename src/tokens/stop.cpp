@@ -81,17 +81,21 @@ class StopSet {
  public:
   explicit StopSet(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
+  void declare(TokenId id, const std::string& source) {
+    add(id, source);
+    find([&](const StopToken& s) { return s.id == id; })->declared = true;
+  }
   void add(TokenId id, const std::string& source) {
     const std::string text = tokenizer_.token_text(id);
     StopToken* known = find([&](const StopToken& s) { return s.id == id; });
     if (known == nullptr) known = find([&](const StopToken& s) { return s.id < 0 && s.text == text; });
-    if (known == nullptr) known = &stops_.emplace_back(StopToken{id, text, {}});
+    if (known == nullptr) known = &stops_.emplace_back(StopToken{.id = id, .text = text});
     known->id = id;
     add_source(*known, source);
   }
   void add_text(std::string_view text, const std::string& source) {
     StopToken* known = find([&](const StopToken& s) { return s.text == text; });
-    if (known == nullptr) known = &stops_.emplace_back(StopToken{-1, std::string(text), {}});
+    if (known == nullptr) known = &stops_.emplace_back(StopToken{.text = std::string(text)});
     add_source(*known, source);
   }
   bool contains(TokenId id) const {
@@ -236,7 +240,7 @@ Result<std::vector<StopToken>> stop_set(const Template& chat_template, const Tok
     if (!chat) return chat.error();
     if (Result<void> seen = observe(chat_template, tokenizer, *chat, options, probe, stops); !seen) return seen.error();
   }
-  for (const EndToken& end : tokenizer.facts().ends) stops.add(end.id, end.source);
+  for (const EndToken& end : tokenizer.facts().ends) stops.declare(end.id, end.source);
   return stops.take();
 }
 

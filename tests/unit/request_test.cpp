@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace parlance {
@@ -54,6 +55,46 @@ TEST(RequestReader, ItsFormatsKnowTheTokenizersControlTokens) {
   const Result<ReplyStart> without = RequestReader(model_of(kFormatName)).reply();
   ASSERT_TRUE(without);
   EXPECT_TRUE(without->format.source().control.empty());
+}
+
+TEST(RequestReader, StopTokensAreThoseOfTheReplyFormat) {
+  // All are declared special: by them alone, what closes a call looks like the end of a turn.
+  const std::vector<AddedToken> added = {{1, "<|im_end|>", true},
+                                         {2, "<tool_call>", true},
+                                         {3, "</tool_call>", true},
+                                         {4, "<|eos|>", true},
+                                         {5, "<|im_start|>", true}};
+  TokenizerFacts facts;
+  facts.ends = {{4, "generation_config.json: eos_token_id"}};
+  const CallbackTokenizer tokenizer({.added = added,
+                                     .encode =
+                                         [](std::string_view run, std::vector<TokenId>& ids) {
+                                           for (const char byte : run)
+                                             ids.push_back(100 + static_cast<unsigned char>(byte));
+                                           return Result<void>();
+                                         },
+                                     .token_text =
+                                         [&](TokenId id) {
+                                           if (id >= 100) return std::string(1, static_cast<char>(id - 100));
+                                           const auto found = std::ranges::find(added, id, &AddedToken::id);
+                                           return found == added.end() ? std::string() : found->text;
+                                         },
+                                     .facts = facts});
+  constexpr const char* kOpensAtResults =
+      "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls %}<tool_call>"
+      "{{ c.function | tojson }}</tool_call>{% endfor %}{% if not m.tool_calls %}<|im_end|>{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+  const RequestReader reader(compiled(kOpensAtResults));
+  const Result<std::vector<StopToken>> stops = reader.stop_tokens(tokenizer);
+  ASSERT_TRUE(stops) << stops.error().display();
+  std::vector<std::string> texts;
+  for (const StopToken& stop : *stops) texts.push_back(stop.text);
+  const Result<ReplyStart> start = reader.reply();
+  ASSERT_TRUE(start);
+  const ReplyFormat& format = start->format.source();
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "</tool_call>"), 0) << format.to_json();
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "<|im_end|>"), 1) << format.to_json();
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), "<|eos|>"), 1);
 }
 
 TEST(RequestReader, HasTheIdOfARequestThatFails) {

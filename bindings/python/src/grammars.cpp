@@ -96,7 +96,9 @@ Grammar grammar_of_reply(const PyRendering& rendering, std::optional<std::string
   return made_of(start.format.source(), options);
 }
 
-void bind_grammars(nb::module_& module) {
+namespace {
+
+void bind_note(nb::module_& module) {
   nb::class_<GrammarNote>(module, "GrammarNote", "A place where a grammar allows more than a schema, or less.")
       .def_ro("path", &GrammarNote::path, "In the tools: '[0].function.parameters.properties.when'; '' for the whole.")
       .def_ro("keyword", &GrammarNote::keyword, "'uniqueItems'; '' for the schema as a whole.")
@@ -106,7 +108,9 @@ void bind_grammars(nb::module_& module) {
       .def("__repr__", [](const GrammarNote& n) {
         return "<GrammarNote " + n.path + (n.keyword.empty() ? "" : " " + n.keyword) + ": " + n.why + ">";
       });
+}
 
+void bind_grammar(nb::module_& module) {
   nb::class_<Grammar>(module, "Grammar",
                       "What a model may write, in the language of an engine. str() gives GBNF.\n\nThreads: any.")
       .def(
@@ -133,7 +137,9 @@ void bind_grammars(nb::module_& module) {
           },
           "text"_a, "Whether this whole reply follows the grammar. For tests: an engine samples far faster.")
       .def("__repr__", [](const Grammar&) { return "<Grammar>"; });
+}
 
+void bind_making(nb::module_& module) {
   module.def(
       "grammar", &grammar, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "tool_choice"_a = nb::none(),
       "response_format"_a = nb::none(), "parallel_tool_calls"_a = true, "max_tool_calls"_a = 0, "prompt"_a = nb::none(),
@@ -159,6 +165,14 @@ void bind_grammars(nb::module_& module) {
               "False) -> Grammar"),
       "The grammar of the JSON texts that a JSON Schema allows, without a reply around them.\n\nRaises ValueError "
       "for a schema that no value fits, JSONDecodeError for a text that is not JSON.");
+}
+
+}  // namespace
+
+void bind_grammars(nb::module_& module) {
+  bind_note(module);
+  bind_grammar(module);
+  bind_making(module);
 }
 
 }  // namespace parlance::python

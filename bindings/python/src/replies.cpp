@@ -230,7 +230,9 @@ std::vector<PyReplyEvent> finish(PyReplyReader& self) {
 
 }  // namespace
 
-void bind_replies(nb::module_& module) {
+namespace {
+
+void bind_format(nb::module_& module) {
   nb::class_<PyReplyFormat>(module, "ReplyFormat", "How a model writes its replies.")
       .def(
           "__init__",
@@ -258,7 +260,9 @@ void bind_replies(nb::module_& module) {
           [](const PyReplyFormat& a, const PyReplyFormat& b) { return a.format.source() == b.format.source(); },
           nb::is_operator())
       .def_ro("notes", &PyReplyFormat::notes, "What from_response_template() did not use, one line each.");
+}
 
+void bind_event(nb::module_& module) {
   nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
       .def_prop_ro(
           "kind", [](const PyReplyEvent& e) { return std::string(name_of(e.facts.kind)); },
@@ -296,7 +300,9 @@ void bind_replies(nb::module_& module) {
         return "ReplyEvent('" + std::string(name_of(e.facts.kind)) + "', " +
                std::string(nb::repr(text_to_python(e.text)).c_str()) + ")";
       });
+}
 
+void bind_call_and_message(nb::module_& module) {
   nb::class_<ReplyCall>(module, "ToolCall", "A call that a model made.")
       .def_prop_ro(
           "id", [](const ReplyCall& c) { return text_to_python(c.id); }, "As the model wrote it, or ''.")
@@ -343,7 +349,9 @@ void bind_replies(nb::module_& module) {
           "__eq__", [](const ReplyMessage& a, const ReplyMessage& b) { return a.to_json() == b.to_json(); },
           nb::is_operator())
       .def("__repr__", [](const ReplyMessage& m) { return "<Message " + m.message_json() + ">"; });
+}
 
+void bind_reader(nb::module_& module) {
   nb::class_<PyReplyReader>(
       module, "ReplyReader",
       "Reads a reply while it arrives: str, bytes or token ids, cut anywhere.\n\nThreads: one at a "
@@ -396,7 +404,9 @@ void bind_replies(nb::module_& module) {
       .def("__repr__", [](const PyReplyReader& r) { return "<ReplyReader " + r.message.message_json() + ">"; })
       .def(
           "copy", [](const PyReplyReader& r) { return PyReplyReader(r); }, "A reader that goes on by itself.");
+}
 
+void bind_reading(nb::module_& module) {
   module.def(
       "read",
       [](nb::handle reply, nb::handle format, nb::handle tools, std::optional<std::string> prompt, bool check_calls) {
@@ -429,6 +439,16 @@ void bind_replies(nb::module_& module) {
         return names;
       },
       "The names of the built-in formats.");
+}
+
+}  // namespace
+
+void bind_replies(nb::module_& module) {
+  bind_format(module);
+  bind_event(module);
+  bind_call_and_message(module);
+  bind_reader(module);
+  bind_reading(module);
 }
 
 }  // namespace parlance::python

@@ -170,9 +170,7 @@ PyReplyFormat reply_format_of(const PyTemplate& self, nb::kwargs variables) {
 nb::list stop_tokens_of(const PyTemplate& self, const PyTokenizer& tokenizer) {
   Result<std::vector<StopToken>> found = [&]() -> Result<std::vector<StopToken>> {
     const nb::gil_scoped_release release;
-    const Result<Template>& compiled = self.engine->reader.chat_template(false);
-    if (!compiled) return compiled.error();
-    return stop_set(*compiled, *tokenizer.tokenizer, self.engine->reader.model().special_tokens);
+    return self.engine->reader.stop_tokens(*tokenizer.tokenizer);
   }();
   nb::list all;
   for (const StopToken& token : take(std::move(found)))
@@ -280,7 +278,9 @@ PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool
 
 }  // namespace
 
-void bind_templates(nb::module_& module) {
+namespace {
+
+void bind_span(nb::module_& module) {
   nb::class_<PySpan>(module, "Span", "Characters [begin, end) of a prompt that came from one place.")
       .def_prop_ro(
           "begin", [](const PySpan& s) { return s.range.first; }, "The first character's place in the text.")
@@ -314,7 +314,9 @@ void bind_templates(nb::module_& module) {
                std::string(origin_name(s.span.origin)) + "', '" + path_of_span(s.prompt->request.conversation, s.span) +
                "')";
       });
+}
 
+void bind_loss(nb::module_& module) {
   nb::class_<Loss>(module, "Loss", "A part of a request that is not in its prompt.")
       .def_prop_ro(
           "kind", [](const Loss& l) { return std::string(name_of(l.kind)); },
@@ -327,7 +329,9 @@ void bind_templates(nb::module_& module) {
       .def_ro("hint", &Loss::hint, "What may help; '' for nothing.")
       .def("__str__", &Loss::display)
       .def("__repr__", [](const Loss& l) { return "<Loss " + l.display() + ">"; });
+}
 
+void bind_rendering(nb::module_& module) {
   nb::class_<PyRendering>(module, "Rendering",
                           "A prompt, and where every character of it came from. Ranges count characters of `text`.")
       .def_prop_ro("text", &text_of, "The prompt.")
@@ -379,13 +383,18 @@ void bind_templates(nb::module_& module) {
                "def grammar(self, *, tool_choice: str | None = None, tokenizer: Tokenizer | None = None) -> Grammar"),
            "The grammar of the replies that this request allows, by its tools, tool_choice and response_format. "
            "`tool_choice` is 'auto', 'required', 'none' or a tool's name; a Lark grammar needs the tokenizer.");
+}
 
+void bind_plain(nb::module_& module) {
   module.def("_plain_value", &plain_value, "value"_a.none(),
              nb::sig("def _plain_value(value: typing.Any) -> typing.Any"));
   module.def("_plain_messages", &plain_messages, "messages"_a.none(),
              nb::sig("def _plain_messages(messages: collections.abc.Iterable[typing.Any]) -> list[typing.Any]"));
   module.def("_plain_tools", &plain_tools, "tools"_a.none(),
              nb::sig("def _plain_tools(tools: collections.abc.Iterable[typing.Any]) -> list[typing.Any]"));
+}
+
+void bind_template(nb::module_& module) {
   nb::class_<Engine>(module, "_Engine");
   nb::class_<PyTemplate>(module, "Template", "A chat template, compiled once and rendered by any number of threads.")
       .def_static(
@@ -470,6 +479,16 @@ void bind_templates(nb::module_& module) {
           "tags.\n\n"
           "Raises parlance.Error with the template's line and the input's path; also TypeError for an object that is "
           "not JSON.   Threads: any; releases the GIL.");
+}
+
+}  // namespace
+
+void bind_templates(nb::module_& module) {
+  bind_span(module);
+  bind_loss(module);
+  bind_rendering(module);
+  bind_plain(module);
+  bind_template(module);
 }
 
 }  // namespace parlance::python

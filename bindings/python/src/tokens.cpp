@@ -224,7 +224,9 @@ nb::list per_token(const PyTokens& self, Of of) {
 
 }  // namespace
 
-void bind_tokens(nb::module_& module) {
+namespace {
+
+void bind_tokenizer(nb::module_& module) {
   nb::class_<PyTokenizer>(module, "Tokenizer", "A tokenizer that encodes without the GIL, on any number of threads.")
       .def_static("from_file", &from_file, "path"_a, nb::kw_only(), "special_tokens"_a = std::vector<std::string>(),
                   "as_transformers"_a = false,
@@ -245,7 +247,9 @@ void bind_tokens(nb::module_& module) {
           "Ids are below it; 0 if it is not known.")
       .def_prop_ro(
           "notes", [](const PyTokenizer& t) { return t.tokenizer->facts().notes; }, "What was ignored in its files.");
+}
 
+void bind_prompt_tokens(nb::module_& module) {
   nb::class_<GuardedText>(module, "GuardedText", "Text of the input that was kept from becoming a control token.")
       .def_ro("id", &GuardedText::id, "The control token that it would have been.")
       .def_ro("path", &GuardedText::path, "Where it stands in the request.")
@@ -319,6 +323,13 @@ void bind_tokens(nb::module_& module) {
       .def(
           "mask_array", [](const PyTokens& t, const nb::args& kinds) { return array_of(mask_of(t, words_of(kinds))); },
           "kinds"_a, nb::sig("def mask_array(self, *kinds: str) -> typing.Any"), "The same of a mask, as uint8.");
+}
+
+}  // namespace
+
+void bind_tokens(nb::module_& module) {
+  bind_tokenizer(module);
+  bind_prompt_tokens(module);
 }
 
 }  // namespace parlance::python

@@ -398,6 +398,9 @@ def constraints() -> None:
 
 
 def main() -> int:
+    if not CORPUS.exists():
+        print("skipped: the templates of the families are of the corpus, which is not there")
+        return 77
     ReasoningParserManager.import_reasoning_parser(str(pathlib.Path(parlance.__file__).with_name("vllm_reasoning_parser.py")))
     ToolParserManager.import_tool_parser("parlance.vllm_tool_parser")
     all_templates()
