@@ -28,9 +28,10 @@ def test_code_runs(page: str, chatml_tokenizer: str) -> None:
         pytest.importorskip("transformers")
     names: dict[str, Any] = {"tokenizer_json": f"{chatml_tokenizer}/tokenizer.json"}
     if "processor" in code:
+        picture = pytest.importorskip("PIL.Image").new("RGB", (64, 64))
         from made_processors import processor
 
-        names |= {"processor": processor("llava"), "picture": pytest.importorskip("PIL.Image").new("RGB", (64, 64))}
+        names |= {"processor": processor("llava"), "picture": picture}
     if RENDERERS.exists() and str(RENDERERS) not in sys.path:
         sys.path.append(str(RENDERERS))
     for block in blocks:
