@@ -67,7 +67,8 @@ class Error(Exception):
         return list(self._parts["trace"])
 
     def __str__(self) -> str:
-        return str(self._parts.get("display", super().__str__()))
+        # The classes that an error also is have a str() of their own, which goes by what only they are made with.
+        return str(self._parts["display"]) if "display" in self._parts else Exception.__str__(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (of_engine, (self._python_class, self._parts)) if self._python_class else (type(self), self.args)

@@ -129,6 +129,16 @@ def test_limits_and_errors_are_parlances_and_pythons(template: str, kind: type[E
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
+@pytest.mark.parametrize("template", ["{% for %}", "{{ x | nofilter }}", "{{ f(a=) }}", "{% if %}"])
+def test_syntax_errors_show_their_place(template: str) -> None:
+    with pytest.raises(parlance.Error) as caught:
+        parlance.Template.from_string(template)
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert "<template>:1:" in str(error)
+        assert repr(error)
+        assert error.line == 1
+
+
 def test_arguments_of_another_type() -> None:
     for call in (
         lambda: parlance.Template.from_string("a", special_tokens={"bos_token": 3}),
