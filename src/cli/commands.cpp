@@ -38,6 +38,8 @@ constexpr Command kCommands[] = {
      "a law is broken or could not be tested, or the format is partial or missing (see parlance format)"},
     {"grammar", "Write a grammar that constrains a model to well-formed replies", declare_grammar, "written",
      "there is no such grammar: no value fits a schema, or the format has no way to do what was asked"},
+    {"serve", "Serve a model's chats over HTTP, in front of an engine that takes token ids", declare_serve,
+     "ended by SIGTERM or SIGINT, with all requests answered", "the template does not compile"},
     {"list", "List what parlance knows, such as filters and formats", declare_list, "listed"},
     {"completions", "Print a completion script for bash, zsh or fish", declare_completions, "printed"},
     {"help", "Show the help of a command, or with --json the options of all commands", declare_help, "shown"},

@@ -27,6 +27,11 @@ endif()
 
 set_target_properties(parlance_cli PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_link_options(parlance_cli PRIVATE -static-pie)
+# The linker warns that names of hosts are looked up by way of the C library's shared parts, which are there where Debian is.
+check_linker_flag(CXX -Wl,--no-warnings PARLANCE_LINKS_QUIETLY)
+if(TARGET parlance_serve AND PARLANCE_LINKS_QUIETLY)
+  target_link_options(parlance_cli PRIVATE -Wl,--no-warnings)
+endif()
 get_target_property(simdjson_type simdjson::simdjson TYPE)
 if(simdjson_type STREQUAL STATIC_LIBRARY)
   target_link_libraries(parlance_cli PRIVATE parlance_tokenizers)

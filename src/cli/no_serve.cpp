@@ -1,0 +1,13 @@
+// Stands for the gateway in a build without it.
+#include "parlance/result.h"
+#include "serve/serve.h"
+
+namespace parlance::serve {
+
+std::vector<std::pair<std::string_view, std::string_view>> engine_kinds() { return {}; }
+
+Result<void> serve(ServeOptions, std::vector<ModelOptions>) {
+  return Error(ErrorCode::usage, "this build has no gateway").hint("build with Boost 1.81 and -DPARLANCE_SERVE=ON");
+}
+
+}  // namespace parlance::serve

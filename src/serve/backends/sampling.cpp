@@ -1,0 +1,135 @@
+// The table of settings, and their readers. Begin reading at kNames.
+#include "serve/backends/sampling.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "parlance/json.h"
+
+namespace parlance::serve {
+
+namespace {
+
+enum class Wanted : std::uint8_t { number, whole, flag, object };
+
+/// A setting, and the members of requests that mean it. Behind a dot: a member of `options`, as Ollama has them.
+struct SettingNames {
+  std::string_view name;
+  Wanted wanted;
+  std::array<std::string_view, 4> members;
+};
+
+constexpr SettingNames kNames[kSettings] = {
+    {"max_tokens", Wanted::whole, {"max_completion_tokens", "max_tokens", "max_output_tokens", ".num_predict"}},
+    {"temperature", Wanted::number, {"temperature", ".temperature"}},
+    {"top_p", Wanted::number, {"top_p", ".top_p"}},
+    {"top_k", Wanted::whole, {"top_k", ".top_k"}},
+    {"min_p", Wanted::number, {"min_p", ".min_p"}},
+    {"typical_p", Wanted::number, {"typical_p", ".typical_p"}},
+    {"presence_penalty", Wanted::number, {"presence_penalty", ".presence_penalty"}},
+    {"frequency_penalty", Wanted::number, {"frequency_penalty", ".frequency_penalty"}},
+    {"repeat_penalty", Wanted::number, {"repetition_penalty", "repeat_penalty", ".repeat_penalty"}},
+    {"seed", Wanted::whole, {"seed", ".seed"}},
+    {"logit_bias", Wanted::object, {"logit_bias"}},
+    {"ignore_eos", Wanted::flag, {"ignore_eos"}},
+    {"min_tokens", Wanted::whole, {"min_tokens"}},
+};
+
+constexpr std::array<std::string_view, 3> kStop = {"stop", "stop_sequences", ".stop"};
+constexpr std::size_t kMostStops = 64;
+constexpr std::size_t kLongestStop = 4096;
+
+Value member_of(Value request, std::string_view name) {
+  if (name.empty()) return {};
+  return name[0] == '.' ? request["options"][name.substr(1)] : request[name];
+}
+
+std::string path_of(std::string_view name) {
+  return name[0] == '.' ? "options" + std::string(name) : std::string(name);
+}
+
+bool fits(Value value, Wanted wanted) {
+  switch (wanted) {
+    case Wanted::number: return value.is_small_int() || value.is(Kind::real);
+    case Wanted::whole: return value.is_small_int();
+    case Wanted::flag: return value.is(Kind::boolean);
+    case Wanted::object: return value.is(Kind::dict);
+  }
+  return false;
+}
+
+std::string_view words_for(Wanted wanted) {
+  constexpr std::string_view kWords[] = {"a number", "an integer", "true or false", "an object"};
+  return kWords[static_cast<std::size_t>(wanted)];
+}
+
+Error wrong(std::string_view name, std::string_view wanted) {
+  return Error(ErrorCode::conversation, path_of(name) + " must be " + std::string(wanted)).input(path_of(name));
+}
+
+Result<void> read_stops(Value request, std::vector<std::string>& into) {
+  for (const std::string_view name : kStop) {
+    const Value given = member_of(request, name);
+    if (given.is_undefined() || given.is_none()) continue;
+    if (given.is_string()) into.emplace_back(given.text());
+    if (!given.is_string() && !given.is_sequence()) return wrong(name, "a string or a list of strings");
+    for (const Value& one : given.items()) {
+      if (!one.is_string()) return wrong(name, "a string or a list of strings");
+      into.emplace_back(one.text());
+    }
+  }
+  std::erase(into, std::string());
+  const bool large = std::any_of(into.begin(), into.end(), [](const auto& stop) { return stop.size() > kLongestStop; });
+  if (large || into.size() > kMostStops) {
+    return wrong("stop",
+                 "at most " + std::to_string(kMostStops) + " texts of " + std::to_string(kLongestStop) + " bytes");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(Setting setting) { return kNames[static_cast<std::size_t>(setting)].name; }
+
+const std::string* SamplingSettings::find(Setting setting) const {
+  for (const auto& [which, json] : values) {
+    if (which == setting) return &json;
+  }
+  return nullptr;
+}
+
+std::optional<std::int64_t> SamplingSettings::integer(Setting setting) const {
+  const std::string* json = find(setting);
+  if (json == nullptr) return std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, failed] = std::from_chars(json->data(), json->data() + json->size(), number);
+  return failed == std::errc() && end == json->data() + json->size() ? std::optional(number) : std::nullopt;
+}
+
+void SamplingSettings::write(JsonWriter& into, std::span<const std::string_view> names,
+                             std::int64_t seed_offset) const {
+  for (const auto& [setting, json] : values) {
+    const std::string_view name = names[static_cast<std::size_t>(setting)];
+    if (name.empty()) continue;
+    const std::optional<std::int64_t> seed = setting == Setting::seed ? integer(setting) : std::nullopt;
+    into.raw(name, seed ? std::to_string(*seed + seed_offset) : json);
+  }
+}
+
+Result<SamplingSettings> read_sampling(Value request) {
+  SamplingSettings made;
+  for (std::size_t number = 0; number < kSettings; ++number) {
+    for (const std::string_view name : kNames[number].members) {
+      const Value given = member_of(request, name);
+      if (given.is_undefined() || given.is_none()) continue;
+      if (!fits(given, kNames[number].wanted)) return wrong(name, words_for(kNames[number].wanted));
+      made.values.emplace_back(static_cast<Setting>(number), json_text(given));
+      break;
+    }
+  }
+  if (Result<void> read = read_stops(request, made.stop); !read) return read.error();
+  return made;
+}
+
+}  // namespace parlance::serve

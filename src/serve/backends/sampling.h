@@ -1,0 +1,50 @@
+// What a request asks of the sampler, by the names of the APIs and of the engines.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "parlance/json_writer.h"
+#include "parlance/result.h"
+#include "parlance/value.h"
+
+namespace parlance::serve {
+
+/// The settings that engines know, in the order of the table in sampling.cpp.
+enum class Setting : std::uint8_t {
+  max_tokens,
+  temperature,
+  top_p,
+  top_k,
+  min_p,
+  typical_p,
+  presence_penalty,
+  frequency_penalty,
+  repeat_penalty,
+  seed,
+  logit_bias,
+  ignore_eos,
+  min_tokens,
+};
+inline constexpr std::size_t kSettings = 13;
+std::string_view name_of(Setting setting);
+
+struct SamplingSettings {
+  std::vector<std::pair<Setting, std::string>> values;  ///< as JSON, each setting once
+  std::vector<std::string> stop;                        ///< texts that end the reply
+
+  const std::string* find(Setting setting) const;
+  std::optional<std::int64_t> integer(Setting setting) const;
+  /// Writes the settings that an engine has, by its names. `names` are in the order of Setting; "": it has none.
+  void write(JsonWriter& into, std::span<const std::string_view> names, std::int64_t seed_offset = 0) const;
+};
+
+/// Reads the settings of a request of any API: OpenAI's two, Anthropic's, Ollama's (`options`).
+/// Fails with conversation if one has the wrong type, with its path.
+Result<SamplingSettings> read_sampling(Value request);
+
+}  // namespace parlance::serve

@@ -1,0 +1,56 @@
+// What the gateway says of itself: its models, its health, its counts.
+#include "parlance/json_writer.h"
+#include "serve/fronts/routes.h"
+
+namespace parlance::serve {
+
+Task<> list_models(Call& call) {
+  JsonWriter list('[');
+  for (const auto& model : call.gateway.models()) {
+    list.item(JsonWriter('{')
+                  .text("id", model->name)
+                  .text("object", "model")
+                  .number("created", 0)
+                  .text("owned_by", "parlance")
+                  .take());
+  }
+  co_await call.exchange.answer(200, "application/json",
+                                JsonWriter('{').text("object", "list").raw("data", list.take()).take());
+}
+
+Task<> health(Call& call) { co_await call.exchange.answer(200, "application/json", R"({"status": "ok"})"); }
+
+/// Ready is who could answer: each engine is asked.
+Task<> ready(Call& call) {
+  for (const auto& model : call.gateway.models()) {
+    std::string why;
+    try {
+      co_await model->backend->check();
+    } catch (const EngineFailure& failure) {
+      why = failure.what();
+    }
+    if (why.empty()) continue;
+    co_await refuse(call.exchange, Dialect::openai,
+                    {.status = 503, .message = model->name + ": " + why, .code = "not_ready"});
+    co_return;
+  }
+  co_await call.exchange.answer(200, "application/json", R"({"status": "ready"})");
+}
+
+Task<> metrics(Call& call) {
+  std::string text = call.gateway.metrics().text();
+  if (const HttpServer* server = call.gateway.server()) {
+    const HttpCounts counts = server->counts();
+    write_gauge(text, "connections", "Open connections of clients.", static_cast<double>(counts.open));
+    write_gauge(text, "answering", "Requests that are being answered.", static_cast<double>(counts.answering));
+    write_gauge(text, "clients_gone", "Clients that left before their answer was whole, since the start.",
+                static_cast<double>(counts.gone));
+  }
+  const SessionStore::Use use = call.gateway.sessions().use();
+  write_gauge(text, "conversations", "Conversations that are kept with their ids.",
+              static_cast<double>(use.conversations));
+  write_gauge(text, "conversation_bytes", "About the memory of these.", static_cast<double>(use.bytes));
+  co_await call.exchange.answer(200, "text/plain; version=0.0.4", text);
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,39 @@
+// The table of routes.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "serve/fronts/errors.h"
+#include "serve/gateway.h"
+
+namespace parlance::serve {
+
+/// One request to one route.
+struct Call {
+  Gateway& gateway;
+  Exchange& exchange;
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+};
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  ///< a '*' at its end stands for anything
+  Dialect dialect;        ///< of its errors
+  bool open = false;      ///< no API key is asked for
+  Task<> (*handle)(Call&);
+};
+std::span<const Route> routes();
+/// The route for a path, of whatever method; null if there is none. `method_fits`: it has this method.
+const Route* route_for(std::string_view method, std::string_view path, bool& method_fits);
+
+// The handlers, by file.
+Task<> chat_completions(Call& call);  // chat.cpp
+Task<> messages(Call& call);
+Task<> responses(Call& call);
+Task<> ollama_chat(Call& call);
+Task<> list_models(Call& call);  // about.cpp
+Task<> health(Call& call);
+Task<> ready(Call& call);
+Task<> metrics(Call& call);
+
+}  // namespace parlance::serve

@@ -1,0 +1,100 @@
+// Finds the route of a request, and answers what goes wrong. Begin reading at Gateway::handle.
+#include "serve/gateway.h"
+
+#include <algorithm>
+
+#include "base/sha256.h"
+#include "serve/fronts/routes.h"
+
+namespace parlance::serve {
+
+namespace {
+
+std::string_view api_key_of(const HttpRequest& request) {
+  constexpr std::string_view kBearer = "Bearer ";
+  std::string_view given = request.header("authorization");
+  if (given.starts_with(kBearer)) return given.substr(kBearer.size());
+  return request.header("x-api-key");
+}
+
+/// Takes the same time wherever the texts differ.
+bool same_secret(std::string_view a, std::string_view b) {
+  const std::string x = sha256(a), y = sha256(b);
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) difference |= static_cast<unsigned>(x[i] ^ y[i]);
+  return difference == 0;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+std::string_view sentence_for(unsigned refused) {
+  switch (refused) {
+    case 408: return "the request did not arrive in time";
+    case 413: return "the request's body is larger than this server takes (--max-body)";
+    case 431: return "the request's header is larger than this server takes (--max-header)";
+    case 503: return "this server has as many connections as it takes (--max-connections)";
+    default: return "the request is not HTTP";
+  }
+}
+
+}  // namespace
+
+std::string owner_of(const HttpRequest& request) { return std::string(api_key_of(request)); }
+
+Gateway::Gateway(GatewayOptions options, std::vector<std::unique_ptr<ServedModel>> models, Log log)
+    : options_(std::move(options)),
+      models_(std::move(models)),
+      sessions_(options_.most_sessions, options_.most_session_bytes),
+      log_(std::move(log)) {}
+
+const ServedModel* Gateway::model_named(std::string_view name) const {
+  for (const auto& model : models_) {
+    if (model->name == name) return model.get();
+  }
+  return models_.size() == 1 ? models_.front().get() : nullptr;
+}
+
+bool Gateway::may_ask(const HttpRequest& request) const {
+  if (options_.api_keys.empty()) return true;
+  const std::string_view given = api_key_of(request);
+  return std::any_of(options_.api_keys.begin(), options_.api_keys.end(),
+                     [given](const std::string& key) { return same_secret(given, key); });
+}
+
+Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
+  Call call{*this, exchange};
+  const HttpRequest& request = exchange.request();
+  bool method_fits = true;
+  const Route* const route = route_for(request.method, request.path, method_fits);
+  const Dialect dialect = route != nullptr ? route->dialect : Dialect::openai;
+  Refusal refusal;
+  if (refused != 0) {
+    refusal = {.status = refused, .message = std::string(sentence_for(refused))};
+  } else if (route == nullptr) {
+    refusal = {.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
+  } else if (!method_fits) {
+    refusal = {.status = 405, .message = request.path + " takes " + std::string(route->method)};
+  } else if (!route->open && !may_ask(request)) {
+    refusal = {.status = 401, .message = "the API key is missing or wrong", .code = "invalid_api_key"};
+  }
+  const bool refuses = refused != 0 || route == nullptr || !method_fits || refusal.status == 401;
+  if (refuses) {
+    if (route != nullptr && !method_fits) exchange.add_header("Allow", route->method);
+    co_await refuse(exchange, dialect, refusal);
+  } else {
+    co_await route->handle(call);
+  }
+  const double seconds = seconds_since(call.begun);
+  const std::string status = std::to_string(exchange.status());
+  metrics_.requests.add("route=\"" + std::string(route != nullptr ? route->path : "other") + "\",status=\"" + status +
+                        "\"");
+  metrics_.whole.add(seconds);
+  log_.say(LogLevel::debug, "request", [&](JsonWriter& line) {
+    line.text("method", request.method).text("path", request.path).raw("status", status);
+    line.raw("seconds", std::to_string(seconds));
+  });
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,66 @@
+// Gateway: answers HTTP requests. It knows models and sessions; each API is a file in fronts/ and rows in routes.cpp.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/reply_api.h"
+#include "serve/http/server.h"
+#include "serve/log.h"
+#include "serve/metrics.h"
+#include "serve/models/model.h"
+#include "serve/sessions/store.h"
+
+namespace parlance::serve {
+
+struct GatewayOptions {
+  std::vector<std::string> api_keys{};  ///< none: every client may ask
+  std::size_t most_sessions = 4096;
+  std::size_t most_session_bytes = std::size_t{1} << 30;
+};
+
+/// A request that is refused, in the words of no API yet.
+struct Refusal {
+  unsigned status = 400;
+  std::string message;
+  std::string path{};  ///< of the member of the request
+  std::string code{};
+};
+Refusal refusal_of(const Error& error);
+
+/// Threads: any.
+class Gateway {
+ public:
+  Gateway(GatewayOptions options, std::vector<std::unique_ptr<ServedModel>> models, Log log);
+
+  /// An HttpHandler.
+  Task<> handle(Exchange& exchange, unsigned refused);
+
+  const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
+  /// The model of this name; with one model alone, that one by whatever name. Null: there is none.
+  const ServedModel* model_named(std::string_view name) const;
+  SessionStore& sessions() { return sessions_; }
+  Metrics& metrics() { return metrics_; }
+  const Log& log() const { return log_; }
+  /// For gauges of the server's connections.
+  void watch(const HttpServer& server) { server_ = &server; }
+  const HttpServer* server() const { return server_; }
+
+ private:
+  bool may_ask(const HttpRequest& request) const;
+
+  GatewayOptions options_;
+  std::vector<std::unique_ptr<ServedModel>> models_;
+  SessionStore sessions_;
+  Metrics metrics_;
+  Log log_;
+  const HttpServer* server_ = nullptr;
+};
+
+/// What a client is told apart by: its API key.
+std::string owner_of(const HttpRequest& request);
+
+}  // namespace parlance::serve

@@ -1,0 +1,358 @@
+// The HTTP server, on Boost.Beast. Begin reading at State::serve, the life of a connection.
+#include "serve/http/server.h"
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <mutex>
+#include <unordered_set>
+
+#include "base/ascii.h"
+
+namespace parlance::serve {
+
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+std::string_view HttpRequest::header(std::string_view name) const {
+  for (const HttpHeader& header : headers) {
+    if (header.name == name) return header.value;
+  }
+  return {};
+}
+
+namespace {
+
+/// A client's connection. All but `close_idle` belongs to its strand.
+struct Connection {
+  beast::tcp_stream stream;
+  beast::flat_buffer buffer;
+  bool answering = false;
+};
+
+std::string lower_case(std::string_view text) {
+  std::string made(text);
+  for (char& c : made) c = ascii::lower(c);
+  return made;
+}
+
+HttpRequest request_of(http::request<http::string_body>&& message) {
+  HttpRequest made;
+  made.method = std::string(message.method_string());
+  const std::string_view target(message.target().data(), message.target().size());
+  const std::size_t question = target.find('?');
+  made.path = std::string(target.substr(0, question));
+  if (question != target.npos) made.query = std::string(target.substr(question + 1));
+  for (const auto& field : message) {
+    made.headers.push_back({lower_case({field.name_string().data(), field.name_string().size()}),
+                            std::string(field.value().data(), field.value().size())});
+  }
+  made.body = std::move(message.body());
+  return made;
+}
+
+/// The answer of one request, written as HTTP says. A client of HTTP/1.0 gets pieces without sizes, up to the close.
+class Answer final : public Exchange {
+ public:
+  Answer(Connection& connection, const HttpLimits& limits) : connection_(connection), limits_(limits) {}
+
+  void take(HttpRequest&& request, unsigned version, bool keep_alive) {
+    request_ = std::move(request);
+    old_ = version < 11;
+    keep_alive_ = keep_alive;
+  }
+  void close_after() { keep_alive_ = false; }
+  bool keep_alive() const { return keep_alive_ && (!begun() || ended_); }
+
+  Task<> answer(unsigned status, std::string_view type, std::string_view body) override {
+    std::string out = head(status, type);
+    out.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
+    if (request_.method != "HEAD") out += body;
+    ended_ = true;
+    co_await send(out);
+  }
+
+  Task<> begin(unsigned status, std::string_view type) override {
+    if (old_) keep_alive_ = false;
+    out_ = head(status, type);
+    out_ += "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
+    out_ += old_ ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n";
+    co_await send(out_);
+  }
+
+  Task<> write(std::string_view piece) override {
+    if (piece.empty()) co_return;  // an empty chunk would be the end
+    out_.clear();
+    if (!old_) append_size(piece.size());
+    out_ += piece;
+    if (!old_) out_ += "\r\n";
+    co_await send(out_);
+    if (out_.capacity() > kMostKept) out_ = {};
+  }
+
+  Task<> end() override {
+    ended_ = true;
+    if (!old_) co_await send("0\r\n\r\n");
+  }
+
+ private:
+  static constexpr std::size_t kMostKept = std::size_t{16} << 10;
+
+  std::string head(unsigned status, std::string_view type) {
+    status_ = status;
+    const auto reason = http::obsolete_reason(static_cast<http::status>(status));
+    std::string out = old_ ? "HTTP/1.0 " : "HTTP/1.1 ";
+    out.append(std::to_string(status)).append(" ").append(reason.data(), reason.size()).append("\r\n");
+    if (!type.empty()) out.append("Content-Type: ").append(type).append("\r\n");
+    for (const HttpHeader& header : headers_) out.append(header.name).append(": ").append(header.value).append("\r\n");
+    if (!keep_alive_) out += "Connection: close\r\n";
+    if (keep_alive_ && old_) out += "Connection: keep-alive\r\n";
+    return out;
+  }
+
+  void append_size(std::size_t size) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    char text[16];
+    std::size_t at = sizeof text;
+    do {
+      text[--at] = kDigits[size & 15];
+      size >>= 4;
+    } while (size > 0);
+    out_.append(text + at, sizeof text - at).append("\r\n");
+  }
+
+  Task<> send(std::string_view bytes) {
+    connection_.stream.expires_after(limits_.send);
+    co_await asio::async_write(connection_.stream, asio::buffer(bytes.data(), bytes.size()), asio::use_awaitable);
+  }
+
+  Connection& connection_;
+  const HttpLimits& limits_;
+  std::string out_;
+  bool old_ = false;
+  bool keep_alive_ = true;
+  bool ended_ = false;
+};
+
+/// Ends when the client has closed its connection. Bytes of a next request are left where they are.
+Task<> client_gone(tcp::socket& socket) {
+  error_code failed;
+  co_await socket.async_wait(tcp::socket::wait_read, asio::redirect_error(asio::use_awaitable, failed));
+  char byte = 0;
+  const bool more = !failed && ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  if (!more) co_return;
+  asio::steady_timer never(socket.get_executor(), asio::steady_timer::time_point::max());
+  co_await never.async_wait(asio::redirect_error(asio::use_awaitable, failed));
+}
+
+unsigned status_of(error_code failed) {
+  if (failed == http::error::body_limit) return 413;
+  if (failed == http::error::header_limit) return 431;
+  if (failed == beast::error::timeout) return 408;
+  return 400;
+}
+
+/// Did the client leave, without anything that could be answered?
+bool is_end(error_code failed) {
+  return failed == http::error::end_of_stream || failed == http::error::partial_message ||
+         failed.category() == asio::error::get_system_category() || failed == asio::error::eof;
+}
+
+}  // namespace
+
+struct HttpServer::State : std::enable_shared_from_this<State> {
+  State(asio::io_context& in, HttpLimits most, HttpHandler answers)
+      : context(in), limits(most), handler(std::move(answers)) {}
+
+  asio::io_context& context;
+  const HttpLimits limits;
+  const HttpHandler handler;
+  std::atomic<bool> draining = false;
+  std::atomic<std::uint64_t> accepted = 0, gone = 0;
+  std::atomic<std::size_t> answering = 0;
+  mutable std::mutex mutex;  // of what follows
+  std::vector<std::shared_ptr<tcp::acceptor>> acceptors;
+  std::unordered_set<std::shared_ptr<Connection>> connections;
+
+  std::size_t open() const {
+    const std::lock_guard lock(mutex);
+    return connections.size();
+  }
+
+  Task<> accept(std::shared_ptr<tcp::acceptor> acceptor) {
+    while (acceptor->is_open()) {
+      error_code failed;
+      tcp::socket socket = co_await acceptor->async_accept(asio::make_strand(context),
+                                                           asio::redirect_error(asio::use_awaitable, failed));
+      if (failed == asio::error::operation_aborted || failed == asio::error::bad_descriptor) co_return;
+      if (failed) {  // no file descriptor left, mostly: others will be given back
+        asio::steady_timer pause(acceptor->get_executor(), std::chrono::milliseconds(50));
+        co_await pause.async_wait(asio::use_awaitable);
+        continue;
+      }
+      ++accepted;
+      start(std::move(socket));
+    }
+  }
+
+  void start(tcp::socket&& socket) {
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    const asio::any_io_executor strand = socket.get_executor();
+    auto connection = std::make_shared<Connection>(Connection{beast::tcp_stream(std::move(socket)), {}, false});
+    {
+      const std::lock_guard lock(mutex);
+      connections.insert(connection);
+    }
+    asio::co_spawn(strand, live(connection), [self = shared_from_this(), connection](const std::exception_ptr&) {
+      const std::lock_guard lock(self->mutex);
+      self->connections.erase(connection);
+    });
+  }
+
+  Task<> live(std::shared_ptr<Connection> connection) {
+    const auto self = shared_from_this();
+    const bool full = open() > limits.connections;
+    while (co_await serve(*connection, full)) {
+    }
+    error_code ignored;
+    connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  }
+
+  /// One request. May there be another on this connection?
+  Task<bool> serve(Connection& connection, bool full) {
+    Answer answer(connection, limits);
+    const unsigned refused = co_await receive(connection, answer);
+    if (refused == kGone) co_return false;
+    if (refused != 0 || full || draining) answer.close_after();
+    connection.answering = true;
+    ++answering;
+    const bool whole = co_await handle(connection, answer, full ? 503 : refused);
+    --answering;
+    connection.answering = false;
+    if (!whole) ++gone;
+    co_return whole&& answer.keep_alive() && !draining;
+  }
+
+  static constexpr unsigned kGone = 1;
+  static constexpr std::size_t kFirstRead = 512;
+
+  /// Reads a request. Returns 0, the status to refuse it with, or kGone.
+  Task<unsigned> receive(Connection& connection, Answer& answer) {
+    error_code failed;
+    auto caught = asio::redirect_error(asio::use_awaitable, failed);
+    if (connection.buffer.size() == 0) {
+      connection.buffer = {};  // a connection that waits holds little
+      connection.stream.expires_after(limits.idle);
+      const std::size_t got = co_await connection.stream.async_read_some(connection.buffer.prepare(kFirstRead), caught);
+      if (failed) co_return kGone;
+      connection.buffer.commit(got);
+    }
+    http::request_parser<http::string_body> parser;
+    parser.header_limit(static_cast<std::uint32_t>(limits.header));
+    parser.body_limit(limits.body);
+    connection.stream.expires_after(limits.receive);
+    co_await http::async_read_header(connection.stream, connection.buffer, parser, caught);
+    if (!failed && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      co_await asio::async_write(connection.stream, asio::buffer(kContinue.data(), kContinue.size()), caught);
+    }
+    if (!failed) {
+      connection.stream.expires_after(limits.receive);
+      co_await http::async_read(connection.stream, connection.buffer, parser, caught);
+    }
+    if (failed && is_end(failed)) co_return kGone;
+    const unsigned version = parser.get().version();
+    const bool keep_alive = parser.get().keep_alive();
+    answer.take(request_of(parser.release()), version, keep_alive && !failed);
+    co_return failed ? status_of(failed) : 0;
+  }
+
+  /// Lets the handler answer, until the client is gone. Is the answer whole?
+  Task<bool> handle(Connection& connection, Answer& answer, unsigned refused) {
+    using namespace asio::experimental::awaitable_operators;
+    const auto done = co_await (guarded(answer, refused) || client_gone(connection.stream.socket()));
+    co_return done.index() == 0 && std::get<0>(done);
+  }
+
+  Task<bool> guarded(Answer& answer, unsigned refused) {
+    try {
+      co_await handler(answer, refused);
+      co_return answer.begun();
+    } catch (const std::exception&) {  // the client is gone, or takes nothing
+      co_return false;
+    }
+  }
+};
+
+HttpServer::HttpServer(asio::io_context& context, HttpLimits limits, HttpHandler handler)
+    : state_(std::make_shared<State>(context, limits, std::move(handler))) {}
+
+HttpServer::~HttpServer() { drain(); }
+
+Result<std::uint16_t> HttpServer::listen(const std::string& address, std::uint16_t port) {
+  error_code failed;
+  const auto ip = asio::ip::make_address(address, failed);
+  if (failed) return Error(ErrorCode::usage, "'" + address + "' is no IP address").hint("127.0.0.1, ::1 or 0.0.0.0");
+  auto acceptor = std::make_shared<tcp::acceptor>(asio::make_strand(state_->context));
+  const tcp::endpoint endpoint(ip, port);
+  acceptor->open(endpoint.protocol(), failed);
+  if (!failed) acceptor->set_option(tcp::acceptor::reuse_address(true), failed);
+  if (!failed) acceptor->bind(endpoint, failed);
+  if (!failed) acceptor->listen(asio::socket_base::max_listen_connections, failed);
+  if (failed) {
+    return Error(ErrorCode::file,
+                 "cannot listen on " + address + " port " + std::to_string(port) + ": " + failed.message())
+        .hint("--port 0 takes any free port");
+  }
+  const std::uint16_t got = acceptor->local_endpoint(failed).port();
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->acceptors.push_back(acceptor);
+  }
+  asio::co_spawn(acceptor->get_executor(), state_->accept(acceptor), [keep = state_](const std::exception_ptr&) {});
+  return got;
+}
+
+void HttpServer::drain() {
+  state_->draining = true;
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& acceptor : state_->acceptors) {
+    asio::post(acceptor->get_executor(), [acceptor] {
+      error_code ignored;
+      acceptor->close(ignored);
+    });
+  }
+  for (const auto& connection : state_->connections) {
+    asio::post(connection->stream.get_executor(), [connection] {
+      if (!connection->answering) connection->stream.cancel();
+    });
+  }
+}
+
+void HttpServer::close() {
+  drain();
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& connection : state_->connections)
+    asio::post(connection->stream.get_executor(), [connection] { connection->stream.close(); });
+}
+
+HttpCounts HttpServer::counts() const { return {state_->accepted, state_->open(), state_->answering, state_->gone}; }
+
+}  // namespace parlance::serve

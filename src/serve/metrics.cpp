@@ -1,0 +1,83 @@
+// Writes counts in Prometheus' text format.
+#include "serve/metrics.h"
+
+#include <charconv>
+
+namespace parlance::serve {
+
+namespace {
+
+void write_head(std::string& out, std::string_view name, std::string_view help, std::string_view type) {
+  out.append("# HELP parlance_").append(name).append(" ").append(help);
+  out.append("\n# TYPE parlance_").append(name).append(" ").append(type).append("\n");
+}
+
+/// The shortest text of a number.
+std::string number_text(double value) {
+  char text[32];
+  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);
+  return failed == std::errc() ? std::string(text, end) : "0";
+}
+
+void write_line(std::string& out, std::string_view name, std::string_view behind, const std::string& value) {
+  out.append("parlance_").append(name).append(behind).append(" ").append(value).append("\n");
+}
+
+}  // namespace
+
+void Histogram::add(double seconds) {
+  std::size_t at = 0;
+  while (at < kBounds.size() && seconds > kBounds[at]) ++at;
+  ++counts_[at];
+  microseconds_ += static_cast<std::uint64_t>(seconds * 1e6);
+}
+
+void Histogram::write(std::string& out, std::string_view name, std::string_view help) const {
+  write_head(out, name, help, "histogram");
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at < kBounds.size(); ++at) {
+    sum += counts_[at];
+    write_line(out, name, "_bucket{le=\"" + number_text(kBounds[at]) + "\"}", std::to_string(sum));
+  }
+  sum += counts_.back();
+  write_line(out, name, "_bucket{le=\"+Inf\"}", std::to_string(sum));
+  write_line(out, name, "_sum", number_text(static_cast<double>(microseconds_) / 1e6));
+  write_line(out, name, "_count", std::to_string(sum));
+}
+
+void Counter::add(const std::string& labels, std::uint64_t by) {
+  const std::lock_guard lock(mutex_);
+  counts_[labels] += by;
+}
+
+void Counter::write(std::string& out, std::string_view name, std::string_view help) const {
+  write_head(out, name, help, "counter");
+  const std::lock_guard lock(mutex_);
+  for (const auto& [labels, count] : counts_) {
+    write_line(out, name, labels.empty() ? "" : "{" + labels + "}", std::to_string(count));
+  }
+}
+
+std::string Metrics::text() const {
+  std::string out;
+  requests.write(out, "requests_total", "Requests by route and status.");
+  tokens.write(
+      out, "tokens_total",
+      "Tokens by kind: of prompts, of these those of earlier turns, those that the engine evaluated, those sampled.");
+  prefix_breaks.write(out, "prefix_breaks_total",
+                      "Turns whose prompt does not begin with the ids of the turn before, by cause.");
+  engine_failures.write(out, "engine_failures_total", "Failures of engines by kind.");
+  malformed.write(out, "malformed_total", "Parts of replies that were not as the model's format has them, by fault.");
+  guarded.write(out, "guarded_total", "Texts in requests that look like control tokens and were encoded as text.");
+  prepare.write(out, "prepare_seconds", "From the last byte of a request to the request to the engine.");
+  first_token.write(out, "first_token_seconds", "From the request to the engine to its first token.");
+  whole.write(out, "request_seconds", "From the last byte of a request to the last byte of its answer.");
+  return out;
+}
+
+void write_gauge(std::string& out, std::string_view name, std::string_view help, double value) {
+  write_head(out, name, help, "gauge");
+  write_line(out, name, "", number_text(value));
+}
+
+}  // namespace parlance::serve

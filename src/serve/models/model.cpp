@@ -1,0 +1,35 @@
+// What a served model needs to know of its tokenizer.
+#include "serve/models/model.h"
+
+#include <algorithm>
+
+namespace parlance::serve {
+
+bool ServedModel::is_stop(TokenId id) const {
+  return std::find(stop_ids.begin(), stop_ids.end(), id) != stop_ids.end();
+}
+
+RenderOptions ServedModel::render_now() const {
+  RenderOptions options = render;
+  if (clock) options.now = clock();
+  return options;
+}
+
+Result<void> complete(ServedModel& model) {
+  const TokenizerFacts& facts = model.tokenizer->facts();
+  for (const AddedToken& token : facts.added) {
+    const auto at = static_cast<std::size_t>(token.id);
+    if (token.id < 0) continue;
+    if (model.control.size() <= at) model.control.resize(at + 1);
+    model.control[at] = true;
+  }
+  Result<std::vector<StopToken>> stops = model.reader.stop_tokens(*model.tokenizer, model.render);
+  if (!stops) return stops.error();
+  model.stops = std::move(*stops);
+  for (const StopToken& stop : model.stops) {
+    if (stop.id >= 0) model.stop_ids.push_back(stop.id);
+  }
+  return {};
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,38 @@
+// ServedModel: a model that the gateway offers: its templates, its tokenizer, its engine.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "parlance/request.h"
+#include "serve/backends/backend.h"
+
+namespace parlance::serve {
+
+/// Threads: any number may use one.
+struct ServedModel {
+  std::string name;
+  std::shared_ptr<Backend> backend;
+  RequestReader reader;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::vector<StopToken> stops{};
+  std::vector<TokenId> stop_ids{};
+  std::vector<bool> control{};  ///< by id: the token is a control token, as ReplyParser::feed_token() takes it
+  RenderOptions render{};
+  std::function<CivilTime()> clock{};  ///< null: the time of `render`
+  TokenizeOptions tokenize{};
+  mutable GrammarCache grammars{};
+
+  bool is_control(TokenId id) const {
+    return id >= 0 && static_cast<std::size_t>(id) < control.size() && control[static_cast<std::size_t>(id)];
+  }
+  bool is_stop(TokenId id) const;
+  /// For a session that begins.
+  RenderOptions render_now() const;
+};
+
+/// Fills what follows from the reader and the tokenizer. Fails as RequestReader::stop_tokens() does.
+Result<void> complete(ServedModel& model);
+
+}  // namespace parlance::serve

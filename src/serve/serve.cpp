@@ -1,0 +1,134 @@
+// Starts the gateway and ends it. Begin reading at serve.
+#include "serve/serve.h"
+
+#include <sys/resource.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <thread>
+
+#include "serve/gateway.h"
+
+namespace parlance::serve {
+
+namespace {
+
+Result<std::unique_ptr<ServedModel>> open_model(ModelOptions&& model, const ServeOptions& options) {
+  Result<HttpAddress> address = HttpAddress::parse(model.engine_url);
+  if (!address) return address.error();
+  Result<std::unique_ptr<Backend>> backend =
+      open_backend(model.engine_kind, {.address = std::move(*address),
+                                       .limits = {.first_byte = options.first_byte, .between = options.stall},
+                                       .model = std::move(model.engine_model),
+                                       .api_key = std::move(model.engine_api_key)});
+  if (!backend) return backend.error();
+  auto made = std::make_unique<ServedModel>(ServedModel{.name = std::move(model.name),
+                                                        .backend = std::move(*backend),
+                                                        .reader = std::move(model.reader),
+                                                        .tokenizer = std::move(model.tokenizer),
+                                                        .render = model.render,
+                                                        .clock = std::move(model.clock),
+                                                        .tokenize = std::move(model.tokenize)});
+  if (Result<void> done = complete(*made); !done) return done.error();
+  return made;
+}
+
+/// Each connection takes a file descriptor, and each that waits for an engine another.
+void raise_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string url_of(const std::string& address, std::uint16_t port) {
+  const bool is_six = address.find(':') != address.npos;
+  return "http://" + (is_six ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+/// Ends the program's run: at the first signal requests that are under way are answered, at the second nothing is.
+class Ending {
+ public:
+  Ending(asio::io_context& context, HttpServer& server, const Gateway& gateway, std::chrono::milliseconds grace)
+      : context_(context),
+        server_(server),
+        gateway_(gateway),
+        grace_(grace),
+        signals_(context, SIGTERM, SIGINT),
+        timer_(context) {
+    wait();
+  }
+
+ private:
+  void wait() {
+    signals_.async_wait([this](const boost::system::error_code& failed, int) {
+      if (failed) return;
+      if (drains_) return context_.stop();
+      drains_ = true;
+      gateway_.log().say(LogLevel::warning, "draining");
+      server_.drain();
+      end_ = std::chrono::steady_clock::now() + grace_;
+      look();
+      wait();
+    });
+  }
+  void look() {
+    if (server_.counts().open == 0 || std::chrono::steady_clock::now() > end_) return context_.stop();
+    timer_.expires_after(std::chrono::milliseconds(20));
+    timer_.async_wait([this](const boost::system::error_code& failed) {
+      if (!failed) look();
+    });
+  }
+
+  asio::io_context& context_;
+  HttpServer& server_;
+  const Gateway& gateway_;
+  const std::chrono::milliseconds grace_;
+  asio::signal_set signals_;
+  asio::steady_timer timer_;
+  std::chrono::steady_clock::time_point end_{};
+  bool drains_ = false;
+};
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, std::string_view>> engine_kinds() {
+  std::vector<std::pair<std::string_view, std::string_view>> all;
+  for (const BackendFacts* facts : backend_kinds()) all.emplace_back(facts->name, facts->sentence);
+  return all;
+}
+
+Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
+  std::vector<std::unique_ptr<ServedModel>> served;
+  for (ModelOptions& model : models) {
+    Result<std::unique_ptr<ServedModel>> opened = open_model(std::move(model), options);
+    if (!opened) return opened.error();
+    served.push_back(std::move(*opened));
+  }
+  raise_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);
+  const unsigned threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  asio::io_context context(static_cast<int>(threads));
+  Gateway gateway({.api_keys = options.api_keys,
+                   .most_sessions = options.most_sessions,
+                   .most_session_bytes = options.most_session_bytes},
+                  std::move(served), Log(static_cast<LogLevel>(options.log_level), options.log));
+  HttpServer server(context, options.http,
+                    [&gateway](Exchange& exchange, unsigned refused) { return gateway.handle(exchange, refused); });
+  gateway.watch(server);
+  const Result<std::uint16_t> port = server.listen(options.address, options.port);
+  if (!port) return port.error();
+  const std::string url = url_of(options.address, *port);
+  gateway.log().say(LogLevel::warning, "listening", [&url](JsonWriter& line) { line.text("url", url); });
+  if (options.listening) options.listening(url);
+  Ending ending(context, server, gateway, options.drain);
+  std::vector<std::jthread> others;
+  for (unsigned number = 1; number < threads; ++number) others.emplace_back([&context] { context.run(); });
+  context.run();
+  others.clear();
+  return {};
+}
+
+}  // namespace parlance::serve

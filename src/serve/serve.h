@@ -1,0 +1,54 @@
+// The gateway as a program runs it. No header of the network is needed for it.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/request.h"
+#include "serve/http/limits.h"
+
+namespace parlance::serve {
+
+/// A model to offer, and the engine that runs it.
+struct ModelOptions {
+  std::string name;
+  std::string engine_kind;  ///< "llama-server"
+  std::string engine_url;
+  std::string engine_model{};    ///< the engine's own name of it, where the engine has several
+  std::string engine_api_key{};  ///< sent to the engine
+  RequestReader reader;
+  std::unique_ptr<Tokenizer> tokenizer;
+  RenderOptions render{};
+  std::function<CivilTime()> clock{};  ///< what strftime_now() shows in a session that begins; null: RenderOptions::now
+  TokenizeOptions tokenize{};
+};
+
+struct ServeOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+  unsigned threads = 0;  ///< 0: as many as cores
+  HttpLimits http{};
+  std::chrono::milliseconds first_byte = std::chrono::minutes(10);  ///< of an engine
+  std::chrono::milliseconds stall = std::chrono::seconds(120);      ///< between the pieces of an engine's answer
+  std::chrono::milliseconds drain = std::chrono::seconds(30);       ///< for requests that are under way at SIGTERM
+  std::vector<std::string> api_keys{};
+  std::size_t most_sessions = 4096;
+  std::size_t most_session_bytes = std::size_t{1} << 30;
+  unsigned log_level = 2;  ///< 0 errors, 1 warnings, 2 each turn, 3 each request
+  std::function<void(std::string_view line)> log{};
+  /// Is told the address once it listens: "http://127.0.0.1:8080".
+  std::function<void(const std::string& url)> listening{};
+};
+
+/// The kinds of engines with a sentence each, for help.
+std::vector<std::pair<std::string_view, std::string_view>> engine_kinds();
+
+/// Serves until SIGTERM or SIGINT, then answers what is under way. Fails with usage and file (address, port, engine),
+/// and as RequestReader::stop_tokens() does.
+Result<void> serve(ServeOptions options, std::vector<ModelOptions> models);
+
+}  // namespace parlance::serve

@@ -1,0 +1,171 @@
+// Finds the session of a request and goes on from it. Begin reading at prepare_prompt.
+#include "serve/sessions/go_on.h"
+
+#include "base/ascii.h"
+#include "parlance/json.h"
+
+namespace parlance::serve {
+
+Message message_of(Value value) {
+  Message message;
+  message.role = value["role"].text();
+  for (const DictEntry& member : value.members()) {
+    if (member.key.text() != "role")
+      message.members.push_back({std::string(member.key.text()), json_text(member.value)});
+  }
+  return message;
+}
+
+std::vector<Message> messages_from(const Conversation& conversation, std::size_t from) {
+  std::vector<Message> all;
+  const std::span<const Value> items = conversation.messages().items();
+  for (std::size_t at = from; at < items.size(); ++at) all.push_back(message_of(items[at]));
+  return all;
+}
+
+namespace {
+
+std::string_view name_of(PrefixCause cause) {
+  switch (cause) {
+    case PrefixCause::rewritten: return "rewritten";
+    case PrefixCause::other_reply: return "other_reply";
+    case PrefixCause::across_border: return "across_border";
+  }
+  return "";
+}
+
+PrefixBreak break_of(const PrefixDifference& found, std::size_t ids) {
+  PrefixBreak made{
+      .sentence = found.sentence(), .path = found.changed_input, .cause = std::string(name_of(found.cause))};
+  if (made.path.empty()) made.path = found.after.path.empty() ? found.before.path : found.after.path;
+  const Location& place = found.after.place;
+  if (place.line > 0) made.template_place = place.name + ":" + std::to_string(place.line);
+  made.kept = std::min(found.token, ids);
+  made.lost = ids - made.kept;
+  return made;
+}
+
+/// The reply and what follows it, in the forms in which a template may write the reply as it was sampled: as a message,
+/// without blanks around its content, with its calls as text.
+std::vector<std::vector<Message>> ways_to_go_on(const Held& held, const std::vector<Message>& more) {
+  std::vector<std::vector<Message>> ways;
+  const auto add = [&](Message reply) {
+    std::vector<Message> all = {std::move(reply)};
+    all.insert(all.end(), more.begin(), more.end());
+    ways.push_back(std::move(all));
+  };
+  add(held.reply);
+  const std::string_view content = held.reply.content;
+  for (const std::string_view trimmed : {ascii::trimmed_left(content), ascii::trimmed(content)}) {
+    if (trimmed == content) continue;
+    Message other = held.reply;
+    other.content = std::string(trimmed);
+    add(std::move(other));
+  }
+  Message written = held.reply;
+  written.content = held.written;
+  written.tool_calls.clear();
+  add(std::move(written));
+  return ways;
+}
+
+/// Goes on with messages behind the reply. Where nothing does, `broken` says why the first way did not.
+std::optional<Session> extended(const Held& held, const std::vector<Message>& more,
+                                std::optional<PrefixBreak>& broken) {
+  const std::size_t ids = held.session.ids().size();
+  Session session = held.session.copy();
+  const std::string written_path = "messages[" + std::to_string(held.messages - 1) + "].content";
+  const std::vector<std::vector<Message>> ways = ways_to_go_on(held, more);
+  for (const std::vector<Message>& way : ways) {
+    // The control tokens in the reply as it was written were sampled.
+    const bool is_written = &way == &ways.back();
+    const std::vector<std::string> trust = is_written ? std::vector{written_path} : std::vector<std::string>();
+    const Result<Extension> extension = session.extend(way, trust);
+    if (extension) return session;
+    if (extension.error().code() != ErrorCode::history_rewritten) return std::nullopt;
+    if (!broken && session.difference()) broken = break_of(*session.difference(), ids);
+  }
+  return std::nullopt;
+}
+
+/// The conversation of a session with its own replies, which clients give back without their reasoning, and new
+/// messages.
+Result<Conversation> restored(const Held& held, const std::vector<Message>& more) {
+  Conversation all = held.session.conversation().copy();
+  if (Result<void> added = all.add(held.reply); !added) return added.error();
+  for (const Message& message : more) {
+    if (Result<void> added = all.add(message); !added) return added.error();
+  }
+  return all;
+}
+
+/// A session that this request goes on from, or, behind `exact`, one that it may have meant to go on from.
+struct Found {
+  std::shared_ptr<const Held> held;
+  bool exact = false;
+};
+
+Found find(SessionStore& store, const MessageKeys& keys, const Key& variables, const SessionHints& hints,
+           const ServedModel& model) {
+  const auto usable = [&](const std::shared_ptr<const Held>& held) { return held && held->model == model.name; };
+  for (std::size_t count = keys.whole.size(); count > 0; --count) {
+    std::shared_ptr<const Held> held = store.by_key(keys.whole[count - 1]);
+    if (usable(held)) return {held, held->variables == variables};
+  }
+  if (!hints.session.empty()) {
+    if (std::shared_ptr<const Held> held = store.by_session(hints.session, hints.owner); usable(held)) return {held};
+  }
+  for (std::size_t count = keys.without_system.size(); count > 1; --count) {
+    std::shared_ptr<const Held> held = store.by_key_without_system(keys.without_system[count - 1]);
+    if (usable(held) && held->messages > 1) return {held};
+  }
+  return {};
+}
+
+/// The request as its own conversation, which may begin as the session does all the same: where tools were added behind
+/// the messages, say.
+std::optional<Session> as_whole(const Held& held, const Conversation& conversation,
+                                std::optional<PrefixBreak>& broken) {
+  Session session = held.session.copy();
+  const Result<Extension> extension = session.extend(conversation.copy());
+  if (extension) return session;
+  if (session.difference()) {
+    broken = break_of(*session.difference(), held.session.ids().size());
+    broken->volatile_line = broken->path.starts_with("messages[0]");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<PreparedPrompt> prepare_prompt(const ServedModel& model, SessionStore& store, ChatRequest& request,
+                                      const SessionHints& hints, const std::string& new_id) {
+  Conversation& conversation = request.conversation;
+  MessageKeys keys = message_keys(conversation, hints.owner);
+  Key variables = variables_key(conversation);
+  const Found found = find(store, keys, variables, hints, model);
+  std::optional<PrefixBreak> broken;
+  std::optional<Session> session;
+  if (found.held) {
+    const std::vector<Message> more = messages_from(conversation, std::min(found.held->messages, keys.whole.size()));
+    session = found.exact ? extended(*found.held, more, broken) : as_whole(*found.held, conversation, broken);
+    if (!session && found.exact) {
+      Result<Conversation> all = restored(*found.held, more);
+      if (all) conversation = std::move(*all);
+    }
+  }
+  const std::size_t reused = session ? found.held->session.ids().size() : 0;
+  if (!session) {
+    const Result<Template>& chosen = model.reader.template_for(conversation);
+    if (!chosen) return chosen.error();
+    Result<Session> begun = Session::begin(*chosen, *model.tokenizer, std::move(conversation),
+                                           {.render = model.render_now(), .tokenize = model.tokenize});
+    if (!begun) return begun.error();
+    session.emplace(std::move(*begun));
+  }
+  const std::string id = !hints.session.empty() ? hints.session : found.held ? found.held->id : new_id;
+  return PreparedPrompt{std::move(*session), found.held,          reused, std::move(broken), id,
+                        std::move(keys),     std::move(variables)};
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,49 @@
+// The prompt of a request as ids: those of its session so far, as they were sampled, and the new ones.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "serve/models/model.h"
+#include "serve/sessions/store.h"
+
+namespace parlance::serve {
+
+/// Where a request says that it goes on.
+struct SessionHints {
+  std::string owner{};     ///< keeps clients apart
+  std::string session{};   ///< an id that the client names; "": it names none
+  std::string response{};  ///< previous_response_id
+};
+
+/// Why the ids of an earlier turn could not be kept.
+struct PrefixBreak {
+  std::string sentence{};        ///< for people
+  std::string template_place{};  ///< "chat_template:12"; "": unknown
+  std::string path{};            ///< of the input
+  std::string cause{};           ///< "rewritten", "other_reply", "across_border"
+  std::size_t kept = 0;          ///< tokens that both prompts begin with
+  std::size_t lost = 0;          ///< tokens of the earlier turns behind these
+  bool volatile_line = false;    ///< a line at the head of the conversation that changes between turns
+};
+
+struct PreparedPrompt {
+  Session session;                   ///< its ids are the prompt
+  std::shared_ptr<const Held> from;  ///< the conversation that it goes on from; null: none is known
+  std::size_t reused = 0;            ///< ids at the beginning that are those of the earlier turn
+  std::optional<PrefixBreak> broken{};
+  std::string id;  ///< of the session
+  MessageKeys keys;
+  Key variables;
+};
+
+/// Fails as Template::render and tokenize() do.
+Result<PreparedPrompt> prepare_prompt(const ServedModel& model, SessionStore& store, ChatRequest& request,
+                                      const SessionHints& hints, const std::string& new_id);
+
+/// A message of a conversation as one to add. What passes made of it stays as it is.
+Message message_of(Value value);
+/// The messages behind the first `from`.
+std::vector<Message> messages_from(const Conversation& conversation, std::size_t from);
+
+}  // namespace parlance::serve

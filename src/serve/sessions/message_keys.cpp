@@ -1,0 +1,101 @@
+// Hashes messages. Begin reading at message_keys.
+#include "serve/sessions/message_keys.h"
+
+#include "base/ascii.h"
+#include "base/sha256.h"
+#include "parlance/json.h"
+#include "parlance/json_writer.h"
+
+namespace parlance::serve {
+
+namespace {
+
+/// The text of a content that is a string or a list of parts of text; other parts as JSON.
+std::string text_of(Value content) {
+  if (content.is_string()) return std::string(content.text());
+  std::string text;
+  for (const Value& part : content.items()) {
+    const Value said = part["text"];
+    text += said.is_string() ? std::string(said.text()) : json_text(part);
+  }
+  return text;
+}
+
+/// JSON without what depends on how it was written.
+std::string plain_arguments(std::string_view json) {
+  Document parsed;
+  return parsed.parse(json) ? json_text(parsed.root()) : std::string(json);
+}
+
+void add_call(JsonWriter& calls, std::string_view name, std::string_view arguments) {
+  calls.item(JsonWriter('{').text("name", name).text("arguments", arguments).take());
+}
+
+std::string said_by_assistant(std::string_view content, std::string calls) {
+  return JsonWriter('{').text("content", ascii::trimmed(content)).raw("calls", calls).take();
+}
+
+std::string said_by_assistant(Value message) {
+  JsonWriter calls('[');
+  for (const Value& call : message["tool_calls"].items()) {
+    const Value custom = call["custom"];
+    if (!custom.is_undefined()) {
+      const std::string input = JsonWriter('{').text("input", custom["input"].text()).take();
+      add_call(calls, custom["name"].text(), plain_arguments(input));
+      continue;
+    }
+    const Value arguments = call["function"]["arguments"];
+    add_call(calls, call["function"]["name"].text(),
+             arguments.is_string() ? plain_arguments(arguments.text()) : json_text(arguments));
+  }
+  return said_by_assistant(text_of(message["content"]), calls.take());
+}
+
+std::string said_by_assistant(const ReplyMessage& reply) {
+  JsonWriter calls('[');
+  for (const ReplyCall& call : reply.calls) add_call(calls, call.name, plain_arguments(call.arguments));
+  return said_by_assistant(reply.content, calls.take());
+}
+
+/// The members of a result that clients and templates do not agree on are left out: ids are made up anew.
+std::string said_by_others(Value message) {
+  JsonWriter text('{');
+  for (const DictEntry& member : message.members()) {
+    const std::string_view name = member.key.text();
+    if (name == "tool_call_id" || name == "id") continue;
+    if (name == "content")
+      text.text(name, text_of(member.value));
+    else
+      text.raw(name, json_text(member.value));
+  }
+  return text.take();
+}
+
+}  // namespace
+
+MessageKeys message_keys(const Conversation& conversation, std::string_view owner) {
+  MessageKeys keys;
+  const Key start = sha256(owner);
+  Key whole = start, rest = start;
+  for (const Value& message : conversation.messages().items()) {
+    const std::string_view role = message["role"].text();
+    const std::string said = role == "assistant" ? said_by_assistant(message) : said_by_others(message);
+    whole = sha256(whole + said);
+    if (role != "system" && role != "developer") rest = sha256(rest + said);
+    keys.whole.push_back(whole);
+    keys.without_system.push_back(rest);
+  }
+  return keys;
+}
+
+Key key_after(const Key& before, const ReplyMessage& reply) { return sha256(before + said_by_assistant(reply)); }
+
+Key variables_key(const Conversation& conversation) {
+  JsonWriter text('{');
+  for (const DictEntry& member : conversation.variables().members()) {
+    if (member.key.text() != "messages") text.raw(member.key.text(), json_text(member.value));
+  }
+  return sha256(text.take());
+}
+
+}  // namespace parlance::serve

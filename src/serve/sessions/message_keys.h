@@ -1,0 +1,32 @@
+// Keys of conversations: which request goes on from which earlier one.
+//
+// A conversation's key is a hash over its messages in order, so that the key of its beginning is found on the way. What
+// clients change of a reply that they send back does not count: its reasoning, the ids of its calls, blanks around its
+// content, whether arguments are a string or an object.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/conversation.h"
+#include "parlance/reply.h"
+
+namespace parlance::serve {
+
+/// SHA-256, in hexadecimal digits. Nobody can make two conversations of one key.
+using Key = std::string;
+
+/// The keys of the first 1, 2, … messages.
+struct MessageKeys {
+  std::vector<Key> whole;
+  std::vector<Key> without_system;  ///< the same without the system messages, which clients change between turns
+};
+
+/// `owner` keeps clients apart: nobody finds the conversation of another API key.
+MessageKeys message_keys(const Conversation& conversation, std::string_view owner);
+/// The key after a reply to a conversation whose key is `before`.
+Key key_after(const Key& before, const ReplyMessage& reply);
+/// Of everything but the messages: tools, documents, variables.
+Key variables_key(const Conversation& conversation);
+
+}  // namespace parlance::serve

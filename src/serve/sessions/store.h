@@ -1,0 +1,67 @@
+// SessionStore: conversations with their ids, as they were after each one's last reply.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "parlance/session.h"
+#include "serve/sessions/message_keys.h"
+
+namespace parlance::serve {
+
+/// A conversation up to and with a reply. It never changes: a request that goes on from it takes a copy.
+struct Held {
+  std::string id;           ///< of the session, for people and for headers
+  std::string response_id;  ///< of the answer, for previous_response_id
+  std::string model;
+  Session session;        ///< ends with the ids that were sampled
+  Message reply{};        ///< as templates take it
+  std::string written{};  ///< the reply as the model wrote it, without its reasoning and its end
+  Key key{};              ///< of the messages and the reply
+  Key key_without_system{};
+  Key variables{};
+  Key previous{};            ///< of the conversation that it goes on from; "": it is the session's first
+  std::size_t messages = 0;  ///< of the request, and the reply
+  std::uint64_t turn = 0;    ///< number of the reply in its session, from 1
+  std::size_t bytes() const;
+};
+
+/// Keeps the least recently used conversations within limits. Threads: any.
+class SessionStore {
+ public:
+  explicit SessionStore(std::size_t most = 4096, std::size_t most_bytes = std::size_t{1} << 30);
+
+  /// Of each session it keeps the last two replies, since a client may ask for the last one again.
+  void keep(std::shared_ptr<const Held> held, std::string_view owner);
+  /// By Held::key, Held::key_without_system, the id of the session (its last reply), that of a response. Null: none.
+  std::shared_ptr<const Held> by_key(const Key& key);
+  std::shared_ptr<const Held> by_key_without_system(const Key& key);
+  std::shared_ptr<const Held> by_session(std::string_view id, std::string_view owner);
+  std::shared_ptr<const Held> by_response(std::string_view id, std::string_view owner);
+
+  struct Use {
+    std::size_t conversations = 0;
+    std::size_t bytes = 0;  ///< about
+  };
+  Use use() const;
+  /// The last reply of each session, the newest first.
+  std::vector<std::shared_ptr<const Held>> newest(std::size_t most) const;
+
+ private:
+  using Order = std::list<std::pair<std::shared_ptr<const Held>, std::vector<std::string>>>;
+  std::shared_ptr<const Held> find(const std::string& name);
+  void drop(Order::iterator which);
+
+  const std::size_t most_, most_bytes_;
+  mutable std::mutex mutex_;
+  Order order_;  ///< the newest first, each with its names in the index
+  std::unordered_map<std::string, Order::iterator> index_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace parlance::serve

@@ -1,0 +1,172 @@
+// One reply. Begin reading at Turn::plan, then at Turn::run.
+#include "serve/turn/turn.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "serve/turn/stop_finder.h"
+
+namespace parlance::serve {
+
+namespace {
+
+/// A grammar where the request asks for calls or for a form of its content.
+Result<std::shared_ptr<const std::string>> grammar_for(const ServedModel& model, const ChatRequest& request,
+                                                       const ReplyStart& start) {
+  using Text = std::shared_ptr<const std::string>;
+  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
+  if (!syntax) return Text();
+  Result<GrammarOptions> wanted = grammar_options(request, start);
+  if (!wanted) return wanted.error();
+  const bool calls = !wanted->tools.empty() && wanted->choice != ToolChoice::none;
+  if (!calls && wanted->response.kind == ResponseFormat::Kind::text) return Text();
+  wanted->control = model.tokenizer->facts().added;
+  return model.grammars.text(start.format.source(), *wanted, *syntax);
+}
+
+/// The size of a text without a character at its end that lacks bytes.
+std::size_t whole_characters(std::string_view text) {
+  constexpr std::size_t kLongest = 4;
+  for (std::size_t back = 1; back <= std::min(kLongest - 1, text.size()); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (utf8::is_continuation(text[text.size() - back])) continue;
+    const std::size_t wanted = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    return wanted > back ? text.size() - back : text.size();
+  }
+  return text.size();
+}
+
+/// Gives a parser the bytes of tokens, whole characters at a time: a token may have half of one, and no API has halves.
+class Pieces {
+ public:
+  explicit Pieces(const ServedModel& model) : model_(model) {}
+
+  void add(const SampledToken& token, ReplyParser& parser, ReplySink sink) {
+    if (model_.is_control(token.id)) {
+      finish(parser, sink);
+      return parser.feed_token(model_.tokenizer->token_text(token.id), true, sink);
+    }
+    is_token_ = token.id >= 0;
+    held_ += is_token_ ? model_.tokenizer->token_text(token.id) : token.text;
+    const std::size_t whole = whole_characters(held_);
+    feed(std::string_view(held_).substr(0, whole), parser, sink);
+    held_.erase(0, whole);
+  }
+  void finish(ReplyParser& parser, ReplySink sink) {
+    feed(held_, parser, sink);
+    held_.clear();
+  }
+
+ private:
+  void feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const {
+    if (bytes.empty()) return;
+    if (is_token_)
+      parser.feed_token(bytes, false, sink);
+    else
+      parser.feed(bytes, sink);  // nobody knows which texts were control tokens
+  }
+
+  const ServedModel& model_;
+  std::string held_;
+  bool is_token_ = true;
+};
+
+}  // namespace
+
+Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatRequest request, TurnSettings settings) {
+  Result<ReplyStart> start = model.reader.reply_to(request, model.render);
+  if (!start) return start.error();
+  Result<std::shared_ptr<const std::string>> grammar = grammar_for(model, request, *start);
+  if (!grammar) return grammar.error();
+  Result<PreparedPrompt> prompt = prepare_prompt(model, store, request, settings.hints, settings.new_session);
+  if (!prompt) return prompt.error();
+  Turn made(model, std::move(*start), std::move(*prompt), std::move(settings));
+  made.grammar_ = std::move(*grammar);
+  made.prompt_tokens_ = made.prompt_.session.ids().size();
+  return made;
+}
+
+Generation Turn::generation() const {
+  const std::span<const TokenId> ids = prompt_.session.ids();
+  return {.ids = {ids.begin(), ids.end()},
+          .text = {},
+          .grammar = grammar_,
+          .sampling = settings_.sampling,
+          .stops = model_->stop_ids,
+          .choice = settings_.choice,
+          .logprobs = settings_.logprobs};
+}
+
+/// What the session needs of the reply.
+void Turn::note(const ReplyEvent& event) {
+  using Kind = ReplyEvent::Kind;
+  message_.add(event);
+  if (event.kind == Kind::end || event.kind == Kind::trailing) return;
+  if (event.kind == Kind::reasoning && !reasoned_) {
+    written_.clear();
+  } else {
+    reasoned_ = reasoned_ || event.kind == Kind::content || event.kind == Kind::call_begin;
+    if (reasoned_ || message_.reasoning.empty()) written_ += event.source;
+  }
+}
+
+Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_tokens) {
+  ReplyParser parser(start_.format, start_.options);
+  StopFinder stops(settings_.sampling.stop);
+  Pieces pieces(*model_);
+  const auto passed = [&](const ReplyEvent& event) { take(event); };
+  const auto read = [&](const ReplyEvent& event) {
+    note(event);
+    stops.add(event, passed);
+  };
+  const TokenSink sink = [&](std::span<const SampledToken> tokens) -> Task<bool> {
+    if (take_tokens) take_tokens(tokens);
+    for (const SampledToken& token : tokens) {
+      if (stops.found()) break;
+      if (token.id >= 0) {
+        sampled_.push_back(token.id);
+        logprobs_.push_back(token.logprob);
+      }
+      pieces.add(token, parser, read);
+    }
+    co_await flush();
+    co_return !stops.found();
+  };
+  const Generation asked = generation();
+  end_ = co_await model_->backend->generate(asked, sink);
+  pieces.finish(parser, read);
+  parser.finish(read);
+  stops.finish(passed);
+  stop_text_ = stops.found();
+}
+
+void Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids, std::string response_id) {
+  if (sampled_.empty() || stop_text_) return;  // no ids are known, or the client was not told all of the reply
+  Message reply{.role = "assistant", .content = message_.content, .reasoning_content = message_.reasoning};
+  for (std::size_t number = 0; number < message_.calls.size(); ++number) {
+    const ReplyCall& call = message_.calls[number];
+    if (!call.complete) return;
+    const std::string& id = call.id.empty() && number < call_ids.size() ? call_ids[number] : call.id;
+    reply.tool_calls.push_back({.id = id, .name = call.name, .arguments_json = call.arguments});
+  }
+  const MessageKeys& keys = prompt_.keys;
+  const Key none;
+  Session session = std::move(prompt_.session);
+  session.append_sampled(sampled_);
+  auto held = std::make_shared<Held>(
+      Held{.id = prompt_.id,
+           .response_id = std::move(response_id),
+           .model = model_->name,
+           .session = std::move(session),
+           .reply = std::move(reply),
+           .written = std::move(written_),
+           .key = key_after(keys.whole.empty() ? none : keys.whole.back(), message_),
+           .key_without_system = key_after(keys.without_system.empty() ? none : keys.without_system.back(), message_),
+           .variables = prompt_.variables,
+           .previous = prompt_.from ? prompt_.from->key : none,
+           .messages = keys.whole.size() + 1,
+           .turn = prompt_.from ? prompt_.from->turn + 1 : 1});
+  store.keep(std::move(held), settings_.hints.owner);
+}
+
+}  // namespace parlance::serve

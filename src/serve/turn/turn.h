@@ -1,0 +1,74 @@
+// Turn: one reply of a model to one request, from the request's body to what the session keeps.
+//
+//     Result<Turn> turn = Turn::plan(model, store, std::move(request), settings);
+//     co_await turn->run(take, flush);       // the reply's events as they come
+//     turn->keep(store, call_ids, response_id);
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parlance/reply.h"
+#include "serve/sessions/go_on.h"
+
+namespace parlance::serve {
+
+/// What a request asks of a turn besides its conversation.
+struct TurnSettings {
+  SamplingSettings sampling{};
+  SessionHints hints{};
+  std::string new_session;             ///< the id of a session that begins
+  std::optional<unsigned> logprobs{};  ///< alternatives of each token; unset: no logprobs
+  unsigned choice = 0;
+};
+
+class Turn {
+ public:
+  /// Fails as RequestReader and grammar_options() do.
+  static Result<Turn> plan(const ServedModel& model, SessionStore& store, ChatRequest request, TurnSettings settings);
+
+  using Take = std::function<void(const ReplyEvent&)>;
+  using TakeTokens = std::function<void(std::span<const SampledToken>)>;
+  using Flush = std::function<Task<>()>;
+  /// Asks the engine, reads its reply by its ids, and gives `take` the events; `flush` after each piece of the reply.
+  /// Throws EngineFailure.
+  Task<> run(const Take& take, const Flush& flush, const TakeTokens& take_tokens = {});
+
+  /// Keeps the conversation with the reply for the next request. `call_ids` are those that the client was told, one for
+  /// each call.
+  void keep(SessionStore& store, const std::vector<std::string>& call_ids, std::string response_id);
+
+  const PreparedPrompt& prompt() const { return prompt_; }
+  const ReplyStart& start() const { return start_; }
+  const ReplyMessage& message() const { return message_; }
+  const GenerationEnd& end() const { return end_; }
+  const std::vector<TokenId>& sampled() const { return sampled_; }
+  const std::vector<std::optional<double>>& logprobs() const { return logprobs_; }
+  std::size_t prompt_tokens() const { return prompt_tokens_; }
+  bool length() const { return end_.length; }
+  const std::optional<std::string>& stop_text() const { return stop_text_; }
+  bool has_grammar() const { return grammar_ != nullptr; }
+
+ private:
+  Turn(const ServedModel& model, ReplyStart start, PreparedPrompt prompt, TurnSettings settings)
+      : model_(&model), start_(std::move(start)), prompt_(std::move(prompt)), settings_(std::move(settings)) {}
+  Generation generation() const;
+  void note(const ReplyEvent& event);
+
+  const ServedModel* model_;
+  ReplyStart start_;
+  PreparedPrompt prompt_;
+  TurnSettings settings_;
+  std::shared_ptr<const std::string> grammar_;
+  std::size_t prompt_tokens_ = 0;
+  ReplyMessage message_;
+  std::string written_;    ///< the reply without its reasoning and its end
+  bool reasoned_ = false;  ///< content or a call has followed the reasoning
+  std::vector<TokenId> sampled_;
+  std::vector<std::optional<double>> logprobs_;
+  std::optional<std::string> stop_text_;
+  GenerationEnd end_;
+};
+
+}  // namespace parlance::serve
