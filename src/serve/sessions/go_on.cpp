@@ -1,6 +1,8 @@
 // Finds the session of a request and goes on from it. Begin reading at prepare_prompt.
 #include "serve/sessions/go_on.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "parlance/json.h"
 
@@ -81,7 +83,10 @@ std::optional<Session> extended(const Held& held, const std::vector<Message>& mo
     const bool is_written = &way == &ways.back();
     const std::vector<std::string> trust = is_written ? std::vector{written_path} : std::vector<std::string>();
     const Result<Extension> extension = session.extend(way, trust);
-    if (extension) return session;
+    if (extension) {
+      broken.reset();
+      return session;
+    }
     if (extension.error().code() != ErrorCode::history_rewritten) return std::nullopt;
     if (!broken && session.difference()) broken = break_of(*session.difference(), ids);
   }
@@ -105,14 +110,17 @@ struct Found {
   bool exact = false;
 };
 
-Found find(SessionStore& store, const MessageKeys& keys, const Key& variables, const SessionHints& hints,
-           const ServedModel& model) {
+Found find(SessionStore& store, const MessageKeys& keys, const Key& variables, const Conversation& conversation,
+           const SessionHints& hints, const ServedModel& model) {
   const auto usable = [&](const std::shared_ptr<const Held>& held) { return held && held->model == model.name; };
   for (std::size_t count = keys.whole.size(); count > 0; --count) {
     std::shared_ptr<const Held> held = store.by_key(keys.whole[count - 1]);
     if (usable(held)) return {held, held->variables == variables};
   }
-  if (!hints.session.empty()) {
+  const std::span<const Value> messages = conversation.messages().items();
+  const bool goes_on = std::any_of(messages.begin(), messages.end(),
+                                   [](const Value& message) { return message["role"].text() == "assistant"; });
+  if (!hints.session.empty() && goes_on) {
     if (std::shared_ptr<const Held> held = store.by_session(hints.session, hints.owner); usable(held)) return {held};
   }
   for (std::size_t count = keys.without_system.size(); count > 1; --count) {
@@ -143,7 +151,7 @@ Result<PreparedPrompt> prepare_prompt(const ServedModel& model, SessionStore& st
   Conversation& conversation = request.conversation;
   MessageKeys keys = message_keys(conversation, hints.owner);
   Key variables = variables_key(conversation);
-  const Found found = find(store, keys, variables, hints, model);
+  const Found found = find(store, keys, variables, conversation, hints, model);
   std::optional<PrefixBreak> broken;
   std::optional<Session> session;
   if (found.held) {
