@@ -2,7 +2,7 @@
 #include <ctime>
 #include <optional>
 
-#include "parlance/json.h"
+#include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/random_id.h"
 #include "serve/turn/turn.h"
@@ -34,48 +34,15 @@ struct Chat {
   std::vector<std::string> call_ids{};  ///< those made up, in order
 };
 
-/// The whole request as values, for what is not of the conversation.
-Result<Document> parsed(const std::string& body) {
-  Document document;
-  if (Result<void> read = document.parse(body); !read) return read.error();
-  if (!document.root().is(Kind::dict)) return Error(ErrorCode::conversation, "the request is no object");
-  return document;
-}
-
-/// Clients name their sessions in different ways.
-SessionHints hints_of(const HttpRequest& request, Value body) {
-  SessionHints hints{.owner = owner_of(request)};
-  for (const std::string_view header : {"x-session-id", "session-id", "x-session-affinity"}) {
-    if (hints.session.empty()) hints.session = request.header(header);
-  }
-  if (hints.session.empty()) hints.session = body["prompt_cache_key"].text();
-  hints.response = body["previous_response_id"].text();
-  constexpr std::size_t kLongest = 256;
-  hints.session.resize(std::min(hints.session.size(), kLongest));
-  return hints;
-}
-
-/// How many alternatives of each token are asked for.
-std::optional<unsigned> logprobs_of(Value body) {
-  const Value wanted = body["logprobs"], top = body["top_logprobs"];
-  const unsigned most =
-      top.is_small_int() && top.integer > 0 ? static_cast<unsigned>(std::min<std::int64_t>(top.integer, 20)) : 0;
-  const bool on = wanted.is(Kind::boolean) ? wanted.integer != 0 : most > 0;
-  return on ? std::optional(most) : std::nullopt;
-}
-
 Result<Chat> read_chat(Call& call, const ChatApi& api) {
   const std::string& text = call.exchange.request().body;
-  const Result<Document> document = parsed(text);
+  const Result<Document> document = parsed_body(text);
   if (!document) return document.error();
   const Value body = document->root();
+  const Result<const ServedModel*> found = model_of(call.gateway, body);
+  if (!found) return found.error();
+  const ServedModel* const model = *found;
   const std::string name(body["model"].text());
-  const ServedModel* const model = call.gateway.model_named(name);
-  if (model == nullptr) {
-    return Error(ErrorCode::no_template, "there is no model '" + name + "' here")
-        .input("model")
-        .hint("GET /v1/models lists them");
-  }
   Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
   Result<ChatRequest> request = model->reader.read(text, "the request");
@@ -87,9 +54,8 @@ Result<Chat> read_chat(Call& call, const ChatApi& api) {
                                   .new_session = random_id("session-"),
                                   .logprobs = logprobs_of(body)});
   if (!turn) return turn.error();
-  const Value stream = body["stream"];
   Chat chat{api, *model, name.empty() ? model->name : name, std::move(*turn)};
-  chat.stream = stream.is(Kind::boolean) ? stream.integer != 0 : api.streams_by_default;
+  chat.stream = flag_of(body["stream"], api.streams_by_default);
   chat.id = id;
   return chat;
 }
@@ -183,19 +149,6 @@ Task<> answer_stream(Call& call, Chat& chat) {
   co_await call.exchange.end();
 }
 
-/// An error behind the first bytes of an answer is an event.
-Task<> refuse_late(Call& call, const ChatApi& api, const Refusal& refusal) {
-  if (!call.exchange.begun()) {
-    co_await refuse(call.exchange, api.dialect, refusal);
-    co_return;
-  }
-  std::string out;
-  const std::string body = error_body(api.dialect, refusal);
-  append_server_sent_event(out, {api.dialect == Dialect::anthropic ? "error" : "", body});
-  co_await call.exchange.write(out);
-  co_await call.exchange.end();
-}
-
 Task<> chat(Call& call, const ChatApi& api) {
   Result<Chat> read = read_chat(call, api);
   if (!read) {
@@ -220,7 +173,7 @@ Task<> chat(Call& call, const ChatApi& api) {
       line.text("session", chat.turn.prompt().id).text("kind", name_of(failure.kind())).text("message", failure.what());
     });
   }
-  if (failed) co_await refuse_late(call, api, *failed);
+  if (failed) co_await refuse_in_stream(call.exchange, api.dialect, *failed);
 }
 
 }  // namespace

@@ -57,6 +57,21 @@ Task<> refuse(Exchange& exchange, Dialect dialect, const Refusal& refusal) {
   co_await exchange.answer(refusal.status, "application/json", error_body(dialect, refusal));
 }
 
+Task<> refuse_in_stream(Exchange& exchange, Dialect dialect, const Refusal& refusal) {
+  if (!exchange.begun()) {
+    co_await refuse(exchange, dialect, refusal);
+    co_return;
+  }
+  const std::string body = error_body(dialect, refusal);
+  std::string out;
+  if (dialect == Dialect::ollama)
+    out = body + "\n";
+  else
+    append_server_sent_event(out, {dialect == Dialect::anthropic ? "error" : "", body});
+  co_await exchange.write(out);
+  co_await exchange.end();
+}
+
 Refusal refusal_of(const Error& error) {
   Refusal made{.status = static_cast<unsigned>(facts(error.code()).http_status),
                .message = error.message(),

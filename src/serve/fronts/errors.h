@@ -14,6 +14,8 @@ enum class Dialect : std::uint8_t { openai, anthropic, ollama };
 /// The body of an answer that is an error.
 std::string error_body(Dialect dialect, const Refusal& refusal);
 Task<> refuse(Exchange& exchange, Dialect dialect, const Refusal& refusal);
+/// The same, as an event of the stream where the answer has begun.
+Task<> refuse_in_stream(Exchange& exchange, Dialect dialect, const Refusal& refusal);
 /// The refusal for what an engine did: 502, 503, 504, or the engine's own status where the request is at fault.
 Refusal refusal_of(const EngineFailure& failure);
 

@@ -31,6 +31,10 @@ Task<> chat_completions(Call& call);  // chat.cpp
 Task<> messages(Call& call);
 Task<> responses(Call& call);
 Task<> ollama_chat(Call& call);
+Task<> completions(Call& call);    // completions.cpp
+Task<> tokenize_text(Call& call);  // tokenize.cpp
+Task<> detokenize_ids(Call& call);
+Task<> count_tokens(Call& call);
 Task<> list_models(Call& call);  // about.cpp
 Task<> health(Call& call);
 Task<> ready(Call& call);

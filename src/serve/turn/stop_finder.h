@@ -1,11 +1,7 @@
 // StopFinder: ends a reply at the texts that a request names, whichever tokens they are in.
 #pragma once
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "parlance/reply.h"
+#include "serve/turn/characters.h"
 
 namespace parlance::serve {
 
@@ -14,22 +10,19 @@ namespace parlance::serve {
 class StopFinder {
  public:
   /// The texts must outlive it.
-  explicit StopFinder(std::span<const std::string> stops) : stops_(stops) {}
+  explicit StopFinder(std::span<const std::string> stops) : stops_(stops), texts_(stops) {}
 
   void add(const ReplyEvent& event, ReplySink sink);
-  /// Passes on what is held back. Call it before the reply's `finish`.
+  /// Passes on what is held back, at the end.
   void finish(ReplySink sink);
   /// The text that ended the reply.
-  const std::optional<std::string>& found() const { return found_; }
+  const std::optional<std::string>& found() const { return texts_.found(); }
 
  private:
-  void take_content(std::string_view text, ReplySink sink);
-  void pass(std::string_view text, ReplySink sink) const;
-  std::size_t held_behind(std::string_view text) const;
+  static void pass(std::string_view text, ReplySink sink);
 
   std::span<const std::string> stops_;
-  std::string held_;
-  std::optional<std::string> found_;
+  StopTexts texts_;
 };
 
 }  // namespace parlance::serve

@@ -1,9 +1,6 @@
 // One reply. Begin reading at Turn::plan, then at Turn::run.
 #include "serve/turn/turn.h"
 
-#include <algorithm>
-
-#include "base/utf8.h"
 #include "serve/turn/stop_finder.h"
 
 namespace parlance::serve {
@@ -24,38 +21,20 @@ Result<std::shared_ptr<const std::string>> grammar_for(const ServedModel& model,
   return model.grammars.text(start.format.source(), *wanted, *syntax);
 }
 
-/// The size of a text without a character at its end that lacks bytes.
-std::size_t whole_characters(std::string_view text) {
-  constexpr std::size_t kLongest = 4;
-  for (std::size_t back = 1; back <= std::min(kLongest - 1, text.size()); ++back) {
-    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-    if (utf8::is_continuation(text[text.size() - back])) continue;
-    const std::size_t wanted = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
-    return wanted > back ? text.size() - back : text.size();
-  }
-  return text.size();
-}
-
-/// Gives a parser the bytes of tokens, whole characters at a time: a token may have half of one, and no API has halves.
+/// Gives a parser the bytes of tokens, whole characters at a time, since no API has halves.
 class Pieces {
  public:
   explicit Pieces(const ServedModel& model) : model_(model) {}
 
   void add(const SampledToken& token, ReplyParser& parser, ReplySink sink) {
+    is_token_ = token.id >= 0;
     if (model_.is_control(token.id)) {
       finish(parser, sink);
       return parser.feed_token(model_.tokenizer->token_text(token.id), true, sink);
     }
-    is_token_ = token.id >= 0;
-    held_ += is_token_ ? model_.tokenizer->token_text(token.id) : token.text;
-    const std::size_t whole = whole_characters(held_);
-    feed(std::string_view(held_).substr(0, whole), parser, sink);
-    held_.erase(0, whole);
+    feed(characters_.add(is_token_ ? model_.tokenizer->token_text(token.id) : token.text), parser, sink);
   }
-  void finish(ReplyParser& parser, ReplySink sink) {
-    feed(held_, parser, sink);
-    held_.clear();
-  }
+  void finish(ReplyParser& parser, ReplySink sink) { feed(characters_.rest(), parser, sink); }
 
  private:
   void feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const {
@@ -67,7 +46,7 @@ class Pieces {
   }
 
   const ServedModel& model_;
-  std::string held_;
+  Characters characters_;
   bool is_token_ = true;
 };
 

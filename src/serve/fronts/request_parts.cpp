@@ -1,0 +1,53 @@
+// Reads parts of requests.
+#include "serve/fronts/request_parts.h"
+
+#include <algorithm>
+
+namespace parlance::serve {
+
+namespace {
+
+constexpr std::size_t kLongestId = 256;
+constexpr std::int64_t kMostAlternatives = 20;
+
+}  // namespace
+
+Result<Document> parsed_body(const std::string& body) {
+  Document document;
+  if (Result<void> read = document.parse(body, "the request"); !read) return read.error();
+  if (!document.root().is(Kind::dict)) return Error(ErrorCode::conversation, "the request is no object");
+  return document;
+}
+
+Result<const ServedModel*> model_of(const Gateway& gateway, Value body) {
+  const std::string_view name = body["model"].text();
+  if (const ServedModel* model = gateway.model_named(name)) return model;
+  return Error(ErrorCode::no_template, "there is no model '" + std::string(name) + "' here")
+      .input("model")
+      .hint("GET /v1/models lists them");
+}
+
+SessionHints hints_of(const HttpRequest& request, Value body) {
+  SessionHints hints{.owner = owner_of(request)};
+  for (const std::string_view header : {"x-session-id", "session-id", "x-session-affinity"}) {
+    if (hints.session.empty()) hints.session = request.header(header);
+  }
+  for (const std::string_view member : {"session_id", "prompt_cache_key"}) {
+    if (hints.session.empty()) hints.session = body[member].text();
+  }
+  hints.response = body["previous_response_id"].text();
+  hints.session.resize(std::min(hints.session.size(), kLongestId));
+  return hints;
+}
+
+std::optional<unsigned> logprobs_of(Value body) {
+  const Value wanted = body["logprobs"], top = body["top_logprobs"];
+  const Value count = wanted.is_small_int() ? wanted : top;  // completions have the number under the first name
+  const std::int64_t most = count.is_small_int() ? std::clamp<std::int64_t>(count.integer, 0, kMostAlternatives) : 0;
+  const bool on = wanted.is(Kind::boolean) ? wanted.integer != 0 : wanted.is_small_int() || most > 0;
+  return on ? std::optional(static_cast<unsigned>(most)) : std::nullopt;
+}
+
+bool flag_of(Value member, bool otherwise) { return member.is(Kind::boolean) ? member.integer != 0 : otherwise; }
+
+}  // namespace parlance::serve

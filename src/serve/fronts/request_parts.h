@@ -1,0 +1,24 @@
+// What the fronts read of a request besides its conversation.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "parlance/json.h"
+#include "serve/gateway.h"
+#include "serve/sessions/go_on.h"
+
+namespace parlance::serve {
+
+/// The body as values. Fails with json (place), conversation if it is no object.
+Result<Document> parsed_body(const std::string& body);
+/// Fails with no_template if there is no model of this name.
+Result<const ServedModel*> model_of(const Gateway& gateway, Value body);
+/// The client's name of its session: a header, or a member of the body.
+SessionHints hints_of(const HttpRequest& request, Value body);
+/// How many alternatives of each token are asked for; unset: no logprobs.
+std::optional<unsigned> logprobs_of(Value body);
+/// A member that is true or false.
+bool flag_of(Value member, bool otherwise);
+
+}  // namespace parlance::serve

@@ -1,0 +1,111 @@
+// Texts and ids: /tokenize and /detokenize in the forms of vLLM and of llama.cpp, and Anthropic's count_tokens.
+#include "parlance/json_writer.h"
+#include "serve/fronts/request_parts.h"
+#include "serve/fronts/routes.h"
+#include "serve/turn/prompt_ids.h"
+
+namespace parlance::serve {
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+
+/// Answers with what `make` gives, or with its error.
+template <typename Make>
+Task<> answer(Call& call, Dialect dialect, Make make) {
+  const Result<std::string> made = make();
+  if (made)
+    co_await call.exchange.answer(200, kJson, *made);
+  else
+    co_await refuse(call.exchange, dialect, refusal_of(made.error()));
+}
+
+/// The ids of a text alone, in which control tokens count, as engines take a text.
+Result<std::vector<TokenId>> ids_of_text(const ServedModel& model, std::string_view text, bool add_special) {
+  std::vector<EncodedToken> tokens;
+  if (Result<void> encoded = model.tokenizer->encode(text, nullptr, tokens); !encoded) return encoded.error();
+  std::vector<TokenId> ids;
+  const TokenizerFacts& facts = model.tokenizer->facts();
+  if (add_special) ids = facts.puts_before;
+  for (const EncodedToken& token : tokens) ids.push_back(token.id);
+  if (add_special) ids.insert(ids.end(), facts.puts_after.begin(), facts.puts_after.end());
+  return ids;
+}
+
+Result<std::string> tokenized(const Call& call) {
+  const std::string& text = call.exchange.request().body;
+  const Result<Document> document = parsed_body(text);
+  if (!document) return document.error();
+  const Value body = document->root();
+  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  if (!model) return model.error();
+  const bool is_llama = body["content"].is_string();
+  const Value given = is_llama ? body["content"] : body["prompt"];
+  if (!given.is_string() && body["messages"].is_undefined())
+    return Error(ErrorCode::conversation, "/tokenize takes `prompt`, `content` or `messages`").input("prompt");
+  const Result<std::vector<TokenId>> ids =
+      given.is_string() ? ids_of_text(**model, given.text(),
+                                      flag_of(body[is_llama ? "add_special" : "add_special_tokens"], !is_llama))
+                        : prompt_ids(**model, text);
+  if (!ids) return ids.error();
+  JsonWriter answer('{'), list('['), texts('[');
+  const Tokenizer& tokenizer = *(*model)->tokenizer;
+  for (const TokenId id : *ids) {
+    list.item(std::to_string(id));
+    if (flag_of(body["return_token_strs"], false)) texts.item_text(tokenizer.token_text(id));
+  }
+  if (!is_llama) answer.number("count", static_cast<std::int64_t>(ids->size())).null("max_model_len");
+  answer.raw("tokens", list.take());
+  if (!is_llama)
+    flag_of(body["return_token_strs"], false) ? answer.raw("token_strs", texts.take()) : answer.null("token_strs");
+  return answer.take();
+}
+
+Result<std::string> detokenized(const Call& call) {
+  const Result<Document> document = parsed_body(call.exchange.request().body);
+  if (!document) return document.error();
+  const Result<const ServedModel*> model = model_of(call.gateway, document->root());
+  if (!model) return model.error();
+  const Value tokens = document->root()["tokens"];
+  if (!tokens.is_sequence()) return Error(ErrorCode::conversation, "tokens must be a list of ids").input("tokens");
+  const auto size = static_cast<std::int64_t>((*model)->tokenizer->facts().vocabulary_size);
+  std::string text;
+  for (const Value& id : tokens.items()) {
+    const bool fits = id.is_small_int() && id.integer >= 0 && (size == 0 || id.integer < size);
+    if (!fits)
+      return Error(ErrorCode::conversation, "the tokenizer has ids from 0 to " + std::to_string(size - 1))
+          .input("tokens");
+    text += (*model)->tokenizer->token_text(static_cast<TokenId>(id.integer));
+  }
+  return JsonWriter('{').text("prompt", text).text("content", text).take();
+}
+
+Result<std::string> counted(const Call& call) {
+  const std::string& text = call.exchange.request().body;
+  const Result<Document> document = parsed_body(text);
+  if (!document) return document.error();
+  const Result<const ServedModel*> model = model_of(call.gateway, document->root());
+  if (!model) return model.error();
+  const Result<std::vector<TokenId>> ids = prompt_ids(**model, text);
+  if (!ids) return ids.error();
+  return JsonWriter('{').number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
+}
+
+}  // namespace
+
+Task<> tokenize_text(Call& call) {
+  const auto make = [&call] { return tokenized(call); };
+  co_await answer(call, Dialect::openai, make);
+}
+
+Task<> detokenize_ids(Call& call) {
+  const auto make = [&call] { return detokenized(call); };
+  co_await answer(call, Dialect::openai, make);
+}
+
+Task<> count_tokens(Call& call) {
+  const auto make = [&call] { return counted(call); };
+  co_await answer(call, Dialect::anthropic, make);
+}
+
+}  // namespace parlance::serve
