@@ -1,9 +1,9 @@
-// Writes replies as the answers of three HTTP APIs: whole, and as the events of their streams.
+// Writes replies as the answers of four HTTP APIs: whole, and as the events of their streams.
 //
 //     parlance::ReplyApiWriter writer(parlance::ReplyApi::anthropic, {.id = "msg_7", .model = "mine"});
 //     auto send = [&](const parlance::ReplyApiEvent& event) {
 //       std::string text;
-//       parlance::append_server_sent_event(text, event);
+//       parlance::append_stream_event(text, parlance::ReplyApi::anthropic, event);
 //       write(text);
 //     };
 //     auto take = [&](const parlance::ReplyEvent& event) { writer.add(event, send); };
@@ -11,6 +11,7 @@
 //     while (auto bytes = next_piece()) parser.feed(*bytes, take);
 //     parser.finish(take);
 //     writer.finish(send);
+//     write(parlance::end_of_stream(parlance::ReplyApi::anthropic));
 //     log(writer.to_json());
 //
 // docs/reply-apis.md says where each part of a reply goes.
@@ -22,6 +23,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "parlance/reply.h"
 
@@ -31,19 +34,33 @@ enum class ReplyApi : std::uint8_t {
   openai,     ///< OpenAI's chat completions: chat.completion, chat.completion.chunk
   anthropic,  ///< Anthropic's Messages: message, message_start, content_block_start, …
   responses,  ///< OpenAI's Responses: response, response.created, response.output_item.added, …
+  ollama,     ///< Ollama's /api/chat and /api/generate: an object, or one a line
 };
-inline constexpr std::size_t kReplyApis = 3;
-/// "openai", "anthropic", "responses", in the order of ReplyApi.
+inline constexpr std::size_t kReplyApis = 4;
+/// "openai", "anthropic", "responses", "ollama", in the order of ReplyApi.
 std::span<const std::string_view> reply_api_names();
 std::optional<ReplyApi> reply_api_named(std::string_view name);
-/// The usual id of an answer with a number: "chatcmpl-7", "msg_7", "resp_7".
+/// The usual id of an answer with a number: "chatcmpl-7", "msg_7", "resp_7". Ollama's answers have no id: "7".
 std::string reply_api_id(ReplyApi api, std::uint64_t number);
 
 /// Counts of tokens. Only the program that runs the model knows them.
 struct ReplyUsage {
-  std::int64_t input_tokens = 0;
-  std::int64_t output_tokens = 0;
+  std::int64_t input_tokens = 0;      ///< all of the prompt
+  std::int64_t output_tokens = 0;     ///< all of the reply
+  std::int64_t cached_tokens = 0;     ///< those of input_tokens that a cache had; Anthropic counts them apart
+  std::int64_t reasoning_tokens = 0;  ///< those of output_tokens that are reasoning; OpenAI's APIs only
 };
+
+/// Durations in nanoseconds, which only Ollama's answers have.
+struct ReplyTimes {
+  std::int64_t total = 0;
+  std::int64_t load = 0;    ///< of the model
+  std::int64_t prompt = 0;  ///< evaluating the prompt
+  std::int64_t eval = 0;    ///< sampling the reply
+};
+
+/// Under which names a chat completion has the model's reasoning: clients read one or the other.
+enum class ReasoningNames : std::uint8_t { both, reasoning_content, reasoning };
 
 /// The parts of an answer that are not in the reply. No default comes from the clock or a random generator.
 struct ReplyApiOptions {
@@ -51,27 +68,76 @@ struct ReplyApiOptions {
   std::string model{};
   std::int64_t created = 0;  ///< seconds since 1970; Anthropic's answers do not have it
   /// Makes ids for calls for which the model wrote none. By default they are numbered: call_1, toolu_1; call_ID_1 if
-  /// `id` is set.
+  /// `id` is set, and call_ID_2_1 in choice 2.
   std::function<std::string()> make_call_id{};
+  /// What is known when the stream begins. Anthropic's message_start has it; unset: zeros.
+  std::optional<ReplyUsage> usage_at_start{};
+
+  // Chat completions:
+  std::uint32_t choice = 0;   ///< `index` of the choice. Several choices: a writer for each, their events in one stream
+  bool stream_usage = false;  ///< stream_options.include_usage: `usage` is null in each chunk, and stands in one more
+  ReasoningNames reasoning_names = ReasoningNames::both;
+
+  /// Anthropic's Messages: makes the signature of a thinking block from its text. By default it is "".
+  std::function<std::string(std::string_view thinking)> sign_reasoning{};
+  /// Responses: members of the request that the answer repeats, as name and JSON: {"temperature", "0.5"}. What is not
+  /// given has the API's default; names that the API does not repeat are ignored.
+  std::vector<std::pair<std::string, std::string>> request_members{};
+  bool generate = false;  ///< Ollama: the answer is /api/generate's, with `response` in place of `message`
 };
 
 /// What only the program that runs the model knows about a reply's end.
 struct ReplyOutcome {
-  bool length = false;                ///< a token limit stopped the model
-  std::optional<ReplyUsage> usage{};  ///< unset: the answer has no usage; Anthropic's requires one and has zeros
+  bool length = false;  ///< a token limit stopped the model
+  /// Unset: the answer has no usage; Anthropic's requires one and has that of the start, or zeros.
+  std::optional<ReplyUsage> usage{};
+  std::optional<std::string> stop_sequence{};  ///< the request's stop text that ended the reply
+  std::optional<ReplyTimes> times{};
 };
+
+/// A token of the reply, and how likely it was. Lifetime: the views need to live only during the call that takes them.
+struct ReplyLogprob {
+  struct Alternative {
+    std::string_view token;  ///< its bytes, which need not be whole characters
+    double logprob = 0;      ///< -infinity and what is no number are written as -9999
+  };
+  std::string_view token;
+  double logprob = 0;
+  std::span<const Alternative> top{};
+};
+
+/// An error as an API says it.
+struct ReplyApiError {
+  int status = 500;  ///< of HTTP; decides about the type
+  std::string message{};
+  std::string type{};   ///< "": reply_error_type(api, status)
+  std::string code{};   ///< OpenAI's APIs; "": null, or by the status (401 invalid_api_key, 429 rate_limit_exceeded)
+  std::string param{};  ///< OpenAI's APIs; "": null
+};
+/// The API's type of errors with an HTTP status: 404 is "not_found_error" in Anthropic's, "invalid_request_error" in
+/// OpenAI's APIs. Ollama's errors have no type: "".
+std::string_view reply_error_type(ReplyApi api, int status);
+/// The body of an HTTP answer that fails.
+std::string reply_error_json(ReplyApi api, const ReplyApiError& error);
 
 /// An event of a stream: `data` is JSON on one line. Lifetime: the views are valid until the sink returns.
 struct ReplyApiEvent {
-  std::string_view name;  ///< "message_start"; "" for chat completions, whose events have no names
+  std::string_view name;  ///< "message_start"; "" for chat completions and Ollama, whose events have no names
   std::string_view data;
 };
 using ReplyApiSink = std::function<void(const ReplyApiEvent&)>;
 
+/// Appends the event as the API's stream has it: as append_server_sent_event() does, and for Ollama as a line.
+void append_stream_event(std::string& out, ReplyApi api, const ReplyApiEvent& event);
+/// The text that a server sends after the last event: "data: [DONE]" for chat completions, else nothing.
+std::string_view end_of_stream(ReplyApi api);
+/// What a server may send while nothing happens, so that the connection stays open: Anthropic's event `ping`, or a
+/// comment. Ollama has nothing: "".
+std::string_view keep_alive_of_stream(ReplyApi api);
+/// The stream's Content-Type: "text/event-stream", or "application/x-ndjson".
+std::string_view content_type_of_stream(ReplyApi api);
 /// Appends the lines `event:` and `data:`, and an empty line.
 void append_server_sent_event(std::string& out, const ReplyApiEvent& event);
-/// The text that a server sends after the last event: "data: [DONE]" for chat completions, else nothing.
-std::string_view end_of_server_sent_events(ReplyApi api);
 
 /// Writes a reply in the form of one API, event by event or whole.
 ///
@@ -89,10 +155,21 @@ class ReplyApiWriter {
   /// Sends the first events of the stream. Without a sink nothing is sent, but to_json() still has the whole answer.
   void begin(const ReplyApiSink& sink = {});
   void add(const ReplyEvent& event, const ReplyApiSink& sink = {});
+  /// Takes the logprobs of tokens before the events that they give. In chat completions they go into the next chunk,
+  /// all of them, also those of markup; in Responses into the next output_text.delta, and those of reasoning and calls
+  /// nowhere. Other APIs ignore them.
+  void add_logprobs(std::span<const ReplyLogprob> tokens);
   /// Closes everything that is open, and the stream. Call it once, last.
   void finish(const ReplyApiSink& sink = {}, const ReplyOutcome& outcome = {});
+  /// Ends the stream with an error in place of finish(). to_json() is the error's body from then on; in Responses, the
+  /// response with the status `failed`, and what there is of its output.
+  void fail(const ReplyApiError& error, const ReplyApiSink& sink = {});
   /// The whole answer, after finish(). If the model wrote a call's id after its arguments, only this has it.
   std::string to_json() const;
+  /// Chat completions: one answer with the choices of all writers, whose other options are the same. `usage` is of all
+  /// choices together. `reply_diagnostics` are in each choice. Other APIs have one choice: the first writer's answer.
+  static std::string choices_to_json(std::span<const ReplyApiWriter* const> writers,
+                                     const std::optional<ReplyUsage>& usage = std::nullopt);
 
  private:
   template <typename Class>

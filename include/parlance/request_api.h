@@ -8,6 +8,7 @@
 // It reads requests of OpenAI's chat completions and Responses, Anthropic's Messages, Gemini and Ollama, and lines of
 // ShareGPT. docs/request-apis.md says how each member is converted.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,11 +47,15 @@ struct RequestApiOptions {
   std::string name = "<input>";  ///< the name of the request in errors
 };
 
+/// The APIs that requests are written for: "openai", "anthropic", "responses".
+std::span<const std::string_view> request_api_names();
+
 /// Converts a request of any API that parlance reads to a request of `api`. A request of `api` stays unchanged.
 ///
 /// There is a note for everything that is dropped. Content that the API does not have, such as audio, is an error
 /// instead. The new request renders to the same prompt as the given one, except for what the notes name.
-/// Fails with: json (place); conversation if the request cannot be read, or cannot be converted to that API (path).
+/// Fails with: json (place); conversation if the request cannot be read, or cannot be converted to that API (path), and
+/// for ReplyApi::ollama.
 Result<ApiRequest> request_as(ReplyApi api, std::string_view request, const RequestApiOptions& options = {});
 
 }  // namespace parlance

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "apis/form.h"
+#include "reply/scan/json_scanner.h"
 
 namespace parlance::apis {
 namespace {
@@ -11,18 +12,20 @@ namespace {
 class ChatCompletion final : public Form {
  public:
   ChatCompletion(ReplyApiOptions options, std::string default_id)
-      : Form(std::move(options), std::move(default_id), "call_"),
-        deltas_([this] { return ids_.back() = make_call_id(); }) {}
+      : Form(ReplyApi::openai, std::move(options), std::move(default_id), "call_"),
+        deltas_([this] { return ids_.back() = make_call_id(); }),
+        chunk_head_(head("chat.completion.chunk")) {}
 
-  void begin() override { say_chunk(R"({"role": "assistant"})", false); }
+  void begin() override { say_chunk(R"({"role": "assistant", "content": ""})", false); }
 
-  std::string to_json() const override {
-    Json choice('{');
-    choice.number("index", 0).raw("message", message_json()).null("logprobs").text("finish_reason", finish_reason());
+  void add_logprobs(std::span<const ReplyLogprob> tokens) override { append_logprobs(pending_logprobs_, tokens); }
+
+  std::string choice_json() const override { return choice(true).take(); }
+
+  std::string with_choices(std::string_view choices, const std::optional<ReplyUsage>& usage) const override {
     Json json = head("chat.completion");
-    json.raw("choices", "[" + choice.take() + "]");
-    append_usage(json);
-    append_diagnostics(json);
+    json.raw("choices", choices);
+    if (usage) json.raw("usage", usage_json(*usage));
     return json.take();
   }
 
@@ -33,14 +36,61 @@ class ChatCompletion final : public Form {
     message_.add(event);
     if (event.kind == ReplyEvent::Kind::call_begin) ids_.emplace_back();
     delta_.clear();
-    if (deltas_.append(delta_, event)) say_chunk(delta_, false);  // its ids count, whoever listens
+    if (deltas_.append(delta_, event)) {  // its ids count, whoever listens
+      if (event.kind == ReplyEvent::Kind::reasoning) name_reasoning(delta_);
+      say_chunk(delta_, false);
+    }
     if (event.kind != ReplyEvent::Kind::call_end || event.complete || message_.calls.empty()) return;
     say_chunk("{\"tool_calls\": [{\"index\": " + std::to_string(message_.calls.size() - 1) +
                   ", \"function\": {\"arguments\": \"\"}, \"complete\": false}]}",
               false);
   }
 
-  void end() override { say_chunk("{}", true); }
+  void end() override {
+    say_chunk("{}", true);
+    if (!options().stream_usage || !outcome().usage || !listens()) return;
+    Json json = chunk_head_;
+    say({}, json.raw("choices", "[]").raw("usage", usage_json(*outcome().usage)).take());
+  }
+
+  std::string whole_json() const override {
+    Json json = head("chat.completion");
+    json.raw("choices", "[" + choice(false).take() + "]");
+    if (outcome().usage) json.raw("usage", usage_json(*outcome().usage));
+    append_diagnostics(json);
+    return json.take();
+  }
+
+  Json choice(bool with_diagnostics) const {
+    Json json('{');
+    json.number("index", options().choice).raw("message", message_json());
+    append_logprobs_of(json, logprobs_);
+    json.text("finish_reason", finish_reason());
+    if (with_diagnostics) append_diagnostics(json);
+    return json;
+  }
+
+  static void append_logprobs_of(Json& choice, std::string_view items) {
+    if (items.empty()) return void(choice.null("logprobs"));
+    choice.key("logprobs").append("{\"content\": [").append(items).append("], \"refusal\": null}");
+  }
+
+  /// `delta` has reasoning as its only member, under its first name.
+  void name_reasoning(std::string& delta) const {
+    if (options().reasoning_names == ReasoningNames::reasoning_content) return;
+    constexpr std::string_view kFirst = "{\"reasoning_content\": ";
+    const std::string_view value = std::string_view(delta).substr(kFirst.size(), delta.size() - kFirst.size() - 1);
+    delta = "{" + reasoning_members(value) + "}";
+  }
+
+  std::string reasoning_members(std::string_view value) const {
+    const ReasoningNames names = options().reasoning_names;
+    std::string members;
+    if (names != ReasoningNames::reasoning) members.append("\"reasoning_content\": ").append(value);
+    if (names == ReasoningNames::both) members += ", ";
+    if (names != ReasoningNames::reasoning_content) members.append("\"reasoning\": ").append(value);
+    return members;
+  }
 
   /// A call that had no id when it began was given one; the message has that, unless the wire told one later.
   std::string message_json() const {
@@ -48,7 +98,11 @@ class ChatCompletion final : public Form {
     for (std::size_t i = 0; i < message.calls.size(); ++i) {
       if (message.calls[i].id.empty()) message.calls[i].id = ids_[i];
     }
-    return message.message_json();
+    const std::string reasoning = std::exchange(message.reasoning, {});
+    std::string json = message.message_json();
+    if (reply::is_blank(reasoning)) return json;
+    constexpr std::string_view kRole = "{\"role\": \"assistant\", ";
+    return json.insert(kRole.size(), reasoning_members(json_string(reasoning)) + ", ");
   }
 
   Json head(std::string_view object) const {
@@ -60,30 +114,43 @@ class ChatCompletion final : public Form {
     return json;
   }
 
-  void append_usage(Json& json) const {
-    if (!outcome().usage) return;
-    const ReplyUsage& usage = *outcome().usage;
-    Json made('{');
-    made.number("prompt_tokens", usage.input_tokens).number("completion_tokens", usage.output_tokens);
-    json.raw("usage", made.number("total_tokens", usage.input_tokens + usage.output_tokens).take());
+  static std::string usage_json(const ReplyUsage& usage) {
+    Json json('{'), input('{'), output('{');
+    json.number("prompt_tokens", usage.input_tokens).number("completion_tokens", usage.output_tokens);
+    json.number("total_tokens", usage.input_tokens + usage.output_tokens);
+    json.raw("prompt_tokens_details", input.number("cached_tokens", usage.cached_tokens).take());
+    json.raw("completion_tokens_details", output.number("reasoning_tokens", usage.reasoning_tokens).take());
+    return json.take();
   }
 
   void say_chunk(std::string_view delta, bool last) {
+    const std::string logprobs = take_logprobs();
     if (!listens()) return;
     Json choice('{');
-    choice.number("index", 0).raw("delta", delta).null("logprobs");
+    choice.number("index", options().choice).raw("delta", delta);
+    append_logprobs_of(choice, logprobs);
     last ? choice.text("finish_reason", finish_reason()) : choice.null("finish_reason");
-    Json json = head("chat.completion.chunk");
+    Json json = chunk_head_;
     json.raw("choices", "[" + choice.take() + "]");
-    if (last) append_usage(json);
+    if (options().stream_usage) json.null("usage");
     if (last) append_diagnostics(json);
     say({}, json.take());
+  }
+
+  /// Those of the next chunk; the whole answer has all of them.
+  std::string take_logprobs() {
+    if (pending_logprobs_.empty()) return {};
+    if (!logprobs_.empty()) logprobs_ += ", ";
+    logprobs_ += pending_logprobs_;
+    return std::exchange(pending_logprobs_, {});
   }
 
   ReplyMessage message_;
   std::vector<std::string> ids_;  ///< of each call the one that was made for it, or ""
   ReplyDeltas deltas_;
   std::string delta_;
+  std::string logprobs_, pending_logprobs_;  ///< items of lists: those that chunks had, and those of the next
+  Json chunk_head_;
 };
 
 }  // namespace

@@ -1,15 +1,17 @@
 // What the forms of all APIs share. Begin reading at BlockForm::take.
 #include "apis/form.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "reply/scan/json_scanner.h"
 
 namespace parlance {
 
-ReplyApiWriter::Form::Form(ReplyApiOptions options, std::string default_id, std::string_view call_prefix)
-    : options_(std::move(options)), call_prefix_(call_prefix) {
+ReplyApiWriter::Form::Form(ReplyApi api, ReplyApiOptions options, std::string default_id, std::string_view call_prefix)
+    : api_(api), options_(std::move(options)), call_prefix_(call_prefix) {
   if (!options_.id.empty()) call_prefix_ += options_.id + "_";
+  if (options_.choice != 0) call_prefix_ += std::to_string(options_.choice) + "_";
   if (options_.id.empty()) options_.id = std::move(default_id);
 }
 
@@ -21,6 +23,7 @@ std::string ReplyApiWriter::Form::make_call_id() {
 
 void ReplyApiWriter::Form::add(const ReplyEvent& event) {
   finish_.add(event);
+  calls_ = calls_ || event.kind == ReplyEvent::Kind::call_begin;
   if (event.kind == ReplyEvent::Kind::malformed)
     diagnostics_.push_back({event.position, std::string(event.text), event.fault});
   take(event);
@@ -29,6 +32,16 @@ void ReplyApiWriter::Form::add(const ReplyEvent& event) {
 void ReplyApiWriter::Form::finish(const ReplyOutcome& outcome) {
   outcome_ = outcome;
   end();
+}
+
+void ReplyApiWriter::Form::fail(const ReplyApiError& error) {
+  error_ = error;
+  break_off();
+}
+
+std::string_view ReplyApiWriter::Form::finish_reason() const {
+  if (outcome_.length) return "length";
+  return outcome_.stop_sequence && !calls_ ? "stop" : finish_.reason();
 }
 
 void ReplyApiWriter::Form::append_diagnostics(Json& json) const {
@@ -45,7 +58,14 @@ void ReplyApiWriter::Form::append_diagnostics(Json& json) const {
 
 namespace apis {
 
-/// One block is open at a time, as in all three APIs. A call that something else follows without its end is not
+bool has_cut_call(const std::vector<Block>& blocks) {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [](const Block& block) { return block.kind == Block::Kind::call && !block.complete; });
+}
+
+std::string invalid_input(const Block& block) { return Json('{').text("INVALID_JSON", block.text).take(); }
+
+/// One block is open at a time, as in all APIs. A call that something else follows without its end is not
 /// complete.
 void BlockForm::open(Block block) {
   if (open_) close(blocks_.back().kind != Block::Kind::call);
@@ -56,12 +76,16 @@ void BlockForm::open(Block block) {
 
 void BlockForm::close(bool complete) {
   open_ = false;
-  blocks_.back().complete = complete;
-  closed(blocks_.back());
+  Block& block = blocks_.back();
+  block.complete = complete;
+  if (block.kind == Block::Kind::reasoning && options().sign_reasoning)
+    block.signature = options().sign_reasoning(block.text);
+  closed(block);
 }
 
-void BlockForm::add_text(Block::Kind kind, std::string_view text) {
-  if (!is_open(kind)) open({.kind = kind});
+void BlockForm::add_text(Block::Kind kind, std::string_view text, bool turned) {
+  if (turned && is_open(kind)) close(true);
+  if (!is_open(kind)) open({.kind = kind, .turned = turned});
   blocks_.back().text += text;
   grown(blocks_.back(), {text});
 }
@@ -97,8 +121,7 @@ void BlockForm::take(const ReplyEvent& event) {
   switch (event.kind) {
     case Kinds::content:
       if (event.text.empty()) break;
-      if (std::exchange(turned_, false) && is_open(Block::Kind::text)) close(true);
-      add_text(Block::Kind::text, event.text);
+      add_text(Block::Kind::text, event.text, std::exchange(turned_, false));
       break;
     case Kinds::reasoning: add_reasoning(event.text); break;
     case Kinds::turn: turned_ = true; break;
@@ -119,6 +142,11 @@ void BlockForm::take(const ReplyEvent& event) {
 void BlockForm::end() {
   if (open_) close(finish_reason() != "length" && blocks_.back().kind != Block::Kind::call);
   ended();
+}
+
+void BlockForm::break_off() {
+  open_ = false;
+  broken_off();
 }
 
 }  // namespace apis

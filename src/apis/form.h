@@ -3,6 +3,8 @@
 // Begin reading at Form.
 #pragma once
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,7 @@ namespace parlance {
 class ReplyApiWriter::Form {
  public:
   /// `default_id`: of the answer where none is given; `call_prefix`: of ids of calls.
-  Form(ReplyApiOptions options, std::string default_id, std::string_view call_prefix);
+  Form(ReplyApi api, ReplyApiOptions options, std::string default_id, std::string_view call_prefix);
   virtual ~Form() = default;
   Form(const Form&) = delete;
   Form& operator=(const Form&) = delete;
@@ -25,12 +27,22 @@ class ReplyApiWriter::Form {
   void listen(const ReplyApiSink& sink) { sink_ = sink ? &sink : nullptr; }
   virtual void begin() = 0;
   void add(const ReplyEvent& event);
+  virtual void add_logprobs(std::span<const ReplyLogprob>) {}
   void finish(const ReplyOutcome& outcome);
-  virtual std::string to_json() const = 0;
+  void fail(const ReplyApiError& error);
+  std::string to_json() const { return error_ ? failed_json() : whole_json(); }
+  /// The whole with these choices, each choice_json() of a form. Of an API without choices: the whole.
+  virtual std::string with_choices(std::string_view, const std::optional<ReplyUsage>&) const { return whole_json(); }
+  virtual std::string choice_json() const { return {}; }
+  bool has_failed() const { return error_.has_value(); }
 
  protected:
   virtual void take(const ReplyEvent& event) = 0;
   virtual void end() = 0;
+  /// Says the events of an error.
+  virtual void break_off() { say({}, failed_json()); }
+  virtual std::string whole_json() const = 0;
+  virtual std::string failed_json() const { return reply_error_json(api_, *error_); }
 
   /// Whether anybody hears of events; else they need not be made.
   bool listens() const { return sink_ != nullptr; }
@@ -38,20 +50,24 @@ class ReplyApiWriter::Form {
     if (sink_ != nullptr) (*sink_)({name, data});
   }
   std::string make_call_id();
-  /// "stop", "length", "tool_calls".
-  std::string_view finish_reason() const { return outcome_.length ? "length" : finish_.reason(); }
+  /// "stop", "length", "tool_calls". A stop text may end reasoning, but a call that it cuts off is cut off.
+  std::string_view finish_reason() const;
   /// reply_diagnostics, where there are any.
   void append_diagnostics(Json& json) const;
 
   const ReplyApiOptions& options() const { return options_; }
   const ReplyOutcome& outcome() const { return outcome_; }
+  const ReplyApiError& error() const { return *error_; }
 
  private:
+  ReplyApi api_;
   ReplyApiOptions options_;
   std::string call_prefix_;
   std::uint32_t made_ids_ = 0;
   ReplyOutcome outcome_;
+  std::optional<ReplyApiError> error_;
   ReplyFinish finish_;
+  bool calls_ = false;
   std::vector<ReplyDiagnostic> diagnostics_;
   const ReplyApiSink* sink_ = nullptr;
 };
@@ -65,13 +81,15 @@ struct Block {
   enum class Kind : std::uint8_t { reasoning, text, call };
   Kind kind = Kind::text;
   bool custom = false;    ///< a call of a custom tool
+  bool turned = false;    ///< the first text of another turn
   bool complete = false;  ///< a call's arguments are whole; a text or reasoning is not what the reply's end cut off
   std::string text{};     ///< or a call's arguments
   std::string name{};
   std::string id{};       ///< as said when the call began
   std::string late_id{};  ///< another that the wire had behind it
   reply::CustomInput reader{};
-  std::string input{};  ///< of a custom tool
+  std::string input{};      ///< of a custom tool
+  std::string signature{};  ///< of reasoning
 
   std::string_view best_id() const { return late_id.empty() ? id : late_id; }
 };
@@ -91,12 +109,15 @@ class BlockForm : public Form {
  protected:
   void take(const ReplyEvent& event) final;
   void end() final;
+  void break_off() final;
   /// A block has begun, has become longer by `piece`, or is what it will be. `piece` is of its text, and `input` what a
   /// custom tool's call is longer by.
   virtual void opened(const Block& block) = 0;
   virtual void grown(const Block& block, const Growth& growth) = 0;
   virtual void closed(const Block& block) = 0;
   virtual void ended() = 0;
+  /// The error has ended the reply; the block that was open is not complete.
+  virtual void broken_off() = 0;
   const std::vector<Block>& blocks() const { return blocks_; }
   std::size_t last() const { return blocks_.size() - 1; }
 
@@ -104,7 +125,7 @@ class BlockForm : public Form {
   bool is_open(Block::Kind kind) const { return open_ && blocks_.back().kind == kind; }
   void open(Block block);
   void close(bool complete);
-  void add_text(Block::Kind kind, std::string_view text);
+  void add_text(Block::Kind kind, std::string_view text, bool turned = false);
   void add_reasoning(std::string_view text);
   void add_arguments(std::string_view json, bool broken);
   void end_call(const ReplyEvent& event);
@@ -119,6 +140,14 @@ class BlockForm : public Form {
 std::unique_ptr<Form> make_chat_completion(ReplyApiOptions options, std::string default_id);
 std::unique_ptr<Form> make_message(ReplyApiOptions options, std::string default_id);
 std::unique_ptr<Form> make_response(ReplyApiOptions options, std::string default_id);
+std::unique_ptr<Form> make_ollama(ReplyApiOptions options, std::string default_id);
+
+/// Whether a call of the reply is not whole.
+bool has_cut_call(const std::vector<Block>& blocks);
+/// The input of a call that is not complete, as an object: {"INVALID_JSON": TEXT}.
+std::string invalid_input(const Block& block);
+/// Appends items of OpenAI's logprobs, with commas.
+void append_logprobs(std::string& items, std::span<const ReplyLogprob> tokens);
 
 }  // namespace apis
 }  // namespace parlance

@@ -4,7 +4,6 @@
 // {"INVALID_JSON": TEXT}, which is how the API is told of such arguments, and no tool that checks its input takes it. A
 // stream has said the beginning by then: the event that ends the block says what the whole has. And the stop reason is
 // max_tokens wherever a call is not complete.
-#include <algorithm>
 #include <utility>
 
 #include "apis/form.h"
@@ -50,10 +49,10 @@ class SpokenInput {
 };
 
 /// A block, with the members that say what it holds so far.
-std::string block_json(const Block& block, std::string_view text, std::string_view id) {
+std::string block_json(const Block& block, std::string_view text, std::string_view id, std::string_view signature) {
   Json json('{');
   if (block.kind == Block::Kind::reasoning)
-    return json.text("type", "thinking").text("thinking", text).text("signature", "").take();
+    return json.text("type", "thinking").text("thinking", text).text("signature", signature).take();
   if (block.kind == Block::Kind::text) return json.text("type", "text").text("text", text).take();
   return json.text("type", "tool_use")
       .text("id", id)
@@ -62,18 +61,18 @@ std::string block_json(const Block& block, std::string_view text, std::string_vi
       .take();
 }
 
-std::string whole_json(const Block& block) {
-  if (block.kind != Block::Kind::call || block.complete) return block_json(block, block.text, block.best_id());
-  Json input('{'), json('{');
-  input.text("INVALID_JSON", block.text);
-  json.text("type", "tool_use").text("id", block.best_id()).text("name", block.name).raw("input", input.take());
+std::string block_as_said(const Block& block) {
+  if (block.kind != Block::Kind::call || block.complete)
+    return block_json(block, block.text, block.best_id(), block.signature);
+  Json json('{');
+  json.text("type", "tool_use").text("id", block.best_id()).text("name", block.name).raw("input", invalid_input(block));
   return json.raw("complete", "false").take();
 }
 
 class Message final : public BlockForm {
  public:
   Message(ReplyApiOptions options, std::string default_id)
-      : BlockForm(std::move(options), std::move(default_id), "toolu_") {}
+      : BlockForm(ReplyApi::anthropic, std::move(options), std::move(default_id), "toolu_") {}
 
   void begin() override {
     if (!listens()) return;
@@ -82,9 +81,9 @@ class Message final : public BlockForm {
     say("message_start", event.take());
   }
 
-  std::string to_json() const override {
+  std::string whole_json() const override {
     Json content('[');
-    for (const Block& block : blocks()) content.item(whole_json(block));
+    for (const Block& block : blocks()) content.item(block_as_said(block));
     return message_json(content.take(), true);
   }
 
@@ -92,7 +91,7 @@ class Message final : public BlockForm {
   void opened(const Block& block) override {
     input_ = SpokenInput();
     Json event = event_of("content_block_start");
-    if (listens()) say("content_block_start", event.raw("content_block", block_json(block, "", block.id)).take());
+    if (listens()) say("content_block_start", event.raw("content_block", block_json(block, "", block.id, "")).take());
   }
 
   void grown(const Block& block, const Growth& growth) override {
@@ -113,24 +112,32 @@ class Message final : public BlockForm {
     say("content_block_delta", event_of("content_block_delta").raw("delta", delta.take()).take());
   }
 
+  void say_signature(std::string_view signature) {
+    Json delta('{');
+    delta.text("type", "signature_delta").text("signature", signature);
+    say("content_block_delta", event_of("content_block_delta").raw("delta", delta.take()).take());
+  }
+
   void closed(const Block& block) override {
     if (!listens()) return;
     if (block.kind == Block::Kind::call && block.complete) say_input(input_.held());
+    if (!block.signature.empty()) say_signature(block.signature);
     Json event = event_of("content_block_stop");
-    if (block.kind == Block::Kind::call && !block.complete) event.raw("content_block", whole_json(block));
+    if (block.kind == Block::Kind::call && !block.complete) event.raw("content_block", block_as_said(block));
     say("content_block_stop", event.take());
   }
 
   void ended() override {
     if (!listens()) return;
     Json delta('{'), event('{');
-    event.text("type", "message_delta")
-        .raw("delta", delta.text("stop_reason", stop_reason()).null("stop_sequence").take());
-    event.raw("usage", usage_json());
+    append_stop(delta);
+    event.text("type", "message_delta").raw("delta", delta.take()).raw("usage", usage_json());
     append_diagnostics(event);
     say("message_delta", event.take());
     say("message_stop", R"({"type": "message_stop"})");
   }
+
+  void broken_off() override { say("error", failed_json()); }
 
   Json event_of(std::string_view type) const {
     Json event('{');
@@ -141,22 +148,33 @@ class Message final : public BlockForm {
   /// max_tokens where a call is not whole, whatever ended the reply: a client must not run such a call.
   std::string_view stop_reason() const {
     const std::string_view reason = finish_reason();
-    const auto is_cut = [](const Block& block) { return block.kind == Block::Kind::call && !block.complete; };
-    if (reason == "length" || std::any_of(blocks().begin(), blocks().end(), is_cut)) return "max_tokens";
-    return reason == "tool_calls" ? "tool_use" : "end_turn";
+    if (reason == "length" || has_cut_call(blocks())) return "max_tokens";
+    if (reason == "tool_calls") return "tool_use";
+    return outcome().stop_sequence ? "stop_sequence" : "end_turn";
   }
 
+  void append_stop(Json& json) const {
+    const std::string_view reason = stop_reason();
+    json.text("stop_reason", reason);
+    reason == "stop_sequence" ? json.text("stop_sequence", *outcome().stop_sequence) : json.null("stop_sequence");
+  }
+
+  /// The API's input_tokens are those that no cache had.
   std::string usage_json() const {
-    const ReplyUsage usage = outcome().usage.value_or(ReplyUsage());
-    return Json('{').number("input_tokens", usage.input_tokens).number("output_tokens", usage.output_tokens).take();
+    ReplyUsage usage = options().usage_at_start.value_or(ReplyUsage());
+    if (outcome().usage) usage = *outcome().usage;
+    Json json('{');
+    json.number("input_tokens", usage.input_tokens - usage.cached_tokens).number("cache_creation_input_tokens", 0);
+    json.number("cache_read_input_tokens", usage.cached_tokens);
+    return json.number("output_tokens", usage.output_tokens).take();
   }
 
   std::string message_json(std::string_view content, bool whole) const {
     Json json('{');
     json.text("id", options().id).text("type", "message").text("role", "assistant").text("model", options().model);
     json.raw("content", content);
-    whole ? json.text("stop_reason", stop_reason()) : json.null("stop_reason");
-    json.null("stop_sequence").raw("usage", usage_json());
+    whole ? append_stop(json) : void(json.null("stop_reason").null("stop_sequence"));
+    json.raw("usage", usage_json());
     if (whole) append_diagnostics(json);
     return json.take();
   }

@@ -12,15 +12,18 @@ namespace {
 
 struct Api {
   std::string_view id_prefix;
+  bool in_lines;                   ///< a stream of lines rather than of the HTML standard's events
   std::string_view end_of_stream;  ///< behind the last event
+  std::string_view keep_alive;
   std::unique_ptr<apis::Form> (*make)(ReplyApiOptions options, std::string default_id);
 };
 
-constexpr std::string_view kNames[] = {"openai", "anthropic", "responses"};
+constexpr std::string_view kNames[] = {"openai", "anthropic", "responses", "ollama"};
 /// In the order of ReplyApi.
-constexpr Api kApis[] = {{"chatcmpl-", "data: [DONE]\n\n", apis::make_chat_completion},
-                         {"msg_", "", apis::make_message},
-                         {"resp_", "", apis::make_response}};
+constexpr Api kApis[] = {{"chatcmpl-", false, "data: [DONE]\n\n", ": keep-alive\n\n", apis::make_chat_completion},
+                         {"msg_", false, "", "event: ping\ndata: {\"type\": \"ping\"}\n\n", apis::make_message},
+                         {"resp_", false, "", ": keep-alive\n\n", apis::make_response},
+                         {"", true, "", "", apis::make_ollama}};
 static_assert(std::size(kApis) == kReplyApis && std::size(kNames) == kReplyApis);
 
 const Api& api_of(ReplyApi api) { return kApis[static_cast<std::size_t>(api)]; }
@@ -45,7 +48,17 @@ void append_server_sent_event(std::string& out, const ReplyApiEvent& event) {
   out.append("data: ").append(event.data).append("\n\n");
 }
 
-std::string_view end_of_server_sent_events(ReplyApi api) { return api_of(api).end_of_stream; }
+void append_stream_event(std::string& out, ReplyApi api, const ReplyApiEvent& event) {
+  api_of(api).in_lines ? out.append(event.data).push_back('\n') : append_server_sent_event(out, event);
+}
+
+std::string_view end_of_stream(ReplyApi api) { return api_of(api).end_of_stream; }
+
+std::string_view keep_alive_of_stream(ReplyApi api) { return api_of(api).keep_alive; }
+
+std::string_view content_type_of_stream(ReplyApi api) {
+  return api_of(api).in_lines ? "application/x-ndjson" : "text/event-stream";
+}
 
 ReplyApiWriter::ReplyApiWriter(ReplyApi api, ReplyApiOptions options)
     : form_(api_of(api).make(std::move(options), reply_api_id(api, 0))) {}
@@ -69,6 +82,30 @@ void ReplyApiWriter::finish(const ReplyApiSink& sink, const ReplyOutcome& outcom
   if (form_ == nullptr) return;
   form_->listen(sink);
   form_->finish(outcome);
+}
+
+void ReplyApiWriter::fail(const ReplyApiError& error, const ReplyApiSink& sink) {
+  if (form_ == nullptr) return;
+  form_->listen(sink);
+  form_->fail(error);
+}
+
+void ReplyApiWriter::add_logprobs(std::span<const ReplyLogprob> tokens) {
+  if (form_ != nullptr) form_->add_logprobs(tokens);
+}
+
+/// Where a writer has failed, its error is the answer: a client takes an answer with fewer choices for a whole one.
+std::string ReplyApiWriter::choices_to_json(std::span<const ReplyApiWriter* const> writers,
+                                            const std::optional<ReplyUsage>& usage) {
+  const Form* first = nullptr;
+  Json choices('[');
+  for (const ReplyApiWriter* writer : writers) {
+    if (writer->form_ == nullptr) continue;
+    if (writer->form_->has_failed()) return writer->to_json();
+    if (first == nullptr) first = writer->form_.get();
+    choices.item(writer->form_->choice_json());
+  }
+  return first == nullptr ? "{}" : first->with_choices(choices.take(), usage);
 }
 
 std::string ReplyApiWriter::to_json() const { return form_ == nullptr ? "{}" : form_->to_json(); }

@@ -35,7 +35,7 @@ struct Writer {
   std::initializer_list<Pass> skips;
   std::initializer_list<std::string_view> needs;
 };
-/// A row for each ReplyApi.
+/// A row for each ReplyApi that requests are written for, in its order: all but Ollama.
 const Writer kWriters[] = {
     {"OpenAI's chat",
      Words::chat,
@@ -56,7 +56,7 @@ const Writer kWriters[] = {
      {Pass::parse_arguments, Pass::custom_tools, Pass::custom_calls},
      {"model"}},
 };
-static_assert(std::size(kWriters) == kReplyApis);
+static_assert(std::size(kWriters) + 1 == kReplyApis);
 
 /// Passes that give a template what it reads, which says nothing to an API.
 constexpr Pass kForTemplates[] = {Pass::chat_template_kwargs, Pass::drop_request_members, Pass::unsaid_effort,
@@ -213,7 +213,12 @@ Result<ApiRequest> written(const Writer& writer, ConversationState& state, const
 
 }  // namespace
 
+std::span<const std::string_view> request_api_names() { return reply_api_names().first(std::size(kWriters)); }
+
 Result<ApiRequest> request_as(ReplyApi api, std::string_view request, const RequestApiOptions& options) {
+  if (static_cast<std::size_t>(api) >= std::size(kWriters))
+    return Error(ErrorCode::conversation, "requests are not written for Ollama's API")
+        .hint("`openai`, `anthropic` and `responses` are; Ollama answers requests of OpenAI's chat at /v1");
   const Writer& writer = kWriters[static_cast<std::size_t>(api)];
   Conversation conversation;
   if (Result<void> read = conversation.read(request, {.normalise = false}, options.name); !read) return read.error();

@@ -29,50 +29,126 @@ const ItemNames& names_of(const Block& block) {
   return block.kind == Block::Kind::text ? kText : kReasoning;
 }
 
-std::string part_json(const Block& block, std::string_view text) {
+/// A member of the request that the answer repeats, and what it is where the request has none.
+struct Repeated {
+  std::string_view name, json;
+};
+constexpr Repeated kRepeated[] = {{"background", "false"},
+                                  {"instructions", "null"},
+                                  {"max_output_tokens", "null"},
+                                  {"max_tool_calls", "null"},
+                                  {"metadata", "{}"},
+                                  {"parallel_tool_calls", "true"},
+                                  {"previous_response_id", "null"},
+                                  {"prompt_cache_key", "null"},
+                                  {"reasoning", R"({"effort": null, "summary": null})"},
+                                  {"safety_identifier", "null"},
+                                  {"service_tier", R"("default")"},
+                                  {"store", "true"},
+                                  {"temperature", "1.0"},
+                                  {"text", R"({"format": {"type": "text"}})"},
+                                  {"tool_choice", R"("auto")"},
+                                  {"tools", "[]"},
+                                  {"top_logprobs", "0"},
+                                  {"top_p", "1.0"},
+                                  {"truncation", R"("disabled")"},
+                                  {"user", "null"}};
+
+/// The members as they stand in an object, without its braces. A null in the request says the default.
+std::string repeated_members(const ReplyApiOptions& options) {
+  Json json('{');
+  for (const Repeated& one : kRepeated) {
+    std::string_view value = one.json;
+    for (const auto& [name, given] : options.request_members) {
+      if (name == one.name && given != "null") value = given;
+    }
+    json.raw(one.name, value);
+  }
+  const std::string whole = json.take();
+  return whole.substr(1, whole.size() - 2);
+}
+
+/// `code` of a response that failed, of which the API has a list.
+std::string_view failure_code(const ReplyApiError& error) {
+  if (error.status == 429) return "rate_limit_exceeded";
+  return error.status >= 400 && error.status < 500 ? "invalid_prompt" : "server_error";
+}
+
+std::string listed(std::string_view items) { return std::string(1, '[').append(items).append(1, ']'); }
+
+/// `logprobs`: items of a list.
+std::string part_json(const Block& block, std::string_view text, std::string_view logprobs) {
   Json json('{');
   if (block.kind == Block::Kind::reasoning) return json.text("type", "reasoning_text").text("text", text).take();
-  return json.text("type", "output_text").text("text", text).raw("annotations", "[]").raw("logprobs", "[]").take();
+  return json.text("type", "output_text")
+      .text("text", text)
+      .raw("annotations", "[]")
+      .raw("logprobs", listed(logprobs))
+      .take();
 }
 
 class Response final : public BlockForm {
  public:
   Response(ReplyApiOptions options, std::string default_id)
-      : BlockForm(std::move(options), std::move(default_id), "call_") {}
+      : BlockForm(ReplyApi::responses, std::move(options), std::move(default_id), "call_"),
+        repeated_(repeated_members(this->options())) {}
 
   void begin() override {
     if (!listens()) return;
-    const std::string response = response_json("in_progress", "[]");
+    const std::string response = response_json("in_progress", "[]", {});
     say_event(Json('{').text("type", "response.created").raw("response", response));
     say_event(Json('{').text("type", "response.in_progress").raw("response", response));
   }
 
-  std::string to_json() const override { return response_json(status(), items_json(true)); }
+  void add_logprobs(std::span<const ReplyLogprob> tokens) override { append_logprobs(pending_, tokens); }
 
  private:
+  std::string whole_json() const override { return response_json(status(), items_json(true), {}); }
+
   void opened(const Block& block) override {
+    logprobs_.emplace_back();
     if (!listens()) return;
     say_item("response.output_item.added", item_json(block, last(), "in_progress", "", block.id));
-    if (names_of(block).has_parts) say_part("response.content_part.added", block, "");
+    if (names_of(block).has_parts) say_part("response.content_part.added", block, "", "");
   }
 
   void grown(const Block& block, const Growth& growth) override {
     const std::string_view piece = block.custom ? growth.input : growth.text;
-    if (listens() && !piece.empty()) say_text(names_of(block).delta, block, "delta", piece);
+    const std::string logprobs = std::exchange(pending_, {});
+    if (names_of(block).has_logprobs && !logprobs.empty())
+      logprobs_.back().append(logprobs_.back().empty() ? "" : ", ").append(logprobs);
+    if (listens() && !piece.empty()) say_text(names_of(block).delta, block, "delta", piece, logprobs);
   }
 
   void closed(const Block& block) override {
     if (!listens()) return;
     const std::string_view text = text_of(block);
-    say_text(names_of(block).done, block, names_of(block).member, text);
-    if (names_of(block).has_parts) say_part("response.content_part.done", block, text);
+    say_text(names_of(block).done, block, names_of(block).member, text, logprobs_.back());
+    if (names_of(block).has_parts) say_part("response.content_part.done", block, text, logprobs_.back());
     say_item("response.output_item.done", done_json(block, last(), block.id));
   }
 
   void ended() override {
     if (!listens()) return;
     const std::string type = "response." + std::string(status());
-    say_event(Json('{').text("type", type).raw("response", response_json(status(), items_json(false))));
+    say_event(Json('{').text("type", type).raw("response", response_json(status(), items_json(false), {})));
+  }
+
+  /// Both events, since some clients know only one: `error` has the message, and response.failed what there is.
+  void broken_off() override {
+    if (!listens()) return;
+    Json event('{');
+    event.text("type", "error");
+    const std::string_view code = error().code.empty() ? failure_code(error()) : std::string_view(error().code);
+    event.text("code", code).text("message", error().message);
+    error().param.empty() ? event.null("param") : event.text("param", error().param);
+    say_event(event);
+    say_event(Json('{').text("type", "response.failed").raw("response", failed_json()));
+  }
+
+  std::string failed_json() const override {
+    const std::string message = Json('{').text("code", failure_code(error())).text("message", error().message).take();
+    return response_json("failed", items_json(false), message);
   }
 
   // ---- items
@@ -99,7 +175,7 @@ class Response final : public BlockForm {
       if (block.custom && !begins && (!block.reader.exact() || !block.complete)) json.text("arguments", block.text);
       return json.take();
     }
-    const std::string content = begins ? "[]" : "[" + part_json(block, text) + "]";
+    const std::string content = begins ? "[]" : "[" + part_json(block, text, logprobs_[number]) + "]";
     if (block.kind == Block::Kind::reasoning) json.text("type", "reasoning").raw("summary", "[]");
     if (block.kind == Block::Kind::text) json.text("type", "message").text("role", "assistant");
     return json.raw("content", content).text("status", status).take();
@@ -124,33 +200,31 @@ class Response final : public BlockForm {
   /// The API has no reason for tool calls: a response with calls is completed.
   std::string_view status() const { return finish_reason() == "length" ? "incomplete" : "completed"; }
 
-  std::string response_json(std::string_view status, std::string_view items) const {
+  /// `error`: as JSON, or "".
+  std::string response_json(std::string_view status, std::string_view items, std::string_view error) const {
     Json json('{');
     json.text("id", options().id)
         .text("object", "response")
         .number("created_at", options().created)
         .text("status", status)
-        .null("error");
+        .raw("error", error.empty() ? "null" : error);
     status == "incomplete" ? json.raw("incomplete_details", R"({"reason": "max_output_tokens"})")
                            : json.null("incomplete_details");
-    json.null("instructions").raw("metadata", "{}").text("model", options().model).raw("output", items);
-    json.raw("parallel_tool_calls", "true")
-        .null("temperature")
-        .text("tool_choice", "auto")
-        .raw("tools", "[]")
-        .null("top_p");
+    json.text("model", options().model).raw("output", items);
+    json.next() += repeated_;
     append_usage(json);
     if (status != "in_progress") append_diagnostics(json);
     return json.take();
   }
 
   void append_usage(Json& json) const {
-    if (!outcome().usage) return;
+    if (!outcome().usage) return void(json.null("usage"));
     const ReplyUsage& usage = *outcome().usage;
-    Json made('{');
-    made.number("input_tokens", usage.input_tokens)
-        .raw("input_tokens_details", R"({"cached_tokens": 0, "cache_write_tokens": 0})");
-    made.number("output_tokens", usage.output_tokens).raw("output_tokens_details", R"({"reasoning_tokens": 0})");
+    Json made('{'), input('{'), output('{');
+    input.number("cached_tokens", usage.cached_tokens).number("cache_write_tokens", 0);
+    output.number("reasoning_tokens", usage.reasoning_tokens);
+    made.number("input_tokens", usage.input_tokens).raw("input_tokens_details", input.take());
+    made.number("output_tokens", usage.output_tokens).raw("output_tokens_details", output.take());
     json.raw("usage", made.number("total_tokens", usage.input_tokens + usage.output_tokens).take());
   }
 
@@ -176,19 +250,23 @@ class Response final : public BlockForm {
     return event;
   }
 
-  void say_part(std::string_view type, const Block& block, std::string_view text) {
+  void say_part(std::string_view type, const Block& block, std::string_view text, std::string_view logprobs) {
     Json event = event_of(type, block);
-    say_event(event.raw("part", part_json(block, text)));
+    say_event(event.raw("part", part_json(block, text, logprobs)));
   }
 
-  void say_text(std::string_view type, const Block& block, std::string_view member, std::string_view text) {
+  void say_text(std::string_view type, const Block& block, std::string_view member, std::string_view text,
+                std::string_view logprobs) {
     Json event = event_of(type, block);
     event.text(member, text);
-    if (names_of(block).has_logprobs) event.raw("logprobs", "[]");
+    if (names_of(block).has_logprobs) event.raw("logprobs", listed(logprobs));
     say_event(event);
   }
 
   std::int64_t sequence_ = 0;
+  std::string repeated_;               ///< members of the request
+  std::string pending_;                ///< logprobs of the next delta, as items of a list
+  std::vector<std::string> logprobs_;  ///< of each block
 };
 
 }  // namespace

@@ -108,7 +108,7 @@ Run declare_convert(Options& app) {
   app.examples(kConvertExamples);
   app.add_option("CHAT", c.request, "A request of any API that parlance render takes; - or nothing for standard input")
       .placeholder("FILE");
-  const std::vector<std::string> names(reply_api_names().begin(), reply_api_names().end());
+  const std::vector<std::string> names(request_api_names().begin(), request_api_names().end());
   app.add_option("--as", c.as, "The API to write for: openai (chat completions), anthropic (messages) or responses")
       .placeholder("API")
       .one_of(names)

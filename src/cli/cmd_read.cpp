@@ -125,14 +125,14 @@ int run_api(ReplyApi api, ReplyParser& parser, const ReadCommand& command) {
     lines.clear();
   };
   const ReplyApiSink send = [&](const ReplyApiEvent& event) {
-    command.sse ? append_server_sent_event(lines, event) : lines.append(event.data).push_back('\n');
+    command.sse ? append_stream_event(lines, api, event) : lines.append(event.data).push_back('\n');
   };
   const ReplyApiSink sink = command.streams() ? send : ReplyApiSink();
   writer.begin(sink);
   const auto take = [&](const ReplyEvent& event) { writer.add(event, sink); };
   const Result<void> read = feed_all(parser, command, take, flush);
   writer.finish(sink);
-  if (command.sse) lines += end_of_server_sent_events(api);
+  if (command.sse) lines += end_of_stream(api);
   if (!command.streams() && read) lines = writer.to_json() + "\n";
   flush();
   return read ? code : report(read.error());
@@ -163,12 +163,12 @@ Result<void> check_api(const ReadCommand& command) {
     return usage("--conversation and --as exclude each other",
                  "--conversation reads a whole prompt, and prints a request");
   if (command.sse && !as_api && !command.openai_stream)
-    return usage("--sse is for the events of an API: give --as", "--as openai, anthropic or responses");
+    return usage("--sse is for the events of an API: give --as", "--as openai, anthropic, responses or ollama");
   if (command.sse && command.jsonl)
     return usage("--sse and --jsonl exclude each other", "--jsonl prints whole answers");
   if (!as_api && !command.openai_stream && (!answer.id.empty() || !answer.model.empty() || answer.created != 0)) {
     return usage("--id, --model-name and --created are of an API's answer: give --as",
-                 "--as openai, anthropic or responses");
+                 "--as openai, anthropic, responses or ollama");
   }
   if (command.wish.partial && as_api)
     return usage("--partial is for messages and --stream", "--as prints what the API's answers have, and no more");
@@ -256,8 +256,8 @@ Run declare_read(Options& app) {
   app.add_option("--tools", c.wish.tools, "Tools as JSON, in place of the request's").placeholder("FILE");
   app.add_flag("--stream", c.stream, "Print events, one JSON object a line");
   app.add_option("--as", c.wish.as,
-                 "Print the reply as an API's answer: openai (chat completions), anthropic (messages) or responses; "
-                 "with --stream, its events")
+                 "Print the reply as an API's answer: openai (chat completions), anthropic (messages), responses "
+                 "or ollama (chat); with --stream, its events")
       .placeholder("API")
       .one_of(api_names());
   app.add_flag("--sse", c.sse, "With --as: its events as a server sends them, lines event: and data:");

@@ -84,7 +84,7 @@ class PyApiWriter {
     return events;
   }
   nb::object to_dict() const { return from_json(writer_.to_json()); }
-  nb::str end_of_stream() const { return text_to_python(end_of_server_sent_events(api_)); }
+  nb::str end_of_stream() const { return text_to_python(parlance::end_of_stream(api_)); }
 
  private:
   ReplyApi api_;
