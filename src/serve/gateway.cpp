@@ -56,6 +56,13 @@ const ServedModel* Gateway::model_named(std::string_view name) const {
   return models_.size() == 1 ? models_.front().get() : nullptr;
 }
 
+void Gateway::count(const EngineFailure& failure, std::string_view session) {
+  metrics_.engine_failures.add("kind=\"" + std::string(name_of(failure.kind())) + "\"");
+  log_.say(LogLevel::error, "engine_failure", [&](JsonWriter& line) {
+    line.text("session", session).text("kind", name_of(failure.kind())).text("message", failure.what());
+  });
+}
+
 bool Gateway::may_ask(const HttpRequest& request) const {
   if (options_.api_keys.empty()) return true;
   const std::string_view given = api_key_of(request);
@@ -68,24 +75,21 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   const HttpRequest& request = exchange.request();
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
-  const Dialect dialect = route != nullptr ? route->dialect : Dialect::openai;
-  Refusal refusal;
+  ReplyApiError error{.status = 0};
   if (refused != 0) {
-    refusal = {.status = refused, .message = std::string(sentence_for(refused))};
+    error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused))};
   } else if (route == nullptr) {
-    refusal = {.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
+    error = {.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
   } else if (!method_fits) {
-    refusal = {.status = 405, .message = request.path + " takes " + std::string(route->method)};
+    error = {.status = 405, .message = request.path + " takes " + std::string(route->method)};
+    exchange.add_header("Allow", route->method);
   } else if (!route->open && !may_ask(request)) {
-    refusal = {.status = 401, .message = "the API key is missing or wrong", .code = "invalid_api_key"};
+    error = {.status = 401, .message = "the API key is missing or wrong"};
   }
-  const bool refuses = refused != 0 || route == nullptr || !method_fits || refusal.status == 401;
-  if (refuses) {
-    if (route != nullptr && !method_fits) exchange.add_header("Allow", route->method);
-    co_await refuse(exchange, dialect, refusal);
-  } else {
+  if (error.status != 0)
+    co_await refuse(exchange, route != nullptr ? route->api : ReplyApi::openai, error);
+  else
     co_await route->handle(call);
-  }
   const double seconds = seconds_since(call.begun);
   const std::string status = std::to_string(exchange.status());
   metrics_.requests.add("route=\"" + std::string(route != nullptr ? route->path : "other") + "\",status=\"" + status +

@@ -22,15 +22,6 @@ struct GatewayOptions {
   std::size_t most_session_bytes = std::size_t{1} << 30;
 };
 
-/// A request that is refused, in the words of no API yet.
-struct Refusal {
-  unsigned status = 400;
-  std::string message;
-  std::string path{};  ///< of the member of the request
-  std::string code{};
-};
-Refusal refusal_of(const Error& error);
-
 /// Threads: any.
 class Gateway {
  public:
@@ -45,6 +36,8 @@ class Gateway {
   SessionStore& sessions() { return sessions_; }
   Metrics& metrics() { return metrics_; }
   const Log& log() const { return log_; }
+  /// Counts and logs what an engine did to a session.
+  void count(const EngineFailure& failure, std::string_view session);
   /// For gauges of the server's connections.
   void watch(const HttpServer& server) { server_ = &server; }
   const HttpServer* server() const { return server_; }

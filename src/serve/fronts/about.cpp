@@ -30,7 +30,7 @@ Task<> ready(Call& call) {
       why = failure.what();
     }
     if (why.empty()) continue;
-    co_await refuse(call.exchange, Dialect::openai,
+    co_await refuse(call.exchange, ReplyApi::openai,
                     {.status = 503, .message = model->name + ": " + why, .code = "not_ready"});
     co_return;
   }

@@ -1,78 +1,84 @@
-// Chats in the APIs of OpenAI, Anthropic and Ollama. Begin reading at chat, then at answer_whole and answer_stream.
+// Chats in the APIs of OpenAI, Anthropic and Ollama. Begin reading at chat.
 #include <ctime>
 #include <optional>
 
-#include "serve/fronts/request_parts.h"
-#include "serve/fronts/routes.h"
+#include "parlance/json_writer.h"
+#include "serve/fronts/chat_request.h"
 #include "serve/random_id.h"
-#include "serve/turn/turn.h"
 
 namespace parlance::serve {
 
 namespace {
 
-/// What differs between the APIs.
-struct ChatApi {
-  ReplyApi api;
-  Dialect dialect;
-  std::string_view id_prefix;
-  std::string_view call_prefix;
-  bool streams_by_default = false;
-};
-constexpr ChatApi kChat = {ReplyApi::openai, Dialect::openai, "chatcmpl-", "call_"};
-constexpr ChatApi kMessages = {ReplyApi::anthropic, Dialect::anthropic, "msg_", "toolu_"};
-constexpr ChatApi kResponses = {ReplyApi::responses, Dialect::openai, "resp_", "call_"};
+constexpr ChatApi kChat = {ReplyApi::openai, "chatcmpl-", "call_"};
+constexpr ChatApi kMessages = {ReplyApi::anthropic, "msg_", "toolu_"};
+constexpr ChatApi kResponses = {ReplyApi::responses, "resp_", "call_"};
+constexpr ChatApi kOllamaChat = {
+    .api = ReplyApi::ollama, .id_prefix = "", .call_prefix = "call_", .streams_by_default = true};
+constexpr ChatApi kOllamaGenerate = {
+    .api = ReplyApi::ollama, .id_prefix = "", .call_prefix = "call_", .streams_by_default = true, .generate = true};
 
-/// A request that was read and can be answered.
-struct Chat {
-  const ChatApi& api;
-  const ServedModel& model;
-  std::string model_name;  ///< as the client calls it
-  Turn turn;
-  bool stream = false;
-  std::string id{};
+/// One choice of an answer while it is written.
+struct Answer {
+  Answer(const Chat& chat, Turn& of);
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+
+  void add_logprobs(const Chat& chat, std::span<const SampledToken> tokens);
+
+  Turn& turn;
   std::vector<std::string> call_ids{};  ///< those made up, in order
+  ReplyApiWriter writer;
 };
 
-Result<Chat> read_chat(Call& call, const ChatApi& api) {
-  const std::string& text = call.exchange.request().body;
-  const Result<Document> document = parsed_body(text);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<const ServedModel*> found = model_of(call.gateway, body);
-  if (!found) return found.error();
-  const ServedModel* const model = *found;
-  const std::string name(body["model"].text());
-  Result<SamplingSettings> sampling = read_sampling(body);
-  if (!sampling) return sampling.error();
-  Result<ChatRequest> request = model->reader.read(text, "the request");
-  if (!request) return request.error();
-  const std::string id = random_id(api.id_prefix);
-  Result<Turn> turn = Turn::plan(*model, call.gateway.sessions(), std::move(*request),
-                                 {.sampling = std::move(*sampling),
-                                  .hints = hints_of(call.exchange.request(), body),
-                                  .new_session = random_id("session-"),
-                                  .logprobs = logprobs_of(body)});
-  if (!turn) return turn.error();
-  Chat chat{api, *model, name.empty() ? model->name : name, std::move(*turn)};
-  chat.stream = flag_of(body["stream"], api.streams_by_default);
-  chat.id = id;
-  return chat;
+ReplyApiOptions writer_options(const Chat& chat, const Turn& turn, std::vector<std::string>& call_ids) {
+  ReplyApiOptions options{
+      .id = chat.id, .model = chat.model_name, .created = static_cast<std::int64_t>(std::time(nullptr))};
+  options.make_call_id = [&call_ids, prefix = chat.api.call_prefix] {
+    call_ids.push_back(random_id(prefix));
+    return call_ids.back();
+  };
+  options.usage_at_start = ReplyUsage{.input_tokens = static_cast<std::int64_t>(turn.prompt_tokens()),
+                                      .cached_tokens = static_cast<std::int64_t>(turn.prompt().reused)};
+  options.choice = turn.choice();
+  options.stream_usage = chat.stream_usage;
+  options.request_members = chat.members;
+  options.generate = chat.api.generate;
+  return options;
 }
 
-ReplyApiWriter writer_for(Chat& chat) {
-  return ReplyApiWriter(chat.api.api, {.id = chat.id,
-                                       .model = chat.model_name,
-                                       .created = static_cast<std::int64_t>(std::time(nullptr)),
-                                       .make_call_id = [&chat] {
-                                         chat.call_ids.push_back(random_id(chat.api.call_prefix));
-                                         return chat.call_ids.back();
-                                       }});
+Answer::Answer(const Chat& chat, Turn& of) : turn(of), writer(chat.api.api, writer_options(chat, of, call_ids)) {}
+
+void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens) {
+  const Tokenizer& tokenizer = *chat.model.tokenizer;
+  for (const SampledToken& token : tokens) {
+    const std::string text = tokenizer.token_text(token.id);
+    std::vector<std::string> texts;
+    std::vector<ReplyLogprob::Alternative> top;
+    for (const TokenAlternative& other : token.alternatives) texts.push_back(tokenizer.token_text(other.id));
+    for (std::size_t i = 0; i < texts.size(); ++i) top.push_back({texts[i], token.alternatives[i].logprob});
+    const ReplyLogprob one{.token = text, .logprob = token.logprob.value_or(0), .top = top};
+    writer.add_logprobs(std::span(&one, 1));
+  }
+}
+
+ReplyUsage usage_of(const Turn& turn) {
+  const auto input = static_cast<std::int64_t>(turn.prompt_tokens());
+  return {.input_tokens = input,
+          .output_tokens = static_cast<std::int64_t>(turn.sampled().size()),
+          .cached_tokens = turn.end().evaluated ? std::max<std::int64_t>(0, input - *turn.end().evaluated)
+                                                : static_cast<std::int64_t>(turn.prompt().reused),
+          .reasoning_tokens = static_cast<std::int64_t>(turn.reasoning_tokens())};
 }
 
 ReplyOutcome outcome_of(const Turn& turn) {
-  const auto input = static_cast<std::int64_t>(turn.prompt_tokens());
-  return {.length = turn.length(), .usage = ReplyUsage{input, static_cast<std::int64_t>(turn.sampled().size())}};
+  const TurnTimes& times = turn.times();
+  return {.length = turn.length(),
+          .usage = usage_of(turn),
+          .stop_sequence = turn.stop_text(),
+          .times = ReplyTimes{.total = times.whole.count(),
+                              .prompt = times.first_token.count(),
+                              .eval = (times.whole - times.first_token).count()}};
 }
 
 /// Headers that say what the session did.
@@ -84,13 +90,46 @@ void add_headers(Exchange& exchange, const Turn& turn) {
   if (prompt.broken) exchange.add_header("X-Parlance-Prefix-Break", prompt.broken->cause);
 }
 
-void count(Gateway& gateway, const Chat& chat) {
+std::string break_json(const PrefixBreak& broken) {
+  return JsonWriter('{')
+      .text("cause", broken.cause)
+      .text("sentence", broken.sentence)
+      .text("template", broken.template_place)
+      .text("input", broken.path)
+      .number("kept", static_cast<std::int64_t>(broken.kept))
+      .number("lost", static_cast<std::int64_t>(broken.lost))
+      .flag("volatile_line", broken.volatile_line)
+      .take();
+}
+
+/// The member `parlance` of an answer that was asked for it.
+std::string explanation(const Turn& turn) {
+  const PreparedPrompt& prompt = turn.prompt();
+  JsonWriter made('{');
+  made.text("session", prompt.id).number("prompt_tokens", static_cast<std::int64_t>(turn.prompt_tokens()));
+  made.number("reused_tokens", static_cast<std::int64_t>(prompt.reused));
+  if (turn.end().evaluated) made.number("evaluated_tokens", *turn.end().evaluated);
+  made.flag("grammar", turn.has_grammar());
+  prompt.broken ? made.raw("prefix_break", break_json(*prompt.broken)) : made.null("prefix_break");
+  JsonWriter ids('[');
+  for (const TokenId id : turn.sampled()) ids.item(std::to_string(id));
+  return made.raw("sampled_ids", ids.take()).take();
+}
+
+/// An object with one more member at its end.
+std::string with_member(std::string json, std::string_view name, const std::string& value) {
+  json.pop_back();
+  append_json_string(json += ", ", name);
+  return json.append(": ").append(value).append("}");
+}
+
+void count(Gateway& gateway, const Chat& chat, const Turn& turn) {
   Metrics& metrics = gateway.metrics();
-  const Turn& turn = chat.turn;
   metrics.tokens.add("kind=\"prompt\"", turn.prompt_tokens());
   metrics.tokens.add("kind=\"reused\"", turn.prompt().reused);
   metrics.tokens.add("kind=\"evaluated\"", static_cast<std::uint64_t>(turn.end().evaluated.value_or(0)));
   metrics.tokens.add("kind=\"sampled\"", turn.sampled().size());
+  metrics.first_token.add(std::chrono::duration<double>(turn.times().first_token).count());
   for (const ReplyDiagnostic& fault : turn.message().diagnostics)
     metrics.malformed.add("fault=\"" + std::string(name_of(fault.fault)) + "\"");
   gateway.log().say(LogLevel::info, "turn", [&](JsonWriter& line) {
@@ -107,73 +146,128 @@ void say_break(Gateway& gateway, const Turn& turn) {
   if (!broken) return;
   gateway.metrics().prefix_breaks.add("cause=\"" + broken->cause + "\"");
   gateway.log().say(LogLevel::warning, "prefix_break", [&](JsonWriter& line) {
-    line.text("session", turn.prompt().id).text("cause", broken->cause).text("template", broken->template_place);
-    line.text("input", broken->path).number("kept", static_cast<std::int64_t>(broken->kept));
-    line.number("lost", static_cast<std::int64_t>(broken->lost)).flag("volatile_line", broken->volatile_line);
+    line.text("session", turn.prompt().id).raw("break", break_json(*broken));
   });
 }
 
 /// Before the client has the end of its answer, since it may go on at once.
-void finish(Call& call, Chat& chat) {
-  count(call.gateway, chat);
-  chat.turn.keep(call.gateway.sessions(), chat.call_ids, chat.id);
+void finish(Call& call, Chat& chat, Answer& answer) {
+  count(call.gateway, chat, answer.turn);
+  answer.turn.keep(call.gateway.sessions(), answer.call_ids, chat.id);
+}
+
+std::string whole_json(const Chat& chat, const std::vector<std::unique_ptr<Answer>>& answers) {
+  std::vector<const ReplyApiWriter*> writers;
+  ReplyUsage usage = usage_of(answers.front()->turn);
+  usage.output_tokens = usage.reasoning_tokens = 0;
+  for (const auto& answer : answers) {
+    const ReplyUsage one = usage_of(answer->turn);
+    usage.output_tokens += one.output_tokens;
+    usage.reasoning_tokens += one.reasoning_tokens;
+    writers.push_back(&answer->writer);
+  }
+  std::string json = ReplyApiWriter::choices_to_json(writers, usage);
+  return chat.explain ? with_member(std::move(json), "parlance", explanation(answers.front()->turn)) : json;
 }
 
 Task<> answer_whole(Call& call, Chat& chat) {
-  ReplyApiWriter writer = writer_for(chat);
-  writer.begin();
-  const Turn::Take take = [&writer](const ReplyEvent& event) { writer.add(event); };
+  std::vector<std::unique_ptr<Answer>> answers;
   const Turn::Flush flush = []() -> Task<> { co_return; };
-  co_await chat.turn.run(take, flush);
-  writer.finish({}, outcome_of(chat.turn));
-  finish(call, chat);
-  co_await call.exchange.answer(200, "application/json", writer.to_json());
+  for (Turn& turn : chat.turns) {
+    answers.push_back(std::make_unique<Answer>(chat, turn));
+    Answer& answer = *answers.back();
+    const Turn::Take take = [&answer](const ReplyEvent& event) { answer.writer.add(event); };
+    const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
+      if (chat.logprobs) answer.add_logprobs(chat, tokens);
+    };
+    answer.writer.begin();
+    co_await turn.run(take, flush, take_tokens);
+    answer.writer.finish({}, outcome_of(turn));
+  }
+  for (const auto& answer : answers) finish(call, chat, *answer);
+  co_await call.exchange.answer(200, "application/json", whole_json(chat, answers));
 }
 
 Task<> answer_stream(Call& call, Chat& chat) {
+  const ReplyApi api = chat.api.api;
   std::string out;
-  const ReplyApiSink send = [&out](const ReplyApiEvent& event) { append_server_sent_event(out, event); };
-  ReplyApiWriter writer = writer_for(chat);
-  writer.begin(send);
-  const Turn::Take take = [&](const ReplyEvent& event) { writer.add(event, send); };
+  const ReplyApiSink send = [&out, api](const ReplyApiEvent& event) { append_stream_event(out, api, event); };
   const Turn::Flush flush = [&]() -> Task<> {
-    if (!call.exchange.begun()) co_await call.exchange.begin(200, "text/event-stream; charset=utf-8");
+    if (!call.exchange.begun()) co_await call.exchange.begin(200, content_type_of_stream(api));
     co_await call.exchange.write(out);
     out.clear();
   };
-  co_await chat.turn.run(take, flush);
-  writer.finish(send, outcome_of(chat.turn));
-  finish(call, chat);
-  out += end_of_server_sent_events(chat.api.api);
+  for (Turn& turn : chat.turns) {
+    Answer answer(chat, turn);
+    const Turn::Take take = [&](const ReplyEvent& event) { answer.writer.add(event, send); };
+    const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
+      if (chat.logprobs) answer.add_logprobs(chat, tokens);
+    };
+    answer.writer.begin(send);
+    std::optional<ReplyApiError> failed;
+    try {
+      co_await turn.run(take, flush, take_tokens);
+    } catch (const EngineFailure& failure) {
+      if (!call.exchange.begun()) throw;
+      failed = error_of(failure);
+      call.gateway.count(failure, turn.prompt().id);
+    }
+    if (failed) {
+      answer.writer.fail(*failed, send);
+      co_await flush();
+      co_await call.exchange.end();
+      co_return;
+    }
+    answer.writer.finish(send, outcome_of(turn));
+    finish(call, chat, answer);
+  }
+  if (chat.explain && api == ReplyApi::openai) {
+    const std::string chunk = R"({"object": "chat.completion.chunk", "choices": []})";
+    append_stream_event(out, api,
+                        {"", with_member(with_member(chunk, "id", "\"" + chat.id + "\""), "parlance",
+                                         explanation(chat.turns.front()))});
+  }
+  out += end_of_stream(api);
   co_await flush();
   co_await call.exchange.end();
 }
 
+/// Ollama's clients ask for a model to be loaded by a request without messages.
+Task<> answer_load(Call& call, const Chat& chat) {
+  ReplyApiWriter writer(ReplyApi::ollama, {.model = chat.model_name,
+                                           .created = static_cast<std::int64_t>(std::time(nullptr)),
+                                           .generate = chat.api.generate});
+  writer.begin();
+  writer.finish();
+  co_await call.exchange.answer(200, "application/json", writer.to_json());
+}
+
 Task<> chat(Call& call, const ChatApi& api) {
-  Result<Chat> read = read_chat(call, api);
+  const Result<std::unique_ptr<Chat>> read = read_chat(call, api);
   if (!read) {
-    co_await refuse(call.exchange, api.dialect, refusal_of(read.error()));
+    co_await refuse(call.exchange, api.api, error_of(read.error()));
     co_return;
   }
-  Chat& chat = *read;
-  add_headers(call.exchange, chat.turn);
-  say_break(call.gateway, chat.turn);
+  Chat& chat = **read;
+  if (chat.loads) {
+    co_await answer_load(call, chat);
+    co_return;
+  }
+  add_headers(call.exchange, chat.turns.front());
+  say_break(call.gateway, chat.turns.front());
   call.gateway.metrics().prepare.add(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - call.begun).count());
-  std::optional<Refusal> failed;
+  std::optional<ReplyApiError> failed;
   try {
     if (chat.stream)
       co_await answer_stream(call, chat);
     else
       co_await answer_whole(call, chat);
   } catch (const EngineFailure& failure) {
-    failed = refusal_of(failure);
-    call.gateway.metrics().engine_failures.add("kind=\"" + std::string(name_of(failure.kind())) + "\"");
-    call.gateway.log().say(LogLevel::error, "engine_failure", [&](JsonWriter& line) {
-      line.text("session", chat.turn.prompt().id).text("kind", name_of(failure.kind())).text("message", failure.what());
-    });
+    failed = error_of(failure);
+    call.gateway.count(failure, chat.turns.front().prompt().id);
   }
-  if (failed) co_await refuse_in_stream(call.exchange, api.dialect, *failed);
+  if (failed) co_await refuse(call.exchange, api.api, *failed);
 }
 
 }  // namespace
@@ -181,6 +275,7 @@ Task<> chat(Call& call, const ChatApi& api) {
 Task<> chat_completions(Call& call) { return chat(call, kChat); }
 Task<> messages(Call& call) { return chat(call, kMessages); }
 Task<> responses(Call& call) { return chat(call, kResponses); }
-Task<> ollama_chat(Call& call) { return chat(call, kChat); }
+Task<> ollama_chat(Call& call) { return chat(call, kOllamaChat); }
+Task<> ollama_generate(Call& call) { return chat(call, kOllamaGenerate); }
 
 }  // namespace parlance::serve

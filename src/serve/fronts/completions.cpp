@@ -192,20 +192,20 @@ Task<> complete_stream(Call& call, const Completion& asked) {
 Task<> completions(Call& call) {
   const Result<Completion> asked = read_completion(call);
   if (!asked) {
-    co_await refuse(call.exchange, Dialect::openai, refusal_of(asked.error()));
+    co_await refuse(call.exchange, ReplyApi::openai, error_of(asked.error()));
     co_return;
   }
-  std::optional<Refusal> failed;
+  std::optional<ReplyApiError> failed;
   try {
     if (asked->stream)
       co_await complete_stream(call, *asked);
     else
       co_await complete_whole(call, *asked);
   } catch (const EngineFailure& failure) {
-    failed = refusal_of(failure);
-    call.gateway.metrics().engine_failures.add("kind=\"" + std::string(name_of(failure.kind())) + "\"");
+    failed = error_of(failure);
+    call.gateway.count(failure, "");
   }
-  if (failed) co_await refuse_in_stream(call.exchange, Dialect::openai, *failed);
+  if (failed) co_await refuse(call.exchange, ReplyApi::openai, *failed);
 }
 
 }  // namespace parlance::serve

@@ -1,22 +1,15 @@
 // Errors in the forms of the APIs.
 #pragma once
-#include <cstdint>
-#include <string>
-#include <string_view>
-
+#include "parlance/reply_api.h"
 #include "serve/gateway.h"
 
 namespace parlance::serve {
 
-/// Whose form errors have.
-enum class Dialect : std::uint8_t { openai, anthropic, ollama };
-
-/// The body of an answer that is an error.
-std::string error_body(Dialect dialect, const Refusal& refusal);
-Task<> refuse(Exchange& exchange, Dialect dialect, const Refusal& refusal);
-/// The same, as an event of the stream where the answer has begun.
-Task<> refuse_in_stream(Exchange& exchange, Dialect dialect, const Refusal& refusal);
-/// The refusal for what an engine did: 502, 503, 504, or the engine's own status where the request is at fault.
-Refusal refusal_of(const EngineFailure& failure);
+/// Answers with an error; where the answer has begun, by an event of its stream.
+Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error);
+/// An error of the library: its message with path, place and hint.
+ReplyApiError error_of(const Error& error);
+/// What an engine did: 502, 503, 504, or the engine's own status where the request is at fault.
+ReplyApiError error_of(const EngineFailure& failure);
 
 }  // namespace parlance::serve

@@ -18,7 +18,7 @@ struct Call {
 struct Route {
   std::string_view method;
   std::string_view path;  ///< a '*' at its end stands for anything
-  Dialect dialect;        ///< of its errors
+  ReplyApi api;           ///< whose form its errors have
   bool open = false;      ///< no API key is asked for
   Task<> (*handle)(Call&);
 };
@@ -31,6 +31,7 @@ Task<> chat_completions(Call& call);  // chat.cpp
 Task<> messages(Call& call);
 Task<> responses(Call& call);
 Task<> ollama_chat(Call& call);
+Task<> ollama_generate(Call& call);
 Task<> completions(Call& call);    // completions.cpp
 Task<> tokenize_text(Call& call);  // tokenize.cpp
 Task<> detokenize_ids(Call& call);
@@ -39,5 +40,9 @@ Task<> list_models(Call& call);  // about.cpp
 Task<> health(Call& call);
 Task<> ready(Call& call);
 Task<> metrics(Call& call);
+Task<> ollama_tags(Call& call);  // about_ollama.cpp
+Task<> ollama_show(Call& call);
+Task<> ollama_version(Call& call);
+Task<> ollama_running(Call& call);
 
 }  // namespace parlance::serve

@@ -12,12 +12,12 @@ constexpr std::string_view kJson = "application/json";
 
 /// Answers with what `make` gives, or with its error.
 template <typename Make>
-Task<> answer(Call& call, Dialect dialect, Make make) {
+Task<> answer(Call& call, ReplyApi api, Make make) {
   const Result<std::string> made = make();
   if (made)
     co_await call.exchange.answer(200, kJson, *made);
   else
-    co_await refuse(call.exchange, dialect, refusal_of(made.error()));
+    co_await refuse(call.exchange, api, error_of(made.error()));
 }
 
 /// The ids of a text alone, in which control tokens count, as engines take a text.
@@ -95,17 +95,17 @@ Result<std::string> counted(const Call& call) {
 
 Task<> tokenize_text(Call& call) {
   const auto make = [&call] { return tokenized(call); };
-  co_await answer(call, Dialect::openai, make);
+  co_await answer(call, ReplyApi::openai, make);
 }
 
 Task<> detokenize_ids(Call& call) {
   const auto make = [&call] { return detokenized(call); };
-  co_await answer(call, Dialect::openai, make);
+  co_await answer(call, ReplyApi::openai, make);
 }
 
 Task<> count_tokens(Call& call) {
   const auto make = [&call] { return counted(call); };
-  co_await answer(call, Dialect::anthropic, make);
+  co_await answer(call, ReplyApi::anthropic, make);
 }
 
 }  // namespace parlance::serve

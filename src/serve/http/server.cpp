@@ -68,9 +68,9 @@ HttpRequest request_of(http::request<http::string_body>&& message) {
 }
 
 /// The answer of one request, written as HTTP says. A client of HTTP/1.0 gets pieces without sizes, up to the close.
-class Answer final : public Exchange {
+class HttpAnswer final : public Exchange {
  public:
-  Answer(Connection& connection, const HttpLimits& limits) : connection_(connection), limits_(limits) {}
+  HttpAnswer(Connection& connection, const HttpLimits& limits) : connection_(connection), limits_(limits) {}
 
   void take(HttpRequest&& request, unsigned version, bool keep_alive) {
     request_ = std::move(request);
@@ -237,7 +237,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
   /// One request. May there be another on this connection?
   Task<bool> serve(Connection& connection, bool full) {
-    Answer answer(connection, limits);
+    HttpAnswer answer(connection, limits);
     const unsigned refused = co_await receive(connection, answer);
     if (refused == kGone) co_return false;
     if (refused != 0 || full || draining) answer.close_after();
@@ -254,7 +254,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   static constexpr std::size_t kFirstRead = 512;
 
   /// Reads a request. Returns 0, the status to refuse it with, or kGone.
-  Task<unsigned> receive(Connection& connection, Answer& answer) {
+  Task<unsigned> receive(Connection& connection, HttpAnswer& answer) {
     error_code failed;
     auto caught = asio::redirect_error(asio::use_awaitable, failed);
     if (connection.buffer.size() == 0) {
@@ -285,13 +285,13 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   }
 
   /// Lets the handler answer, until the client is gone. Is the answer whole?
-  Task<bool> handle(Connection& connection, Answer& answer, unsigned refused) {
+  Task<bool> handle(Connection& connection, HttpAnswer& answer, unsigned refused) {
     using namespace asio::experimental::awaitable_operators;
     const auto done = co_await (guarded(answer, refused) || client_gone(connection.stream.socket()));
     co_return done.index() == 0 && std::get<0>(done);
   }
 
-  Task<bool> guarded(Answer& answer, unsigned refused) {
+  Task<bool> guarded(HttpAnswer& answer, unsigned refused) {
     try {
       co_await handler(answer, refused);
       co_return answer.begun();

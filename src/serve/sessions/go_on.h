@@ -35,6 +35,8 @@ struct PreparedPrompt {
   std::string id;  ///< of the session
   MessageKeys keys;
   Key variables;
+
+  PreparedPrompt copy() const { return {session.copy(), from, reused, broken, id, keys, variables}; }
 };
 
 /// Fails as Template::render and tokenize() do.

@@ -65,6 +65,15 @@ Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatReque
   return made;
 }
 
+Turn Turn::another(unsigned choice) const {
+  TurnSettings settings = settings_;
+  settings.choice = choice;
+  Turn made(*model_, start_, prompt_.copy(), std::move(settings));
+  made.grammar_ = grammar_;
+  made.prompt_tokens_ = prompt_tokens_;
+  return made;
+}
+
 Generation Turn::generation() const {
   const std::span<const TokenId> ids = prompt_.session.ids();
   return {.ids = {ids.begin(), ids.end()},
@@ -80,6 +89,7 @@ Generation Turn::generation() const {
 void Turn::note(const ReplyEvent& event) {
   using Kind = ReplyEvent::Kind;
   message_.add(event);
+  last_kind_ = event.kind;
   if (event.kind == Kind::end || event.kind == Kind::trailing) return;
   if (event.kind == Kind::reasoning && !reasoned_) {
     written_.clear();
@@ -93,12 +103,14 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
   ReplyParser parser(start_.format, start_.options);
   StopFinder stops(settings_.sampling.stop);
   Pieces pieces(*model_);
+  const auto begun = std::chrono::steady_clock::now();
   const auto passed = [&](const ReplyEvent& event) { take(event); };
   const auto read = [&](const ReplyEvent& event) {
     note(event);
     stops.add(event, passed);
   };
   const TokenSink sink = [&](std::span<const SampledToken> tokens) -> Task<bool> {
+    if (times_.first_token.count() == 0) times_.first_token = std::chrono::steady_clock::now() - begun;
     if (take_tokens) take_tokens(tokens);
     for (const SampledToken& token : tokens) {
       if (stops.found()) break;
@@ -107,6 +119,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
         logprobs_.push_back(token.logprob);
       }
       pieces.add(token, parser, read);
+      if (last_kind_ == ReplyEvent::Kind::reasoning) ++reasoning_tokens_;
     }
     co_await flush();
     co_return !stops.found();
@@ -117,6 +130,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
   parser.finish(read);
   stops.finish(passed);
   stop_text_ = stops.found();
+  times_.whole = std::chrono::steady_clock::now() - begun;
 }
 
 void Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids, std::string response_id) {

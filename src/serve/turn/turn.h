@@ -4,6 +4,7 @@
 //     co_await turn->run(take, flush);       // the reply's events as they come
 //     turn->keep(store, call_ids, response_id);
 #pragma once
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,10 +24,19 @@ struct TurnSettings {
   unsigned choice = 0;
 };
 
+/// How long parts of a turn took, from the request to the engine on.
+struct TurnTimes {
+  std::chrono::nanoseconds first_token{};
+  std::chrono::nanoseconds whole{};
+};
+
 class Turn {
  public:
   /// Fails as RequestReader and grammar_options() do.
   static Result<Turn> plan(const ServedModel& model, SessionStore& store, ChatRequest request, TurnSettings settings);
+
+  /// The same again for another choice of the same request.
+  Turn another(unsigned choice) const;
 
   using Take = std::function<void(const ReplyEvent&)>;
   using TakeTokens = std::function<void(std::span<const SampledToken>)>;
@@ -48,6 +58,9 @@ class Turn {
   std::size_t prompt_tokens() const { return prompt_tokens_; }
   bool length() const { return end_.length; }
   const std::optional<std::string>& stop_text() const { return stop_text_; }
+  std::size_t reasoning_tokens() const { return reasoning_tokens_; }
+  const TurnTimes& times() const { return times_; }
+  unsigned choice() const { return settings_.choice; }
   bool has_grammar() const { return grammar_ != nullptr; }
 
  private:
@@ -69,6 +82,9 @@ class Turn {
   std::vector<std::optional<double>> logprobs_;
   std::optional<std::string> stop_text_;
   GenerationEnd end_;
+  std::size_t reasoning_tokens_ = 0;
+  ReplyEvent::Kind last_kind_ = ReplyEvent::Kind::marker;
+  TurnTimes times_;
 };
 
 }  // namespace parlance::serve

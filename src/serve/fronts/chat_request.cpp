@@ -1,0 +1,139 @@
+// Reads chat requests. Begin reading at read_chat.
+#include "serve/fronts/chat_request.h"
+
+#include <algorithm>
+
+#include "parlance/json_writer.h"
+#include "serve/fronts/request_parts.h"
+#include "serve/random_id.h"
+
+namespace parlance::serve {
+
+namespace {
+
+constexpr std::int64_t kMostChoices = 16;
+
+/// /api/generate has the parts of one conversation under names of their own.
+std::string messages_of_generate(Value body) {
+  JsonWriter messages('[');
+  if (body["system"].is_string() && !body["system"].text().empty())
+    messages.item(JsonWriter('{').text("role", "system").text("content", body["system"].text()).take());
+  if (!body["prompt"].text().empty()) {
+    JsonWriter user('{');
+    user.text("role", "user").text("content", body["prompt"].text());
+    if (body["images"].is_sequence()) user.raw("images", json_text(body["images"]));
+    messages.item(user.take());
+  }
+  JsonWriter made('{');
+  made.raw("messages", messages.take());
+  for (const DictEntry& member : body.members()) {
+    const std::string_view name = member.key.text();
+    if (name != "prompt" && name != "system" && name != "images") made.raw(name, json_text(member.value));
+  }
+  return made.take();
+}
+
+bool is_system(Value message) { return message["role"].text() == "system" || message["role"].text() == "developer"; }
+
+/// A request that goes on from an answer has only what is new. The instructions are the new request's alone.
+Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, const Conversation& more) {
+  JsonWriter messages('[');
+  const std::span<const Value> news = more.messages().items();
+  const auto behind_system = std::find_if_not(news.begin(), news.end(), is_system);
+  for (auto at = news.begin(); at != behind_system; ++at) messages.item(json_text(*at));
+  bool leading = true;
+  for (const Value& message : held.session.conversation().messages().items()) {
+    leading = leading && is_system(message);
+    if (!leading || behind_system == news.begin()) messages.item(json_text(message));
+  }
+  Conversation reply;
+  if (Result<void> added = reply.add(held.reply); !added) return added.error();
+  messages.item(json_text(reply.messages().items().front()));
+  for (auto at = behind_system; at != news.end(); ++at) messages.item(json_text(*at));
+  JsonWriter body('{');
+  body.raw("messages", messages.take());
+  for (const DictEntry& member : more.variables().members()) {
+    if (member.key.text() != "messages") body.raw(member.key.text(), json_text(member.value));
+  }
+  return model.reader.consume(body.take(), "the request with the conversation before it");
+}
+
+/// The same request without a member.
+std::string without(Value body, std::string_view name) {
+  JsonWriter made('{');
+  for (const DictEntry& member : body.members()) {
+    if (member.key.text() != name) made.raw(member.key.text(), json_text(member.value));
+  }
+  return made.take();
+}
+
+Result<ChatRequest> read_conversation(SessionStore& store, const ServedModel& model, Value body, std::string_view text,
+                                      const SessionHints& hints) {
+  if (hints.response.empty()) return model.reader.read(text, "the request");
+  const Result<ChatRequest> request = model.reader.consume(without(body, "previous_response_id"), "the request");
+  if (!request) return request.error();
+  const std::shared_ptr<const Held> held = store.by_response(hints.response, hints.owner);
+  if (held == nullptr || held->model != model.name) {
+    return Error(ErrorCode::conversation, "the response '" + hints.response + "' is not known here, or not any more")
+        .input("previous_response_id")
+        .hint("send the whole conversation");
+  }
+  return behind_response(model, *held, request->conversation);
+}
+
+Result<std::int64_t> choices_of(Value body, const ChatApi& api) {
+  const Value n = body["n"];
+  if (api.api != ReplyApi::openai || n.is_undefined() || n.is_none()) return std::int64_t{1};
+  if (n.is_small_int() && n.integer >= 1 && n.integer <= kMostChoices) return n.integer;
+  return Error(ErrorCode::conversation, "n must be 1 to " + std::to_string(kMostChoices)).input("n");
+}
+
+Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text) {
+  Result<SamplingSettings> sampling = read_sampling(body);
+  if (!sampling) return sampling.error();
+  const Result<std::int64_t> choices = choices_of(body, chat.api);
+  if (!choices) return choices.error();
+  SessionHints hints = hints_of(call.exchange.request(), body);
+  SessionStore& store = call.gateway.sessions();
+  Result<ChatRequest> request = read_conversation(store, chat.model, body, text, hints);
+  if (!request) return request.error();
+  chat.loads = chat.api.api == ReplyApi::ollama && request->conversation.messages().items().empty();
+  if (chat.loads) return {};
+  const std::optional<unsigned> logprobs = logprobs_of(body);
+  chat.logprobs = logprobs.has_value();
+  Result<Turn> turn = Turn::plan(chat.model, store, std::move(*request),
+                                 {.sampling = std::move(*sampling),
+                                  .hints = std::move(hints),
+                                  .new_session = random_id("session-"),
+                                  .logprobs = logprobs});
+  if (!turn) return turn.error();
+  chat.turns.push_back(std::move(*turn));
+  while (static_cast<std::int64_t>(chat.turns.size()) < *choices)
+    chat.turns.push_back(chat.turns.front().another(static_cast<unsigned>(chat.turns.size())));
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api) {
+  const Result<Document> document = parsed_body(call.exchange.request().body);
+  if (!document) return document.error();
+  const Value body = document->root();
+  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  if (!model) return model.error();
+  auto chat = std::make_unique<Chat>(api, **model);
+  chat->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
+  chat->id = random_id(api.id_prefix);
+  chat->stream = flag_of(body["stream"], api.streams_by_default);
+  chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
+  chat->explain = flag_of(body["parlance"], false);
+  if (api.api == ReplyApi::responses) {
+    for (const DictEntry& member : body.members())
+      chat->members.emplace_back(std::string(member.key.text()), json_text(member.value));
+  }
+  const std::string text = api.generate ? messages_of_generate(body) : call.exchange.request().body;
+  if (Result<void> planned = plan_turns(call, *chat, body, text); !planned) return planned.error();
+  return chat;
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,44 @@
+// Chat: a request to any of the chat APIs, read and planned.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "parlance/reply_api.h"
+#include "serve/fronts/routes.h"
+#include "serve/turn/turn.h"
+
+namespace parlance::serve {
+
+/// What differs between the APIs.
+struct ChatApi {
+  ReplyApi api;
+  std::string_view id_prefix;
+  std::string_view call_prefix;
+  bool streams_by_default = false;
+  bool generate = false;  ///< Ollama's /api/generate: a prompt in place of messages
+};
+
+/// A request that can be answered. It does not move: its parts refer to each other.
+struct Chat {
+  Chat(const ChatApi& of, const ServedModel& by) : api(of), model(by) {}
+  Chat(const Chat&) = delete;
+  Chat& operator=(const Chat&) = delete;
+
+  const ChatApi& api;
+  const ServedModel& model;
+  std::string model_name{};  ///< as the client calls it
+  std::string id{};
+  bool stream = false;
+  bool stream_usage = false;
+  bool explain = false;  ///< the request asks for the member `parlance`
+  bool loads = false;    ///< Ollama: a request without messages only loads the model
+  bool logprobs = false;
+  std::vector<std::pair<std::string, std::string>> members{};  ///< of the request, for answers that repeat them
+  std::vector<Turn> turns{};                                   ///< one for each choice
+};
+
+/// Fails as RequestReader and Turn::plan() do, and with no_template, conversation.
+Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api);
+
+}  // namespace parlance::serve
