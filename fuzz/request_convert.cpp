@@ -23,6 +23,6 @@ void check(ReplyApi api, std::string_view request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view request(reinterpret_cast<const char*>(data), size);
-  for (const std::string_view name : reply_api_names()) check(*reply_api_named(name), request);
+  for (const std::string_view name : request_api_names()) check(*reply_api_named(name), request);
   return 0;
 }

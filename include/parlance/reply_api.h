@@ -155,9 +155,9 @@ class ReplyApiWriter {
   /// Sends the first events of the stream. Without a sink nothing is sent, but to_json() still has the whole answer.
   void begin(const ReplyApiSink& sink = {});
   void add(const ReplyEvent& event, const ReplyApiSink& sink = {});
-  /// Takes the logprobs of tokens before the events that they give. In chat completions they go into the next chunk,
-  /// all of them, also those of markup; in Responses into the next output_text.delta, and those of reasoning and calls
-  /// nowhere. Other APIs ignore them.
+  /// Takes the logprobs of tokens before the events that they give. In chat completions and Ollama's answers they go
+  /// into the next chunk, all of them, also those of markup; in Responses into the next output_text.delta, and those of
+  /// reasoning and calls nowhere. Anthropic's API has none.
   void add_logprobs(std::span<const ReplyLogprob> tokens);
   /// Closes everything that is open, and the stream. Call it once, last.
   void finish(const ReplyApiSink& sink = {}, const ReplyOutcome& outcome = {});

@@ -39,6 +39,7 @@ class Ollama final : public BlockForm {
   }
 
   void begin() override {}
+  void add_logprobs(std::span<const ReplyLogprob> tokens) override { append_logprobs(pending_, tokens); }
 
  private:
   std::string whole_json() const override {
@@ -53,7 +54,7 @@ class Ollama final : public BlockForm {
     }
     Said said{json_string(content), thinking.empty() ? "" : json_string(thinking), ""};
     if (number != 0) said.calls = calls.take();
-    return line(said, true).take();
+    return line(said, logprobs_, true).take();
   }
 
   void opened(const Block& block) override {
@@ -74,12 +75,20 @@ class Ollama final : public BlockForm {
   }
 
   void ended() override {
-    if (listens()) say({}, line({}, true).take());
+    const std::string logprobs = take_logprobs();
+    if (listens()) say({}, line({}, logprobs, true).take());
   }
 
   void broken_off() override { say({}, failed_json()); }
 
-  void say_line(const Said& said) { say({}, line(said, false).take()); }
+  void say_line(const Said& said) { say({}, line(said, take_logprobs(), false).take()); }
+
+  /// Those of the next line; the whole has all of them.
+  std::string take_logprobs() {
+    if (pending_.empty()) return {};
+    logprobs_.append(logprobs_.empty() ? "" : ", ").append(pending_);
+    return std::exchange(pending_, {});
+  }
 
   static std::string call_json(const Block& block, std::int64_t number) {
     Json function('{'), json('{');
@@ -90,7 +99,7 @@ class Ollama final : public BlockForm {
     return json.take();
   }
 
-  Json line(const Said& said, bool last) const {
+  Json line(const Said& said, std::string_view logprobs, bool last) const {
     Json json = head_, message('{');
     Json& members = options().generate ? json : message;
     if (!options().generate) message.text("role", "assistant");
@@ -98,6 +107,7 @@ class Ollama final : public BlockForm {
     if (!said.thinking.empty()) members.raw("thinking", said.thinking);
     if (!said.calls.empty()) members.raw("tool_calls", said.calls);
     if (!options().generate) json.raw("message", message.take());
+    if (!logprobs.empty()) json.key("logprobs").append(1, '[').append(logprobs).append(1, ']');
     json.raw("done", last ? "true" : "false");
     if (last) append_end(json);
     return json;
@@ -116,6 +126,7 @@ class Ollama final : public BlockForm {
   }
 
   Json head_;
+  std::string logprobs_, pending_;  ///< items of lists: those that lines had, and those of the next
   std::int64_t calls_ = 0;
   bool has_text_ = false;
   bool parted_ = false;  ///< a newline stands before the next text, which is another turn's

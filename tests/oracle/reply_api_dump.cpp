@@ -46,6 +46,51 @@ std::string stream(ReplyApi api, const ReplyFormat& format, const ReplyOptions& 
   return "[" + events + "]";
 }
 
+// ---- with everything that a server knows
+
+ReplyApiOptions server_options(bool generate) {
+  return {.id = "r9",
+          .model = "m",
+          .created = 1700000000,
+          .usage_at_start = ReplyUsage{.input_tokens = 30, .cached_tokens = 20},
+          .choice = 2,
+          .stream_usage = true,
+          .reasoning_names = ReasoningNames::reasoning,
+          .sign_reasoning = [](std::string_view text) { return "s" + std::to_string(text.size()); },
+          .request_members = {{"temperature", "0.5"},
+                              {"instructions", "\"Be brief.\""},
+                              {"metadata", "null"},
+                              {"tools", R"([{"type": "function", "name": "f", "parameters": {}, "strict": false}])"},
+                              {"input", "[]"}},
+          .generate = generate};
+}
+
+const ReplyOutcome kOutcome = {
+    .usage = ReplyUsage{.input_tokens = 30, .output_tokens = 12, .cached_tokens = 20, .reasoning_tokens = 5},
+    .stop_sequence = "STOP",
+    .times = ReplyTimes{.total = 10, .load = 2, .prompt = 3, .eval = 5}};
+
+/// The events and the whole; each three bytes are a token. `fails`: the engine is gone after half of the reply.
+std::string server_stream(ReplyApi api, const ReplyFormat& format, const ReplyOptions& options, std::string_view reply,
+                          bool fails) {
+  Json events('[');
+  const ReplyApiSink say = [&events](const ReplyApiEvent& event) { events.item(event.data); };
+  ReplyApiWriter writer(api, server_options(reply.size() % 2 == 1));
+  const auto take = [&](const ReplyEvent& event) { writer.add(event, say); };
+  ReplyParser parser(format, options);
+  writer.begin(say);
+  const std::string_view fed = reply.substr(0, fails ? reply.size() / 2 : reply.size());
+  for (std::size_t at = 0; at < fed.size(); at += 3) {
+    const ReplyLogprob::Alternative other = {"x", -2.25};
+    const ReplyLogprob token = {fed.substr(at, 3), -0.5, std::span(&other, 1)};
+    writer.add_logprobs(std::span(&token, 1));
+    parser.feed(fed.substr(at, 3), take);
+  }
+  if (!fails) parser.finish(take);
+  fails ? writer.fail({.status = 529, .message = "the engine is gone"}, say) : writer.finish(say, kOutcome);
+  return Json('{').raw("events", events.take()).raw("whole", writer.to_json()).take();
+}
+
 /// What the events say, and the message they amount to.
 struct Said {
   std::string content, reasoning;
@@ -90,6 +135,8 @@ void show(const ReplyFormat& format, const ReplyOptions& options, const std::str
     Json line('{');
     line.text("api", name).text("reply", reply).text("content", said.content).text("reasoning", said.reasoning);
     line.raw("message", said.message.to_json()).raw("whole", whole).raw("streams", streams.take());
+    line.raw("server", server_stream(api, format, options, reply, false));
+    line.raw("failed", server_stream(api, format, options, reply, true));
     std::cout << line.take() << '\n';
   }
 }

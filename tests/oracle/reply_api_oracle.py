@@ -1,4 +1,4 @@
-"""Holds replies as answers of APIs against the APIs' own clients, the packages `openai` and `anthropic`.
+"""Holds replies as answers of APIs against the APIs' own clients, the packages `openai`, `anthropic` and `ollama`.
 
     reply_api_oracle.py path/to/reply_api_dump [--count N] [--seed N] [--written path/to/parlance] [--share N]
 
@@ -6,6 +6,8 @@ Laws, for each reply of tests/replies, parts of them and random ones, for one of
 in --share), and for each way to cut them:
 * the whole answer and each event are of the client's own pydantic types, strictly;
 * what the client makes of the events is the whole answer;
+* with all that a server knows (usage, logprobs, a stop text, members of the request) each has its place, and a reply that an error
+  breaks off is an error to the client;
 * every byte of content, reasoning and arguments is there, and a call that is not complete is marked.
 
 Left to the client where it cannot do otherwise, and counted: surrogates alone are no text for it, and two calls of a response with one
@@ -29,6 +31,7 @@ try:
     import jiter
     from anthropic.lib.streaming._messages import accumulate_event
     from anthropic.types import Message, RawMessageStreamEvent
+    from ollama import ChatResponse, GenerateResponse
     from openai import omit
     from openai.lib.streaming.chat import ChatCompletionStreamState
     from openai.lib.streaming.responses._responses import ResponseStreamState
@@ -89,7 +92,9 @@ def openai_whole(line):
     strictly(ChatCompletion, whole)
     choice = whole["choices"][0]
     unnumbered = lambda message: {**message, "tool_calls": [{**call, "id": ""} for call in message.get("tool_calls", [])]}
-    same("message", unnumbered(choice["message"]), unnumbered(line["message"]["message"]))
+    message = dict(choice["message"])
+    same("the other name", message.pop("reasoning", None), message.get("reasoning_content"))
+    same("message", unnumbered(message), unnumbered(line["message"]["message"]))
     same("finish_reason", choice["finish_reason"], line["message"]["finish_reason"])
     same("diagnostics", whole.get("reply_diagnostics", []), line["message"]["diagnostics"])
 
@@ -99,13 +104,13 @@ def openai_stream(line, events):
     for event in events:
         state.handle_chunk(strictly(ChatCompletionChunk, event))
     made, whole = state.current_completion_snapshot.to_dict(), line["whole"]
-    same("role", events[0]["choices"][0]["delta"], {"role": "assistant"})
+    same("role", events[0]["choices"][0]["delta"], {"role": "assistant", "content": ""})
     same("reasons", [e["choices"][0]["finish_reason"] for e in events], [None] * (len(events) - 1) + [whole["choices"][0]["finish_reason"]])
     same("diagnostics", events[-1].get("reply_diagnostics"), whole.get("reply_diagnostics"))
     for member in ("id", "model", "created"):
         same(member, made[member], whole[member])
     said, wanted = made["choices"][0]["message"], whole["choices"][0]["message"]
-    for member in ("content", "reasoning_content"):
+    for member in ("content", "reasoning_content", "reasoning"):
         same(member, said.get(member) or "", wanted.get(member) or "")
     calls, wanted_calls = said.get("tool_calls") or [], wanted.get("tool_calls", [])
     same("calls", len(calls), len(wanted_calls))
@@ -236,6 +241,175 @@ def responses_stream(line, events):
     same("the response", final, whole)
 
 
+# ---- Ollama
+
+
+def ollama_type(line_of_stream):
+    return GenerateResponse if "response" in line_of_stream else ChatResponse
+
+
+def ollama_message(one):
+    """The message, of either kind of answer."""
+    return {**one, "content": one["response"]} if "response" in one else one["message"]
+
+
+def ollama_whole(line):
+    whole = line["whole"]
+    strictly(ollama_type(whole), whole)
+    message, wanted = ollama_message(whole), line["message"]["message"]
+    same("content", message["content"], wanted["content"] or "")
+    same("thinking", message.get("thinking", ""), shown_reasoning(line))
+    calls = message.get("tool_calls", [])
+    same("calls", len(calls), len(calls_of(line)))
+    for number, (call, one) in enumerate(zip(calls, calls_of(line))):
+        written, text = arguments_of(one)
+        wanted = {"INVALID_JSON": written} if not one["complete"] else json.loads(written) if written is not None else {"input": text}
+        same("call", call["function"], {"index": number, "name": one[one["type"]]["name"], "arguments": wanted})
+        same("complete", call.get("complete", True), one["complete"])
+    cut = line["message"]["finish_reason"] == "length" or any(not call["complete"] for call in calls_of(line))
+    same("end", (whole["done"], whole["done_reason"]), (True, "length" if cut else "stop"))
+    same("diagnostics", whole.get("reply_diagnostics", []), line["message"]["diagnostics"])
+
+
+def ollama_stream(line, events, whole=None):
+    whole = whole or line["whole"]
+    for event in events:
+        strictly(ollama_type(event), event)
+    said = [ollama_message(event) for event in events]
+    same("done", [event["done"] for event in events], [False] * (len(events) - 1) + [True])
+    no_part = lambda one: {key: value for key, value in one.items() if key not in ("message", "response", "thinking", "tool_calls", "logprobs")}
+    same("the end", no_part(events[-1]), no_part(whole))
+    made = ollama_message(whole)
+    for member in ("content", "thinking"):
+        same(member, "".join(one.get(member, "") for one in said), made.get(member, ""))
+    same("calls", [call for one in said for call in one.get("tool_calls", [])], made.get("tool_calls", []))
+
+
+# ---- with all that a server knows
+
+
+def check_tokens(line, items):
+    """Whether they are the reply's. Bytes that are no text are replaced in `reply`, and not in `bytes`."""
+    if "\ufffd" not in line["reply"]:
+        same("tokens", b"".join(bytes(item["bytes"]) for item in items), line["reply"].encode())
+
+
+def check_logprobs(items):
+    for item in items:
+        same("logprob", (item["logprob"], item["top_logprobs"]), (-0.5, [{"token": "x", "logprob": -2.25, "bytes": [120]}]))
+
+
+def openai_server(line, events, whole):
+    strictly(ChatCompletion, whole)
+    for event in events:
+        strictly(ChatCompletionChunk, event)
+    usage = {"prompt_tokens": 30, "completion_tokens": 12, "total_tokens": 42, "prompt_tokens_details": {"cached_tokens": 20},
+             "completion_tokens_details": {"reasoning_tokens": 5}}
+    same("usage", [event["usage"] for event in events], [None] * (len(events) - 1) + [usage])
+    same("usage", (events[-1]["choices"], whole["usage"]), ([], usage))
+    choices = [event["choices"][0] for event in events[:-1]]
+    same("index", {choice["index"] for choice in [*choices, whole["choices"][0]]}, {2})
+    reason, natural = whole["choices"][0]["finish_reason"], line["message"]["finish_reason"]
+    same("finish_reason", reason, natural if calls_of(line) else "stop")
+    same("finish_reason", choices[-1]["finish_reason"], reason)
+    logprobs = [item for choice in choices for item in (choice["logprobs"] or {"content": []})["content"]]
+    same("logprobs", logprobs, (whole["choices"][0]["logprobs"] or {"content": []})["content"])
+    check_tokens(line, logprobs)
+    check_logprobs(logprobs)
+    message = whole["choices"][0]["message"]
+    same("reasoning", "".join(choice["delta"].get("reasoning", "") for choice in choices), message.get("reasoning", ""))
+    same("one name", any("reasoning_content" in said for said in [message, *(choice["delta"] for choice in choices)]), False)
+
+
+def openai_failed(events, whole):
+    same("error", whole, {"error": {"message": "the engine is gone", "type": "server_error", "param": None, "code": None}})
+    same("error", events[-1], whole)
+    for event in events[:-1]:
+        strictly(ChatCompletionChunk, event)
+
+
+def anthropic_server(line, events, whole):
+    strictly(Message, whole)
+    for event in events:
+        strictly(MESSAGE_EVENT, event)
+    known = {"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 20}
+    same("usage", events[0]["message"]["usage"], {**known, "output_tokens": 0})
+    same("usage", (events[-2]["usage"], whole["usage"]), ({**known, "output_tokens": 12},) * 2)
+    stop = {key: whole[key] for key in ("stop_reason", "stop_sequence")}
+    same("stop", events[-2]["delta"], stop)
+    if not calls_of(line):
+        same("stop", stop, {"stop_reason": "stop_sequence", "stop_sequence": "STOP"})
+    else:
+        same("stop", (stop["stop_reason"] in ("tool_use", "max_tokens"), stop["stop_sequence"]), (True, None))
+    signed = {event["index"]: event["delta"]["signature"] for event in events if event.get("delta", {}).get("type") == "signature_delta"}
+    blocks = {i: block for i, block in enumerate(whole["content"]) if block["type"] == "thinking"}
+    if "\ufffd" not in line["reply"]:  # which may stand for a byte that is no text
+        same("signatures", signed, {i: f"s{len(block['thinking'].encode())}" for i, block in blocks.items()})
+    same("signatures", signed, {i: block["signature"] for i, block in blocks.items()})
+
+
+def anthropic_failed(events, whole):
+    same("error", whole, {"type": "error", "error": {"type": "overloaded_error", "message": "the engine is gone"}})
+    same("error", events[-1], whole)
+    for event in events[:-1]:
+        strictly(MESSAGE_EVENT, event)
+
+
+def responses_server(line, events, whole):
+    strictly(Response, whole)
+    for event in events:
+        strictly(RESPONSE_EVENT, event)
+    for response in (whole, events[0]["response"], events[-1]["response"]):
+        same("members", (response["temperature"], response["instructions"], response["metadata"], response["tools"][0]["name"], response["top_p"]),
+             (0.5, "Be brief.", {}, "f", 1.0))
+        same("no other members", "input" in response, False)
+    same("usage", (events[0]["response"]["usage"], events[-1]["response"]["usage"]), (None, whole["usage"]))
+    same("usage", whole["usage"], {"input_tokens": 30, "input_tokens_details": {"cached_tokens": 20, "cache_write_tokens": 0}, "output_tokens": 12,
+                                   "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 42})
+    deltas = collections.defaultdict(list)
+    for event in events:
+        if event["type"] == "response.output_text.delta":
+            deltas[event["output_index"]] += event["logprobs"]
+        elif event["type"] == "response.output_text.done":
+            same("logprobs", event["logprobs"], deltas[event["output_index"]])
+    for number, item in enumerate(whole["output"]):
+        if item["type"] == "message":
+            same("logprobs", item["content"][0]["logprobs"], deltas[number])
+            check_logprobs(deltas[number])
+    if line["content"] == line["reply"]:  # no markup, whose tokens are of no text
+        counted["replies of text alone"] += 1
+        check_tokens(line, [item for items in deltas.values() for item in items])
+
+
+def responses_failed(events, whole):
+    strictly(Response, whole)
+    for event in events:
+        strictly(RESPONSE_EVENT, event)
+    same("types", [event["type"] for event in events[-2:]], ["error", "response.failed"])
+    same("error", (events[-2]["message"], events[-1]["response"]), ("the engine is gone", whole))
+    same("status", (whole["status"], whole["error"]), ("failed", {"code": "server_error", "message": "the engine is gone"}))
+    same("sequence numbers", [event["sequence_number"] for event in events], list(range(len(events))))
+
+
+def ollama_server(line, events, whole):
+    ollama_stream(line, events, whole)
+    strictly(ollama_type(whole), whole)
+    logprobs = [item for event in events for item in event.get("logprobs", [])]
+    same("logprobs", logprobs, whole.get("logprobs", []))
+    check_tokens(line, logprobs)
+    check_logprobs(logprobs)
+    same("kind", ("response" in whole, "message" in whole), (len(line["reply"].encode()) % 2 == 1, len(line["reply"].encode()) % 2 == 0))
+    numbers = {"total_duration": 10, "load_duration": 2, "prompt_eval_count": 30, "prompt_eval_duration": 3, "eval_count": 12, "eval_duration": 5}
+    same("numbers", {key: whole[key] for key in numbers}, numbers)
+    same("date", whole["created_at"], "2023-11-14T22:13:20Z")
+
+
+def ollama_failed(events, whole):
+    same("error", (events[-1], whole), ({"error": "the engine is gone"},) * 2)
+    for event in events[:-1]:
+        strictly(ollama_type(event), event)
+
+
 def unparsed(value):
     """Without what the client adds for who gives it a type to read into."""
     if isinstance(value, dict):
@@ -243,15 +417,20 @@ def unparsed(value):
     return [unparsed(one) for one in value] if isinstance(value, list) else value
 
 
-LAWS = {"openai": (openai_whole, openai_stream), "anthropic": (anthropic_whole, anthropic_stream), "responses": (responses_whole, responses_stream)}
+LAWS = {"openai": (openai_whole, openai_stream, openai_server, openai_failed),
+        "anthropic": (anthropic_whole, anthropic_stream, anthropic_server, anthropic_failed),
+        "responses": (responses_whole, responses_stream, responses_server, responses_failed),
+        "ollama": (ollama_whole, ollama_stream, ollama_server, ollama_failed)}
 
 
 def check(line):
-    if not is_text([line["whole"], line["streams"]]):
+    if not is_text([line["whole"], line["streams"], line["server"], line["failed"]]):
         counted["surrogates alone"] += 1
         return
-    whole, stream = LAWS[line["api"]]
+    whole, stream, server, failed = LAWS[line["api"]]
     whole(line)
+    server(line, line["server"]["events"], line["server"]["whole"])
+    failed(line["failed"]["events"], line["failed"]["whole"])
     for events in line["streams"]:
         stream(line, events)
         counted["streams"] += 1
@@ -306,6 +485,7 @@ def main():
             made = write_material(arguments.written, arguments.share, folder)
             broken += faults_of([arguments.dump, "0", arguments.seed, folder]) + (made == 0)
     few = any(counted[api] < 300 for api in LAWS) or counted["surrogates alone"] * 10 > counted["streams"]
+    few = few or counted["replies of text alone"] < 20
     few = few or (arguments.written and counted["written replies"] < (20 if CORPUS.exists() else 5))
     print(", ".join(f"{number} {what}" for what, number in sorted(counted.items())) + f"; {broken} faults" + ", and too few" * bool(few))
     return bool(broken or few)
