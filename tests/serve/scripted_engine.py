@@ -53,7 +53,7 @@ import pathlib
 import re
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 Json = dict[str, Any]
@@ -205,12 +205,11 @@ class Connection:
         head = f"HTTP/1.1 {status} Scripted\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n"
         await self.send(head.encode() + data)
 
-    async def stream(self, record: Record, reply: Json, kind: str, events: AsyncIterator[bytes] | Iterator[bytes], error: bytes) -> None:
+    async def stream(self, record: Record, reply: Json, kind: str, events: Iterator[bytes], error: bytes) -> None:
         """Sends events as chunks, with the faults of the reply at their places."""
         await self.send(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
         garbage = b"data: {garbage\n\n" if "event-stream" in kind else b"{garbage\n"
-        number = 0
-        for event in events:  # type: ignore[union-attr]
+        for number, event in enumerate(events):
             if number == reply.get("stall_after"):
                 await self.wait(None)
             if number == reply.get("die_after"):
@@ -224,7 +223,6 @@ class Connection:
                 await self.wait(reply["delay"])
             await self.send(b"%x\r\n%s\r\n" % (len(event), event))
             record.events += 1
-            number += 1
             if event in (error, garbage):
                 break
         await self.send(b"0\r\n\r\n")
@@ -481,7 +479,7 @@ class LlamaServer(Engine):
         return one(self.ids[number], self.logprob(number)) | {"top_logprobs": [one(*other) for other in self.others(number)]}
 
     def events(self) -> Iterator[Json]:
-        for (begin, end), text in zip(self.groups(), self.texts()):
+        for (begin, end), text in zip(self.groups(), self.texts(), strict=True):
             event = {"index": 0, "content": text, "tokens": self.ids[begin:end], "stop": False, "id_slot": 0}
             event |= {"tokens_predicted": end, "tokens_evaluated": len(self.prompt)}
             if not self.body.get("return_tokens"):
@@ -534,7 +532,7 @@ class Completions(Engine):
 
     def events(self) -> Iterator[Json]:
         finish = "length" if self.length else "stop"
-        for (begin, end), text in zip(self.groups(), self.texts()):
+        for (begin, end), text in zip(self.groups(), self.texts(), strict=True):
             choice: Json = {"index": 0, "text": text, "logprobs": self.logprobs(begin, end), "finish_reason": None}
             if end == len(self.ids):
                 choice |= {"finish_reason": finish, "stop_reason": None}
@@ -566,7 +564,7 @@ class Sglang(Engine):
 
     def events(self) -> Iterator[Json]:
         incremental = self.engine.given.get("incremental", False)
-        for (begin, end), text in zip(self.groups(), self.texts()):
+        for (begin, end), text in zip(self.groups(), self.texts(), strict=True):
             first = begin if incremental else 0
             meta: Json = {"id": "1", "prompt_tokens": len(self.prompt), "completion_tokens": end, "cached_tokens": self.cached}
             meta["finish_reason"] = None
@@ -600,7 +598,7 @@ class Ollama(Engine):
     def events(self) -> Iterator[Json]:
         about = {"model": self.body.get("model"), "created_at": "2026-01-01T00:00:00Z"}
         stops = self.body.get("options", {}).get("stop", [])
-        for (begin, end), text in zip(self.groups(), self.texts()):
+        for (begin, end), text in zip(self.groups(), self.texts(), strict=True):
             if text in stops:
                 break
             event: Json = about | {"response": text, "done": False}
