@@ -150,13 +150,24 @@ class HttpAnswer final : public Exchange {
   bool ended_ = false;
 };
 
+enum class Heard : std::uint8_t { nothing, bytes, end };
+
+Heard listen_to(tcp::socket& socket) {
+  char byte = 0;
+  const ssize_t got = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got > 0) return Heard::bytes;
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? Heard::nothing : Heard::end;
+}
+
 /// Ends when the client has closed its connection. Bytes of a next request are left where they are.
 Task<> client_gone(tcp::socket& socket) {
   error_code failed;
-  co_await socket.async_wait(tcp::socket::wait_read, asio::redirect_error(asio::use_awaitable, failed));
-  char byte = 0;
-  const bool more = !failed && ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-  if (!more) co_return;
+  Heard heard = Heard::nothing;
+  while (!failed && heard == Heard::nothing) {  // a socket may wake up for nothing
+    co_await socket.async_wait(tcp::socket::wait_read, asio::redirect_error(asio::use_awaitable, failed));
+    heard = listen_to(socket);
+  }
+  if (failed || heard == Heard::end) co_return;
   asio::steady_timer never(socket.get_executor(), asio::steady_timer::time_point::max());
   co_await never.async_wait(asio::redirect_error(asio::use_awaitable, failed));
 }

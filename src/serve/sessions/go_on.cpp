@@ -47,42 +47,40 @@ PrefixBreak break_of(const PrefixDifference& found, std::size_t ids) {
   return made;
 }
 
-/// The reply and what follows it, in the forms in which a template may write the reply as it was sampled: as a message,
-/// without blanks around its content, with its calls as text.
-std::vector<std::vector<Message>> ways_to_go_on(const Held& held, const std::vector<Message>& more) {
-  std::vector<std::vector<Message>> ways;
-  const auto add = [&](Message reply) {
-    std::vector<Message> all = {std::move(reply)};
-    all.insert(all.end(), more.begin(), more.end());
-    ways.push_back(std::move(all));
-  };
-  add(held.reply);
+/// A form of the reply that a template may write as it was sampled.
+struct ReplyForm {
+  Message reply;
+  bool trusted = false;  ///< the control tokens in its content were sampled
+};
+
+/// As a message, without blanks around its content, and with its calls as text.
+std::vector<ReplyForm> forms_of(const Held& held) {
+  std::vector<ReplyForm> forms = {{held.reply}};
   const std::string_view content = held.reply.content;
   for (const std::string_view trimmed : {ascii::trimmed_left(content), ascii::trimmed(content)}) {
     if (trimmed == content) continue;
-    Message other = held.reply;
-    other.content = std::string(trimmed);
-    add(std::move(other));
+    forms.push_back({held.reply});
+    forms.back().reply.content = std::string(trimmed);
   }
-  Message written = held.reply;
-  written.content = held.written;
-  written.tool_calls.clear();
-  add(std::move(written));
-  return ways;
+  for (const bool trusted : {false, true}) {
+    forms.push_back({held.reply, trusted});
+    forms.back().reply.content = held.written;
+    forms.back().reply.tool_calls.clear();
+  }
+  return forms;
 }
 
-/// Goes on with messages behind the reply. Where nothing does, `broken` says why the first way did not.
+/// Goes on with messages behind the reply. Where nothing does, `broken` says why the first form did not.
 std::optional<Session> extended(const Held& held, const std::vector<Message>& more,
                                 std::optional<PrefixBreak>& broken) {
   const std::size_t ids = held.session.ids().size();
   Session session = held.session.copy();
-  const std::string written_path = "messages[" + std::to_string(held.messages - 1) + "].content";
-  const std::vector<std::vector<Message>> ways = ways_to_go_on(held, more);
-  for (const std::vector<Message>& way : ways) {
-    // The control tokens in the reply as it was written were sampled.
-    const bool is_written = &way == &ways.back();
-    const std::vector<std::string> trust = is_written ? std::vector{written_path} : std::vector<std::string>();
-    const Result<Extension> extension = session.extend(way, trust);
+  const std::vector<std::string> of_reply = {"messages[" + std::to_string(held.messages - 1) + "].content"};
+  for (const ReplyForm& form : forms_of(held)) {
+    std::vector<Message> all = {form.reply};
+    all.insert(all.end(), more.begin(), more.end());
+    const std::span<const std::string> trust = form.trusted ? std::span(of_reply) : std::span<const std::string>();
+    const Result<Extension> extension = session.extend(all, trust);
     if (extension) {
       broken.reset();
       return session;

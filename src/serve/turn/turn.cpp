@@ -15,7 +15,7 @@ Result<std::shared_ptr<const std::string>> grammar_for(const ServedModel& model,
   if (!syntax) return Text();
   Result<GrammarOptions> wanted = grammar_options(request, start);
   if (!wanted) return wanted.error();
-  const bool calls = !wanted->tools.empty() && wanted->choice != ToolChoice::none;
+  const bool calls = !request.conversation.tools().items().empty() && wanted->choice != ToolChoice::none;
   if (!calls && wanted->response.kind == ResponseFormat::Kind::text) return Text();
   wanted->control = model.tokenizer->facts().added;
   return model.grammars.text(start.format.source(), *wanted, *syntax);

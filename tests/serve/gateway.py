@@ -1,0 +1,87 @@
+"""Starts `parlance serve` for a test, and ends it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from typing import Any
+
+from engine import TOKENIZER
+
+SKIPPED = 77
+
+
+class Gateway:
+    """`parlance serve` on a free port of the loopback, in front of an engine."""
+
+    def __init__(self, parlance: str, engine: str, *options: str, template: tuple[str, ...] = ("-f", "terminal-agent")) -> None:
+        command = [parlance, "serve", *template, "--tokenizer", str(TOKENIZER), "--model-name", "mine", "--port", "0"]
+        if engine:
+            command += ["--backend", f"llama-server={engine}"]
+        self.log: list[str] = []
+        self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        if not self.url:
+            assert self.process.stderr is not None
+            sys.exit("parlance serve did not start: " + self.process.stderr.read())
+
+    def end(self, by: signal.Signals = signal.SIGTERM) -> list[dict[str, Any]]:
+        """Ends it, and gives the lines of its log."""
+        self.process.send_signal(by)
+        _, errors = self.process.communicate(timeout=40)
+        return [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+
+    def __enter__(self) -> Gateway:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.end()
+
+    def post(self, path: str, body: Any, headers: dict[str, str] | None = None) -> tuple[int, dict[str, str], Any]:
+        """Status, headers and JSON of an answer."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json", **(headers or {})})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, dict(answer.headers), json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, dict(error.headers), json.loads(error.read())
+
+    def get(self, path: str) -> tuple[int, str]:
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def metric(self, name: str) -> float:
+        """The sum of a metric over its labels."""
+        lines = [line for line in self.get("/metrics")[1].splitlines() if line.split("{")[0].split(" ")[0] == name]
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+
+
+class Checks:
+    """Counts what was checked; ends the program with what failed."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.failed: list[str] = []
+
+    def that(self, holds: Any, what: str) -> None:
+        self.made += 1
+        if not holds:
+            self.failed.append(what)
+            print("FAILED:", what, file=sys.stderr)
+
+    def equal(self, got: Any, wanted: Any, what: str) -> None:
+        self.that(got == wanted, f"{what}: {got!r}, not {wanted!r}")
+
+    def end(self) -> int:
+        print(f"{self.made} checks, {len(self.failed)} failed")
+        return 1 if self.failed or not self.made else 0
