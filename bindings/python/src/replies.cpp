@@ -194,10 +194,15 @@ bool same_event(const PyReplyEvent& a, const PyReplyEvent& b) {
 
 // ---- feeding
 
-void feed_id(PyReplyReader& self, nb::handle id, std::vector<PyReplyEvent>& events) {
+/// All of them are looked at before the first is read.
+void feed_ids(PyReplyReader& self, const std::vector<TokenId>& ids, std::vector<PyReplyEvent>& events) {
   if (self.tokenizer == nullptr)
     throw nb::value_error("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
-  self.take_id(id_of(id), events);
+  check(check_ids(*self.tokenizer, ids));
+  for (const TokenId id : ids) {
+    self.take_id(id, events);
+    raise_kept();
+  }
 }
 
 std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
@@ -209,9 +214,11 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
     const auto bytes = nb::borrow<nb::bytes>(data);
     self.take({static_cast<const char*>(bytes.data()), bytes.size()}, events);
   } else if (PyLong_Check(data.ptr()) != 0) {
-    feed_id(self, data, events);
+    feed_ids(self, {id_of(data)}, events);
   } else {
-    for (nb::handle id : nb::iter(data)) feed_id(self, id, events);
+    std::vector<TokenId> ids;
+    for (nb::handle id : nb::iter(data)) ids.push_back(id_of(id));
+    feed_ids(self, ids, events);
   }
   return events;
 }
@@ -377,7 +384,8 @@ void bind_reader(nb::module_& module) {
           "its tool gives a malformed event.")
       .def("feed", &feed, "data"_a,
            nb::sig("def feed(self, data: str | bytes | int | collections.abc.Iterable[int]) -> list[ReplyEvent]"),
-           "Reads the next piece: text, bytes, an id or ids.")
+           "Reads the next piece: text, bytes, an id or ids.\n\nRaises parlance.Error, also ValueError, for an id "
+           "that is not below the size of the tokenizer's vocabulary; none of the piece was read then.")
       .def("finish", &finish, "Ends the reply; gives the events of what was held back.")
       .def("stream", &streamed<'s'>, "pieces"_a,
            nb::sig("def stream(self, pieces: collections.abc.Iterable[str | bytes | int | "

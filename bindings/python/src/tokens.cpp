@@ -67,9 +67,15 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
         const nb::bytes bytes = nb::borrow<nb::bytes>(text);
         return {static_cast<const char*>(bytes.data()), bytes.size()};
       }
+      if (PyUnicode_Check(text.ptr()) == 0) {
+        PyErr_Format(PyExc_TypeError, "the text of token %d is a %s, not str or bytes", int{id},
+                     nb::type_name(text.type()).c_str());
+        throw nb::python_error();
+      }
       nb::object kept;
       return std::string(utf8_of(text, kept));
-    } catch (std::exception&) {
+    } catch (nb::python_error& error) {
+      keep_raised(error);
       return {};
     }
   };
@@ -110,7 +116,7 @@ PyTokenizer from_bytes(nb::bytes bytes, const std::string& name) {
 
 /// `added` are tuples (id, text, special).
 PyTokenizer from_callables(nb::object encode, nb::object token_text, const nb::list& added, std::optional<TokenId> bos,
-                           std::optional<TokenId> eos) {
+                           std::optional<TokenId> eos, std::size_t vocabulary_size) {
   std::vector<AddedToken> tokens;
   for (nb::handle one : added) {
     const auto tuple = nb::cast<nb::tuple>(one);
@@ -122,6 +128,7 @@ PyTokenizer from_callables(nb::object encode, nb::object token_text, const nb::l
   }
   TokenizerFacts facts;
   facts.kind = "an object of Python";
+  facts.vocabulary_size = vocabulary_size;
   facts.bos = bos;
   facts.eos = eos;
   return {tokenizer_of_callables(std::move(encode), std::move(token_text), std::move(tokens), std::move(facts))};
@@ -143,8 +150,12 @@ std::vector<TokenId> encode(const PyTokenizer& self, nb::str text) {
 }
 
 nb::bytes decode(const PyTokenizer& self, const std::vector<TokenId>& ids) {
+  check(check_ids(*self.tokenizer, ids));
   std::string text;
-  for (const TokenId id : ids) text += self.tokenizer->token_text(id);
+  for (const TokenId id : ids) {
+    text += self.tokenizer->token_text(id);
+    raise_kept();
+  }
   return nb::bytes(text.data(), text.size());
 }
 
@@ -235,9 +246,12 @@ void bind_tokenizer(nb::module_& module) {
                   "does.\n\nRaises parlance.Error (also OSError or ValueError).")
       .def_static("_from_bytes", &from_bytes, "data"_a, "name"_a)
       .def_static("_from_callables", &from_callables, "encode"_a, "token_text"_a, "added"_a, "bos"_a = nb::none(),
-                  "eos"_a = nb::none())
+                  "eos"_a = nb::none(), "vocabulary_size"_a = 0)
       .def("encode", &encode, "text"_a, "The ids of a text, added tokens recognised, without special tokens around it.")
-      .def("decode", &decode, "ids"_a, "The bytes of ids; none for an id that the tokenizer does not have.")
+      .def("decode", &decode, "ids"_a,
+           "The bytes of ids, one after the other.\n\nRaises parlance.Error, also ValueError, for an id that is not "
+           "below "
+           "the vocabulary's size; what the functions of Python that it was made of raise.")
       .def("__repr__", [](const PyTokenizer& t) { return "<Tokenizer " + t.tokenizer->facts().kind + ">"; })
       .def("__reduce__", &reduced, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def_prop_ro(
