@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pathlib
 import pickle
+import pydoc
 import shutil
 import subprocess
 import sys
@@ -313,6 +315,21 @@ def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
         assert one.apply_chat_template(CHAT, protect=False)["input_ids"].count(end) == 3
     parlance.uninstall(made)
     assert made.apply_chat_template(CHAT)["input_ids"].count(end) == 3
+
+
+def test_an_installed_method_shows_the_one_it_replaces(chatml_tokenizer: str) -> None:
+    made = transformers_tokenizer(chatml_tokenizer)
+    own = {name: inspect.signature(getattr(made, name)) for name in ("apply_chat_template", "parse_response")}
+    parlance.install(made)
+    for one in (made, pickle.loads(pickle.dumps(made))):
+        assert {name: inspect.signature(getattr(one, name)) for name in own} == own
+        for name in own:
+            shown = pydoc.plain(pydoc.render_doc(getattr(one, name)))
+            assert f"{name}(" in shown and f"see parlance.{name}" in shown
+            assert str(inspect.getdoc(getattr(type(made), name))).splitlines()[0] in shown
+    assert "protect" in pydoc.render_doc(made.apply_chat_template)
+    parlance.install(made, tokenize=False, protect=True)
+    assert inspect.signature(made.apply_chat_template).parameters["tokenize"].default is False
 
 
 def test_the_release_that_is_followed(chatml_tokenizer: str) -> None:
