@@ -10,7 +10,7 @@ import inspect
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from parlance._core import RELEASES, Rendering, Template
 
@@ -153,7 +153,7 @@ class _Continued:
             raise ValueError("continue_final_message is set but the conversation is empty!")
         # As the template gets it, with the reasoning under all of its names.
         final = _with_reasoning(dict(messages[-1]))
-        text = final.get(field)
+        text: Any = final.get(field)
         if _RELEASES[version] and not isinstance(text, (str, int, float, list, tuple, Mapping, type(None))):
             text = final[field] = f"<{type(text).__name__}>"  # what the template gets of it
         if text is None:
@@ -172,7 +172,7 @@ class _Continued:
             last["text"] = last["text"] + _TAG
             final[field] = type(text)(blocks)
         else:
-            self.text = text
+            self.text = cast("str", text)  # transformers, too, finds out later what is none
             for name in fields:
                 final[name] = final[name] + _TAG
         self.messages = [*messages[:-1], final]

@@ -82,8 +82,8 @@ def apply_chat_template(
 
     * `protect=True`: no text of the request can become a control token. Unlike `sanitize_control_tokens` it also covers keys and
       tokens that a template joins, and goes together with masks.
-    * `mask="assistant"`: `assistant_masks` also for templates without {% generation %} tags. "content", "reasoning", "calls", "marker"
-      and "stop" are parts of it (Rendering.kinds); several are given as a list.
+    * `mask="assistant"`: `assistant_masks` also for templates without {% generation %} tags. The kinds of Rendering.kinds are
+      parts of it; several are given as a list.
     * `transformers_version`: the release to follow; by default the installed one.
 
     Gives a str (a list of them for a batch) with `tokenize=False`, a BatchEncoding by default, the ids alone with

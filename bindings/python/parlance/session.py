@@ -35,7 +35,7 @@ class Sample:
     loss_mask: list[int]
     """1 for tokens that the model sampled, else 0."""
     kinds: list[str]
-    """"prompt" for tokens of prompts; of sampled ones "reasoning", "content", "calls", "stop" or "marker" (other markup)."""
+    """"prompt" for tokens of prompts; of sampled ones a kind of Rendering.kinds."""
     turns: list[int | None]
     """The number of the reply that the token belongs to, from 0; None for tokens of prompts."""
     logprobs: list[float | None]

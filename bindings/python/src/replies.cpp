@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "errors.h"
+#include "names.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
 #include "parlance/response_template.h"
@@ -273,9 +274,7 @@ void bind_event(nb::module_& module) {
   nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
       .def_prop_ro(
           "kind", [](const PyReplyEvent& e) { return std::string(name_of(e.facts.kind)); },
-          "'content', 'reasoning', 'call_begin', 'arguments', 'call_end', 'broken', 'marker', 'end', 'trailing', "
-          "'turn' "
-          "or 'malformed'.")
+          (listed(reply_event_names()) + ".").c_str())
       .def_prop_ro(
           "text", [](const PyReplyEvent& e) { return text_to_python(e.text); },
           "The text of content and reasoning; a piece of a call's arguments as JSON; a call's name.")
@@ -407,8 +406,9 @@ void bind_reader(nb::module_& module) {
             return all;
           },
           nb::sig("def kinds(self) -> list[tuple[str, int, int]]"),
-          "(kind, begin, end) of the bytes read so far, in order: 'content', 'reasoning', 'calls', 'marker' or 'stop', "
-          "as in Rendering.kinds.")
+          ("(kind, begin, end) of the bytes read so far, in order: " + listed(kinds_of_replies()) +
+           ", as in Rendering.kinds.")
+              .c_str())
       .def("__repr__", [](const PyReplyReader& r) { return "<ReplyReader " + r.message.message_json() + ">"; })
       .def(
           "copy", [](const PyReplyReader& r) { return PyReplyReader(r); }, "A reader that goes on by itself.");

@@ -13,6 +13,7 @@
 
 #include "errors.h"
 #include "grammars.h"
+#include "names.h"
 #include "parlance/source.h"
 #include "prompt.h"
 #include "replies.h"
@@ -357,10 +358,10 @@ void bind_rendering(nb::module_& module) {
       .def_prop_ro(
           "kinds", [](const PyRendering& r) { return kinds_in(r); },
           nb::sig("def kinds(self) -> list[tuple[str, tuple[int, int]]]"),
-          "(kind, (begin, end)) of all that is in `assistant`, in order: 'content', 'reasoning', 'calls', 'marker' "
-          "(other markup) or 'stop' (the end of the turn). The turns are read as replies; control tokens that a "
-          "message "
-          "only quotes are text.")
+          ("(kind, (begin, end)) of all that is in `assistant`, in order: " + listed(kinds_of_replies()) + "; " +
+           quoted(name_of(ReplyKind::marker)) + " is other markup, " + quoted(name_of(ReplyKind::stop)) +
+           " the end of the turn. The turns are read as replies; control tokens that a message only quotes are text.")
+              .c_str())
       .def_prop_ro("notes", &notes_of, "What was changed in the request, one line each.")
       .def("losses", &losses_of, nb::sig("def losses(self) -> list[Loss]"),
            "Everything in the request that is not in the prompt. Renders again, a few times.")

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "errors.h"
+#include "names.h"
 #include "prompt.h"
 #include "tokenizers.h"
 
@@ -193,7 +194,9 @@ std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::vector<std::s
   bool all = names.empty();
   for (const std::string& name : names) {
     const std::optional<ReplyKind> kind = reply_kind_named(name);
-    if (!kind && name != "assistant") throw nb::value_error(("there is no kind of tokens '" + name + "'").c_str());
+    if (!kind && name != "assistant")
+      throw nb::value_error(
+          ("a kind of tokens is 'assistant', " + listed(kinds_of_replies()) + ", not " + quoted(name)).c_str());
     all |= !kind;
     if (kind) wanted[static_cast<std::size_t>(*kind)] = true;
   }
@@ -282,9 +285,11 @@ void bind_prompt_tokens(nb::module_& module) {
       .def(
           "mask", [](const PyTokens& t, const nb::args& kinds) { return mask_of(t, words_of(kinds)); }, "kinds"_a,
           nb::sig("def mask(self, *kinds: str) -> list[int]"),
-          "1 where training learns the token, else 0. With kinds, only for tokens of these: 'content', 'reasoning', "
-          "'calls', 'marker', 'stop'; 'assistant' stands for all. Needs assistant=True in render().\n\nRaises "
-          "ValueError for a word that is no kind, or without assistant=True.")
+          ("1 where training learns the token, else 0. With kinds, only for tokens of these: " +
+           listed(kinds_of_replies()) +
+           "; 'assistant' stands for all. Needs assistant=True in render().\n\nRaises ValueError for a word that is no "
+           "kind, or without assistant=True.")
+              .c_str())
       .def("__len__", [](const PyTokens& t) { return t.tokens->ids.size(); })
       .def("__repr__", [](const PyTokens& t) { return "<Tokens, " + std::to_string(t.tokens->ids.size()) + ">"; })
       .def_prop_ro(
@@ -295,8 +300,9 @@ void bind_prompt_tokens(nb::module_& module) {
             return all;
           },
           nb::sig("def kinds(self) -> list[str]"),
-          "The kind of each token, that of its first byte: 'prompt' for those that training does not learn, else as in "
-          "Rendering.kinds.")
+          ("The kind of each token, that of its first byte: " + quoted(name_of(ReplyKind::none)) +
+           " for those that training does not learn, else as in Rendering.kinds.")
+              .c_str())
       .def_prop_ro(
           "messages",
           [](const PyTokens& t) {
