@@ -139,6 +139,9 @@ class Grammar {
 
   /// The grammar as text. The same grammar gives the same text.
   std::string to_text(GrammarSyntax syntax) const;
+  /// What is wrong with the grammar in this syntax alone: without a tokenizer's control tokens, the marks of a Lark
+  /// grammar are text. "" for nothing.
+  std::string warning(GrammarSyntax syntax) const;
   /// The grammar in llama.cpp's lazy form (`grammar_lazy`, `grammar_triggers`).
   /// Fails with: value if a call is required or the response has a form (then text before a call is constrained too),
   /// if there are no calls, or if calls have no opening marker.

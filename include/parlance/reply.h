@@ -95,7 +95,8 @@ struct ReplyEvent {
 };
 /// Whether the fault is that a valid call does not fit its tool.
 constexpr bool is_of_tool(ReplyEvent::Fault fault) { return fault >= ReplyEvent::Fault::unknown_tool; }
-/// "content", "call_begin", …
+/// "content", "reasoning", …, in the order of ReplyEvent::Kind.
+std::span<const std::string_view> reply_event_names();
 std::string_view name_of(ReplyEvent::Kind kind);
 /// "syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit".
 std::string_view name_of(ReplyEvent::Fault fault);

@@ -74,6 +74,12 @@ struct TokenizeOptions {
 /// Fails with usage if `trust` has an invalid path: brackets that do not close, an empty name, an invalid number.
 Result<void> validate(const TokenizeOptions& options);
 
+/// For a caller who has written `trust` for this request, and not for many. Fails with usage, and the nearest path as a
+/// hint, for a path at which the request has nothing, or that is invalid. A path through [*], or into a member that is
+/// null, may lead nowhere if no name in it is nearly another: not every chat has calls. With `grows`, the messages of a
+/// session may follow: messages[7] need not be there yet.
+Result<void> check_trust(const Conversation& conversation, const std::vector<std::string>& trust, bool grows = false);
+
 /// A prompt as tokens.
 struct PromptTokens {
   std::vector<TokenId> ids;
@@ -102,10 +108,15 @@ std::span<const std::string_view> standard_roles();
 /// Otherwise tokenize() encodes the prompt again, and control tokens are recognised in trusted bytes only. It does the
 /// same if a combining mark joins trusted and untrusted text, since a normaliser might compose them; if that changes
 /// nothing, it keeps the tokenizer's own ids.
-/// Fails with usage (no spans; `trust` names a path that does not exist), unicode_encode (the prompt has half a
+/// Notes say which paths of `trust` lead nowhere in this request; check_trust() makes errors of them.
+/// Fails with usage (no spans; `trust` has what is no path), unicode_encode (the prompt has half a
 /// surrogate pair), tokenizer (the tokenizer gives a control token for untrusted bytes all the same), limit_memory.
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
                               const TokenizeOptions& options = {});
+
+/// Fails with conversation, naming the id and the vocabulary's size, where one of the ids is negative or past the end
+/// of the tokenizer's vocabulary. Where the size is not known, only the first is found.
+Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids);
 
 /// A token that ends a reply.
 struct StopToken {

@@ -163,17 +163,6 @@ Result<void> take_control(GrammarOptions& options, const ReplySource& source, co
   return {};
 }
 
-/// llguidance takes a control token as a token only, so that a grammar that spells it as text refuses the model's own.
-void note_marks(const GrammarOptions& options, const ReplyFormat& format, GrammarSyntax syntax) {
-  const bool has_marks = !format.calls.empty() || format.reasoning_open.exists() || format.content_open.exists();
-  if (syntax != GrammarSyntax::lark || !options.control.empty() || !format.control.empty() || !has_marks) return;
-  std::fputs(
-      "note: no tokenizer is known, so marks are written as text, and llguidance refuses them where they are control "
-      "tokens: "
-      "--tokenizer PATH, or -m with the model's folder or GGUF file, tells which are\n",
-      stderr);
-}
-
 Result<Grammar> make_of_schema(const GrammarCommand& command) {
   const Result<std::string> text = read_input(command.schema, "the schema");
   if (!text) return text.error();
@@ -182,7 +171,7 @@ Result<Grammar> make_of_schema(const GrammarCommand& command) {
   return made && made->is_empty() ? Result<Grammar>(no_value(command.schema)) : std::move(made);
 }
 
-Result<Grammar> make(GrammarCommand& command, GrammarSyntax syntax) {
+Result<Grammar> make(GrammarCommand& command) {
   if (!command.schema.empty() && !is_of_reply(command)) return make_of_schema(command);
   if (!command.wish.reply_format.empty() && command.wish.prompt.wish.any()) {
     return usage("--reply-format is the format of replies: it does not go with -t, -m or -f");
@@ -198,7 +187,6 @@ Result<Grammar> make(GrammarCommand& command, GrammarSyntax syntax) {
   Result<Wanted> wanted = wanted_of(*source, command);
   if (!wanted) return wanted.error();
   if (auto taken = take_control(wanted->options, *source, command); !taken) return taken.error();
-  note_marks(wanted->options, wanted->format.source(), syntax);
   return make_grammar(wanted->format.source(), wanted->options);
 }
 
@@ -262,12 +250,16 @@ int run_grammar(GrammarCommand& command) {
   if (!syntax) return report(usage("there is no syntax '" + command.syntax + "'", syntaxes(false)));
   if (command.lazy && *syntax != GrammarSyntax::gbnf)
     return report(usage("--lazy is llama.cpp's way", "it goes with --syntax gbnf"));
-  const Result<Grammar> grammar = make(command, *syntax);
+  const Result<Grammar> grammar = make(command);
   if (!grammar) return report(grammar.error());
   if (command.notes) {
     list_notes(grammar->notes(), command.schema.empty() ? "replies" : "schema");
   } else {
     count_notes(grammar->notes());
+  }
+  if (const std::string warning = grammar->warning(*syntax); !warning.empty()) {
+    const std::string advice = ": --tokenizer PATH, or -m with the model's folder or GGUF file, tells which are\n";
+    std::fputs(("note: " + warning + advice).c_str(), stderr);
   }
   if (command.any_order && *syntax == GrammarSyntax::json_schema) {
     std::fputs("note: --any-order has no effect in json-schema: the order is the engine's own\n", stderr);

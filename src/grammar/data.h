@@ -79,6 +79,7 @@ struct Grammar::Data {
   grammar::Outline outline;
   std::vector<grammar::NodeId> arguments;           ///< of each tool; kNone where no form was asked for them
   std::unordered_map<grammar::NodeId, Value> json;  ///< the schemas of nodes that are JSON by a schema
+  bool has_text_marks = false;      ///< the format has marks, and which of them are control tokens is not known
   std::vector<AddedToken> control;  ///< tokens whose texts are in the format; id -1: known by its text alone
   std::vector<GrammarNote> notes;
 };

@@ -12,7 +12,7 @@
 #include "grammar/printers.h"
 #include "grammar/reply_grammar.h"
 #include "json/document.h"
-#include "json/writer.h"
+#include "reply/marker_texts.h"
 #include "reply/tools.h"
 
 namespace parlance {
@@ -74,9 +74,10 @@ Result<void> read_tools(GrammarData& data, grammar::Notes& notes) {
 /// The control tokens that the format names, and those of the tokenizer whose texts stand in it.
 std::vector<AddedToken> control_of(const ReplyFormat& format, const std::vector<AddedToken>& tokenizer) {
   std::vector<AddedToken> tokens;
-  const std::string json = tokenizer.empty() ? "" : format.to_json();
-  for (const AddedToken& token : tokenizer) {
-    if (token.control && json.find(json_inside(token.text)) != json.npos) tokens.push_back(token);
+  if (!tokenizer.empty()) {
+    const reply::MarkerTexts markers(format);
+    std::copy_if(tokenizer.begin(), tokenizer.end(), std::back_inserter(tokens),
+                 [&](const AddedToken& token) { return token.control && markers.have(token.text); });
   }
   for (const std::string& named : format.control) {
     if (std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& token) { return token.text == named; }))
@@ -162,6 +163,8 @@ Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& op
   auto data = std::make_shared<GrammarData>();
   data->options = options;
   data->control = control_of(format, options.control);
+  const bool has_marks = !format.calls.empty() || format.reasoning_open.exists() || format.content_open.exists();
+  data->has_text_marks = has_marks && options.control.empty() && format.control.empty();
   grammar::Notes notes;
   if (auto read = read_tools(*data, notes); !read) return read.error();
   if (auto chosen = choose_tools(*data, format); !chosen) return chosen.error();
@@ -203,6 +206,12 @@ bool Grammar::is_empty() const { return data_->root == data_->ir.never(); }
 ResponseFormat::Kind Grammar::response() const { return data_->options.response.kind; }
 
 bool Grammar::accepts(std::string_view text) const { return grammar::Matcher(data_->ir, data_->root).accepts(text); }
+
+std::string Grammar::warning(GrammarSyntax syntax) const {
+  if (syntax != GrammarSyntax::lark || !data_->has_text_marks) return {};
+  return "no tokenizer is known, so marks are written as text, and llguidance refuses them where they are control "
+         "tokens";
+}
 
 std::string Grammar::to_text(GrammarSyntax syntax) const {
   switch (syntax) {

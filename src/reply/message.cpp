@@ -65,13 +65,13 @@ std::string& append_call(std::string& out, std::uint32_t index) {
   return out.append("{\"tool_calls\": [{\"index\": ").append(digits, end);
 }
 
+constexpr std::string_view kEventNames[] = {"content", "reasoning",  "arguments", "broken",    "marker", "trailing",
+                                            "turn",    "call_begin", "call_end",  "malformed", "end"};
+
 }  // namespace
 
-std::string_view name_of(ReplyEvent::Kind kind) {
-  constexpr std::string_view kNames[] = {"content", "reasoning",  "arguments", "broken",    "marker", "trailing",
-                                         "turn",    "call_begin", "call_end",  "malformed", "end"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
+std::span<const std::string_view> reply_event_names() { return kEventNames; }
+std::string_view name_of(ReplyEvent::Kind kind) { return kEventNames[static_cast<std::size_t>(kind)]; }
 
 std::string_view name_of(ReplyEvent::Fault fault) {
   constexpr std::string_view kNames[] = {"syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit"};

@@ -73,8 +73,6 @@ class Tail {
 
 /// Fails with usage where the tokenizer would be asked to put something behind a text that is to go on.
 Result<void> check_extendable(const Tokenizer& tokenizer, const TokenizeOptions& options);
-/// Fails with conversation where one of the ids is not of the tokenizer's vocabulary.
-Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids);
 /// What tokens stand for, one after the other.
 std::string texts_of(const Tokenizer& tokenizer, std::span<const TokenId> ids);
 

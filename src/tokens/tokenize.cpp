@@ -182,6 +182,16 @@ std::vector<TokenId> PromptTokens::labels() const {
   return labels;
 }
 
+Result<void> check_trust(const Conversation& conversation, const std::vector<std::string>& trust, bool grows) {
+  const Result<std::vector<TrustedPath>> paths = parse_trusted_paths(trust);
+  if (!paths) return paths.error();
+  for (const TrustedPath& path : *paths) {
+    if (!path.missing_in(inside_of(conversation).document.root())) continue;
+    if (Result<void> fits = path.check_spelling(conversation.variables(), grows); !fits) return fits;
+  }
+  return {};
+}
+
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
                               const TokenizeOptions& options) {
   if (rendering.spans().empty() && !rendering.text().empty()) {

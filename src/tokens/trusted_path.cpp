@@ -61,9 +61,25 @@ class PathWalk {
   bool reaches(Value v, std::size_t at = 0) {
     if (at == parts_.size()) return true;
     if (v.kind == Kind::dict) return reaches_member(v, at);
-    return v.is_sequence() && reaches_item(items(v), at);
+    if (v.is_sequence()) return reaches_item(items(v), at);
+    is_left_out_ |= v.kind == Kind::none;
+    return stop_at(at, {});
   }
   const std::string& hint() const { return hint_; }
+  /// The parts with the farthest one put right; nothing if no name is near.
+  std::optional<std::vector<std::string>> put_right() const {
+    if (best_.empty()) return {};
+    std::vector<std::string> parts(parts_.begin(), parts_.end());
+    std::string& part = parts[farthest_];
+    part.replace(part.find(name_of(part)), name_of(part).size(), best_);
+    return parts;
+  }
+  /// May it lead somewhere in another request: inside of one item of many, or of something that this one left out?
+  bool may_lead() const {
+    const auto passed = parts_.first(farthest_);
+    return is_left_out_ || std::find(passed.begin(), passed.end(), kAny) != passed.end();
+  }
+  bool is_past_end() const { return is_past_end_; }
 
  private:
   bool reaches_member(Value dict, std::size_t at) {
@@ -74,7 +90,7 @@ class PathWalk {
     for (const DictEntry& entry : entries(dict)) {
       if (entry.key.is_leaf()) nearest.offer(leaf_text(entry.key));
     }
-    return stop_at(at, nearest.best().empty() ? "" : ": " + nearest.hint());
+    return stop_at(at, nearest.best().empty() ? "" : ": " + nearest.hint(), nearest.best());
   }
   bool reaches_item(std::span<const Value> list, std::size_t at) {
     if (parts_[at] == kAny) return std::any_of(list.begin(), list.end(), [&](Value v) { return reaches(v, at + 1); });
@@ -82,19 +98,27 @@ class PathWalk {
     const std::string& part = parts_[at];
     if (part.starts_with('[')) std::from_chars(part.data() + 1, part.data() + part.size(), index);
     if (index < list.size()) return reaches(list[index], at + 1);
-    return stop_at(at, ": there are " + std::to_string(list.size()));
+    stop_at(at, ": there are " + std::to_string(list.size()));
+    is_past_end_ = farthest_ == at && part.starts_with('[');
+    return false;
   }
-  /// Of several messages one may have no name that is near.
-  bool stop_at(std::size_t at, const std::string& hint) {
+  /// Of several messages one may have no name that is near. False.
+  bool stop_at(std::size_t at, const std::string& hint, const std::string& best = {}) {
     if (at < farthest_) return false;
-    if (at > farthest_ || !hint.empty()) hint_ = hint;
+    if (at > farthest_ || !hint.empty()) {
+      hint_ = hint;
+      best_ = best;
+    }
     farthest_ = at;
+    is_past_end_ = false;
     return false;
   }
 
   std::span<const std::string> parts_;
   std::size_t farthest_ = 0;
   std::string hint_;
+  std::string best_;  ///< the name nearest to the farthest part
+  bool is_left_out_ = false, is_past_end_ = false;
 };
 
 }  // namespace
@@ -127,6 +151,23 @@ std::optional<std::string> TrustedPath::missing_in(Value variables) const {
   PathWalk walk(parts_);
   if (walk.reaches(variables)) return {};
   return walk.hint();
+}
+
+Result<void> TrustedPath::check_spelling(Value variables, bool grows) const {
+  PathWalk walk(parts_);
+  if (walk.reaches(variables)) return {};
+  std::optional<std::vector<std::string>> near = walk.put_right();
+  if (!near && (walk.may_lead() || (grows && walk.is_past_end()))) return {};
+  Error error(ErrorCode::usage, "trust has the path " + text_ + ", but the request has nothing there");
+  if (!near) return std::move(error).hint(walk.hint().empty() ? "" : walk.hint().substr(2) + " of them");
+  for (std::size_t i = 0; i < parts_.size(); ++i) {  // there may be more than one slip
+    PathWalk again(*near);
+    if (again.reaches(variables)) break;
+    if (std::optional<std::vector<std::string>> nearer = again.put_right()) near = std::move(nearer);
+  }
+  std::string path;
+  for (const std::string& part : *near) path += part;
+  return std::move(error).hint("did you mean " + path + "?");
 }
 
 Result<std::vector<TrustedPath>> parse_trusted_paths(const std::vector<std::string>& paths) {

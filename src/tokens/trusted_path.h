@@ -19,6 +19,9 @@ class TrustedPath {
   /// Why the variables of a request have nothing there, with the nearest name: ": did you mean 'messages'?"; nothing if
   /// they have.
   std::optional<std::string> missing_in(Value variables) const;
+  /// Fails with usage where that is no accident: unless the path goes into [*] or into what is none, it should lead
+  /// somewhere; and a name that is near to another is misspelt. Of a request that grows, items may follow.
+  Result<void> check_spelling(Value variables, bool grows) const;
   const std::string& text() const { return text_; }
 
  private:

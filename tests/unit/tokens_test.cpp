@@ -150,6 +150,24 @@ TEST(Trust, APathThatLeadsNowhereIsSaid) {
   }
 }
 
+TEST(Trust, APathWrittenForOneRequestLeadsSomewhere) {
+  const Conversation chat =
+      *Conversation::from_json(R"({"messages": [{"role": "user", "content": "x"}], "tools": null, "extra": {"a": 1}})");
+  const auto hint = [&](const char* path, bool grows = false) {
+    const Result<void> fits = check_trust(chat, {path}, grows);
+    return fits ? std::string("fits") : std::string(fits.error().hint());
+  };
+  EXPECT_EQ(hint("mesages[0].contnt"), "did you mean messages[0].content?");
+  EXPECT_EQ(hint("messages[*].contents"), "did you mean messages[*].content?");
+  EXPECT_EQ(hint("messages[1].content"), "there are 1 of them");
+  EXPECT_EQ(hint("messages[1].content", true), "fits");
+  EXPECT_EQ(hint("mesages[1].content", true), "did you mean messages[1].content?");
+  EXPECT_EQ(hint("weather"), "");
+  EXPECT_EQ(check_trust(chat, {"weather"}).error().code(), ErrorCode::usage);
+  for (const char* path : {"messages[*].tool_calls", "messages[0].content", "tools[0]", "messages"})
+    EXPECT_EQ(hint(path), "fits") << path;
+}
+
 TEST(Trust, WhatIsNoPathIsRefused) {
   Conversation chat;
   const Rendering rendering = *(*Template::compile("x")).render(chat);

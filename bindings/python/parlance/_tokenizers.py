@@ -110,7 +110,17 @@ def _of_callables(tokenizer: Any, added: tuple[tuple[int, str, bool], ...]) -> _
         text = (lambda id: decode([id])) if decode is not None else (lambda id: "")
     else:
         raise TypeError(f"a {type(tokenizer).__name__} is no tokenizer: it has no encode")
-    return _Tokenizer._from_callables(encode, text, list(added))
+    return _Tokenizer._from_callables(encode, text, list(added), vocabulary_size=_size(tokenizer))
+
+
+def _size(tokenizer: Any) -> int:
+    """One past the highest id; 0 where the tokenizer does not say. What was added may have higher ones."""
+    for name in ("n_vocab", "n_words"):  # tiktoken's, mistral-common's
+        size = getattr(tokenizer, name, None)
+        if isinstance(size, int):
+            return size
+    slow = callable(getattr(tokenizer, "convert_ids_to_tokens", None)) and hasattr(tokenizer, "__len__")
+    return len(tokenizer) if slow else 0
 
 
 def _texts_of_slow(tokenizer: Any, added: set[int]) -> Callable[[int], str | bytes]:

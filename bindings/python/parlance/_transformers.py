@@ -10,7 +10,7 @@ import inspect
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from parlance._core import RELEASES, Rendering, Template
 
@@ -20,6 +20,7 @@ logger = logging.getLogger("parlance")
 _RELEASES: dict[str, bool] = dict(RELEASES)
 
 _REASONING = ("reasoning_content", "thinking", "reasoning")
+_MASKED_RENDER = "transformers.utils.chat_template_utils._render_with_assistant_indices()"
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 _GENERATION = re.compile(r"\{\%-?\s*generation\s*-?\%\}")
 
@@ -55,6 +56,8 @@ def nearest(version: str) -> str:
 
 @functools.lru_cache(maxsize=128)
 def _compiled(text: str, version: str) -> Template:
+    if not isinstance(text, str):
+        raise TypeError("Can't compile non template nodes")
     return Template.from_string(text, as_transformers=version, _of_batch=True)  # type: ignore[call-arg]
 
 
@@ -92,10 +95,37 @@ def _schema_of(function: Any) -> Any:
     return chat_template_utils.get_json_schema(function)  # as the installed release describes it
 
 
-def _check_documents(documents: Sequence[Any] | None) -> None:
-    for document in documents or ():
+def _checked_documents(documents: Sequence[Any] | None) -> Sequence[Any] | None:
+    if documents is None:
+        return None
+    for document in documents:
         if not isinstance(document, dict):
             raise TypeError("Documents should be a list of dicts with 'title' and 'text' keys!")
+    return documents or []
+
+
+def _check_free(name: str, variables: dict[str, Any], function: str) -> None:
+    """Raises TypeError, as `function` does, where a variable of the template has the name of one of its arguments."""
+    if name in variables:
+        raise TypeError(f"{function} got multiple values for keyword argument '{name}'")
+
+
+def messages_of(chat: Any, version: str) -> Any:
+    """A chat as it was given, if it is one: a list of objects, or an object that has such a list. Else it is taken as the release takes it.
+
+    Raises what transformers raises for what is no chat, or no message.
+    """
+    if hasattr(chat, "messages") or not _RELEASES[version]:
+        return chat
+    if isinstance(chat, (list, tuple)) and all(type(message) is dict or _is_object(message) for message in chat):
+        return chat
+    return [message if _is_object(message) else {name: value for name, value in message.items() if value is not None} for message in chat]
+
+
+def _is_object(message: Any) -> bool:
+    """Whether it is a dataclass or a pydantic model, which templates may get, though that method of transformers does not take them."""
+    kind = type(message)
+    return hasattr(kind, "__dataclass_fields__") or hasattr(kind, "model_dump")
 
 
 def _dropped(chat: Any, version: str) -> list[Any]:
@@ -123,7 +153,9 @@ class _Continued:
             raise ValueError("continue_final_message is set but the conversation is empty!")
         # As the template gets it, with the reasoning under all of its names.
         final = _with_reasoning(dict(messages[-1]))
-        text = final.get(field)
+        text: Any = final.get(field)
+        if _RELEASES[version] and not isinstance(text, (str, int, float, list, tuple, Mapping, type(None))):
+            text = final[field] = f"<{type(text).__name__}>"  # what the template gets of it
         if text is None:
             raise ValueError(f'continue_final_message is set but the final message has no "{field}" to continue!')
         fields = [field]
@@ -140,7 +172,7 @@ class _Continued:
             last["text"] = last["text"] + _TAG
             final[field] = type(text)(blocks)
         else:
-            self.text = text
+            self.text = cast("str", text)  # transformers, too, finds out later what is none
             for name in fields:
                 final[name] = final[name] + _TAG
         self.messages = [*messages[:-1], final]
@@ -201,24 +233,30 @@ def render_chats(
     version: str,
     continue_final_message: bool | str = False,
     assistant: bool = False,
+    masked: bool = False,
     spans: bool = False,
 ) -> list[RenderedChat]:
-    """Renders each chat as this release of transformers does. `assistant` and `spans` say what else is to be found out.
+    """Renders each chat as this release of transformers does. `assistant` and `spans` say what else is to be found out; `masked`, that
+    masks by {% generation %} blocks are asked for.
 
     Raises what transformers raises; an error of the template is a parlance.Error too.
     """
+    _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
     compiled = _compiled(template, version)
     tools = plain_tools(tools)
-    _check_documents(documents)
+    documents = _checked_documents(documents)
+    function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"
     field = continue_final_message if isinstance(continue_final_message, str) else "content"
     rendered: list[RenderedChat] = []
     for chat in chats:
         chat = getattr(chat, "messages", chat)
         if continue_final_message:
             continued = _Continued(_dropped(chat, version), field, template, version)
+            _check_free("messages", variables, function)
             rendering = compiled._render_plain(continued.messages, tools, documents, variables, assistant=assistant, spans=spans)
             rendered.append(RenderedChat(continued.cut(rendering.text), rendering))
             continue
+        _check_free("messages", variables, function)
         rendering = compiled._render_plain(chat, tools, documents, variables, assistant=assistant, spans=spans)
         rendered.append(RenderedChat(rendering.text, rendering))
     return rendered

@@ -13,10 +13,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from parlance._installed import Installed
 from parlance._origins import GENERATION, encode, kinds_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import check_continued, followed, render_chats, warn_without_tags
+from parlance._transformers import check_continued, followed, messages_of, render_chats, warn_without_tags
 from parlance.responses import parse_response
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
@@ -81,8 +82,8 @@ def apply_chat_template(
 
     * `protect=True`: no text of the request can become a control token. Unlike `sanitize_control_tokens` it also covers keys and
       tokens that a template joins, and goes together with masks.
-    * `mask="assistant"`: `assistant_masks` also for templates without {% generation %} tags. "content", "reasoning", "calls", "marker"
-      and "stop" are parts of it (Rendering.kinds); several are given as a list.
+    * `mask="assistant"`: `assistant_masks` also for templates without {% generation %} tags. The kinds of Rendering.kinds are
+      parts of it; several are given as a list.
     * `transformers_version`: the release to follow; by default the installed one.
 
     Gives a str (a list of them for a batch) with `tokenize=False`, a BatchEncoding by default, the ids alone with
@@ -96,8 +97,9 @@ def apply_chat_template(
     if kinds and not (return_dict and tokenize):
         raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
     template = tokenizer.get_chat_template(chat_template, tools)
+    version = followed(transformers_version)
     is_batched = _is_batch(conversation)
-    chats = list(conversation) if is_batched else [conversation]
+    chats = [messages_of(chat, version) for chat in (conversation if is_batched else [conversation])]
     if continue_final_message:
         check_continued(add_generation_prompt, return_assistant_tokens_mask)
     sanitized = None
@@ -116,16 +118,17 @@ def apply_chat_template(
         tools,
         documents,
         {**tokenizer.special_tokens_map, **kwargs, "add_generation_prompt": add_generation_prompt},
-        version=followed(transformers_version),
+        version=version,
         continue_final_message=continue_final_message,
         assistant=bool(kinds),
+        masked=return_assistant_tokens_mask,
         spans=by_origin,
     )
     texts = [chat.text for chat in rendered]
     if not tokenize:
         return texts if is_batched else texts[0]
     shape: dict[str, Any] = {"padding": padding, "max_length": max_length, "return_tensors": return_tensors}
-    more = tokenizer_kwargs or {}
+    more = {} if tokenizer_kwargs is None else tokenizer_kwargs
     if by_origin:
         kinds = kinds or ((GENERATION,) if return_assistant_tokens_mask else ())
         out = encode(tokenizer, rendered, is_batched, kinds, protect=protect, truncation=truncation, tokenizer_kwargs=more, **shape)
@@ -161,17 +164,7 @@ def _add_masks(out: Any, generation: list[list[tuple[int, int]]], is_batched: bo
 
 # ---- in place of the method
 
-
-class _Installed:
-    """A method of one tokenizer or processor, which can be pickled and copied with it."""
-
-    def __init__(self, tokenizer: Any, method: Callable[..., Any], defaults: dict[str, Any]) -> None:
-        self._tokenizer = tokenizer
-        self._method = method
-        self._defaults = defaults
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._method(self._tokenizer, *args, **{**self._defaults, **kwargs})
+_MORE = "It also takes protect, mask and transformers_version."
 
 
 def install(tokenizer: Any, **defaults: Any) -> Any:
@@ -179,8 +172,8 @@ def install(tokenizer: Any, **defaults: Any) -> Any:
 
     `defaults` are arguments of every call of apply_chat_template: `install(tokenizer, protect=True)`.
     """
-    tokenizer.apply_chat_template = _Installed(tokenizer, apply_chat_template, defaults)
-    tokenizer.parse_response = _Installed(tokenizer, parse_response, {})
+    tokenizer.apply_chat_template = Installed(tokenizer, apply_chat_template, defaults, _MORE)
+    tokenizer.parse_response = Installed(tokenizer, parse_response, {})
     return tokenizer
 
 

@@ -35,7 +35,7 @@ class Sample:
     loss_mask: list[int]
     """1 for tokens that the model sampled, else 0."""
     kinds: list[str]
-    """"prompt" for tokens of prompts; of sampled ones "reasoning", "content", "calls", "stop" or "marker" (other markup)."""
+    """"prompt" for tokens of prompts; of sampled ones a kind of Rendering.kinds."""
     turns: list[int | None]
     """The number of the reply that the token belongs to, from 0; None for tokens of prompts."""
     logprobs: list[float | None]
@@ -77,8 +77,9 @@ class Session:
     would not begin with the ids so far; `difference` says where and why. After an error nothing has changed.
 
     `tokenizer` is whatever tokenizer_of() takes. With `protect` (the default) no text of the messages becomes a control token, except in
-    the paths of `trust`: "messages[0].content". `now` is what strftime_now() shows, by default the time at the beginning. Other keyword
-    arguments are variables of the template.
+    the paths of `trust`: "messages[0].content"; one at which the request has nothing raises parlance.Error, also
+    ValueError, unless a message may still come there. `now` is what strftime_now() shows, by default the time at the beginning. Other
+    keyword arguments are variables of the template.
 
     copy.copy(), copy.deepcopy() and branch() give a session that goes on by itself; it pickles with its template and tokenizer.
     Threads: one at a time.

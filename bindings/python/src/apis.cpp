@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "errors.h"
+#include "names.h"
 #include "parlance/reply_api.h"
 #include "parlance/request_api.h"
 #include "prompt.h"
@@ -19,7 +20,8 @@ namespace {
 
 ReplyApi api_named(const std::string& name) {
   const std::optional<ReplyApi> found = reply_api_named(name);
-  if (!found) throw nb::value_error(("the APIs are 'openai', 'anthropic' and 'responses', not '" + name + "'").c_str());
+  if (!found)
+    throw nb::value_error(("the APIs are " + listed(reply_api_names(), "and") + ", not " + quoted(name)).c_str());
   return *found;
 }
 
@@ -129,9 +131,11 @@ void bind_requests(nb::module_& module) {
   module.def("convert", &convert, "request"_a, "to"_a, "members"_a,
              nb::sig("def convert(request: str | collections.abc.Mapping[str, typing.Any], to: str, **members: "
                      "typing.Any) -> ApiRequest"),
-             "A request of any API that render() takes as one of another: `parlance convert`. `to` is 'openai' (chat "
-             "completions), 'anthropic' (Messages) or 'responses'. Keyword arguments are members to set: "
-             "max_tokens=1024.\n\nRaises parlance.Error with the path of content that the API does not have.");
+             ("A request of any API that render() takes as one of another: `parlance convert`. `to` is " +
+              listed(reply_api_names()) +
+              ". Keyword arguments are members to set: max_tokens=1024.\n\nRaises parlance.Error with the path of "
+              "content that the API does not have.")
+                 .c_str());
 }
 
 void bind_writer(nb::module_& module) {
@@ -160,8 +164,11 @@ void bind_writer(nb::module_& module) {
           "api"_a, nb::kw_only(), "id"_a = "", "model"_a = "", "created"_a = 0, "make_call_id"_a = nb::none(),
           nb::sig("def __init__(self, api: str, *, id: str = '', model: str = '', created: int = 0, make_call_id: "
                   "collections.abc.Callable[[], str] | None = None) -> None"),
-          "`api` is 'openai', 'anthropic' or 'responses'; `created` is in seconds since 1970. `make_call_id` makes the "
-          "ids of calls for which the model wrote none; without it they are numbered.")
+          ("`api` is " + listed(reply_api_names()) +
+           "; `created` is in seconds since 1970. `make_call_id` makes the ids of calls for which the model wrote "
+           "none; "
+           "without it they are numbered.")
+              .c_str())
       .def("begin", &PyApiWriter::begin, "The first events of the stream.")
       .def("add", &PyApiWriter::add, "events"_a,
            nb::sig("def add(self, events: ReplyEvent | collections.abc.Iterable[ReplyEvent]) -> list[ReplyApiEvent]"),

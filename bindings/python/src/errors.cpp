@@ -15,8 +15,8 @@ nb::object errors_module() { return nb::module_::import_("parlance._errors"); }
   throw nb::python_error();
 }
 
-/// Of this thread: the type, value and traceback.
-thread_local nb::object* kept_interrupt = nullptr;
+/// Of this thread: an exception with its traceback.
+thread_local nb::object* kept_raised = nullptr;
 
 }  // namespace
 
@@ -26,18 +26,25 @@ void pass_interrupt(nb::python_error& error) {
   throw nb::python_error();
 }
 
+void keep_raised(nb::python_error& error) {
+  if (kept_raised == nullptr) kept_raised = new nb::object(nb::borrow(error.value()));
+}
+
 bool keep_interrupt(nb::python_error& error) {
   if (error.matches(PyExc_Exception)) return false;
-  if (kept_interrupt == nullptr) kept_interrupt = new nb::object(nb::borrow(error.value()));
+  keep_raised(error);
   return true;
 }
 
+void raise_kept() {
+  if (kept_raised == nullptr) return;
+  const nb::object kept = std::move(*kept_raised);
+  delete std::exchange(kept_raised, nullptr);
+  raise_object(kept);
+}
+
 void raise(const Error& error) {
-  if (kept_interrupt != nullptr) {
-    const nb::object interrupt = std::move(*kept_interrupt);
-    delete std::exchange(kept_interrupt, nullptr);
-    raise_object(interrupt);
-  }
+  raise_kept();
   const Location& where = error.where();
   nb::list trace;
   for (const std::string& line : error.trace()) trace.append(text_to_python(line));

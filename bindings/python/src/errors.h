@@ -14,8 +14,13 @@ namespace nb = nanobind;
 
 /// Raises it again if it is no Exception: what ends the program (KeyboardInterrupt, SystemExit) is nobody's to wrap.
 void pass_interrupt(nb::python_error& error);
-/// Keeps such a one until raise() is called, for code between which no exception may pass. False for an Exception.
+/// Keeps an exception, the first of this thread, for code between which none may pass: check(), take() and raise()
+/// raise it.
+void keep_raised(nb::python_error& error);
+/// The same of what ends the program alone. False for an Exception.
 bool keep_interrupt(nb::python_error& error);
+/// Raises what was kept, if anything was.
+void raise_kept();
 /// Raises the exception of parlance._errors for an error: parlance.Error, and the class that Jinja2 or Python has for
 /// it.
 [[noreturn]] void raise(const Error& error);
@@ -29,10 +34,12 @@ bool keep_interrupt(nb::python_error& error);
 
 template <typename T>
 T take(Result<T> result) {
+  raise_kept();
   if (!result) raise(result.error());
   return *std::move(result);
 }
 inline void check(const Result<void>& result) {
+  raise_kept();
   if (!result) raise(result.error());
 }
 

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
+#include "names.h"
 #include "replies.h"
 
 namespace parlance::python {
@@ -18,8 +19,23 @@ GrammarSyntax syntax_named(const std::string& name) {
   const std::optional<GrammarSyntax> found = find_grammar_syntax(name);
   if (!found)
     throw nb::value_error(
-        ("the syntaxes are 'gbnf', 'lark', 'structural-tag' and 'json-schema', not '" + name + "'").c_str());
+        ("the syntaxes are " + listed(grammar_syntax_names(), "and") + ", not " + quoted(name)).c_str());
   return *found;
+}
+
+std::string syntaxes_with_engines() {
+  return listed(grammar_syntax_names(), "or", [](std::size_t i) {
+    const std::string_view engine = engine_of(static_cast<GrammarSyntax>(i));
+    return engine.empty() ? std::string() : " (" + std::string(engine) + ")";
+  });
+}
+
+nb::str text_in(const Grammar& grammar, const std::string& syntax) {
+  const GrammarSyntax wanted = syntax_named(syntax);
+  const std::string warning = grammar.warning(wanted);
+  const std::string advice = warning.empty() ? "" : warning + ": tokenizer=… tells which are";
+  if (!advice.empty() && PyErr_WarnEx(PyExc_UserWarning, advice.c_str(), 1) != 0) throw nb::python_error();
+  return text_to_python(grammar.to_text(wanted));
 }
 
 Grammar made_of(const ReplyFormat& format, const GrammarOptions& options) {
@@ -113,12 +129,12 @@ void bind_note(nb::module_& module) {
 void bind_grammar(nb::module_& module) {
   nb::class_<Grammar>(module, "Grammar",
                       "What a model may write, in the language of an engine. str() gives GBNF.\n\nThreads: any.")
-      .def(
-          "to_text",
-          [](const Grammar& g, const std::string& syntax) { return text_to_python(g.to_text(syntax_named(syntax))); },
-          "syntax"_a = "gbnf",
-          "The grammar as 'gbnf' (llama.cpp), 'lark' (llguidance), 'structural-tag' (xgrammar) or 'json-schema' (other "
-          "engines).\n\nRaises ValueError for another syntax.")
+      .def("to_text", &text_in, "syntax"_a = name_of(GrammarSyntax::gbnf).data(),
+           ("The grammar as " + syntaxes_with_engines() +
+            ". A warning (UserWarning) says where a lark grammar was made without a tokenizer, so that its marks are "
+            "text, "
+            "which llguidance does not match with control tokens.\n\nRaises ValueError for another syntax.")
+               .c_str())
       .def("__str__", [](const Grammar& g) { return text_to_python(g.to_text(GrammarSyntax::gbnf)); })
       .def("to_lazy", &lazy_of, nb::sig("def to_lazy(self) -> dict[str, typing.Any]"),
            "The grammar of calls only, which becomes active where a call begins, as members of a request to "

@@ -75,6 +75,8 @@ std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine,
 std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
 /// How the reply to a prompt is read. The template is tried out when it is first asked. Releases the GIL.
 ReplyStart start_of(Prompt& prompt);
+/// The names of kinds of replies' bytes: all but that of what is no part of one.
+inline std::span<const std::string_view> kinds_of_replies() { return reply_kind_names().subspan(1); }
 /// What the assistant wrote in it, by kinds.
 std::vector<KindRange> kinds_of(Prompt& prompt);
 /// A workspace of this thread. Nothing of Python may run while it is used.

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "errors.h"
+#include "names.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
 #include "parlance/response_template.h"
@@ -194,10 +195,15 @@ bool same_event(const PyReplyEvent& a, const PyReplyEvent& b) {
 
 // ---- feeding
 
-void feed_id(PyReplyReader& self, nb::handle id, std::vector<PyReplyEvent>& events) {
+/// All of them are looked at before the first is read.
+void feed_ids(PyReplyReader& self, const std::vector<TokenId>& ids, std::vector<PyReplyEvent>& events) {
   if (self.tokenizer == nullptr)
     throw nb::value_error("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
-  self.take_id(id_of(id), events);
+  check(check_ids(*self.tokenizer, ids));
+  for (const TokenId id : ids) {
+    self.take_id(id, events);
+    raise_kept();
+  }
 }
 
 std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
@@ -209,9 +215,11 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
     const auto bytes = nb::borrow<nb::bytes>(data);
     self.take({static_cast<const char*>(bytes.data()), bytes.size()}, events);
   } else if (PyLong_Check(data.ptr()) != 0) {
-    feed_id(self, data, events);
+    feed_ids(self, {id_of(data)}, events);
   } else {
-    for (nb::handle id : nb::iter(data)) feed_id(self, id, events);
+    std::vector<TokenId> ids;
+    for (nb::handle id : nb::iter(data)) ids.push_back(id_of(id));
+    feed_ids(self, ids, events);
   }
   return events;
 }
@@ -266,9 +274,7 @@ void bind_event(nb::module_& module) {
   nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
       .def_prop_ro(
           "kind", [](const PyReplyEvent& e) { return std::string(name_of(e.facts.kind)); },
-          "'content', 'reasoning', 'call_begin', 'arguments', 'call_end', 'broken', 'marker', 'end', 'trailing', "
-          "'turn' "
-          "or 'malformed'.")
+          (listed(reply_event_names()) + ".").c_str())
       .def_prop_ro(
           "text", [](const PyReplyEvent& e) { return text_to_python(e.text); },
           "The text of content and reasoning; a piece of a call's arguments as JSON; a call's name.")
@@ -377,7 +383,8 @@ void bind_reader(nb::module_& module) {
           "its tool gives a malformed event.")
       .def("feed", &feed, "data"_a,
            nb::sig("def feed(self, data: str | bytes | int | collections.abc.Iterable[int]) -> list[ReplyEvent]"),
-           "Reads the next piece: text, bytes, an id or ids.")
+           "Reads the next piece: text, bytes, an id or ids.\n\nRaises parlance.Error, also ValueError, for an id "
+           "that is not below the size of the tokenizer's vocabulary; none of the piece was read then.")
       .def("finish", &finish, "Ends the reply; gives the events of what was held back.")
       .def("stream", &streamed<'s'>, "pieces"_a,
            nb::sig("def stream(self, pieces: collections.abc.Iterable[str | bytes | int | "
@@ -399,8 +406,9 @@ void bind_reader(nb::module_& module) {
             return all;
           },
           nb::sig("def kinds(self) -> list[tuple[str, int, int]]"),
-          "(kind, begin, end) of the bytes read so far, in order: 'content', 'reasoning', 'calls', 'marker' or 'stop', "
-          "as in Rendering.kinds.")
+          ("(kind, begin, end) of the bytes read so far, in order: " + listed(kinds_of_replies()) +
+           ", as in Rendering.kinds.")
+              .c_str())
       .def("__repr__", [](const PyReplyReader& r) { return "<ReplyReader " + r.message.message_json() + ">"; })
       .def(
           "copy", [](const PyReplyReader& r) { return PyReplyReader(r); }, "A reader that goes on by itself.");

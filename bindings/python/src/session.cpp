@@ -84,6 +84,8 @@ void bind_session(nb::module_& module) {
           const nb::gil_scoped_release release;
           const Result<Template>& compiled = engine->reader.template_for(prompt->request.conversation);
           if (!compiled) return compiled.error();
+          const Conversation& chat = prompt->request.conversation;
+          if (Result<void> fits = check_trust(chat, options.tokenize.trust, true); !fits) return fits.error();
           return Session::begin(*compiled, *tokenizer.tokenizer, std::move(prompt->request.conversation), options);
         }();
         return PyTokenSession{engine, tokenizer.tokenizer, take(std::move(begun))};

@@ -13,6 +13,7 @@
 
 #include "errors.h"
 #include "grammars.h"
+#include "names.h"
 #include "parlance/source.h"
 #include "prompt.h"
 #include "replies.h"
@@ -253,8 +254,9 @@ PyTokens tokens_of(const PyRendering& rendering, const PyTokenizer& tokenizer, s
   options.trust = std::move(trust);
   options.protect = protect;
   options.add_special_tokens = add_special_tokens;
-  Result<PromptTokens> made = [&] {
+  Result<PromptTokens> made = [&]() -> Result<PromptTokens> {
     const nb::gil_scoped_release release;
+    if (Result<void> fits = check_trust(prompt.request.conversation, options.trust); !fits) return fits.error();
     return tokenize(prompt.rendering, prompt.request.conversation, *tokenizer.tokenizer, options);
   }();
   return PyTokens{std::make_shared<PromptTokens>(take(std::move(made))), rendering.prompt};
@@ -356,20 +358,23 @@ void bind_rendering(nb::module_& module) {
       .def_prop_ro(
           "kinds", [](const PyRendering& r) { return kinds_in(r); },
           nb::sig("def kinds(self) -> list[tuple[str, tuple[int, int]]]"),
-          "(kind, (begin, end)) of all that is in `assistant`, in order: 'content', 'reasoning', 'calls', 'marker' "
-          "(other markup) or 'stop' (the end of the turn). The turns are read as replies; control tokens that a "
-          "message "
-          "only quotes are text.")
+          ("(kind, (begin, end)) of all that is in `assistant`, in order: " + listed(kinds_of_replies()) + "; " +
+           quoted(name_of(ReplyKind::marker)) + " is other markup, " + quoted(name_of(ReplyKind::stop)) +
+           " the end of the turn. The turns are read as replies; control tokens that a message only quotes are text.")
+              .c_str())
       .def_prop_ro("notes", &notes_of, "What was changed in the request, one line each.")
       .def("losses", &losses_of, nb::sig("def losses(self) -> list[Loss]"),
            "Everything in the request that is not in the prompt. Renders again, a few times.")
-      .def("tokens", &tokens_of, "tokenizer"_a, nb::kw_only(), "trust"_a = std::vector<std::string>(),
-           "protect"_a = true, "add_special_tokens"_a = false,
-           nb::sig("def tokens(self, tokenizer: Tokenizer, *, trust: collections.abc.Sequence[str] = (), protect: bool "
-                   "= True, "
-                   "add_special_tokens: bool = False) -> Tokens"),
-           "Encodes the prompt. With `protect`, no text of the request becomes a control token, except in the paths of "
-           "`trust`.\n\nRaises parlance.Error.   Threads: any; releases the GIL.")
+      .def(
+          "tokens", &tokens_of, "tokenizer"_a, nb::kw_only(), "trust"_a = std::vector<std::string>(),
+          "protect"_a = true, "add_special_tokens"_a = false,
+          nb::sig("def tokens(self, tokenizer: Tokenizer, *, trust: collections.abc.Sequence[str] = (), protect: bool "
+                  "= True, "
+                  "add_special_tokens: bool = False) -> Tokens"),
+          "Encodes the prompt. With `protect`, no text of the request becomes a control token, except in the paths of "
+          "`trust`: \"messages[0].content\", \"messages[*].tool_calls\".\n\nRaises parlance.Error, among others (also "
+          "ValueError, with the nearest path as its hint) for a path of `trust` at which this request has nothing; one "
+          "with [*] need not lead anywhere, if it is not misspelt.   Threads: any; releases the GIL.")
       .def("reader", &reader_of, nb::kw_only(), "tokenizer"_a = nb::none(), "check_calls"_a = false,
            nb::sig("def reader(self, *, tokenizer: Tokenizer | None = None, check_calls: bool = False) -> ReplyReader"),
            "A reader for the reply to this prompt, which begins where the prompt ends. How the model writes replies is "

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "errors.h"
+#include "names.h"
 #include "prompt.h"
 #include "tokenizers.h"
 
@@ -67,9 +68,15 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
         const nb::bytes bytes = nb::borrow<nb::bytes>(text);
         return {static_cast<const char*>(bytes.data()), bytes.size()};
       }
+      if (PyUnicode_Check(text.ptr()) == 0) {
+        PyErr_Format(PyExc_TypeError, "the text of token %d is a %s, not str or bytes", int{id},
+                     nb::type_name(text.type()).c_str());
+        throw nb::python_error();
+      }
       nb::object kept;
       return std::string(utf8_of(text, kept));
-    } catch (std::exception&) {
+    } catch (nb::python_error& error) {
+      keep_raised(error);
       return {};
     }
   };
@@ -110,7 +117,7 @@ PyTokenizer from_bytes(nb::bytes bytes, const std::string& name) {
 
 /// `added` are tuples (id, text, special).
 PyTokenizer from_callables(nb::object encode, nb::object token_text, const nb::list& added, std::optional<TokenId> bos,
-                           std::optional<TokenId> eos) {
+                           std::optional<TokenId> eos, std::size_t vocabulary_size) {
   std::vector<AddedToken> tokens;
   for (nb::handle one : added) {
     const auto tuple = nb::cast<nb::tuple>(one);
@@ -122,6 +129,7 @@ PyTokenizer from_callables(nb::object encode, nb::object token_text, const nb::l
   }
   TokenizerFacts facts;
   facts.kind = "an object of Python";
+  facts.vocabulary_size = vocabulary_size;
   facts.bos = bos;
   facts.eos = eos;
   return {tokenizer_of_callables(std::move(encode), std::move(token_text), std::move(tokens), std::move(facts))};
@@ -143,8 +151,12 @@ std::vector<TokenId> encode(const PyTokenizer& self, nb::str text) {
 }
 
 nb::bytes decode(const PyTokenizer& self, const std::vector<TokenId>& ids) {
+  check(check_ids(*self.tokenizer, ids));
   std::string text;
-  for (const TokenId id : ids) text += self.tokenizer->token_text(id);
+  for (const TokenId id : ids) {
+    text += self.tokenizer->token_text(id);
+    raise_kept();
+  }
   return nb::bytes(text.data(), text.size());
 }
 
@@ -182,7 +194,9 @@ std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::vector<std::s
   bool all = names.empty();
   for (const std::string& name : names) {
     const std::optional<ReplyKind> kind = reply_kind_named(name);
-    if (!kind && name != "assistant") throw nb::value_error(("there is no kind of tokens '" + name + "'").c_str());
+    if (!kind && name != "assistant")
+      throw nb::value_error(
+          ("a kind of tokens is 'assistant', " + listed(kinds_of_replies()) + ", not " + quoted(name)).c_str());
     all |= !kind;
     if (kind) wanted[static_cast<std::size_t>(*kind)] = true;
   }
@@ -235,9 +249,12 @@ void bind_tokenizer(nb::module_& module) {
                   "does.\n\nRaises parlance.Error (also OSError or ValueError).")
       .def_static("_from_bytes", &from_bytes, "data"_a, "name"_a)
       .def_static("_from_callables", &from_callables, "encode"_a, "token_text"_a, "added"_a, "bos"_a = nb::none(),
-                  "eos"_a = nb::none())
+                  "eos"_a = nb::none(), "vocabulary_size"_a = 0)
       .def("encode", &encode, "text"_a, "The ids of a text, added tokens recognised, without special tokens around it.")
-      .def("decode", &decode, "ids"_a, "The bytes of ids; none for an id that the tokenizer does not have.")
+      .def("decode", &decode, "ids"_a,
+           "The bytes of ids, one after the other.\n\nRaises parlance.Error, also ValueError, for an id that is not "
+           "below "
+           "the vocabulary's size; what the functions of Python that it was made of raise.")
       .def("__repr__", [](const PyTokenizer& t) { return "<Tokenizer " + t.tokenizer->facts().kind + ">"; })
       .def("__reduce__", &reduced, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def_prop_ro(
@@ -268,9 +285,11 @@ void bind_prompt_tokens(nb::module_& module) {
       .def(
           "mask", [](const PyTokens& t, const nb::args& kinds) { return mask_of(t, words_of(kinds)); }, "kinds"_a,
           nb::sig("def mask(self, *kinds: str) -> list[int]"),
-          "1 where training learns the token, else 0. With kinds, only for tokens of these: 'content', 'reasoning', "
-          "'calls', 'marker', 'stop'; 'assistant' stands for all. Needs assistant=True in render().\n\nRaises "
-          "ValueError for a word that is no kind, or without assistant=True.")
+          ("1 where training learns the token, else 0. With kinds, only for tokens of these: " +
+           listed(kinds_of_replies()) +
+           "; 'assistant' stands for all. Needs assistant=True in render().\n\nRaises ValueError for a word that is no "
+           "kind, or without assistant=True.")
+              .c_str())
       .def("__len__", [](const PyTokens& t) { return t.tokens->ids.size(); })
       .def("__repr__", [](const PyTokens& t) { return "<Tokens, " + std::to_string(t.tokens->ids.size()) + ">"; })
       .def_prop_ro(
@@ -281,8 +300,9 @@ void bind_prompt_tokens(nb::module_& module) {
             return all;
           },
           nb::sig("def kinds(self) -> list[str]"),
-          "The kind of each token, that of its first byte: 'prompt' for those that training does not learn, else as in "
-          "Rendering.kinds.")
+          ("The kind of each token, that of its first byte: " + quoted(name_of(ReplyKind::none)) +
+           " for those that training does not learn, else as in Rendering.kinds.")
+              .c_str())
       .def_prop_ro(
           "messages",
           [](const PyTokens& t) {

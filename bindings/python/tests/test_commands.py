@@ -6,6 +6,7 @@ import asyncio
 import json
 import pathlib
 import subprocess
+import warnings
 from typing import Any
 
 import parlance
@@ -282,7 +283,7 @@ def test_a_prompt_is_read_as_the_conversation_that_renders_to_it(tmp_path: pathl
     assert [message["content"] for message in read["messages"][-2:]] == ["Hi", "Hello"]
     with pytest.raises(parlance.Error):
         parlance.read_conversation("no turn", "chatglm3")
-    with pytest.raises(ValueError, match="no turns"):
+    with pytest.raises(ValueError, match=r"no turns(.|\n)*its member `turns`"):
         parlance.read_conversation(text, "chatml")
 
 
@@ -298,3 +299,26 @@ def test_a_call_that_breaks_off_has_its_values_so_far() -> None:
 
     with pytest.raises(LookupError):
         message.to_dict(make_call_id=raises)
+
+
+def test_names_come_from_their_tables() -> None:
+    from parlance import _core
+
+    kinds = ", ".join(f"'{kind}'" for kind in _core.REPLY_KINDS[:-1])
+    for shown in (parlance.Tokens.mask.__doc__, parlance.Rendering.kinds.__doc__, parlance.ReplyReader.kinds.__doc__):
+        assert f"{kinds} or '{_core.REPLY_KINDS[-1]}'" in str(shown)
+    assert "'call_begin'" in str(parlance.ReplyEvent.kind.__doc__)
+    with pytest.raises(ValueError, match="'openai', 'anthropic' and 'responses', not 'x'"):
+        parlance.ReplyApiWriter("x")
+    with pytest.raises(ValueError, match="'gbnf', 'lark', 'structural-tag' and 'json-schema', not 'x'"):
+        parlance.grammar("chatml").to_text("x")
+    assert "'lark' (llguidance)" in str(parlance.Grammar.to_text.__doc__)
+
+
+def test_a_lark_grammar_without_a_tokenizer_says_so(chatml_tokenizer: str) -> None:
+    with pytest.warns(UserWarning, match="no tokenizer is known.*tokenizer="):
+        parlance.grammar("rnj-1", tools=[TOOL]).to_text("lark")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parlance.grammar("rnj-1", tools=[TOOL]).to_text("gbnf")
+        parlance.grammar("rnj-1", tools=[TOOL], tokenizer=parlance.Tokenizer.from_file(chatml_tokenizer)).to_text("lark")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pathlib
 import pickle
+import pydoc
 import shutil
 import subprocess
 import sys
@@ -194,6 +196,102 @@ def test_slow_tokenizers_of_pieces() -> None:
         assert read_by_ids(engine, ids) == f" {text}"
 
 
+def test_an_id_that_there_is_not(chatml_tokenizer: str) -> None:
+    engine = parlance.Tokenizer.from_file(chatml_tokenizer)
+    size = engine.vocabulary_size
+    reader = parlance.ReplyReader("chatml", tokenizer=engine)
+    for call in (engine.decode, reader.feed):
+        for id in (size, size + 1000):
+            with pytest.raises(ValueError, match=f"id {id}, .*{size} tokens") as caught:
+                call([0, id])
+            assert isinstance(caught.value, parlance.Error)
+    with pytest.raises(ValueError, match=f"id {size}"):
+        reader.feed(size)
+    with pytest.raises(ValueError):
+        engine.decode([-1])
+    assert reader.finish() == [] and reader.message.content == ""  # nothing of [0, size] was read
+
+
+def test_the_sizes_of_others_vocabularies() -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    encoding = tiktoken.Encoding("b", pat_str=r"\S+", mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={"<|end|>": 300})
+    transformers = pytest.importorskip("transformers")
+    slow = transformers.ByT5Tokenizer()
+    for made, size in ((encoding, 301), (slow, len(slow))):
+        engine = parlance.tokenizer_of(made)
+        assert engine.vocabulary_size == size
+        with pytest.raises(parlance.Error, match=f"id {size}"):
+            engine.decode([size])
+
+
+class Upset(Exception):
+    pass
+
+
+class Raising:
+    """A tokenizer of characters that has no text for one of them."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(character) for character in text]
+
+    def decode(self, ids: list[int]) -> str:
+        if 33 in ids:
+            raise self.error
+        return "".join(map(chr, ids))
+
+
+@pytest.mark.parametrize("error", [Upset("no such token"), KeyError(33), KeyboardInterrupt()])
+def test_what_a_tokenizers_decode_raises_comes_out(error: BaseException) -> None:
+    engine = parlance.tokenizer_of(Raising(error))
+    template = parlance.Template.from_string("{{ messages[0].content }}")
+    for call in (
+        lambda: engine.decode([65, 33, 65]),
+        lambda: parlance.ReplyReader("chatml", tokenizer=engine).feed([65, 33, 65]),
+        lambda: template.render([{"role": "user", "content": "a!"}]).tokens(engine),
+    ):
+        with pytest.raises(type(error)) as caught:
+            call()
+        assert caught.value is error
+        assert engine.decode([65]) == b"A"  # it is raised once
+
+
+def test_a_text_of_a_token_that_is_none() -> None:
+    engine = parlance.Tokenizer._from_callables(list, lambda id: 3, [])
+    with pytest.raises(TypeError, match="the text of token 7 is a int, not str or bytes"):
+        engine.decode([7])
+
+
+def test_a_misspelt_path_is_not_trusted(chatml_tokenizer: str) -> None:
+    engine = parlance.Tokenizer.from_file(chatml_tokenizer)
+    template = parlance.Template.builtin("chatml")
+    rendering = template.render(CHAT, topic={"title": "x"})
+    for path, hint in {
+        "mesages[0].content": "did you mean messages[0].content?",
+        "mesages[0].contnt": "did you mean messages[0].content?",
+        "messages[*].contnt": "did you mean messages[*].content?",
+        "tool": "did you mean tools?",
+        "messages[7].content": "there are 2 of them",
+        "msgs": "",
+        "topic.titles": "did you mean topic.title?",
+    }.items():
+        with pytest.raises(parlance.Error) as caught:
+            rendering.tokens(engine, trust=[path])
+        assert isinstance(caught.value, ValueError)
+        assert (caught.value.code, caught.value.hint) == ("usage", hint), path
+        assert path in caught.value.message
+    for path in ("messages[0].content", "messages[*].tool_calls", "tools", "documents", "topic.title", "messages[1]"):
+        assert rendering.tokens(engine, trust=[path]).ids
+    for path, is_refused in {"mesages[0].content": True, "messages[0].contnt": True, "messages[7].content": False}.items():
+        if is_refused:
+            with pytest.raises(parlance.Error, match="did you mean"):
+                parlance.Session(template, engine, CHAT[:1], trust=[path])
+        else:  # that message may come
+            assert parlance.Session(template, engine, CHAT[:1], trust=[path]).prompt_ids()
+
+
 def test_tokenizers(chatml_tokenizer: str) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     made = tokenizers.Tokenizer.from_file(f"{chatml_tokenizer}/tokenizer.json")
@@ -217,6 +315,21 @@ def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
         assert one.apply_chat_template(CHAT, protect=False)["input_ids"].count(end) == 3
     parlance.uninstall(made)
     assert made.apply_chat_template(CHAT)["input_ids"].count(end) == 3
+
+
+def test_an_installed_method_shows_the_one_it_replaces(chatml_tokenizer: str) -> None:
+    made = transformers_tokenizer(chatml_tokenizer)
+    own = {name: inspect.signature(getattr(made, name)) for name in ("apply_chat_template", "parse_response")}
+    parlance.install(made)
+    for one in (made, pickle.loads(pickle.dumps(made))):
+        assert {name: inspect.signature(getattr(one, name)) for name in own} == own
+        for name in own:
+            shown = pydoc.plain(pydoc.render_doc(getattr(one, name)))
+            assert f"{name}(" in shown and f"see parlance.{name}" in shown
+            assert str(inspect.getdoc(getattr(type(made), name))).splitlines()[0] in shown
+    assert "protect" in pydoc.render_doc(made.apply_chat_template)
+    parlance.install(made, tokenize=False, protect=True)
+    assert inspect.signature(made.apply_chat_template).parameters["tokenize"].default is False
 
 
 def test_the_release_that_is_followed(chatml_tokenizer: str) -> None:

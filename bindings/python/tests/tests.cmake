@@ -39,5 +39,5 @@ foreach(release IN LISTS python_releases)
     -W ignore ${CMAKE_CURRENT_LIST_DIR}/chat_oracle.py --every ${python_every})
   parlance_package_test(methods.${release} ${python_package}:${PROJECT_SOURCE_DIR}/build/oracle/${release} -W ignore
     -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_LIST_DIR}/test_chat.py ${CMAKE_CURRENT_LIST_DIR}/test_processors.py
-    ${CMAKE_CURRENT_LIST_DIR}/test_responses.py)
+    ${CMAKE_CURRENT_LIST_DIR}/test_responses.py ${CMAKE_CURRENT_LIST_DIR}/test_refusals.py)
 endforeach()

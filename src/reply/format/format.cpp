@@ -7,6 +7,7 @@
 #include "parlance/json.h"
 #include "parlance/reply_format.h"
 #include "reply/codec.h"
+#include "reply/marker_texts.h"
 
 namespace parlance {
 namespace {
@@ -17,9 +18,11 @@ using Role = CallMember::Role;
 using reply::ArgumentsEnd;
 using reply::CodecFacts;
 using reply::facts_of;
+using reply::kLongestMarker;
 
-/// A format may come from a model's repository, so what it makes the reader build must be bounded.
-constexpr std::size_t kLongestMarker = 128;
+static_assert(kLongestMarker == 128, "the errors below say so");
+
+// Bounds like that of markers.
 constexpr std::size_t kLongestFraming = 16;
 constexpr std::size_t kMost = 16;  // forms, turns, ends
 constexpr std::size_t kMostParts = 16;

@@ -181,7 +181,8 @@ class Turns {
 
 Result<std::string> read_conversation(const ReplyFormat& format, std::string_view text) {
   if (format.turns.empty())
-    return Error(ErrorCode::value, "the format has no turns, so a conversation cannot be read back");
+    return Error(ErrorCode::value, "the format has no turns, so a conversation cannot be read back")
+        .hint("its member `turns` says how turns begin (docs/reply-format.md)");
   Turns turns(format);
   const auto sink = [&](const ReplyEvent& event) { turns.add(event); };
   ReplyParser parser = ReplyParser::of_conversation(CompiledReplyFormat(format));

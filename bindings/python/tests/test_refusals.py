@@ -1,0 +1,118 @@
+"""What apply_chat_template of transformers refuses: the same exceptions, in the installed release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import parlance
+import pytest
+from test_tokenizers import transformers_tokenizer
+
+PLAIN = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if tools %}{{ tools }}{% endif %}"
+TAGGED = "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}"
+GOOD: list[Any] = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}]
+
+
+def no_types(x) -> None:  # type: ignore[no-untyped-def]
+    pass
+
+
+CHATS: list[Any] = [
+    None,
+    3,
+    1.5,
+    True,
+    "Hi",
+    "",
+    b"Hi",
+    {"role": "user", "content": "x"},
+    {},
+    [],
+    (),
+    {1},
+    ["a"],
+    [1],
+    [None],
+    [GOOD, None],
+]
+CHATS += [[GOOD, 3], [GOOD, "ab"], [GOOD, GOOD[0]], [GOOD[0], GOOD], [GOOD[0], None], [GOOD[0], "x"], [[]], [[], []], [[[GOOD[0]]]]]
+CHATS += [[object()], object(), [{"role": "user"}], [{"role": "user", "content": None}], [{"role": "user", "content": object()}], [{}]]
+ARGUMENTS: list[tuple[str, list[Any]]] = [
+    ("tools", [[], [no_types], [3], ["x"], [None], 3, "ab", "", 0, {"a": 1}, no_types, [len], True]),
+    ("documents", [[], [3], ["x"], [None], 3, "ab", "", 0, {"a": 1}, {}, True]),
+    ("chat_template", ["no-such", "{{ x", 3, b"x", "", {"a": "b"}, ["x"], True, "{{ raise_exception('no') }}", "{{ messages[9].x.y }}"]),
+    ("chat_template", ["{{ 1/0 }}", "{{ messages|nofilter }}", "{{ messages + 1 }}", "{{ tools|length }}"]),
+    ("continue_final_message", [True, "content", "no-such", "reasoning_content", 3, [1], "role", {}]),
+    ("padding", [True, "no-such", "max_length", 3]),
+    ("truncation", [True, "no-such", 3]),
+    ("max_length", [-1, "x", 2.5]),
+    ("return_tensors", ["tf", "no-such", 3, True]),
+    ("return_assistant_tokens_mask", [True]),
+    ("sanitize_control_tokens", [True]),
+    ("tokenizer_kwargs", [{"no-such": 1}, {"padding": True}, 3, "x", [], {"text": "x"}, {1: 2}]),
+    ("messages", [GOOD, 3]),
+    ("conversations", [GOOD]),
+]
+OTHERS: list[dict[str, Any]] = [
+    {},
+    {"tokenize": False},
+    {"return_dict": False},
+    {"add_generation_prompt": True, "continue_final_message": True},
+    {"continue_final_message": True, "return_assistant_tokens_mask": True},
+    {"sanitize_control_tokens": True, "return_assistant_tokens_mask": True},
+    {"continue_final_message": "reasoning_content"},
+    {"tools": [3], "documents": [3]},
+]
+
+
+def outcome(method: Any, chat: Any, arguments: dict[str, Any]) -> Any:
+    try:
+        out = method(chat, **arguments)
+    except Exception as error:
+        return error
+    if not hasattr(out, "items"):
+        return out
+    return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in out.items()}
+
+
+def check(tokenizer: Any, chat: Any, arguments: dict[str, Any]) -> None:
+    real = outcome(tokenizer.apply_chat_template, chat, arguments)
+    ours = outcome(lambda *args, **kwargs: parlance.apply_chat_template(tokenizer, *args, **kwargs), chat, arguments)
+    what = (chat, arguments, real, ours)
+    if not isinstance(real, Exception):
+        assert ours == real, what
+        return
+    assert isinstance(ours, type(real)), what
+    assert (ours.message if isinstance(ours, parlance.Error) else str(ours)) == str(real), what
+
+
+@pytest.fixture(params=[PLAIN, TAGGED], ids=["plain", "tagged"])
+def tokenizer(request: Any, chatml_tokenizer: str) -> Any:
+    made = transformers_tokenizer(chatml_tokenizer)
+    made.chat_template = request.param
+    return made
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("others", OTHERS, ids=str)
+def test_what_is_no_chat(tokenizer: Any, others: dict[str, Any]) -> None:
+    """5.23 goes through the messages before all else; what earlier releases say of such chats comes from within the template."""
+    if tuple(map(int, __import__("transformers").__version__.split(".")[:2])) < (5, 23):
+        pytest.skip("another order")
+    for chat in CHATS:
+        check(tokenizer, chat, others)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("others", OTHERS, ids=str)
+def test_wrong_arguments(tokenizer: Any, others: dict[str, Any]) -> None:
+    for name, values in ARGUMENTS:
+        for value in values:
+            check(tokenizer, GOOD, {**others, name: value})
+
+
+@pytest.mark.parametrize("template", [None, {"a": PLAIN}, {"default": PLAIN, "tool_use": TAGGED}, "", 3])
+def test_named_templates(tokenizer: Any, template: Any) -> None:
+    tokenizer.chat_template = template
+    for asked in ({}, {"chat_template": "a"}, {"chat_template": "tool_use"}, {"chat_template": "no-such"}, {"tools": []}):
+        check(tokenizer, GOOD, asked)

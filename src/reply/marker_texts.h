@@ -1,0 +1,27 @@
+// Which texts, such as control tokens, stand in the markers of a reply format.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "json/writer.h"
+#include "parlance/reply_format.h"
+
+namespace parlance::reply {
+
+/// A format may come from a model's repository, so what it makes the reader build is bounded.
+inline constexpr std::size_t kLongestMarker = 128;
+
+/// The texts of a format. One is made for many look-ups: a tokenizer may have thousands of control tokens.
+class MarkerTexts {
+ public:
+  explicit MarkerTexts(const ReplyFormat& format) : json_(format.to_json()) {}
+  /// Whether the text is, or is a part of, one of them.
+  bool have(std::string_view text) const {
+    return !text.empty() && text.size() <= kLongestMarker && json_.find(json_inside(text)) != json_.npos;
+  }
+
+ private:
+  std::string json_;
+};
+
+}  // namespace parlance::reply
