@@ -134,10 +134,11 @@ std::size_t Tail::dummy_prefix(const Tokenizer& tokenizer, const PromptEnd& prom
   return has_blank && !prompt.text_from(0).starts_with(' ') ? 1 : 0;
 }
 
-/// What is known and the tail, by what their tokens spell; control tokens are the same only by id. `unk` may stand for
-/// anything, so it fits nothing.
+/// What is known and the tail, by what their tokens spell; special tokens are the same only by id. Others that were
+/// added, such as <tool_call>, count by their text: a model may spell them out, and its reply is read so. `unk` may
+/// stand for anything, so it fits nothing.
 Tail::Match Tail::match_spelling(const Known& known, const Tokenizer& tokenizer, const PromptEnd& prompt) const {
-  const ControlIds control(tokenizer.facts());
+  const ControlIds control(tokenizer.facts(), true);
   const std::size_t dummy = known.sampled_from == 0 ? dummy_prefix(tokenizer, prompt) : 0;
   const std::string said = texts_of(tokenizer, known.ids.subspan(known.sampled_from)).erase(0, dummy);
   const std::size_t shared = common_text(prompt.text_from(known.text_size), said);

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Sessions of `parlance serve`: which ids each turn's prompt has, what breaks a prefix and what the client is told of it.
+
+    sessions_test.py PARLANCE
+
+The engine samples its replies byte by byte, so that a prompt that was encoded again would have other ids. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from engine import Asked, Engine, Reply
+from gateway import Checks, Gateway
+
+TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+CALL = '<tool_call>\n{"name": "look",   "arguments": {"at": "Köln %d"}}\n</tool_call><|im_end|>'
+THOUGHT = "<think>\nHm, %d?\n</think>\n\nIt is %d.<|im_end|>"
+
+
+class Talk:
+    """A conversation that a client holds, and what the engine saw of it."""
+
+    def __init__(self, gateway: Gateway, engine: Engine, **request: Any) -> None:
+        self.gateway, self.engine = gateway, engine
+        self.request = {"model": "mine", "messages": [], "parlance": True, **request}
+        self.seen: list[int] = []  # the ids of the last prompt and of its reply
+        self.answer: Any = None
+        self.headers: dict[str, str] = {}
+
+    def turn(self, *messages: Any, headers: dict[str, str] | None = None) -> Asked:
+        """Sends the messages behind the earlier ones; the reply is added to them as the client got it."""
+        self.request["messages"] += messages
+        self.engine.asked.clear()
+        status, self.headers, self.answer = self.gateway.post("/v1/chat/completions", self.request, headers)
+        if status != 200:
+            raise AssertionError(f"{status}: {self.answer}")
+        self.request["messages"].append(self.answer["choices"][0]["message"])
+        return self.engine.asked[-1]
+
+    def keeps(self, asked: Asked) -> bool:
+        kept = asked.prompt[: len(self.seen)] == self.seen
+        self.seen = asked.prompt + self.answer["parlance"]["sampled_ids"]
+        return kept
+
+
+def user(text: str) -> Any:
+    return {"role": "user", "content": text}
+
+
+def fifty_turns(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """Calls with other spaces than the template writes; each turn evaluates its new tokens alone."""
+    talk = Talk(gateway, engine, tools=TOOLS)
+    engine.script = lambda asked: Reply(CALL % len(asked.prompt))
+    checks.that(talk.keeps(talk.turn(user("Look <|im_end|> around."))), "the first turn")
+    for number in range(50):
+        call = talk.answer["choices"][0]["message"]["tool_calls"][0]["id"]
+        known = len(talk.seen)
+        asked = talk.turn({"role": "tool", "tool_call_id": call, "content": f"result {number}"})
+        checks.that(talk.keeps(asked), f"turn {number}: the ids before it are kept")
+        told = talk.answer["parlance"]
+        # The last token that was sampled was never evaluated: it is new to the engine.
+        checks.equal(told["evaluated_tokens"], len(asked.prompt) - known + 1, f"turn {number}: evaluated tokens")
+        checks.equal((told["reused_tokens"], told["prefix_break"]), (known, None), f"turn {number}: what the client is told")
+        checks.equal(talk.headers["X-Parlance-Reused-Tokens"], str(known), f"turn {number}: the header")
+
+
+def clients_change_replies(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """Reasoning is dropped, arguments become objects, contents lists, ids others: the session is found all the same."""
+    talk = Talk(gateway, engine, tools=TOOLS)
+    engine.script = lambda asked: Reply("<think>\nHm?\n</think>\n\n" + CALL % 7)
+    talk.keeps(talk.turn(user("Look.")))
+    message = talk.request["messages"][-1]
+    message.pop("reasoning_content", None)
+    message.pop("reasoning", None)
+    call = message["tool_calls"][0]
+    call.pop("complete", None)
+    call["function"]["arguments"] = {"at": "Köln 7"}
+    message["content"] = []
+    asked = talk.turn({"role": "tool", "tool_call_id": call["id"], "content": [{"type": "text", "text": "There."}]})
+    checks.that(talk.keeps(asked), "a session whose reply the client has changed")
+
+
+def retries_and_branches(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """A client may ask again for the last reply, and go on from an earlier one."""
+    engine.script = lambda asked: Reply(f"Number {len(engine.asked)}, {len(asked.prompt)}.<|im_end|>")
+    talk = Talk(gateway, engine)
+    talk.keeps(talk.turn(user("One?")))
+    talk.keeps(talk.turn(user("Two?")))
+    first, before = talk.request["messages"][:2], talk.engine.asked[-1].prompt
+    again = Talk(gateway, engine, messages=list(first))
+    checks.equal(again.turn(user("Two?")).prompt, before, "the same question again")
+    other = Talk(gateway, engine, messages=list(first))
+    prompt = other.turn(user("Three?")).prompt
+    common = next(number for number in range(len(prompt)) if prompt[number] != before[number])
+    checks.that(other.answer["parlance"]["reused_tokens"] > 0 and common >= other.answer["parlance"]["reused_tokens"], "a branch")
+
+
+def apart(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """Nobody goes on from another client's conversation."""
+    engine.script = lambda asked: Reply("Mine alone.<|im_end|>")
+    talk = Talk(gateway, engine)
+    talk.turn(user("A secret?"), headers={"Authorization": "Bearer one"})
+    talk.turn(user("And?"), headers={"Authorization": "Bearer two"})
+    checks.equal(talk.answer["parlance"]["reused_tokens"], 0, "tokens reused by another client")
+    talk.turn(user("And?"), headers={"Authorization": "Bearer two"})
+    checks.that(talk.answer["parlance"]["reused_tokens"] > 0, "tokens reused by the same client")
+
+
+def breaks_are_explained(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """A line at the head of the conversation that changes with each turn, and one tool more."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    talk = Talk(gateway, engine)
+    talk.turn({"role": "system", "content": "billing 1\nBe short."}, user("One?"))
+    talk.request["messages"][0]["content"] = "billing 2\nBe short."
+    talk.turn(user("Two?"))
+    told = talk.answer["parlance"]["prefix_break"]
+    checks.that(told and told["volatile_line"] and told["input"] == "messages[0].content" and told["lost"] > 0, f"a volatile line: {told}")
+    checks.equal(talk.headers.get("X-Parlance-Prefix-Break"), "rewritten", "the header of a break")
+    talk.request["tools"] = TOOLS
+    talk.turn(user("Three?"))
+    told = talk.answer["parlance"]["prefix_break"]
+    checks.that(told and told["input"].startswith("tools"), f"a new tool: {told}")
+    checks.that(gateway.metric("parlance_prefix_breaks_total") >= 2, "breaks in /metrics")
+
+
+def template_rewrites(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """The template drops reasoning of earlier turns: the break names its line and the input."""
+    engine.script = lambda asked: Reply(THOUGHT % (1, 2))
+    talk = Talk(gateway, engine)
+    talk.keeps(talk.turn(user("One?")))
+    asked = talk.turn(user("Two?"))
+    told = talk.answer["parlance"]["prefix_break"]
+    checks.that(not talk.keeps(asked), "reasoning is dropped")
+    checks.that(told and told["template"].startswith("format terminal-agent:") and told["lost"] > 0, f"why: {told}")
+
+
+def by_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """A session is called as its client calls it."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    talk = Talk(gateway, engine)
+    talk.turn(user("One?"), headers={"x-session-id": "my-session"})
+    checks.equal(talk.headers["X-Session-Id"], "my-session", "the name of a session")
+    talk = Talk(gateway, engine, prompt_cache_key="my-key")
+    talk.turn(user("One?"))
+    checks.equal(talk.headers["X-Session-Id"], "my-key", "prompt_cache_key")
+
+
+def main() -> int:
+    checks = Checks()
+    with Engine() as engine, Gateway(sys.argv[1], engine.url) as gateway:
+        for test in (fifty_turns, clients_change_replies, retries_and_branches, apart, breaks_are_explained, template_rewrites, by_name):
+            test(gateway, engine, checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
