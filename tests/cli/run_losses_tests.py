@@ -37,6 +37,42 @@ def user(content):
     return {"messages": [{"role": "user", "content": content}]}
 
 
+def placeholders(template, request, *options):
+    answer = json.loads(run(template, request, "--json", *options).stdout)
+    text = answer["text"].encode()
+    return [(one["path"], text[one["begin"]:one["end"]].decode()) for one in answer["placeholders"]]
+
+
+def test_images_have_placeholders_where_the_template_fails_without_them():
+    first = "{% for m in messages %}{{ ':' if m.content[0].type == 'image' else ': ' }}{% for p in m.content %}" \
+            "{{ p.text if p.type == 'text' else '<img>' }}{% endfor %}|{% endfor %}"
+    picture, words = {"type": "image", "image": "x"}, {"type": "text", "text": "<img>"}
+    for content in ([picture], [picture] * 3, [picture, words, picture]):
+        expected = [(f"messages[0].content[{i}]", "<img>") for i, part in enumerate(content) if part is picture]
+        assert placeholders(first, user(content)) == expected, (content, placeholders(first, user(content)))
+    # two parts are sorted, and no others
+    ordered = PARTS.replace("in m.content %}{% if p", "in (m.content | sort(attribute='type') if m.content | length == 2 else m.content) %}{% if p")
+    assert ordered != PARTS
+    found = placeholders(ordered, user([words, picture, picture]))
+    assert found == [("messages[0].content[1]", "<img>"), ("messages[0].content[2]", "<img>")], found
+
+
+def test_a_part_that_is_printed_as_text_has_no_placeholder():
+    printed = PARTS.replace("<img>", "[{{ p.document.data | tojson }}]")
+    document = {"type": "document", "document": {"data": {"title": "Tides", "text": "Twice"}}}
+    assert placeholders(printed, user([document])) == losses(printed, user([document])) == []
+    document["document"]["more"] = "Moon"
+    assert losses(printed, user([document])) == [("lost", "part", "messages[0].content[0].document.more")]
+
+
+def test_a_part_of_a_type_that_nobody_knows_is_searched_for_all_it_says():
+    shown = PARTS.replace("p.type == 'text'", "p.text")
+    note = {"type": "note", "text": "Hi", "title": "Read me", "id": "7", "tags": []}
+    found = losses(shown, user([note]))
+    assert found == [("lost", "part", "messages[0].content[0].title"), ("left out", "id", "messages[0].content[0].id")], found
+    assert losses(shown, user([{"type": "input_text", "text": "Hi", "annotations": [{"title": "x"}]}])) == []
+
+
 def test_a_note_names_what_the_request_has():
     done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "think": True})
     assert done.stderr == "note: think: no effect: the template does not read it\n", done.stderr
