@@ -104,6 +104,37 @@ def test_reasoning_that_is_switched_off_is_no_loss_where_nothing_switches_it():
     assert sorted(path for _, _, path in both) == ["reasoning_effort", "think"], both
 
 
+def test_of_two_efforts_that_contradict_each_other_one_is_named():
+    switch = "{{ messages[0].content }}{{ '<no>' if enable_thinking is defined and not enable_thinking }}"
+    levels = "{{ messages[0].content }}{{ '<%s>' % reasoning_effort if reasoning_effort in ['low', 'high'] }}"
+    for template, asked, lost, end in (
+            (levels, {"reasoning_effort": "high", "reasoning": {"effort": "low"}}, "reasoning.effort", "<high>"),
+            (levels, {"think": "low", "reasoning_effort": "high"}, "think", "<high>"),
+            (levels, {"chat_template_kwargs": {"think": False}, "reasoning": {"effort": "high"}}, "chat_template_kwargs.think", "<high>"),
+            (levels, {"reasoning": {"effort": "low"}, "thinking": {"type": "disabled"}}, "thinking.type", "<low>"),
+            (switch, {"think": True, "reasoning_effort": "none"}, "think", "<no>"),
+            (switch, {"think": False, "reasoning_effort": "high"}, "think", "Hi"),
+            (levels, {"think": True, "reasoning_effort": "high"}, None, "<high>"),
+            (levels, {"reasoning": {"effort": "high"}, "reasoning_effort": "high"}, None, "<high>")):
+        found = losses(template, {**user("Hi"), **asked})
+        assert found == ([("lost", "setting", lost)] if lost else []), (asked, found)
+        assert run(template, {**user("Hi"), **asked}, "-q").stdout.endswith(end), asked
+    done = run(levels, {**user("Hi"), "reasoning_effort": "high", "reasoning": {"effort": "low"}})
+    assert done.stderr == "note: reasoning.effort: no effect: reasoning_effort asks for the effort 'high'; give one of them\n", done.stderr
+    thinks = "{{ range .Messages }}{{ .Content }}{{ end }}{{ .ThinkLevel }}"
+    both = {**user("Hi"), "think": "low", "reasoning_effort": "high"}
+    assert losses(thinks, both, "--syntax", "go") == [("lost", "setting", "reasoning_effort")]  # Ollama's own word counts first
+    assert run(thinks, both, "--syntax", "go", "-q").stdout.endswith("low")
+
+
+def test_a_wish_to_think_becomes_the_switch_that_the_template_has():
+    for name, default in (("reasoning", "true"), ("thinking_on", "false")):
+        switch = "{{ messages[0].content }}{{ '<no>' if not (%s if %s is defined else %s) }}" % (name, name, default)
+        assert losses(switch, {**user("Hi"), "think": True}) == [], name
+        assert run(switch, {**user("Hi"), "think": True}).stdout == "Hi", name
+    assert losses("{{ messages[0].content }}", {**user("Hi"), "think": True}) == [("lost", "setting", "think")]
+
+
 def test_what_stands_beside_a_function_or_under_another_name_is_named():
     pieces = "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{{ t.function.description }}" \
              "{% for p in (t.function.parameters or {}).properties or {} %}{{ p }}{% endfor %}{% endfor %}"
