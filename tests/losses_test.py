@@ -100,6 +100,11 @@ SHAPES = {
     "text and an image": lambda w: {"messages": [{"role": "user", "content": [text_part(w), image(w)]}]},
     "an image between texts": lambda w: {"messages": [{"role": "user", "content": [text_part(w), image(w), text_part(w)]}]},
     "two images": lambda w: {"messages": [{"role": "user", "content": [image(w), image(w), text_part(w)]}, assistant(w), user(w)]},
+    "images alone": lambda w: {"messages": [{"role": "user", "content": [image(w), image(w)]}, assistant(w), {"role": "user", "content": [image(w)]}]},
+    "two images behind a text": lambda w: {"messages": [{"role": "user", "content": [text_part(w), image(w), image(w)]}]},
+    "two images between texts": lambda w: {"messages": [{"role": "user", "content": [text_part(w), image(w), image(w), text_part(w)]}]},
+    "parts of a type of their own": lambda w: {"messages": [{"role": "user", "content": [{"type": "note", "text": w(), "title": w()}, {"type": "card", "front": w(), "back": [w()]},
+        text_part(w)]}]},
     "an image alone": lambda w: {"messages": [{"role": "user", "content": [image(w)]}]},
     "the template's image": lambda w: {"messages": [{"role": "user", "content": [{"type": "image"}, text_part(w)]}]},
     "a sound": lambda w: {"messages": [{"role": "user", "content": [text_part(w), {"type": "input_audio", "input_audio": {"data": w("sound"), "format": "wav"}}]}]},
@@ -299,19 +304,32 @@ def media_faults(template, request, answer, options):
             yield f"{place} {'changes' if named else 'does not change'} the prompt, and is {'' if named else 'not '}named"
 
 
-def placeholder_faults(request, answer):
-    """Placeholders stand apart, in the order of the parts, and none is input."""
+def placeholder_faults(template, request, answer):
+    """Placeholders stand apart, in the order of the parts, none is input, and each part has one or is named."""
     end = 0
     encoded = answer["text"].encode("utf-8", "surrogatepass")
     for one in answer["placeholders"]:
         if one["begin"] < end or one["end"] <= one["begin"] or one["end"] > len(encoded):
             yield f"placeholder {one} does not stand behind the one before"
         end = one["end"]
-        if re.search(rb"wordqz\d+xv", encoded[one["begin"]:one["end"]]):
+        if re.search(rb"[a-z]qz\d+xv", encoded[one["begin"]:one["end"]]):
             yield f"placeholder {one} has a text of the request"
     paths = [one["path"] for one in answer["placeholders"]]
     if paths != sorted(paths) or len(set(paths)) != len(paths):
         yield f"placeholders are not in the order of the parts: {paths}"
+    words = list(places_of_words(request))
+    for number, member, part in media_of(request):
+        place = f"messages[{number}].{member}[{part}]"
+        one = request["messages"][number][member][part]
+        if member == "content" and one["type"] not in ("image", "image_url", "input_audio", "video_url"):
+            continue
+        said = any(covers(loss["path"], place) for loss in answer["losses"])
+        printed = any(covers(place, path) and word in answer["text"] for word, path in words)
+        # Ollama drops a message that says nothing, and numbers its images: nothing shows what stands for the first of some
+        is_alone = not any(covers(f"messages[{number}]", path) and word in answer["text"] for word, path in words)
+        unseen = template.path.suffix == ".gotmpl" and part == 0 and is_alone
+        if place not in paths and not said and not printed and not unseen:
+            yield f"{place} has no placeholder, and is not named"
 
 
 def setting_faults(template, request, answer, options):
@@ -353,7 +371,7 @@ def faults_of(template, options, counts):
         counts["placeholders"] += len(answer["placeholders"])
         # adapted, a request without its images may go through other passes
         of_media = media_faults(template, request, answer, options) if options else ()
-        found = itertools.chain(word_faults(request, answer), of_media, placeholder_faults(request, answer),
+        found = itertools.chain(word_faults(request, answer), of_media, placeholder_faults(template, request, answer),
                                 setting_faults(template, request, answer, options), token_faults(template, request, answer, options))
         yield from ((name, fault) for fault in found)
 

@@ -21,9 +21,8 @@ const Value* text_of_part(Value part) {
 
 /// A part of a type that nobody knows may say more than its text.
 void note_part_beside_text(Normaliser& n, Value part, std::uint32_t number) {
-  constexpr std::string_view kTexts[] = {"text", "input_text", "output_text"};
   const Value type = member_value(part, "type");
-  if (!type.is_leaf() || std::find(std::begin(kTexts), std::end(kTexts), leaf_text(type)) != std::end(kTexts)) return;
+  if (!type.is_leaf() || std::ranges::find(kTextTypes, leaf_text(type)) != std::end(kTextTypes)) return;
   if (entries(part).size() == 2) return;
   n.note(n.state.arena.copy_text("content[" + std::to_string(number) + "]"));
   n.state.changes.back().what = "only its text is given";

@@ -59,7 +59,9 @@ void set(Normaliser& n, std::string_view effort, std::string_view name, std::str
   if (!value) return;
   n.state.set_variable(Value::view(name), *value);
   const std::string_view word = json.starts_with('"') ? json.substr(1, json.size() - 2) : std::string_view();
-  note(n, name, is_effort(word) && word != effort ? nearest(n.state.arena, word, effort) : std::string_view());
+  note(n, name,
+       is_effort(word) && word != effort && effort != kAnyEffort ? nearest(n.state.arena, word, effort)
+                                                                 : std::string_view());
 }
 
 bool is_word(Value given) { return given.is_leaf() && !leaf_text(given).empty(); }
@@ -77,28 +79,20 @@ std::string_view doubt_of(std::string_view name, Value given) {
   return inner.is_undefined() || inner.is_none() || is_word(inner) ? std::string_view() : kNoWord;
 }
 
-/// How much reasoning is asked for, by which member of the request, and the value that says it.
-struct Asked {
-  std::string_view effort, by;
-  Value value{};
-};
+/// Members of a request that may say how much is to be reasoned; the first that does is heeded.
+constexpr std::string_view kSaying[] = {"reasoning_effort", "reasoning", "think", "thinking"};
 
-Asked asked_for(Value variables) {
-  const Value effort = member_value(variables, "reasoning_effort");
-  if (effort.is_leaf()) return {leaf_text(effort), "reasoning_effort", effort};
-  const Value inner = member_value(member_value(variables, "reasoning"), "effort");
-  if (inner.is_leaf()) return {leaf_text(inner), "reasoning.effort", inner};
-  const Value think = member_value(variables, "think");
-  if (think.is_leaf()) return {leaf_text(think), "think", think};
-  if (think.kind == Kind::boolean && think.integer == 0) return {"none", "think", think};
-  const Value* type = member(member_value(variables, "thinking"), "type");
-  return is_text(type, "disabled") ? Asked{"none", "thinking", *type} : Asked{};
+/// The member that says it, inside of one of these names.
+std::string_view inner_name(std::string_view name) {
+  return name == "reasoning" ? "effort" : name == "thinking" ? "type" : std::string_view();
 }
 
-/// Where the request asks for it, as the client wrote it.
-std::string_view place_of_effort(Normaliser& n, const Asked& asked) {
-  const std::string own = path_of_value(n.state, asked.value);
-  return own.empty() || asked.by == "thinking" ? asked.by : n.state.arena.copy_text(own);
+EffortSaid asked_for(Value variables) {
+  for (const std::string_view name : kSaying) {
+    const std::string_view effort = effort_said(name, member_value(variables, name));
+    if (!effort.empty()) return {name, effort, {}};
+  }
+  return {};
 }
 
 /// The name that templates mostly have for Ollama's `think` is taken back where this template has other words for it,
@@ -118,9 +112,66 @@ void take_back_switch(Normaliser& n) {
   take_variable(n.state, kSwitch);
 }
 
+/// What a template is set to where the request asks for reasoning and for no level of it: what all levels set alike,
+/// and none sets otherwise.
+std::vector<EffortVariable> variables_for_any(const Normaliser& n) {
+  const std::span<const EffortVariable> none = variables_for(n, "none"), high = variables_for(n, "high");
+  std::vector<EffortVariable> alike;
+  for (const EffortVariable& one : variables_for(n, "low")) {
+    const auto is_same = [&](const EffortVariable& other) { return other == one; };
+    const auto switches = [&](const EffortVariable& other) { return other.name == one.name && other != one; };
+    if (std::ranges::any_of(high, is_same) && std::ranges::any_of(none, switches)) alike.push_back(one);
+  }
+  return alike;
+}
+
 }  // namespace
 
-std::string_view effort_asked_for(Value variables) { return asked_for(variables).effort; }
+std::string_view effort_said(std::string_view name, Value given) {
+  const std::string_view inner = inner_name(name);
+  const Value said = inner.empty() ? given : member_value(given, inner);
+  if (name == "thinking") return is_text(&said, "disabled") ? "none" : std::string_view();
+  if (said.is_leaf()) return leaf_text(said);
+  return name == "think" && said.kind == Kind::boolean ? (said.integer != 0 ? kAnyEffort : "none") : std::string_view();
+}
+
+std::vector<EffortSaid> efforts_said(const ConversationState& state) {
+  const Value request = state.converted.kind == Kind::dict ? state.converted : state.document.root();
+  const Value kwargs = member_value(request, "chat_template_kwargs");
+  std::vector<EffortSaid> all;
+  for (const std::string_view name : kSaying) {
+    if (member(state.variables, name) == nullptr) continue;  // overruled from outside the request
+    const Value* own = member(kwargs, name);
+    const Value given = own != nullptr ? *own : member_value(request, name);
+    const std::string_view effort = effort_said(name, given), inner = inner_name(name);
+    if (effort.empty()) continue;
+    std::string path = path_of_value(state, inner.empty() ? given : member_value(given, inner));
+    if (path.empty()) {
+      path = (own != nullptr ? "chat_template_kwargs." : "") + std::string(name);
+      if (!inner.empty()) path.append(".").append(inner);
+    }
+    all.push_back({name, effort, std::move(path)});
+  }
+  return all;
+}
+
+bool contradict(std::string_view effort, std::string_view other) {
+  if (effort == kAnyEffort || other == kAnyEffort) return effort == "none" || other == "none";
+  return effort != other;
+}
+
+bool is_overruled(const ConversationState& state, std::string_view name) {
+  const std::vector<EffortSaid> said = efforts_said(state);
+  return std::ranges::any_of(
+      said, [&](const EffortSaid& one) { return one.name == name && contradict(said.front().effort, one.effort); });
+}
+
+std::string_view effort_asked_for(Value variables) {
+  const std::string_view effort = asked_for(variables).effort;
+  return effort == kAnyEffort ? std::string_view() : effort;
+}
+
+bool says_effort(Value variables) { return !asked_for(variables).effort.empty(); }
 
 void unsaid_effort(Normaliser& n) {
   for (const std::string_view name : {"reasoning_effort", "reasoning", "think", "thinking"}) {
@@ -137,14 +188,27 @@ void unsaid_effort(Normaliser& n) {
 
 /// What the request sets itself stays as it is.
 void reasoning_effort(Normaliser& n) {
-  const Asked asked = asked_for(n.state.variables);
+  const EffortSaid asked = asked_for(n.state.variables);
   const std::string_view effort = asked.effort;
   if (effort.empty()) return;
+  if (effort == kAnyEffort) {
+    const std::vector<EffortVariable> variables = variables_for_any(n);
+    if (!variables.empty()) take_back_switch(n);
+    for (const EffortVariable& one : variables)
+      set(n, effort, n.state.arena.copy_text(one.name), n.state.arena.copy_text(one.value));
+    return;
+  }
   take_back_switch(n);
   if (effort == "none" && n.setting->efforts.empty()) return;  // nothing is there to be switched off
   const std::span<const EffortVariable> variables = variables_for(n, effort);
-  if (variables.empty()) note(n, place_of_effort(n, asked), is_effort(effort) ? kNoEffect : kUnknown);
+  if (variables.empty())
+    note(n, n.state.arena.copy_text(place_of_effort(n.state)), is_effort(effort) ? kNoEffect : kUnknown);
   for (const EffortVariable& variable : variables) set(n, effort, variable.name, variable.value);
+}
+
+std::string place_of_effort(const ConversationState& state) {
+  const std::vector<EffortSaid> said = efforts_said(state);
+  return said.empty() ? "reasoning_effort" : said.front().path;
 }
 
 std::vector<std::string> notes_of_effort(const Conversation& conversation) {

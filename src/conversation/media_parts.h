@@ -22,6 +22,9 @@ inline constexpr MediaType kMediaTypes[] = {
 /// The member of a message that has Ollama's images, beside the content. Stands in MediaShape::type for all of them.
 inline constexpr std::string_view kImages = "images";
 
+/// Types of parts that are their `text` and nothing else.
+inline constexpr std::string_view kTextTypes[] = {"text", "input_text", "output_text"};
+
 /// The row of a type, or null.
 const MediaType* find_media_type(std::string_view name);
 

@@ -53,6 +53,7 @@ bool generate_request(ConversationState& state, Runtime& rt) {
 void ollama_think(Normaliser& n) {
   const Value* given = member(n.state.variables, "think");
   if (given == nullptr || (given->kind != Kind::boolean && !given->is_leaf())) return;
+  if (passes::is_overruled(n.state, "think")) return;
   const Value think = *given;
   const bool is_level = think.is_leaf() && leaf_text(think) != "none";
   const auto set = [&n](std::string_view name, Value value) {

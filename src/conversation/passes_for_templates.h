@@ -30,6 +30,26 @@ inline constexpr std::string_view kEfforts[] = {"none", "minimal", "low", "mediu
 /// `think` ("none" where that is false), or "none" for Anthropic's `thinking` of the type disabled; "" where it does
 /// not say.
 std::string_view effort_asked_for(Value variables);
+/// What Ollama's `think` asks for that is true: reasoning, and no level of it.
+inline constexpr std::string_view kAnyEffort = "any";
+/// One member of a request that asks for an effort.
+struct EffortSaid {
+  std::string_view name;    ///< "reasoning"
+  std::string_view effort;  ///< "low"; kAnyEffort
+  std::string path;         ///< in the request: "reasoning.effort", "chat_template_kwargs.think"
+};
+/// The effort that the member or variable `name` asks for with this value; "" for none.
+std::string_view effort_said(std::string_view name, Value given);
+/// All that the request says of an effort and nobody outside of it overrules. The first is heeded.
+std::vector<EffortSaid> efforts_said(const ConversationState& state);
+/// Where the request asks for the effort that is heeded; the variable's name where it does not.
+std::string place_of_effort(const ConversationState& state);
+/// Whether two efforts cannot both be heeded.
+bool contradict(std::string_view effort, std::string_view other);
+/// Whether another member of the request asks for an effort that contradicts what `name` says, and is heeded.
+bool is_overruled(const ConversationState& state, std::string_view name);
+/// Whether these variables ask for an effort, be it any.
+bool says_effort(Value variables);
 /// What says nothing of an effort is taken away where it is null, and noted where it is no word.
 void unsaid_effort(Normaliser& n);
 void reasoning_effort(Normaliser& n);

@@ -146,28 +146,44 @@ class Parts {
            made_.text() == rendering_.text();
   }
 
-  /// What one part more than in `less` brought; nothing where that cannot be told. With its first image a template may
-  /// write more than the image: then what the same part brings once more shows what stands for it.
-  void place(std::size_t number, std::string_view less, std::string_view more, std::vector<Placeholder>& placeholders) {
-    Insertion insertion;
-    if (!find_insertion(less, more, insertion)) {
-      std::string twice;
-      if (!take(number + 1, twice, number) || !find_insertion(more, twice, insertion)) return;
-    }
-    const std::size_t begin = begin_of(insertion, done_, rendering_.spans());
-    const std::size_t end = begin + insertion.size;
-    if (rendering_.text().substr(0, end) != more.substr(0, end)) return;
-    placeholders.push_back({whole_of({begin, end}, rendering_), media_[number].path, media_[number].type});
-    done_ = end;
+  /// Finds what stands for a part: what it brings that the prompt `less` lacks and `more` has. Null: such a prompt
+  /// cannot be had. With its first image a template may write more than the image, or put the parts into another order
+  /// than in the whole prompt: then what the same part brings once more shows its place.
+  void place(std::size_t number, const std::string* less, const std::string* more,
+             std::vector<Placeholder>& placeholders) {
+    std::string twice;
+    TextRange found;
+    const std::string_view whole = rendering_.text();
+    const bool is_found = (less != nullptr && more != nullptr && came_in(*less, *more, found)) ||
+                          (more != nullptr && take(number + 1, twice, number) && came_in(*more, twice, found, true)) ||
+                          (take(media_.size(), twice, number) && came_in(whole, twice, found, true));
+    has_gap_ = has_gap_ || !is_found;
+    if (!is_found) return;
+    placeholders.push_back({whole_of(found, rendering_), media_[number].path, media_[number].type});
+    done_ = found.end;
   }
 
  private:
   const Experiment& experiment_;
   const std::vector<MediaPart>& media_;
   const Rendering& rendering_;
+  /// Where the whole prompt has what comes in between two others; false where it does not stand there, or may stand
+  /// for a part before that was not found. With `twice` it is a copy of what stands before it: what parts two images,
+  /// or counts them, is none.
+  bool came_in(std::string_view less, std::string_view more, TextRange& found, bool twice = false) const {
+    Insertion insertion;
+    if (!find_insertion(less, more, insertion)) return false;
+    const bool is_copy = insertion.last - insertion.first >= insertion.size;
+    if (is_copy ? has_gap_ : twice) return false;
+    found.begin = begin_of(insertion, done_, rendering_.spans());
+    found.end = found.begin + insertion.size;
+    return rendering_.text().substr(0, found.end) == more.substr(0, found.end);
+  }
+
   RenderOptions options_;
   Rendering made_;
-  std::size_t done_ = 0;
+  std::size_t done_ = 0;  ///< where the last part found ends
+  bool has_gap_ = false;  ///< was a part before not found?
 };
 
 }  // namespace
@@ -176,11 +192,13 @@ void find_placeholders(const Experiment& experiment, const std::vector<MediaPart
                        const Rendering& rendering, std::vector<Loss>& losses, std::vector<Placeholder>& placeholders) {
   Parts parts(experiment, media, rendering);
   std::string less, more;
-  bool known = false;  // is `less` the prompt with all parts before?
+  bool has_less = false;  // is `less` the prompt with all parts before?
   for (std::size_t i = 0; i < media.size(); ++i) {
     const bool last = i + 1 >= most;  // tells the rest all together
     const std::size_t with = last ? media.size() : i + 1;
-    known = (known || parts.take(i, less)) && parts.take(with, more);
+    has_less = has_less || parts.take(i, less);
+    const bool has_more = parts.take(with, more);
+    const bool known = has_less && has_more;
     const bool is_lost = known ? less == more : !last && parts.is_as_empty(i);
     if (is_lost) {
       for (std::size_t part = i; part < with; ++part) {
@@ -190,11 +208,12 @@ void find_placeholders(const Experiment& experiment, const std::vector<MediaPart
                           "not in the prompt: the template has no place for " + media[part].type,
                           {}});
       }
-    } else if (known && with == i + 1) {
-      parts.place(i, less, more, placeholders);
+    } else if (with == i + 1) {
+      parts.place(i, has_less ? &less : nullptr, has_more ? &more : nullptr, placeholders);
     }
     if (last) return;
     std::swap(less, more);
+    has_less = has_more;
   }
 }
 

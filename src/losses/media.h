@@ -18,7 +18,8 @@ struct Experiment {
   Workspace& workspace;
 };
 
-/// Says of each part whether the prompt, `rendering`, changes with it, and where. At most `most` renders are made.
+/// Says of each part whether the prompt, `rendering`, changes with it, and where. The first `most` are tried one by
+/// one, with one to four renders each.
 void find_placeholders(const Experiment& experiment, const std::vector<MediaPart>& media, std::size_t most,
                        const Rendering& rendering, std::vector<Loss>& losses, std::vector<Placeholder>& placeholders);
 

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "base/reasoning_names.h"
 #include "conversation/edit.h"
+#include "conversation/media_parts.h"
 #include "losses/text_search.h"
 #include "value/string.h"
 
@@ -221,10 +222,14 @@ class MessageSearch {
     if (value.kind != Kind::dict) return value.is_none() ? void() : search_.leaves(false, value, "part", place, parts);
     const Value* type = member(value, "type");
     if (type != nullptr && type->is_string() && search_.is_reached(*type)) return printed_as_data(value, place, parts);
+    const bool has_type = type != nullptr && type->is_leaf();
+    const bool is_known =
+        has_type && (is_one_of(leaf_text(*type), kTextTypes) || find_media_type(leaf_text(*type)) != nullptr);
     if (const Value* said = member(value, "text"); said != nullptr && said->is_string()) {
-      return search_.text(*said, "part", place["text"], parts, is_assistant_);
+      search_.text(*said, "part", place["text"], parts, is_assistant_);
+      return has_type && !is_known ? members_of_part(value, "text", place, parts) : void();
     }
-    if (type == nullptr || !type->is_leaf()) return search_.members(value, "part", place, parts);
+    if (!has_type) return search_.members(value, "part", place, parts);
     if (const Value* thought = member(value, leaf_text(*type));
         is_text(type, "thinking") || is_text(type, "reasoning")) {
       if (thought != nullptr) reasoning(*thought, place[leaf_text(*type)]);
@@ -234,8 +239,25 @@ class MessageSearch {
     // which the test of media takes for an effect.
     if (const Value* said = member(value, "refusal"); is_text(type, "refusal") && said != nullptr && said->is_string())
       return search_.text(*said, "part", place["refusal"], parts, is_assistant_);
+    const bool is_printed = std::ranges::any_of(
+        entries(value), [&](const DictEntry& one) { return &one.value != type && search_.is_any_reached(one.value); });
+    if (is_printed && !is_known) return members_of_part(value, {}, place, parts);
     parts.add(false);  // until it is known
+    if (is_printed) return;
     media_.push_back({number_, "content", number, path_of_media(value, *type, place), std::string(leaf_text(*type))});
+  }
+
+  /// Of a part whose type nobody knows all that it says belongs into the prompt; `but` was looked for.
+  void members_of_part(Value value, std::string_view but, const Place& place, Tally& parts) {
+    for (const DictEntry& entry : entries(value)) {
+      const std::string_view name = leaf_text(entry.key);
+      if (name == "type" || name == but || !has_content(entry.value)) continue;
+      if (is_one_of(name, kIds)) {
+        id(entry.value, place[name]);
+      } else {
+        search_.leaves(search_.is_key_reached(value, entry.key), entry.value, "part", place[name], parts);
+      }
+    }
   }
 
   /// A pass may have made the part of an image that stands elsewhere: of Ollama's `images`.

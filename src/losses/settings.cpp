@@ -94,13 +94,7 @@ bool sees_think(const Experiment& experiment, const Rendering& rendering) {
 
 constexpr std::string_view kKwargs = "chat_template_kwargs";
 
-/// As the passes see it: passes::effort_asked_for.
-bool asks_for_effort(std::string_view name, Value value) {
-  if (name == "reasoning_effort") return value.is_leaf();
-  if (name == "think") return value.is_leaf() || (value.kind == Kind::boolean && value.integer == 0);
-  const Value* inner = member(value, name == "reasoning" ? "effort" : "type");
-  return inner != nullptr && (name == "reasoning" ? inner->is_leaf() : is_text(inner, "disabled"));
-}
+bool asks_for_effort(std::string_view name, Value value) { return !passes::effort_said(name, value).empty(); }
 
 bool has_any(Value list) { return list.is_sequence() && list.list->size != 0; }
 
@@ -121,9 +115,31 @@ class Settings {
     not_an_object(kKwargs);
     for (const DictEntry& entry : entries(variables_)) given(leaf_text(entry.key), entry.value);
     for (const std::string& name : facts_.variables) missing(name);
+    contradictions();
   }
 
  private:
+  /// Of what a request says of the effort of reasoning, what another member of it overrules. In Go's templates Ollama's
+  /// own word counts first, and the words of other APIs are no variables.
+  void contradictions() {
+    std::vector<passes::EffortSaid> said = passes::efforts_said(inside_of(conversation_));
+    if (facts_.syntax == Syntax::go) {
+      std::erase_if(said, [](const passes::EffortSaid& one) { return !is_one_of(one.name, kThinkForGo); });
+      std::ranges::stable_partition(said, [](const passes::EffortSaid& one) { return one.name == "think"; });
+    }
+    for (std::size_t i = 1; i < said.size(); ++i) {
+      if (!passes::contradict(said[0].effort, said[i].effort)) continue;
+      std::erase_if(losses_, [&](const Loss& loss) {  // that nothing reads it is said better by this
+        return loss.subject == "setting" && said[i].path.starts_with(loss.path);
+      });
+      const bool any = said[0].effort == passes::kAnyEffort;
+      losses_.push_back({LossKind::lost, "setting", said[i].path,
+                         "no effect: " + said[0].path + " asks for " +
+                             (any ? "reasoning" : "the effort '" + std::string(said[0].effort) + "'"),
+                         "give one of them"});
+    }
+  }
+
   /// The pass that spreads the members of an object drops whatever else stands in its place, such as JSON in a text.
   void not_an_object(std::string_view name) {
     const Value* given = member(inside_of(conversation_).document.root(), name);
@@ -342,25 +358,6 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
   }
 }
 
-namespace {
-
-/// Where the request asks for an effort that a note calls by the variable's name.
-std::string place_of_effort(const Conversation& conversation) {
-  const Value request = inside_of(conversation).document.root();
-  const Value kwargs = member_value(request, kKwargs);
-  if (member(kwargs, "reasoning_effort") != nullptr) return std::string(kKwargs) + ".reasoning_effort";
-  if (member(request, "reasoning_effort") != nullptr) return "reasoning_effort";
-  for (const std::string_view name : {"reasoning", "think", "thinking"}) {  // as passes::effort_asked_for has them
-    const Value* given = member(conversation.variables(), name);
-    if (given == nullptr || !asks_for_effort(name, *given)) continue;
-    const std::string place = member(kwargs, name) != nullptr ? std::string(kKwargs) + "." : std::string();
-    return place + std::string(name) + (name == "reasoning" ? ".effort" : name == "thinking" ? ".type" : "");
-  }
-  return "reasoning_effort";
-}
-
-}  // namespace
-
 void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses) {
   const auto add = [&](std::string_view subject, const std::string& note) {
     const std::size_t colon = std::min(note.find(": "), note.size());
@@ -373,7 +370,8 @@ void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& lo
   constexpr std::string_view kVariable = "reasoning_effort: ";
   for (const std::string& note : passes::notes_of_effort(conversation)) {
     const bool is_general = std::string_view(note).starts_with(kVariable);
-    add("setting", is_general ? place_of_effort(conversation) + note.substr(kVariable.size() - 2) : note);
+    add("setting",
+        is_general ? passes::place_of_effort(inside_of(conversation)) + note.substr(kVariable.size() - 2) : note);
   }
 }
 

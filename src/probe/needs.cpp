@@ -70,8 +70,7 @@ Needs needs_of_prompt(Value request) {
 
 /// Members of chat_template_kwargs are no variables yet, but will be when the effort is looked for.
 bool asks_for_effort(Value request) {
-  return !passes::effort_asked_for(request).empty() ||
-         !passes::effort_asked_for(member_value(request, "chat_template_kwargs")).empty();
+  return passes::says_effort(request) || passes::says_effort(member_value(request, "chat_template_kwargs"));
 }
 
 /// Passes that give a message another role come before those for what roles may say.

@@ -37,6 +37,42 @@ def user(content):
     return {"messages": [{"role": "user", "content": content}]}
 
 
+def placeholders(template, request, *options):
+    answer = json.loads(run(template, request, "--json", *options).stdout)
+    text = answer["text"].encode()
+    return [(one["path"], text[one["begin"]:one["end"]].decode()) for one in answer["placeholders"]]
+
+
+def test_images_have_placeholders_where_the_template_fails_without_them():
+    first = "{% for m in messages %}{{ ':' if m.content[0].type == 'image' else ': ' }}{% for p in m.content %}" \
+            "{{ p.text if p.type == 'text' else '<img>' }}{% endfor %}|{% endfor %}"
+    picture, words = {"type": "image", "image": "x"}, {"type": "text", "text": "<img>"}
+    for content in ([picture], [picture] * 3, [picture, words, picture]):
+        expected = [(f"messages[0].content[{i}]", "<img>") for i, part in enumerate(content) if part is picture]
+        assert placeholders(first, user(content)) == expected, (content, placeholders(first, user(content)))
+    # two parts are sorted, and no others
+    ordered = PARTS.replace("in m.content %}{% if p", "in (m.content | sort(attribute='type') if m.content | length == 2 else m.content) %}{% if p")
+    assert ordered != PARTS
+    found = placeholders(ordered, user([words, picture, picture]))
+    assert found == [("messages[0].content[1]", "<img>"), ("messages[0].content[2]", "<img>")], found
+
+
+def test_a_part_that_is_printed_as_text_has_no_placeholder():
+    printed = PARTS.replace("<img>", "[{{ p.document.data | tojson }}]")
+    document = {"type": "document", "document": {"data": {"title": "Tides", "text": "Twice"}}}
+    assert placeholders(printed, user([document])) == losses(printed, user([document])) == []
+    document["document"]["more"] = "Moon"
+    assert losses(printed, user([document])) == [("lost", "part", "messages[0].content[0].document.more")]
+
+
+def test_a_part_of_a_type_that_nobody_knows_is_searched_for_all_it_says():
+    shown = PARTS.replace("p.type == 'text'", "p.text")
+    note = {"type": "note", "text": "Hi", "title": "Read me", "id": "7", "tags": []}
+    found = losses(shown, user([note]))
+    assert found == [("lost", "part", "messages[0].content[0].title"), ("left out", "id", "messages[0].content[0].id")], found
+    assert losses(shown, user([{"type": "input_text", "text": "Hi", "annotations": [{"title": "x"}]}])) == []
+
+
 def test_a_note_names_what_the_request_has():
     done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "think": True})
     assert done.stderr == "note: think: no effect: the template does not read it\n", done.stderr
@@ -66,6 +102,37 @@ def test_reasoning_that_is_switched_off_is_no_loss_where_nothing_switches_it():
             assert run(template, {**user("Hi"), **off}, *options, "--strict").returncode == 0, (off, options)
     both = losses("{{ messages[0].content }}", {**user("Hi"), "think": True}, "--var", "reasoning_effort=high")
     assert sorted(path for _, _, path in both) == ["reasoning_effort", "think"], both
+
+
+def test_of_two_efforts_that_contradict_each_other_one_is_named():
+    switch = "{{ messages[0].content }}{{ '<no>' if enable_thinking is defined and not enable_thinking }}"
+    levels = "{{ messages[0].content }}{{ '<%s>' % reasoning_effort if reasoning_effort in ['low', 'high'] }}"
+    for template, asked, lost, end in (
+            (levels, {"reasoning_effort": "high", "reasoning": {"effort": "low"}}, "reasoning.effort", "<high>"),
+            (levels, {"think": "low", "reasoning_effort": "high"}, "think", "<high>"),
+            (levels, {"chat_template_kwargs": {"think": False}, "reasoning": {"effort": "high"}}, "chat_template_kwargs.think", "<high>"),
+            (levels, {"reasoning": {"effort": "low"}, "thinking": {"type": "disabled"}}, "thinking.type", "<low>"),
+            (switch, {"think": True, "reasoning_effort": "none"}, "think", "<no>"),
+            (switch, {"think": False, "reasoning_effort": "high"}, "think", "Hi"),
+            (levels, {"think": True, "reasoning_effort": "high"}, None, "<high>"),
+            (levels, {"reasoning": {"effort": "high"}, "reasoning_effort": "high"}, None, "<high>")):
+        found = losses(template, {**user("Hi"), **asked})
+        assert found == ([("lost", "setting", lost)] if lost else []), (asked, found)
+        assert run(template, {**user("Hi"), **asked}, "-q").stdout.endswith(end), asked
+    done = run(levels, {**user("Hi"), "reasoning_effort": "high", "reasoning": {"effort": "low"}})
+    assert done.stderr == "note: reasoning.effort: no effect: reasoning_effort asks for the effort 'high'; give one of them\n", done.stderr
+    thinks = "{{ range .Messages }}{{ .Content }}{{ end }}{{ .ThinkLevel }}"
+    both = {**user("Hi"), "think": "low", "reasoning_effort": "high"}
+    assert losses(thinks, both, "--syntax", "go") == [("lost", "setting", "reasoning_effort")]  # Ollama's own word counts first
+    assert run(thinks, both, "--syntax", "go", "-q").stdout.endswith("low")
+
+
+def test_a_wish_to_think_becomes_the_switch_that_the_template_has():
+    for name, default in (("reasoning", "true"), ("thinking_on", "false")):
+        switch = "{{ messages[0].content }}{{ '<no>' if not (%s if %s is defined else %s) }}" % (name, name, default)
+        assert losses(switch, {**user("Hi"), "think": True}) == [], name
+        assert run(switch, {**user("Hi"), "think": True}).stdout == "Hi", name
+    assert losses("{{ messages[0].content }}", {**user("Hi"), "think": True}) == [("lost", "setting", "think")]
 
 
 def test_what_stands_beside_a_function_or_under_another_name_is_named():
