@@ -56,6 +56,10 @@ const ServedModel* Gateway::model_named(std::string_view name) const {
   return models_.size() == 1 ? models_.front().get() : nullptr;
 }
 
+bool Gateway::has_engine() const {
+  return std::all_of(models_.begin(), models_.end(), [](const auto& model) { return model->backend != nullptr; });
+}
+
 bool Gateway::may_ask(const HttpRequest& request) const {
   if (options_.api_keys.empty()) return true;
   const std::string_view given = api_key_of(request);

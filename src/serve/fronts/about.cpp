@@ -23,6 +23,7 @@ Task<> health(Call& call) { co_await call.exchange.answer(200, "application/json
 /// Ready is who could answer: each engine is asked.
 Task<> ready(Call& call) {
   for (const auto& model : call.gateway.models()) {
+    if (!model->backend) continue;  // it only renders, and reads what others sampled
     std::string why;
     try {
       co_await model->backend->check();
@@ -30,8 +31,8 @@ Task<> ready(Call& call) {
       why = failure.what();
     }
     if (why.empty()) continue;
-    co_await refuse(call.exchange, Dialect::openai,
-                    {.status = 503, .message = model->name + ": " + why, .code = "not_ready"});
+    const Refusal refusal{.status = 503, .message = model->name + ": " + why, .code = "not_ready"};
+    co_await refuse(call.exchange, Dialect::openai, refusal);
     co_return;
   }
   co_await call.exchange.answer(200, "application/json", R"({"status": "ready"})");

@@ -196,7 +196,16 @@ Task<> refuse_late(Call& call, const ChatApi& api, const Refusal& refusal) {
   co_await call.exchange.end();
 }
 
+/// A server without an engine renders, and reads what others sampled.
+constexpr std::string_view kNoEngine =
+    "this server has no engine (--backend), so it answers no chat; /v1/chat/completions/render makes the prompt's ids";
+
 Task<> chat(Call& call, const ChatApi& api) {
+  if (!call.gateway.has_engine()) {
+    const Refusal refusal{.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
+    co_await refuse(call.exchange, api.dialect, refusal);
+    co_return;
+  }
   Result<Chat> read = read_chat(call, api);
   if (!read) {
     co_await refuse(call.exchange, api.dialect, refusal_of(read.error()));

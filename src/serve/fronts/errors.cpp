@@ -36,12 +36,23 @@ const StatusType& type_of(unsigned status) {
   return *found;
 }
 
+/// vLLM's types.
+std::string_view engine_type_of(unsigned status) {
+  if (status == 404) return "NotFoundError";
+  return status < 500 ? "BadRequestError" : "InternalServerError";
+}
+
 }  // namespace
 
 std::string error_body(Dialect dialect, const Refusal& refusal) {
   const StatusType& type = type_of(refusal.status);
   if (dialect == Dialect::ollama) return JsonWriter('{').text("error", refusal.message).take();
   JsonWriter error('{');
+  if (dialect == Dialect::vllm) {
+    error.text("message", refusal.message).text("type", engine_type_of(refusal.status));
+    refusal.path.empty() ? error.null("param") : error.text("param", refusal.path);
+    return JsonWriter('{').raw("error", error.number("code", refusal.status).take()).take();
+  }
   if (dialect == Dialect::anthropic) {
     error.text("type", type.anthropic).text("message", refusal.message);
     return JsonWriter('{').text("type", "error").raw("error", error.take()).take();

@@ -9,7 +9,7 @@
 namespace parlance::serve {
 
 /// Whose form errors have.
-enum class Dialect : std::uint8_t { openai, anthropic, ollama };
+enum class Dialect : std::uint8_t { openai, anthropic, ollama, vllm };
 
 /// The body of an answer that is an error.
 std::string error_body(Dialect dialect, const Refusal& refusal);

@@ -31,6 +31,12 @@ Task<> chat_completions(Call& call);  // chat.cpp
 Task<> messages(Call& call);
 Task<> responses(Call& call);
 Task<> ollama_chat(Call& call);
+Task<> render_chat_completions(Call& call);  // render_tier.cpp
+Task<> render_completions(Call& call);
+Task<> render_messages(Call& call);
+Task<> render_responses(Call& call);
+Task<> derender_chat_completions(Call& call);  // derender.cpp
+Task<> derender_completions(Call& call);
 Task<> list_models(Call& call);  // about.cpp
 Task<> health(Call& call);
 Task<> ready(Call& call);

@@ -10,21 +10,18 @@ namespace parlance::serve {
 
 namespace {
 
-/// A grammar where the request asks for calls or for a form of its content.
-Result<std::shared_ptr<const std::string>> grammar_for(const ServedModel& model, const ChatRequest& request,
-                                                       const ReplyStart& start) {
-  using Text = std::shared_ptr<const std::string>;
+using GrammarText = std::shared_ptr<const std::string>;
+
+Result<GrammarText> grammar_for(const ServedModel& model, const ChatRequest& request, const ReplyStart& start) {
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
-  if (!syntax) return Text();
-  Result<GrammarOptions> wanted = grammar_options(request, start);
+  if (!syntax) return GrammarText();
+  const Result<GrammarOptions> wanted = grammar_options(request, start);
   if (!wanted) return wanted.error();
-  const bool calls = !wanted->tools.empty() && wanted->choice != ToolChoice::none;
-  if (!calls && wanted->response.kind == ResponseFormat::Kind::text) return Text();
-  wanted->control = model.tokenizer->facts().added;
-  return model.grammars.text(start.format.source(), *wanted, *syntax);
+  return grammar_in(model, *wanted, start, *syntax);
 }
 
-/// The size of a text without a character at its end that lacks bytes.
+}  // namespace
+
 std::size_t whole_characters(std::string_view text) {
   constexpr std::size_t kLongest = 4;
   for (std::size_t back = 1; back <= std::min(kLongest - 1, text.size()); ++back) {
@@ -36,42 +33,44 @@ std::size_t whole_characters(std::string_view text) {
   return text.size();
 }
 
-/// Gives a parser the bytes of tokens, whole characters at a time: a token may have half of one, and no API has halves.
-class Pieces {
- public:
-  explicit Pieces(const ServedModel& model) : model_(model) {}
+Result<std::shared_ptr<const std::string>> grammar_in(const ServedModel& model, GrammarOptions wanted,
+                                                      const ReplyStart& start, GrammarSyntax syntax) {
+  const bool calls = !wanted.tools.empty() && wanted.choice != ToolChoice::none;
+  if (!calls && wanted.response.kind == ResponseFormat::Kind::text) return GrammarText();
+  wanted.control = model.tokenizer->facts().added;
+  return model.grammars.text(start.format.source(), wanted, syntax);
+}
 
-  void add(const SampledToken& token, ReplyParser& parser, ReplySink sink) {
-    if (model_.is_control(token.id)) {
-      finish(parser, sink);
-      return parser.feed_token(model_.tokenizer->token_text(token.id), true, sink);
-    }
-    is_token_ = token.id >= 0;
-    held_ += is_token_ ? model_.tokenizer->token_text(token.id) : token.text;
-    const std::size_t whole = whole_characters(held_);
-    feed(std::string_view(held_).substr(0, whole), parser, sink);
-    held_.erase(0, whole);
+Result<std::shared_ptr<const std::string>> content_grammar_in(const ServedModel& model, GrammarOptions wanted,
+                                                              GrammarSyntax syntax) {
+  wanted.tools.clear();
+  return grammar_in(model, std::move(wanted), ReplyStart{}, syntax);
+}
+
+void TokenPieces::add(const SampledToken& token, ReplyParser& parser, ReplySink sink) {
+  if (model_.is_control(token.id)) {
+    finish(parser, sink);
+    return parser.feed_token(model_.tokenizer->token_text(token.id), true, sink);
   }
-  void finish(ReplyParser& parser, ReplySink sink) {
-    feed(held_, parser, sink);
-    held_.clear();
-  }
+  is_token_ = token.id >= 0;
+  held_ += is_token_ ? model_.tokenizer->token_text(token.id) : token.text;
+  const std::size_t whole = whole_characters(held_);
+  feed(std::string_view(held_).substr(0, whole), parser, sink);
+  held_.erase(0, whole);
+}
 
- private:
-  void feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const {
-    if (bytes.empty()) return;
-    if (is_token_)
-      parser.feed_token(bytes, false, sink);
-    else
-      parser.feed(bytes, sink);  // nobody knows which texts were control tokens
-  }
+void TokenPieces::finish(ReplyParser& parser, ReplySink sink) {
+  feed(held_, parser, sink);
+  held_.clear();
+}
 
-  const ServedModel& model_;
-  std::string held_;
-  bool is_token_ = true;
-};
-
-}  // namespace
+void TokenPieces::feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const {
+  if (bytes.empty()) return;
+  if (is_token_)
+    parser.feed_token(bytes, false, sink);
+  else
+    parser.feed(bytes, sink);  // nobody knows which texts were control tokens
+}
 
 Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatRequest request, TurnSettings settings) {
   Result<ReplyStart> start = model.reader.reply_to(request, model.render);
@@ -113,7 +112,7 @@ void Turn::note(const ReplyEvent& event) {
 Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_tokens) {
   ReplyParser parser(start_.format, start_.options);
   StopFinder stops(settings_.sampling.stop);
-  Pieces pieces(*model_);
+  TokenPieces pieces(*model_);
   const auto passed = [&](const ReplyEvent& event) { take(event); };
   const auto read = [&](const ReplyEvent& event) {
     note(event);

@@ -23,6 +23,33 @@ struct TurnSettings {
   unsigned choice = 0;
 };
 
+/// A grammar where a request asks for calls or for a form of its content; null where it asks for neither.
+/// Fails as GrammarCache::text() does.
+Result<std::shared_ptr<const std::string>> grammar_in(const ServedModel& model, GrammarOptions wanted,
+                                                      const ReplyStart& start, GrammarSyntax syntax);
+/// The same for text that is no chat's reply: it has neither calls nor markers.
+Result<std::shared_ptr<const std::string>> content_grammar_in(const ServedModel& model, GrammarOptions wanted,
+                                                              GrammarSyntax syntax);
+
+/// The size of a text without a character at its end that lacks bytes.
+std::size_t whole_characters(std::string_view text);
+
+/// Gives a parser the bytes of tokens, whole characters at a time: a token may have half of one, and no API has halves.
+class TokenPieces {
+ public:
+  explicit TokenPieces(const ServedModel& model) : model_(model) {}
+  void add(const SampledToken& token, ReplyParser& parser, ReplySink sink);
+  /// Gives what waits for the rest of a character. Call it before the parser's `finish`.
+  void finish(ReplyParser& parser, ReplySink sink);
+
+ private:
+  void feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const;
+
+  const ServedModel& model_;
+  std::string held_;
+  bool is_token_ = true;
+};
+
 class Turn {
  public:
   /// Fails as RequestReader and grammar_options() do.
