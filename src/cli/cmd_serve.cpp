@@ -54,8 +54,9 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
   return keys;
 }
 
-/// KIND=URL
+/// KIND=URL; "": none
 Result<std::pair<std::string, std::string>> backend_of(const std::string& given) {
+  if (given.empty()) return std::pair<std::string, std::string>();
   const std::size_t equals = given.find('=');
   if (equals != given.npos && equals > 0) return std::pair(given.substr(0, equals), given.substr(equals + 1));
   return usage("--backend takes KIND=URL, not '" + given + "'", "--backend llama-server=http://127.0.0.1:8080");
@@ -128,7 +129,8 @@ int run_serve(ServeCommand& command) {
 }
 
 std::string backend_help() {
-  std::string text = "The engine that runs the model, as KIND=URL. Kinds:";
+  std::string text =
+      "The engine that runs the model, as KIND=URL; without it the server only renders and reads. Kinds:";
   for (const auto& [name, sentence] : serve::engine_kinds())
     text.append("\n").append(name).append(": ").append(sentence);
   return text;
@@ -167,7 +169,7 @@ Run declare_serve(Options& app) {
   app.examples(kServeExamples);
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
-  app.add_option("--backend", c.backend, backend_help()).placeholder("KIND=URL").required();
+  app.add_option("--backend", c.backend, backend_help()).placeholder("KIND=URL");
   app.add_option("--model-name", c.name, "What clients call the model; by default what -m, -f or -t was given")
       .placeholder("NAME");
   app.add_option("--host", c.host, "The address to listen on").placeholder("IP").show_default();

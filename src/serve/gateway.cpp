@@ -29,6 +29,10 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
+/// A server without an engine renders, and reads what others sampled.
+constexpr std::string_view kNoEngine =
+    "this server has no engine (--backend), so it answers no chat; /v1/chat/completions/render makes the prompt's ids";
+
 std::string_view sentence_for(unsigned refused) {
   switch (refused) {
     case 408: return "the request did not arrive in time";
@@ -54,6 +58,10 @@ const ServedModel* Gateway::model_named(std::string_view name) const {
     if (model->name == name) return model.get();
   }
   return models_.size() == 1 ? models_.front().get() : nullptr;
+}
+
+bool Gateway::has_engine() const {
+  return std::all_of(models_.begin(), models_.end(), [](const auto& model) { return model->backend != nullptr; });
 }
 
 void Gateway::count(const EngineFailure& failure, std::string_view session) {
@@ -83,8 +91,10 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   } else if (!method_fits) {
     error = {.status = 405, .message = request.path + " takes " + std::string(route->method)};
     exchange.add_header("Allow", route->method);
-  } else if (!route->open && !may_ask(request)) {
+  } else if (route->access != Access::open && !may_ask(request)) {
     error = {.status = 401, .message = "the API key is missing or wrong"};
+  } else if (route->access == Access::engine && !has_engine()) {
+    error = {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
   }
   if (error.status != 0)
     co_await refuse(exchange, route != nullptr ? route->api : ReplyApi::openai, error);

@@ -33,6 +33,8 @@ class Gateway {
   const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
   /// The model of this name; with one model alone, that one by whatever name. Null: there is none.
   const ServedModel* model_named(std::string_view name) const;
+  /// Without one, requests can be rendered and replies read, but nobody answers a chat.
+  bool has_engine() const;
   SessionStore& sessions() { return sessions_; }
   Metrics& metrics() { return metrics_; }
   const Log& log() const { return log_; }

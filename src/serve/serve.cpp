@@ -15,14 +15,18 @@ namespace parlance::serve {
 
 namespace {
 
-Result<std::unique_ptr<ServedModel>> open_model(ModelOptions&& model, const ServeOptions& options) {
+Result<std::unique_ptr<Backend>> open_engine(ModelOptions& model, const ServeOptions& options) {
+  if (model.engine_kind.empty()) return std::unique_ptr<Backend>();
   Result<HttpAddress> address = HttpAddress::parse(model.engine_url);
   if (!address) return address.error();
-  Result<std::unique_ptr<Backend>> backend =
-      open_backend(model.engine_kind, {.address = std::move(*address),
-                                       .limits = {.first_byte = options.first_byte, .between = options.stall},
-                                       .model = std::move(model.engine_model),
-                                       .api_key = std::move(model.engine_api_key)});
+  return open_backend(model.engine_kind, {.address = std::move(*address),
+                                          .limits = {.first_byte = options.first_byte, .between = options.stall},
+                                          .model = std::move(model.engine_model),
+                                          .api_key = std::move(model.engine_api_key)});
+}
+
+Result<std::unique_ptr<ServedModel>> open_model(ModelOptions&& model, const ServeOptions& options) {
+  Result<std::unique_ptr<Backend>> backend = open_engine(model, options);
   if (!backend) return backend.error();
   auto made = std::make_unique<ServedModel>(ServedModel{.name = std::move(model.name),
                                                         .backend = std::move(*backend),

@@ -16,7 +16,7 @@ namespace parlance::serve {
 /// A model to offer, and the engine that runs it.
 struct ModelOptions {
   std::string name;
-  std::string engine_kind;  ///< "llama-server"
+  std::string engine_kind;  ///< "llama-server"; "": no engine
   std::string engine_url;
   std::string engine_model{};    ///< the engine's own name of it, where the engine has several
   std::string engine_api_key{};  ///< sent to the engine

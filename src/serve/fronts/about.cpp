@@ -23,6 +23,7 @@ Task<> health(Call& call) { co_await call.exchange.answer(200, "application/json
 /// Ready is who could answer: each engine is asked.
 Task<> ready(Call& call) {
   for (const auto& model : call.gateway.models()) {
+    if (!model->backend) continue;  // it only renders, and reads what others sampled
     std::string why;
     try {
       co_await model->backend->check();

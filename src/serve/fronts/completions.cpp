@@ -90,14 +90,14 @@ Result<Completion> read_completion(const Call& call) {
   return made;
 }
 
-std::string choice_json(std::size_t index, std::string_view text, std::string_view reason) {
+std::string text_choice_json(std::size_t index, std::string_view text, std::string_view reason) {
   JsonWriter choice('{');
   choice.number("index", static_cast<std::int64_t>(index)).text("text", text).null("logprobs");
   reason.empty() ? choice.null("finish_reason") : choice.text("finish_reason", reason);
   return choice.take();
 }
 
-std::string usage_json(const Completion& asked, std::size_t sampled) {
+std::string text_usage_json(const Completion& asked, std::size_t sampled) {
   std::size_t prompt = 0;
   for (const std::vector<TokenId>& ids : asked.prompts) prompt += ids.size();
   return JsonWriter('{')
@@ -156,12 +156,12 @@ Task<> complete_whole(Call& call, const Completion& asked) {
   for (const std::vector<TokenId>& prompt : asked.prompts) {
     for (unsigned choice = 0; choice < asked.choices; ++choice) {
       const CompletionText made = co_await complete_once(asked, prompt, choice, take);
-      choices.item(choice_json(index++, made.text, made.length ? "length" : "stop"));
+      choices.item(text_choice_json(index++, made.text, made.length ? "length" : "stop"));
       sampled += made.sampled;
     }
   }
   co_await call.exchange.answer(200, "application/json",
-                                object_json(asked, choices.take(), usage_json(asked, sampled)));
+                                object_json(asked, choices.take(), text_usage_json(asked, sampled)));
 }
 
 Task<> complete_stream(Call& call, const Completion& asked) {
@@ -175,14 +175,14 @@ Task<> complete_stream(Call& call, const Completion& asked) {
   for (const std::vector<TokenId>& prompt : asked.prompts) {
     for (unsigned choice = 0; choice < asked.choices; ++choice, ++index) {
       const TakeText take = [&](std::string_view text) -> Task<> {
-        co_await send(object_json(asked, "[" + choice_json(index, text, "") + "]", ""));
+        co_await send(object_json(asked, "[" + text_choice_json(index, text, "") + "]", ""));
       };
       const CompletionText made = co_await complete_once(asked, prompt, choice, take);
       sampled += made.sampled;
-      co_await send(object_json(asked, "[" + choice_json(index, "", made.length ? "length" : "stop") + "]", ""));
+      co_await send(object_json(asked, "[" + text_choice_json(index, "", made.length ? "length" : "stop") + "]", ""));
     }
   }
-  if (asked.include_usage) co_await send(object_json(asked, "[]", usage_json(asked, sampled)));
+  if (asked.include_usage) co_await send(object_json(asked, "[]", text_usage_json(asked, sampled)));
   co_await send("[DONE]");
   co_await call.exchange.end();
 }

@@ -1,6 +1,8 @@
 // Says errors.
 #include "serve/fronts/errors.h"
 
+#include "parlance/json_writer.h"
+
 namespace parlance::serve {
 
 Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error) {
@@ -14,6 +16,17 @@ Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error) {
   append_stream_event(out, api, {api == ReplyApi::anthropic ? "error" : "", body});
   co_await exchange.write(out);
   co_await exchange.end();
+}
+
+Task<> refuse_as_vllm(Exchange& exchange, const ReplyApiError& error) {
+  const std::string_view type = error.status == 404  ? "NotFoundError"
+                                : error.status < 500 ? "BadRequestError"
+                                                     : "InternalServerError";
+  JsonWriter said('{');
+  said.text("message", error.message).text("type", type);
+  error.param.empty() ? said.null("param") : said.text("param", error.param);
+  const std::string body = JsonWriter('{').raw("error", said.number("code", error.status).take()).take();
+  co_await exchange.answer(static_cast<unsigned>(error.status), "application/json", body);
 }
 
 ReplyApiError error_of(const Error& error) {

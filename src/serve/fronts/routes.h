@@ -15,11 +15,18 @@ struct Call {
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
+/// What a route takes besides its request.
+enum class Access : std::uint8_t {
+  open,    ///< nothing
+  key,     ///< an API key, where any are set
+  engine,  ///< that, and an engine that runs the model
+};
+
 struct Route {
   std::string_view method;
   std::string_view path;  ///< a '*' at its end stands for anything
   ReplyApi api;           ///< whose form its errors have
-  bool open = false;      ///< no API key is asked for
+  Access access;          ///< what it takes
   Task<> (*handle)(Call&);
 };
 std::span<const Route> routes();
@@ -36,6 +43,12 @@ Task<> completions(Call& call);    // completions.cpp
 Task<> tokenize_text(Call& call);  // tokenize.cpp
 Task<> detokenize_ids(Call& call);
 Task<> count_tokens(Call& call);
+Task<> render_chat_completions(Call& call);  // render_tier.cpp
+Task<> render_completions(Call& call);
+Task<> render_messages(Call& call);
+Task<> render_responses(Call& call);
+Task<> derender_chat_completions(Call& call);  // derender.cpp
+Task<> derender_completions(Call& call);
 Task<> list_models(Call& call);  // about.cpp
 Task<> health(Call& call);
 Task<> ready(Call& call);

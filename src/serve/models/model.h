@@ -13,7 +13,7 @@ namespace parlance::serve {
 /// Threads: any number may use one.
 struct ServedModel {
   std::string name;
-  std::shared_ptr<Backend> backend;
+  std::shared_ptr<Backend> backend;  ///< null: nobody runs it here
   RequestReader reader;
   std::unique_ptr<Tokenizer> tokenizer;
   std::vector<StopToken> stops{};

@@ -7,9 +7,6 @@
 
 namespace parlance::serve {
 
-namespace {
-
-/// The size of a text without a character at its end that lacks bytes.
 std::size_t whole_characters(std::string_view text) {
   constexpr std::size_t kLongest = 4;
   for (std::size_t back = 1; back <= std::min(kLongest - 1, text.size()); ++back) {
@@ -21,8 +18,6 @@ std::size_t whole_characters(std::string_view text) {
   }
   return text.size();
 }
-
-}  // namespace
 
 std::string_view Characters::add(std::string_view bytes) {
   held_ += bytes;

@@ -7,6 +7,9 @@
 
 namespace parlance::serve {
 
+/// The size of a text without a character at its end that lacks bytes.
+std::size_t whole_characters(std::string_view text);
+
 /// Holds back a character that lacks bytes: a token may have half of one.
 class Characters {
  public:

@@ -5,52 +5,51 @@
 
 namespace parlance::serve {
 
-namespace {
+using GrammarText = std::shared_ptr<const std::string>;
 
-/// A grammar where the request asks for calls or for a form of its content.
-Result<std::shared_ptr<const std::string>> grammar_for(const ServedModel& model, const ChatRequest& request,
-                                                       const ReplyStart& start) {
-  using Text = std::shared_ptr<const std::string>;
-  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
-  if (!syntax) return Text();
-  Result<GrammarOptions> wanted = grammar_options(request, start);
-  if (!wanted) return wanted.error();
-  const bool calls = !request.conversation.tools().items().empty() && wanted->choice != ToolChoice::none;
-  if (!calls && wanted->response.kind == ResponseFormat::Kind::text) return Text();
-  wanted->control = model.tokenizer->facts().added;
-  return model.grammars.text(start.format.source(), *wanted, *syntax);
+Result<GrammarText> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,
+                               GrammarSyntax syntax) {
+  const bool calls = has_calls && wanted.choice != ToolChoice::none;
+  if (!calls && wanted.response.kind == ResponseFormat::Kind::text) return GrammarText();
+  wanted.control = model.tokenizer->facts().added;
+  return model.grammars.text(start.format.source(), wanted, syntax);
 }
 
-/// Gives a parser the bytes of tokens, whole characters at a time, since no API has halves.
-class Pieces {
- public:
-  explicit Pieces(const ServedModel& model) : model_(model) {}
+Result<GrammarText> content_grammar_in(const ServedModel& model, GrammarOptions wanted, GrammarSyntax syntax) {
+  wanted.tools.clear();
+  return grammar_in(model, std::move(wanted), false, ReplyStart{}, syntax);
+}
 
-  void add(const SampledToken& token, ReplyParser& parser, ReplySink sink) {
-    is_token_ = token.id >= 0;
-    if (model_.is_control(token.id)) {
-      finish(parser, sink);
-      return parser.feed_token(model_.tokenizer->token_text(token.id), true, sink);
-    }
-    feed(characters_.add(is_token_ ? model_.tokenizer->token_text(token.id) : token.text), parser, sink);
-  }
-  void finish(ReplyParser& parser, ReplySink sink) { feed(characters_.rest(), parser, sink); }
+namespace {
 
- private:
-  void feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const {
-    if (bytes.empty()) return;
-    if (is_token_)
-      parser.feed_token(bytes, false, sink);
-    else
-      parser.feed(bytes, sink);  // nobody knows which texts were control tokens
-  }
-
-  const ServedModel& model_;
-  Characters characters_;
-  bool is_token_ = true;
-};
+Result<GrammarText> grammar_for(const ServedModel& model, const ChatRequest& request, const ReplyStart& start) {
+  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
+  if (!syntax) return GrammarText();
+  Result<GrammarOptions> wanted = grammar_options(request, start);
+  if (!wanted) return wanted.error();
+  return grammar_in(model, std::move(*wanted), !request.conversation.tools().items().empty(), start, *syntax);
+}
 
 }  // namespace
+
+void TokenPieces::add(const SampledToken& token, ReplyParser& parser, ReplySink sink) {
+  is_token_ = token.id >= 0;
+  if (model_.is_control(token.id)) {
+    finish(parser, sink);
+    return parser.feed_token(model_.tokenizer->token_text(token.id), true, sink);
+  }
+  feed(characters_.add(is_token_ ? model_.tokenizer->token_text(token.id) : token.text), parser, sink);
+}
+
+void TokenPieces::finish(ReplyParser& parser, ReplySink sink) { feed(characters_.rest(), parser, sink); }
+
+void TokenPieces::feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const {
+  if (bytes.empty()) return;
+  if (is_token_)
+    parser.feed_token(bytes, false, sink);
+  else
+    parser.feed(bytes, sink);  // nobody knows which texts were control tokens
+}
 
 Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatRequest request, TurnSettings settings) {
   Result<ReplyStart> start = model.reader.reply_to(request, model.render);
@@ -102,7 +101,7 @@ void Turn::note(const ReplyEvent& event) {
 Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_tokens) {
   ReplyParser parser(start_.format, start_.options);
   StopFinder stops(settings_.sampling.stop);
-  Pieces pieces(*model_);
+  TokenPieces pieces(*model_);
   const auto begun = std::chrono::steady_clock::now();
   const auto passed = [&](const ReplyEvent& event) { take(event); };
   const auto read = [&](const ReplyEvent& event) {

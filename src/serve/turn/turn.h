@@ -12,6 +12,7 @@
 
 #include "parlance/reply.h"
 #include "serve/sessions/go_on.h"
+#include "serve/turn/characters.h"
 
 namespace parlance::serve {
 
@@ -22,6 +23,30 @@ struct TurnSettings {
   std::string new_session;             ///< the id of a session that begins
   std::optional<unsigned> logprobs{};  ///< alternatives of each token; unset: no logprobs
   unsigned choice = 0;
+};
+
+/// A grammar where a request asks for calls or for a form of its content; null where it asks for neither.
+/// Fails as GrammarCache::text() does.
+Result<std::shared_ptr<const std::string>> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls,
+                                                      const ReplyStart& start, GrammarSyntax syntax);
+/// The same for text that is no chat's reply: it has neither calls nor markers.
+Result<std::shared_ptr<const std::string>> content_grammar_in(const ServedModel& model, GrammarOptions wanted,
+                                                              GrammarSyntax syntax);
+
+/// Gives a parser the bytes of tokens, whole characters at a time, since no API has halves.
+class TokenPieces {
+ public:
+  explicit TokenPieces(const ServedModel& model) : model_(model) {}
+  void add(const SampledToken& token, ReplyParser& parser, ReplySink sink);
+  /// Gives what waits for the rest of a character. Call it before the parser's `finish`.
+  void finish(ReplyParser& parser, ReplySink sink);
+
+ private:
+  void feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const;
+
+  const ServedModel& model_;
+  Characters characters_;
+  bool is_token_ = true;
 };
 
 /// How long parts of a turn took, from the request to the engine on.

@@ -1,0 +1,233 @@
+// vLLM's render tier: a request becomes the ids and settings that an engine takes. Begin reading at render_prompt.
+#include "parlance/json.h"
+#include "serve/fronts/engine_wire.h"
+#include "serve/fronts/request_parts.h"
+#include "serve/fronts/routes.h"
+#include "serve/random_id.h"
+#include "serve/turn/turn.h"
+
+namespace parlance::serve {
+
+namespace {
+
+/// A request with its prompt.
+struct Prepared {
+  ChatRequest request;
+  ReplyStart start;
+  Rendering rendering;
+  PromptTokens tokens;
+};
+
+/// The parts of a message that are no text need an engine's own preprocessing.
+Result<void> check_texts(const Conversation& conversation) {
+  constexpr std::string_view kOthers[] = {"image", "audio", "video", "file"};
+  std::size_t number = 0;
+  for (const Value& message : conversation.messages().items()) {
+    std::size_t part_number = 0;
+    for (const Value& part : message["content"].items()) {
+      const std::string_view type = part["type"].text();
+      for (const std::string_view other : kOthers) {
+        if (type.find(other) == type.npos) continue;
+        const std::string path =
+            "messages[" + std::to_string(number) + "].content[" + std::to_string(part_number) + "]";
+        return Error(ErrorCode::conversation,
+                     "a part of type " + std::string(type) + " cannot be rendered to ids alone")
+            .input(path);
+      }
+      ++part_number;
+    }
+    ++number;
+  }
+  return {};
+}
+
+Result<Prepared> prepare(const ServedModel& model, const std::string& body) {
+  Result<ChatRequest> request = model.reader.read(body, "the request");
+  if (!request) return request.error();
+  if (Result<void> checked = check_texts(request->conversation); !checked) return checked.error();
+  const RenderOptions options = model.render_now();
+  Result<ReplyStart> start = model.reader.reply_to(*request, options);
+  if (!start) return start.error();
+  Result<Rendering> rendering = model.reader.render(*request, options);
+  if (!rendering) return rendering.error();
+  Result<PromptTokens> tokens = tokenize(*rendering, request->conversation, *model.tokenizer, model.tokenize);
+  if (!tokens) return tokens.error();
+  if (tokens->ids.empty()) return Error(ErrorCode::conversation, "the prompt is empty");
+  return Prepared{std::move(*request), std::move(*start), std::move(*rendering), std::move(*tokens)};
+}
+
+/// Where each token lies in the prompt, counted in characters.
+std::string offsets_of(std::string_view text, std::span<const PromptToken> tokens) {
+  std::string out = "[";
+  std::size_t byte = 0, character = 0;
+  const auto character_at = [&](std::size_t at) {
+    for (; byte < at; ++byte) character += (static_cast<unsigned char>(text[byte]) & 0xC0) != 0x80 ? 1 : 0;
+    return std::to_string(character);
+  };
+  for (const PromptToken& token : tokens) {
+    if (out.size() > 1) out += ",";
+    const std::string begin = character_at(token.bytes.begin);
+    out.append("[").append(begin).append(",").append(character_at(token.bytes.end)).append("]");
+  }
+  return out += "]";
+}
+
+std::string choice_json(const GrammarOptions& asked) {
+  if (asked.tools.empty()) return R"("none")";
+  switch (asked.choice) {
+    case ToolChoice::automatic: return R"("auto")";
+    case ToolChoice::required: return R"("required")";
+    case ToolChoice::none: return R"("none")";
+    case ToolChoice::named: break;
+  }
+  return JsonWriter('{')
+      .text("type", "function")
+      .raw("function", JsonWriter('{').text("name", asked.name).take())
+      .take();
+}
+
+/// What an engine that reads replies itself needs of the request.
+std::string parse_context(const Conversation& conversation, Value body, const GrammarOptions& asked) {
+  std::int64_t calls = 0;
+  for (const Value& message : conversation.messages().items())
+    calls += static_cast<std::int64_t>(message["tool_calls"].items().size());
+  const Value tools = conversation.tools();
+  const Value variables = body["chat_template_kwargs"];
+  const Value reasoning = body["include_reasoning"];
+  JsonWriter out('{');
+  tools.is_sequence() && !tools.items().empty() ? out.raw("tools", json_text(tools)) : out.null("tools");
+  out.raw("tool_choice", choice_json(asked)).flag("parallel_tool_calls", asked.parallel);
+  out.flag("include_reasoning", !reasoning.is(Kind::boolean) || reasoning.integer != 0);
+  out.raw("chat_template_kwargs", variables.is(Kind::dict) ? json_text(variables) : "{}");
+  return out.number("history_tool_call_cnt", calls).take();
+}
+
+/// The GenerateRequest for a chat in one of the APIs.
+Result<std::string> render_chat(Call& call, RenderedApi api) {
+  const HttpRequest& http = call.exchange.request();
+  const Result<Document> document = parsed_body(http.body);
+  if (!document) return document.error();
+  const Value body = document->root();
+  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  if (!model) return model.error();
+  const Value previous = body["previous_response_id"];
+  if (!previous.is_undefined() && !previous.is_none())
+    return Error(ErrorCode::conversation, "previous_response_id needs a state, which /render does not keep")
+        .input("previous_response_id");
+  const Result<SamplingSettings> sampling = read_sampling(body);
+  if (!sampling) return sampling.error();
+  const Result<Prepared> prepared = prepare(**model, http.body);
+  if (!prepared) return prepared.error();
+  const Result<GrammarOptions> asked = grammar_options(prepared->request, prepared->start);
+  if (!asked) return asked.error();
+  const auto grammar = grammar_in(**model, *asked, !prepared->request.conversation.tools().items().empty(),
+                                  prepared->start, GrammarSyntax::structural_tag);
+  if (!grammar) return grammar.error();
+  const std::string context = parse_context(prepared->request.conversation, body, *asked);
+  const bool wants_offsets = flag_of(body["return_token_offsets"], false);
+  const std::string offsets =
+      wants_offsets ? offsets_of(prepared->rendering.text(), prepared->tokens.tokens) : std::string();
+  const std::string given(body["request_id"].text());
+  const std::string id = api == RenderedApi::responses ? (given.empty() ? random_id("resp_") : given)
+                                                       : (given.empty() ? random_id("chatcmpl-") : "chatcmpl-" + given);
+  return generate_request({.model = **model,
+                           .api = api,
+                           .request = body,
+                           .sampling = *sampling,
+                           .id = id,
+                           .ids = prepared->tokens.ids,
+                           .grammar = grammar->get(),
+                           .offsets = offsets,
+                           .parse_context = context});
+}
+
+/// The ids of one prompt of /v1/completions. Its text is the client's whole prompt, so control tokens in it are meant.
+Result<std::vector<TokenId>> ids_of_prompt(const ServedModel& model, Value prompt, bool adds_special) {
+  std::vector<TokenId> ids;
+  if (prompt.is_sequence()) {
+    for (const Value& id : prompt.items()) {
+      if (!id.is_small_int() || id.integer < 0 || id.integer > INT32_MAX)
+        return Error(ErrorCode::conversation, "prompt has an item that is no id of a token").input("prompt");
+      ids.push_back(static_cast<TokenId>(id.integer));
+    }
+    return ids;
+  }
+  if (!prompt.is_string())
+    return Error(ErrorCode::conversation, "prompt must be a string, a list of strings, ids, or a list of lists of ids")
+        .input("prompt");
+  std::vector<EncodedToken> tokens;
+  if (Result<void> done = model.tokenizer->encode(prompt.text(), nullptr, tokens); !done) return done.error();
+  for (const EncodedToken& token : tokens) ids.push_back(token.id);
+  const TokenizerFacts& facts = model.tokenizer->facts();
+  if (adds_special) {
+    ids.insert(ids.begin(), facts.puts_before.begin(), facts.puts_before.end());
+    ids.insert(ids.end(), facts.puts_after.begin(), facts.puts_after.end());
+  }
+  return ids;
+}
+
+/// A list of GenerateRequests, one for each prompt.
+Result<std::string> render_prompts(Call& call) {
+  const Result<Document> document = parsed_body(call.exchange.request().body);
+  if (!document) return document.error();
+  const Value body = document->root();
+  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  if (!model) return model.error();
+  const Result<SamplingSettings> sampling = read_sampling(body);
+  if (!sampling) return sampling.error();
+  const Value given = body["prompt"];
+  const bool is_list = given.is_sequence() && !given.items().empty() && !given.items()[0].is_small_int();
+  const std::vector<Value> prompts =
+      is_list ? std::vector<Value>(given.items().begin(), given.items().end()) : std::vector<Value>{given};
+  const Result<GrammarOptions> asked = grammar_options(call.exchange.request().body, "the request");
+  if (!asked) return asked.error();
+  const auto grammar = content_grammar_in(**model, *asked, GrammarSyntax::structural_tag);
+  if (!grammar) return grammar.error();
+  const Value special = body["add_special_tokens"];
+  const bool adds_special = !special.is(Kind::boolean) || special.integer != 0;
+  const std::string named(body["request_id"].text());
+  const std::string id = named.empty() ? random_id("cmpl-") : "cmpl-" + named;
+  std::string list = "[";
+  for (std::size_t number = 0; number < prompts.size(); ++number) {
+    const Result<std::vector<TokenId>> ids = ids_of_prompt(**model, prompts[number], adds_special);
+    if (!ids) return ids.error();
+    if (ids->empty()) return Error(ErrorCode::conversation, "prompt is empty").input("prompt");
+    if (number > 0) list += ", ";
+    list += generate_request({.model = **model,
+                              .api = RenderedApi::completions,
+                              .request = body,
+                              .sampling = *sampling,
+                              .id = prompts.size() == 1 ? id : id + "-" + std::to_string(number),
+                              .ids = *ids,
+                              .grammar = grammar->get()});
+  }
+  return list += "]";
+}
+
+Task<> answer_rendered(Call& call, const Result<std::string>& body) {
+  if (!body)
+    co_await refuse_as_vllm(call.exchange, error_of(body.error()));
+  else
+    co_await call.exchange.answer(200, "application/json", *body);
+}
+
+}  // namespace
+
+Task<> render_chat_completions(Call& call) {
+  const Result<std::string> body = render_chat(call, RenderedApi::chat);
+  co_await answer_rendered(call, body);
+}
+Task<> render_messages(Call& call) {
+  const Result<std::string> body = render_chat(call, RenderedApi::messages);
+  co_await answer_rendered(call, body);
+}
+Task<> render_responses(Call& call) {
+  const Result<std::string> body = render_chat(call, RenderedApi::responses);
+  co_await answer_rendered(call, body);
+}
+Task<> render_completions(Call& call) {
+  const Result<std::string> body = render_prompts(call);
+  co_await answer_rendered(call, body);
+}
+
+}  // namespace parlance::serve
