@@ -1,6 +1,7 @@
 // What the gateway says of itself: its models, its health, its counts.
 #include "parlance/json_writer.h"
 #include "serve/fronts/routes.h"
+#include "serve/models/engine.h"
 
 namespace parlance::serve {
 
@@ -26,6 +27,7 @@ Task<> ready(Call& call) {
     std::string why;
     try {
       co_await model->backend->check();
+      co_await check_engine(*model);
     } catch (const EngineFailure& failure) {
       why = failure.what();
     }

@@ -1,6 +1,7 @@
 // One reply. Begin reading at Turn::plan, then at Turn::run.
 #include "serve/turn/turn.h"
 
+#include "serve/models/engine.h"
 #include "serve/turn/stop_finder.h"
 
 namespace parlance::serve {
@@ -19,6 +20,18 @@ Result<std::shared_ptr<const std::string>> grammar_for(const ServedModel& model,
   if (!calls && wanted->response.kind == ResponseFormat::Kind::text) return Text();
   wanted->control = model.tokenizer->facts().added;
   return model.grammars.text(start.format.source(), *wanted, *syntax);
+}
+
+/// The schema of a reply that is to be JSON and no more, for an engine that takes only that.
+Result<std::string> schema_for(const ServedModel& model, const ChatRequest& request, const ReplyStart& start) {
+  const BackendFacts& facts = model.backend->facts();
+  if (facts.grammar || !facts.takes_schema) return std::string();
+  const Result<GrammarOptions> wanted = grammar_options(request, start);
+  if (!wanted) return wanted.error();
+  const bool calls = !wanted->tools.empty() && wanted->choice != ToolChoice::none;
+  if (calls) return std::string();
+  if (wanted->response.kind == ResponseFormat::Kind::json_object) return std::string(R"({"type": "object"})");
+  return wanted->response.kind == ResponseFormat::Kind::json_schema ? wanted->response.schema : std::string();
 }
 
 /// Gives a parser the bytes of tokens, whole characters at a time, since no API has halves.
@@ -57,10 +70,13 @@ Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatReque
   if (!start) return start.error();
   Result<std::shared_ptr<const std::string>> grammar = grammar_for(model, request, *start);
   if (!grammar) return grammar.error();
+  Result<std::string> schema = schema_for(model, request, *start);
+  if (!schema) return schema.error();
   Result<PreparedPrompt> prompt = prepare_prompt(model, store, request, settings.hints, settings.new_session);
   if (!prompt) return prompt.error();
   Turn made(model, std::move(*start), std::move(*prompt), std::move(settings));
   made.grammar_ = std::move(*grammar);
+  made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
   return made;
 }
@@ -70,6 +86,7 @@ Turn Turn::another(unsigned choice) const {
   settings.choice = choice;
   Turn made(*model_, start_, prompt_.copy(), std::move(settings));
   made.grammar_ = grammar_;
+  made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
   return made;
 }
@@ -77,10 +94,13 @@ Turn Turn::another(unsigned choice) const {
 Generation Turn::generation() const {
   const std::span<const TokenId> ids = prompt_.session.ids();
   return {.ids = {ids.begin(), ids.end()},
-          .text = {},
+          .text = prompt_.session.text(),
+          .forgeable = !prompt_.session.guarded().empty(),
           .grammar = grammar_,
+          .schema = schema_,
           .sampling = settings_.sampling,
           .stops = model_->stop_ids,
+          .stop_texts = model_->stop_texts,
           .choice = settings_.choice,
           .logprobs = settings_.logprobs};
 }
@@ -125,7 +145,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
     co_return !stops.found();
   };
   const Generation asked = generation();
-  end_ = co_await model_->backend->generate(asked, sink);
+  end_ = co_await generate(*model_, asked, sink);
   pieces.finish(parser, read);
   parser.finish(read);
   stops.finish(passed);
