@@ -181,7 +181,9 @@ class Engine:
                 return False
             event: dict[str, Any] = {"index": 0, "content": "", "tokens": [one], "stop": False}
             if "n_probs" in asked.body:
-                event["completion_probabilities"] = [{"id": one, "logprob": reply.logprob, "top_logprobs": [{"id": one, "logprob": reply.logprob}]}]
+                event["completion_probabilities"] = [
+                    {"id": one, "logprob": reply.logprob, "top_logprobs": [{"id": one, "logprob": reply.logprob}]}
+                ]
             self._event(handler, event)
         self.cache = asked.prompt + ids[:-1]
         timings = {"prompt_n": len(asked.prompt) - kept, "cache_n": kept, "predicted_n": len(ids)}

@@ -136,7 +136,8 @@ EngineStream::EngineStream(std::unique_ptr<HttpReply> reply, bool has_grammar, F
 
 Task<> EngineStream::accept() {
   if (reply_->status() == 200) co_return;
-  const std::string message = message_of(co_await reply_->read_all());
+  const std::string body = co_await reply_->read_all();
+  const std::string message = message_of(body);
   throw engine_said("the engine answered " + std::to_string(reply_->status()) + ": ", message, reply_->status(),
                     has_grammar_);
 }

@@ -32,8 +32,8 @@ Task<> ready(Call& call) {
       why = failure.what();
     }
     if (why.empty()) continue;
-    co_await refuse(call.exchange, ReplyApi::openai,
-                    {.status = 503, .message = model->name + ": " + why, .code = "not_ready"});
+    const ReplyApiError error{.status = 503, .message = model->name + ": " + why, .code = "not_ready"};
+    co_await refuse(call.exchange, ReplyApi::openai, error);
     co_return;
   }
   co_await call.exchange.answer(200, "application/json", R"({"status": "ready"})");

@@ -76,8 +76,9 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
         "llama.cpp server underneath");
   }
   if (model.check_tokenizer) {
-    bool told = co_await compare(model, std::string(kPlain));
-    if (told) told = co_await compare(model, control_probe(model));
+    const std::string plain(kPlain), control = control_probe(model);
+    bool told = co_await compare(model, plain);
+    if (told) told = co_await compare(model, control);
     if (!told) warnings.push_back("this engine does not tell its tokens: nobody has compared its tokenizer with ours");
   }
   model.backend->remember(std::move(info));
