@@ -1,119 +1,87 @@
-"""Starts `parlance serve` for a test, and asks it. Standard library only."""
+"""Starts `parlance serve` for a test, and ends it."""
 
 from __future__ import annotations
 
 import json
-import pathlib
-import socket
+import signal
 import subprocess
-import threading
-import time
+import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from typing import Any
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOKENIZER = ROOT / "tests" / "tokenizers" / "chatml"
-Json = dict[str, Any]
+from engine import TOKENIZER
 
-
-class Answer:
-    """An answer of the gateway: its status, its body, and for a stream its events."""
-
-    def __init__(self, status: int, headers: dict[str, str], text: str) -> None:
-        self.status, self.headers, self.text = status, headers, text
-
-    @property
-    def json(self) -> Json:
-        read: Json = json.loads(self.text)
-        return read
-
-    @property
-    def events(self) -> list[Json]:
-        lines = (line[6:] for line in self.text.split("\n") if line.startswith("data: ") and line != "data: [DONE]")
-        return [json.loads(line) for line in lines]
-
-    @property
-    def error(self) -> Json:
-        return (self.events[-1] if self.text.startswith("data:") else self.json)["error"]  # type: ignore[no-any-return]
-
-    @property
-    def content(self) -> str:
-        if not self.text.startswith("data:"):
-            return self.json["choices"][0]["message"]["content"] or ""
-        return "".join(choice["delta"].get("content") or "" for event in self.events for choice in event.get("choices", []))
+SKIPPED = 77
 
 
 class Gateway:
-    """A gateway in front of an engine. Ends with its `with`."""
+    """`parlance serve` on a free port of the loopback, in front of an engine."""
 
-    def __init__(self, binary: str, backend: str, *arguments: str, form: str = "terminal-agent") -> None:
-        command = [binary, "serve", "-f", form, "--tokenizer", str(TOKENIZER), "--backend", backend, "--port", "0", *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert self.process.stdout and self.process.stderr
-        self.lines: list[Json] = []
-        self.reader = threading.Thread(target=self.read_log, daemon=True)
-        self.reader.start()
+    def __init__(self, parlance: str, engine: str, *options: str, template: tuple[str, ...] = ("-f", "terminal-agent")) -> None:
+        command = [parlance, "serve", *template, "--tokenizer", str(TOKENIZER), "--model-name", "mine", "--port", "0"]
+        if engine:
+            command += ["--backend", f"llama-server={engine}"]
+        self.log: list[str] = []
+        self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()
         if not self.url:
-            self.process.wait(10)
-            raise AssertionError(f"the gateway does not start: {self.lines}")
+            assert self.process.stderr is not None
+            sys.exit("parlance serve did not start: " + self.process.stderr.read())
 
-    def read_log(self) -> None:
-        assert self.process.stderr
-        for line in self.process.stderr:
-            self.lines.append(json.loads(line) if line.startswith("{") else {"event": "text", "message": line})
-
-    def logged(self, event: str, seconds: float = 5) -> Json:
-        """The first line of the log of this event; waits for it."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            for line in self.lines:
-                if line["event"] == event:
-                    return line
-            time.sleep(0.01)
-        raise AssertionError(f"the log has no {event}: {self.lines}")
-
-    def ask(self, path: str, body: Json | None = None, timeout: float = 20) -> Answer:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=timeout) as reply:
-                return Answer(reply.status, dict(reply.headers), reply.read().decode())
-        except urllib.error.HTTPError as refused:
-            return Answer(refused.code, dict(refused.headers), refused.read().decode())
-
-    def chat(self, content: str | list[Json] = "Hi", **members: Any) -> Answer:
-        messages = [{"role": "user", "content": content}] if isinstance(content, str) else content
-        return self.ask("/v1/chat/completions", {"model": "m", "messages": messages} | members)
-
-    def raw(self, body: Json) -> socket.socket:
-        """A connection with a chat that was sent, whose answer nobody reads."""
-        host, port = self.url.removeprefix("http://").split(":")
-        data = json.dumps(body).encode()
-        made = socket.create_connection((host, int(port)))
-        made.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data))
-        return made
+    def end(self, by: signal.Signals = signal.SIGTERM) -> list[dict[str, Any]]:
+        """Ends it, and gives the lines of its log."""
+        self.process.send_signal(by)
+        _, errors = self.process.communicate(timeout=40)
+        return [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
 
     def __enter__(self) -> Gateway:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.terminate()
+        if self.process.poll() is None:
+            self.end()
+
+    def post(self, path: str, body: Any, headers: dict[str, str] | None = None) -> tuple[int, dict[str, str], Any]:
+        """Status, headers and JSON of an answer."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json", **(headers or {})})
         try:
-            code = self.process.wait(15)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
-        self.reader.join(5)
-        assert code == 0, f"the gateway ended with {code}: {self.lines[-3:]}"
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, dict(answer.headers), json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            return error.code, dict(error.headers), json.loads(error.read())
+
+    def get(self, path: str) -> tuple[int, str]:
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def metric(self, name: str) -> float:
+        """The sum of a metric over its labels."""
+        lines = [line for line in self.get("/metrics")[1].splitlines() if line.split("{")[0].split(" ")[0] == name]
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
 
 
-def wait_for(what: Callable[[], bool], seconds: float = 5) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if what():
-            return True
-        time.sleep(0.002)
-    return what()
+class Checks:
+    """Counts what was checked; ends the program with what failed."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.failed: list[str] = []
+
+    def that(self, holds: Any, what: str) -> None:
+        self.made += 1
+        if not holds:
+            self.failed.append(what)
+            print("FAILED:", what, file=sys.stderr)
+
+    def equal(self, got: Any, wanted: Any, what: str) -> None:
+        self.that(got == wanted, f"{what}: {got!r}, not {wanted!r}")
+
+    def end(self) -> int:
+        print(f"{self.made} checks, {len(self.failed)} failed")
+        return 1 if self.failed or not self.made else 0
