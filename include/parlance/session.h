@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parlance/tokens.h"
@@ -97,6 +98,11 @@ class Session {
   /// All tokens so far: those of the first prompt, sampled and appended.
   std::span<const TokenId> ids() const;
   const Conversation& conversation() const;
+  /// The text of the prompt that was rendered last; what was sampled behind it is not in it. Lifetime: until the next
+  /// call that is not const.
+  std::string_view text() const;
+  /// Texts of the first prompt that begin() kept from becoming control tokens (PromptTokens::guarded).
+  const std::vector<GuardedText>& guarded() const;
 
   /// Appends what the model sampled after ids(), with the end-of-turn token if it was sampled. The ids stay unchanged.
   void append_sampled(std::span<const TokenId> ids);

@@ -19,6 +19,7 @@ struct ServeCommand {
   TokenizerWish tokenizer;
   TokenizeOptions tokenize;
   std::string backend;
+  bool no_engine_check = false;
   std::string name;  ///< of the model, for clients
   std::string host = "127.0.0.1";
   std::uint64_t port = 8080;
@@ -82,7 +83,8 @@ Result<serve::ModelOptions> open_served(ServeCommand& command) {
                              .tokenizer = std::move(*tokenizer),
                              .render = setup.render,
                              .clock = command.prompt.now.empty() ? local_time_now : nullptr,
-                             .tokenize = command.tokenize};
+                             .tokenize = command.tokenize,
+                             .check_tokenizer = !command.no_engine_check};
 }
 
 Result<serve::ServeOptions> options_of(const ServeCommand& command) {
@@ -130,7 +132,8 @@ int run_serve(ServeCommand& command) {
 
 std::string backend_help() {
   std::string text =
-      "The engine that runs the model, as KIND=URL; without it the server only renders and reads. Kinds:";
+      "The engine that runs the model, as KIND=URL; URL?model=NAME where it has several. Without it the server only "
+      "renders and reads. Kinds:";
   for (const auto& [name, sentence] : serve::engine_kinds())
     text.append("\n").append(name).append(": ").append(sentence);
   return text;
@@ -170,6 +173,8 @@ Run declare_serve(Options& app) {
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   app.add_option("--backend", c.backend, backend_help()).placeholder("KIND=URL");
+  app.add_flag("--no-engine-check", c.no_engine_check,
+               "Serve also where the engine's own tokenizer gives other ids than the model's");
   app.add_option("--model-name", c.name, "What clients call the model; by default what -m, -f or -t was given")
       .placeholder("NAME");
   app.add_option("--host", c.host, "The address to listen on").placeholder("IP").show_default();

@@ -3,6 +3,8 @@
 
 #include <sys/resource.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -10,6 +12,7 @@
 #include <thread>
 
 #include "serve/gateway.h"
+#include "serve/models/engine.h"
 
 namespace parlance::serve {
 
@@ -19,6 +22,7 @@ Result<std::unique_ptr<Backend>> open_engine(ModelOptions& model, const ServeOpt
   if (model.engine_kind.empty()) return std::unique_ptr<Backend>();
   Result<HttpAddress> address = HttpAddress::parse(model.engine_url);
   if (!address) return address.error();
+  if (model.engine_model.empty()) model.engine_model = address->setting("model");
   return open_backend(model.engine_kind, {.address = std::move(*address),
                                           .limits = {.first_byte = options.first_byte, .between = options.stall},
                                           .model = std::move(model.engine_model),
@@ -34,7 +38,8 @@ Result<std::unique_ptr<ServedModel>> open_model(ModelOptions&& model, const Serv
                                                         .tokenizer = std::move(model.tokenizer),
                                                         .render = model.render,
                                                         .clock = std::move(model.clock),
-                                                        .tokenize = std::move(model.tokenize)});
+                                                        .tokenize = std::move(model.tokenize),
+                                                        .check_tokenizer = model.check_tokenizer});
   if (Result<void> done = complete(*made); !done) return done.error();
   return made;
 }
@@ -96,6 +101,41 @@ class Ending {
   bool drains_ = false;
 };
 
+/// Looks at an engine when the gateway starts, and logs what it finds. An engine that does not run yet is looked at
+/// with its first request.
+Task<> look_at_engine(const Gateway& gateway, const ServedModel& model) {
+  std::vector<std::string> warnings;
+  std::string failed;
+  try {
+    warnings = co_await check_engine(model);
+  } catch (const EngineFailure& failure) {
+    failed = failure.what();
+  }
+  const auto about = [&model](JsonWriter& line) {
+    line.text("model", model.name).text("kind", model.backend->facts().name);
+    line.text("url", model.backend->address().url());
+  };
+  if (!failed.empty()) {
+    gateway.log().say(LogLevel::error, "engine_unready", [&](JsonWriter& line) {
+      about(line);
+      line.text("message", failed);
+    });
+    co_return;
+  }
+  for (const std::string& warning : warnings) {
+    gateway.log().say(LogLevel::warning, "engine_warning", [&](JsonWriter& line) {
+      about(line);
+      line.text("message", warning);
+    });
+  }
+  const std::shared_ptr<const EngineInfo> info = model.backend->info();
+  gateway.log().say(LogLevel::info, "engine", [&](JsonWriter& line) {
+    about(line);
+    line.text("engine_model", info->model).flag("takes_ids", model.backend->facts().takes_ids);
+    if (info->context) line.number("context", *info->context);
+  });
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string_view, std::string_view>> engine_kinds() {
@@ -127,6 +167,9 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   const std::string url = url_of(options.address, *port);
   gateway.log().say(LogLevel::warning, "listening", [&url](JsonWriter& line) { line.text("url", url); });
   if (options.listening) options.listening(url);
+  for (const auto& model : gateway.models()) {
+    if (model->backend) asio::co_spawn(context, look_at_engine(gateway, *model), asio::detached);
+  }
   Ending ending(context, server, gateway, options.drain);
   std::vector<std::jthread> others;
   for (unsigned number = 1; number < threads; ++number) others.emplace_back([&context] { context.run(); });

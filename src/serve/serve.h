@@ -25,6 +25,7 @@ struct ModelOptions {
   RenderOptions render{};
   std::function<CivilTime()> clock{};  ///< what strftime_now() shows in a session that begins; null: RenderOptions::now
   TokenizeOptions tokenize{};
+  bool check_tokenizer = true;  ///< refuse to serve where the engine's tokenizer has other ids
 };
 
 struct ServeOptions {

@@ -40,6 +40,7 @@ struct Session::State {
         options(from.options),
         trusted(from.trusted),
         ids(from.ids),
+        guarded(from.guarded),
         canonical(from.canonical),
         sampled_from(from.sampled_from),
         start(from.start),
@@ -70,6 +71,7 @@ struct Session::State {
   SessionOptions options;
   std::vector<TrustedPath> trusted;
   std::vector<TokenId> ids;
+  std::vector<GuardedText> guarded;
   bool canonical = true;         ///< are the ids what the tokenizer makes of their text?
   std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none
   GrownPrompt prompt;            ///< the text of the tokens before that one: the prompt last rendered
@@ -91,6 +93,7 @@ Result<void> Session::State::begin() {
   const Result<PromptTokens> tokens = tokenize(rendering, chat, tokenizer, options.tokenize);
   if (!tokens) return tokens.error();
   ids = tokens->ids;
+  guarded = tokens->guarded;
   sampled_from = ids.size();
   known_messages = message_count(chat);
   prompt.accept_whole(rendering.text());
@@ -214,6 +217,8 @@ Result<Session> Session::begin(Template chat_template, const Tokenizer& tokenize
 Session Session::copy() const { return Session(std::make_unique<State>(*state_)); }
 std::span<const TokenId> Session::ids() const { return state_->ids; }
 const Conversation& Session::conversation() const { return state_->chat; }
+std::string_view Session::text() const { return state_->prompt.known(); }
+const std::vector<GuardedText>& Session::guarded() const { return state_->guarded; }
 const std::optional<PrefixDifference>& Session::difference() const { return state_->difference; }
 
 void Session::append_sampled(std::span<const TokenId> ids) {

@@ -142,6 +142,8 @@ class Engine:
         body = json.loads(handler.rfile.read(size) or b"{}")
         if method == "GET":
             return self._send_whole(handler, 200, json.dumps({"status": "ok"}))
+        if path == "/tokenize":
+            return self._send_whole(handler, 404, "{}")  # who needs it has scripted_engine.py
         asked = Asked(path, body, begun=time.monotonic())
         self.asked.append(asked)
         try:
@@ -181,7 +183,9 @@ class Engine:
                 return False
             event: dict[str, Any] = {"index": 0, "content": "", "tokens": [one], "stop": False}
             if "n_probs" in asked.body:
-                event["completion_probabilities"] = [{"id": one, "logprob": reply.logprob, "top_logprobs": [{"id": one, "logprob": reply.logprob}]}]
+                event["completion_probabilities"] = [
+                    {"id": one, "logprob": reply.logprob, "top_logprobs": [{"id": one, "logprob": reply.logprob}]}
+                ]
             self._event(handler, event)
         self.cache = asked.prompt + ids[:-1]
         timings = {"prompt_n": len(asked.prompt) - kept, "cache_n": kept, "predicted_n": len(ids)}

@@ -124,6 +124,13 @@ class Record:
     ended_at: float = 0.0
     events: int = 0
 
+    def wait(self, events: int = 0, ended: str = "", seconds: float = 5) -> bool:
+        """Waits until it has so many events, and ended so. False: it does not come to that."""
+        until = time.monotonic() + seconds
+        while (self.events < events or (ended and self.ended != ended)) and time.monotonic() < until:
+            time.sleep(0.002)
+        return self.events >= events and ended in ("", self.ended)
+
 
 class Gone(Exception):
     """The client has left."""
@@ -498,7 +505,8 @@ class Completions(Engine):
     """vLLM's POST /v1/completions; with `plain`, that of a server that knows text alone."""
 
     def alternatives(self) -> int | None:
-        return self.body.get("logprobs")
+        wanted: int | None = self.body.get("logprobs")
+        return wanted
 
     def refusal(self) -> str:
         plain = self.engine.given.get("plain") and not isinstance(self.body.get("prompt"), str)

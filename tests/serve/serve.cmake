@@ -1,6 +1,6 @@
 # The gateway, driven over the loopback: its engine is a script, its clients are those that people have.
 set(serve ${CMAKE_CURRENT_SOURCE_DIR}/serve)
-foreach(test IN ITEMS sessions attacks render_tier)
+foreach(test IN ITEMS sessions attacks render_tier engines)
   parlance_python_test(serve.${test} serve ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
 endforeach()
 if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,21 +26,32 @@ struct BackendFacts {
   bool gives_ids = true;                 ///< false: replies are text, so that no ids can be kept
   std::optional<GrammarSyntax> grammar;  ///< unset: it takes no grammar
   std::string_view sentence;             ///< for help
+  bool takes_schema = false;             ///< of JSON, for the whole reply: all that it takes in place of a grammar
+};
+
+/// What an engine says of itself.
+struct EngineInfo {
+  std::string model{};                    ///< its own name of the model; "": it says none
+  std::optional<std::int64_t> context{};  ///< tokens that a prompt and its reply may have together
 };
 
 /// What an engine is asked for.
 struct Generation {
   std::vector<TokenId> ids;                      ///< the prompt
   std::string_view text;                         ///< the same, for an engine that takes no ids
+  bool forgeable = false;                        ///< in the text, something that is no control token would become one
   std::shared_ptr<const std::string> grammar{};  ///< in the engine's syntax; null: none
+  std::string schema{};                          ///< JSON Schema of the reply, for engines that take no more; "": none
   SamplingSettings sampling{};
-  std::span<const TokenId> stops{};  ///< tokens that end the reply
-  unsigned choice = 0;               ///< of several replies to one request: their seeds differ by it
-  std::optional<unsigned> logprobs;  ///< how many alternatives of each token; 0: its own logprob alone
+  std::span<const TokenId> stops{};           ///< tokens that end the reply
+  std::span<const std::string> stop_texts{};  ///< the same as texts, for an engine that gives no ids
+  unsigned choice = 0;                        ///< of several replies to one request: their seeds differ by it
+  std::optional<unsigned> logprobs;           ///< how many alternatives of each token; 0: its own logprob alone
 };
 
 struct TokenAlternative {
-  TokenId id = -1;
+  TokenId id = -1;     ///< -1: the engine gives text alone
+  std::string text{};  ///< then its text
   double logprob = 0;
 };
 
@@ -66,12 +78,32 @@ using TokenSink = std::function<Task<bool>(std::span<const SampledToken>)>;
 class Backend {
  public:
   virtual ~Backend() = default;
+  /// They may change with the first ask(), where an engine's kind does not say it.
   virtual const BackendFacts& facts() const = 0;
-  /// Throws EngineFailure.
+  /// Throws EngineFailure; of kind grammar if the engine refuses the grammar.
   virtual Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) = 0;
   /// Throws EngineFailure if the engine does not answer, or is not ready.
   virtual Task<> check() = 0;
+  /// Asks the engine what it is. Throws EngineFailure; what it does not tell is unset.
+  virtual Task<EngineInfo> ask() = 0;
+  /// The engine's own ids of a text, in which control tokens count, without others around it; nothing if it has no
+  /// route for that. Throws EngineFailure.
+  virtual Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) = 0;
   virtual const HttpAddress& address() const = 0;
+
+  /// What ask() said last; null before.
+  std::shared_ptr<const EngineInfo> info() const {
+    const std::lock_guard lock(mutex_);
+    return info_;
+  }
+  void remember(EngineInfo info) {
+    const std::lock_guard lock(mutex_);
+    info_ = std::make_shared<const EngineInfo>(std::move(info));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const EngineInfo> info_;
 };
 
 /// What an engine is opened with.
@@ -89,6 +121,10 @@ Result<std::unique_ptr<Backend>> open_backend(std::string_view kind, BackendOpti
 
 // The makers, one a file.
 std::unique_ptr<Backend> open_llama_server(BackendOptions options);
-extern const BackendFacts kLlamaServer;
+std::unique_ptr<Backend> open_vllm(BackendOptions options);
+std::unique_ptr<Backend> open_sglang(BackendOptions options);
+std::unique_ptr<Backend> open_openai_completions(BackendOptions options);
+std::unique_ptr<Backend> open_ollama(BackendOptions options);
+extern const BackendFacts kLlamaServer, kVllm, kSglang, kOpenAiCompletions, kOllama;
 
 }  // namespace parlance::serve

@@ -11,6 +11,10 @@ struct BackendRow {
 };
 constexpr BackendRow kBackends[] = {
     {&kLlamaServer, open_llama_server},
+    {&kVllm, open_vllm},
+    {&kSglang, open_sglang},
+    {&kOpenAiCompletions, open_openai_completions},
+    {&kOllama, open_ollama},
 };
 
 constexpr auto kFacts = [] {

@@ -22,10 +22,7 @@ constexpr std::string_view kLlamaNames[kSettings] = {
 
 std::string body_of(const Generation& generation) {
   JsonWriter body('{');
-  std::string& prompt = body.key("prompt") += '[';
-  for (std::size_t i = 0; i < generation.ids.size(); ++i)
-    prompt.append(i == 0 ? "" : ",").append(std::to_string(generation.ids[i]));
-  prompt += ']';
+  body.raw("prompt", ids_json(generation.ids));
   body.raw("stream", "true").raw("return_tokens", "true").raw("cache_prompt", "true");
   generation.sampling.write(body, kLlamaNames, generation.choice);
   if (generation.grammar) body.text("grammar", *generation.grammar);
@@ -44,8 +41,8 @@ void read_tokens(Value event, unsigned alternatives, std::vector<SampledToken>& 
       token.logprob = number_of(probabilities[number]["logprob"]);
       for (const Value& other : probabilities[number]["top_logprobs"].items()) {
         if (token.alternatives.size() >= alternatives) break;
-        token.alternatives.push_back(
-            {static_cast<TokenId>(other["id"].integer), number_of(other["logprob"]).value_or(-HUGE_VAL)});
+        token.alternatives.push_back({.id = static_cast<TokenId>(other["id"].integer),
+                                      .logprob = number_of(other["logprob"]).value_or(-HUGE_VAL)});
       }
     }
     into.push_back(std::move(token));
@@ -74,7 +71,7 @@ class LlamaServer final : public Backend {
     const std::string body = body_of(generation);
     GenerationEnd end;
     std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/completion", body, headers_);
-    EngineStream stream(std::move(reply));
+    EngineStream stream(std::move(reply), generation.grammar != nullptr);
     co_await stream.accept();
     std::vector<SampledToken> tokens;
     while (co_await stream.next()) {
@@ -96,11 +93,19 @@ class LlamaServer final : public Backend {
     throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");
   }
 
-  Task<> check() override {
-    const std::unique_ptr<HttpReply> reply = co_await client_.send("GET", "/health", {}, headers_);
-    const std::string body = co_await reply->read_all();
-    if (reply->status() != 200)
-      throw EngineFailure(EngineFailure::Kind::status, "the engine is not ready: " + body, reply->status());
+  Task<> check() override { return ask_health(client_, "/health", headers_); }
+
+  Task<EngineInfo> ask() override {
+    EngineInfo info;
+    const std::optional<Document> document = co_await ask_json(client_, "GET", "/props", {}, headers_);
+    if (document) info.context = whole_of(document->root()["default_generation_settings"]["n_ctx"]);
+    co_return info;
+  }
+
+  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override {
+    const std::string body =
+        JsonWriter('{').text("content", text).raw("add_special", "false").raw("parse_special", "true").take();
+    co_return co_await ask_tokenize(client_, body, headers_);
   }
 
  private:

@@ -22,7 +22,28 @@ std::string message_of(const std::string& body) {
   return body.substr(0, kMostOfAnError);
 }
 
+/// Engines have no code for it, only words.
+bool is_about_grammar(std::string_view message) {
+  std::string lower(message);
+  for (char& c : lower) c = ascii::lower(c);
+  for (const std::string_view word : {"grammar", "structural", "structured", "json schema", "json_schema"}) {
+    if (lower.find(word) != lower.npos) return true;
+  }
+  return false;
+}
+
+EngineFailure failure_of_status(unsigned status, const std::string& path, const std::string& body) {
+  return {EngineFailure::Kind::status,
+          "the engine answered " + std::to_string(status) + " to " + path + ": " + message_of(body), status};
+}
+
 }  // namespace
+
+EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status, bool has_grammar) {
+  if (has_grammar && is_about_grammar(message))
+    return {EngineFailure::Kind::grammar, "the engine refuses the grammar of this request: " + message};
+  return {EngineFailure::Kind::status, before + message, status};
+}
 
 EngineFailure no_engine_answer(const std::string& what) {
   return {EngineFailure::Kind::garbage, "the engine's answer has " + what};
@@ -42,15 +63,83 @@ std::vector<HttpHeader> bearer(const std::string& api_key) {
   return {{"Authorization", "Bearer " + api_key}};
 }
 
-EngineStream::EngineStream(std::unique_ptr<HttpReply> reply, Framing framing)
-    : reply_(std::move(reply)), framing_(framing) {}
+Value item_of(Value list, std::size_t at) {
+  const std::span<const Value> items = list.items();
+  return at < items.size() ? items[at] : Value();
+}
+
+std::string ids_json(std::span<const TokenId> ids) {
+  std::string json = "[";
+  for (const TokenId id : ids) json.append(json.size() == 1 ? "" : ",").append(std::to_string(id));
+  return json += ']';
+}
+
+std::vector<TokenId> ids_of(Value list) {
+  std::vector<TokenId> ids;
+  for (const Value& id : list.items()) {
+    if (!id.is_small_int()) throw no_engine_answer("tokens that are no integers");
+    ids.push_back(static_cast<TokenId>(id.integer));
+  }
+  return ids;
+}
+
+Task<std::optional<Document>> ask_json(HttpClient& client, std::string_view method, std::string_view path,
+                                       std::string_view body, const std::vector<HttpHeader>& headers) {
+  const std::unique_ptr<HttpReply> reply = co_await client.send(method, path, body, headers);
+  const std::string answer = co_await reply->read_all();
+  const unsigned status = reply->status();
+  if (status == 404 || status == 405 || status == 501) co_return std::nullopt;
+  if (status != 200) throw failure_of_status(status, std::string(path), answer);
+  Document document;
+  if (!document.parse(answer)) throw no_engine_answer("no JSON at " + std::string(path));
+  co_return document;
+}
+
+Task<EngineInfo> ask_models(HttpClient& client, const std::string& wanted, const std::vector<HttpHeader>& headers) {
+  EngineInfo info{.model = wanted};
+  const std::optional<Document> document = co_await ask_json(client, "GET", "/v1/models", {}, headers);
+  if (!document) co_return info;
+  std::string names;
+  for (const Value& model : document->root()["data"].items()) {
+    const std::string_view name = model["id"].text();
+    names.append(names.empty() ? "" : ", ").append(name);
+    if (!info.model.empty() && name != info.model) continue;
+    info.model = name;
+    info.context = whole_of(model["max_model_len"]);
+    co_return info;
+  }
+  if (!wanted.empty() && !names.empty()) {
+    throw EngineFailure(EngineFailure::Kind::other,
+                        "the engine at " + client.address().url() + " has no model '" + wanted + "', but " + names);
+  }
+  co_return info;
+}
+
+Task<std::optional<std::vector<TokenId>>> ask_tokenize(HttpClient& client, std::string_view body,
+                                                       const std::vector<HttpHeader>& headers) {
+  const std::optional<Document> document = co_await ask_json(client, "POST", "/tokenize", body, headers);
+  if (!document || !document->root()["tokens"].is_sequence()) co_return std::nullopt;
+  co_return ids_of(document->root()["tokens"]);
+}
+
+Task<> ask_health(HttpClient& client, std::string_view path, const std::vector<HttpHeader>& headers) {
+  const std::unique_ptr<HttpReply> reply = co_await client.send("GET", path, {}, headers);
+  const std::string body = co_await reply->read_all();
+  if (reply->status() == 200) co_return;
+  throw EngineFailure(EngineFailure::Kind::status,
+                      "the engine at " + client.address().url() + " is not ready: " + message_of(body),
+                      reply->status());
+}
+
+EngineStream::EngineStream(std::unique_ptr<HttpReply> reply, bool has_grammar, Framing framing)
+    : reply_(std::move(reply)), has_grammar_(has_grammar), framing_(framing) {}
 
 Task<> EngineStream::accept() {
   if (reply_->status() == 200) co_return;
   const std::string body = co_await reply_->read_all();
-  throw EngineFailure(EngineFailure::Kind::status,
-                      "the engine answered " + std::to_string(reply_->status()) + ": " + message_of(body),
-                      reply_->status());
+  const std::string message = message_of(body);
+  throw engine_said("the engine answered " + std::to_string(reply_->status()) + ": ", message, reply_->status(),
+                    has_grammar_);
 }
 
 void EngineStream::take(std::string_view data) {
@@ -61,8 +150,9 @@ void EngineStream::take(std::string_view data) {
     throw no_engine_answer("an event that is not JSON: " + std::string(data.substr(0, kMostOfAnError)));
   const Value event = document.root();
   const Value error = event["error"];
-  if (!error.is_undefined() && !error.is_none())
-    throw EngineFailure(EngineFailure::Kind::status, "the engine failed: " + message_of(std::string(data)));
+  if (!error.is_undefined() && !error.is_none()) {
+    throw engine_said("the engine failed: ", message_of(std::string(data)), 0, has_grammar_);
+  }
   events_.push_back(event);
 }
 

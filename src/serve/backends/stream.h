@@ -7,22 +7,44 @@
 #include <vector>
 
 #include "parlance/json.h"
+#include "serve/backends/backend.h"
 #include "serve/http/client.h"
 #include "serve/http/event_reader.h"
 
 namespace parlance::serve {
 
 EngineFailure no_engine_answer(const std::string& what);
+/// The failure for an error that an engine told in these words, which are about the request's grammar, if it had one
+/// and they name grammars.
+EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status, bool has_grammar);
 std::optional<double> number_of(Value value);
 std::optional<std::int64_t> whole_of(Value value);
 /// The header for a key; none without one.
 std::vector<HttpHeader> bearer(const std::string& api_key);
 
+/// An item of a list; undefined if it has no such.
+Value item_of(Value list, std::size_t at);
+/// Ids as JSON.
+std::string ids_json(std::span<const TokenId> ids);
+/// The ids of a list. Throws EngineFailure if it has anything else.
+std::vector<TokenId> ids_of(Value list);
+/// A JSON answer of an engine; nothing if it has no such route. Throws EngineFailure.
+Task<std::optional<Document>> ask_json(HttpClient& client, std::string_view method, std::string_view path,
+                                       std::string_view body, const std::vector<HttpHeader>& headers);
+/// GET /v1/models: the model named `wanted`, or the first. Throws EngineFailure.
+Task<EngineInfo> ask_models(HttpClient& client, const std::string& wanted, const std::vector<HttpHeader>& headers);
+/// POST /tokenize, whose answer has `tokens`; nothing if there is no such route. Throws EngineFailure.
+Task<std::optional<std::vector<TokenId>>> ask_tokenize(HttpClient& client, std::string_view body,
+                                                       const std::vector<HttpHeader>& headers);
+/// GET /health. Throws EngineFailure unless it is 200.
+Task<> ask_health(HttpClient& client, std::string_view path, const std::vector<HttpHeader>& headers);
+
 class EngineStream {
  public:
   /// Events that are lines of data (server-sent events), or lines as they are (NDJSON).
   enum class Framing : std::uint8_t { events, lines };
-  explicit EngineStream(std::unique_ptr<HttpReply> reply, Framing framing = Framing::events);
+  /// `has_grammar`: the request had one, so that an error may be about it.
+  explicit EngineStream(std::unique_ptr<HttpReply> reply, bool has_grammar = false, Framing framing = Framing::events);
 
   /// Throws EngineFailure if the answer is an error, with what the engine said.
   Task<> accept();
@@ -37,7 +59,8 @@ class EngineStream {
   void take(std::string_view data);
 
   std::unique_ptr<HttpReply> reply_;
-  Framing framing_;
+  const bool has_grammar_;
+  const Framing framing_;
   EventReader reader_;
   std::deque<Document> documents_;
   std::vector<Value> events_;

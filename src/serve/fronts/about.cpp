@@ -1,6 +1,7 @@
 // What the gateway says of itself: its models, its health, its counts.
 #include "parlance/json_writer.h"
 #include "serve/fronts/routes.h"
+#include "serve/models/engine.h"
 
 namespace parlance::serve {
 
@@ -27,12 +28,13 @@ Task<> ready(Call& call) {
     std::string why;
     try {
       co_await model->backend->check();
+      co_await check_engine(*model);
     } catch (const EngineFailure& failure) {
       why = failure.what();
     }
     if (why.empty()) continue;
-    co_await refuse(call.exchange, ReplyApi::openai,
-                    {.status = 503, .message = model->name + ": " + why, .code = "not_ready"});
+    const ReplyApiError error{.status = 503, .message = model->name + ": " + why, .code = "not_ready"};
+    co_await refuse(call.exchange, ReplyApi::openai, error);
     co_return;
   }
   co_await call.exchange.answer(200, "application/json", R"({"status": "ready"})");

@@ -52,20 +52,26 @@ Answer::Answer(const Chat& chat, Turn& of) : turn(of), writer(chat.api.api, writ
 void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens) {
   const Tokenizer& tokenizer = *chat.model.tokenizer;
   for (const SampledToken& token : tokens) {
-    const std::string text = tokenizer.token_text(token.id);
+    const std::string text = token.id < 0 ? token.text : tokenizer.token_text(token.id);
     std::vector<std::string> texts;
     std::vector<ReplyLogprob::Alternative> top;
-    for (const TokenAlternative& other : token.alternatives) texts.push_back(tokenizer.token_text(other.id));
+    for (const TokenAlternative& other : token.alternatives)
+      texts.push_back(other.id < 0 ? other.text : tokenizer.token_text(other.id));
     for (std::size_t i = 0; i < texts.size(); ++i) top.push_back({texts[i], token.alternatives[i].logprob});
     const ReplyLogprob one{.token = text, .logprob = token.logprob.value_or(0), .top = top};
     writer.add_logprobs(std::span(&one, 1));
   }
 }
 
+/// Engines that give text alone have only their own count.
+std::int64_t sampled_by(const Turn& turn) {
+  return turn.sampled().empty() ? turn.end().sampled_tokens : static_cast<std::int64_t>(turn.sampled().size());
+}
+
 ReplyUsage usage_of(const Turn& turn) {
   const auto input = static_cast<std::int64_t>(turn.prompt_tokens());
   return {.input_tokens = input,
-          .output_tokens = static_cast<std::int64_t>(turn.sampled().size()),
+          .output_tokens = sampled_by(turn),
           .cached_tokens = turn.end().evaluated ? std::max<std::int64_t>(0, input - *turn.end().evaluated)
                                                 : static_cast<std::int64_t>(turn.prompt().reused),
           .reasoning_tokens = static_cast<std::int64_t>(turn.reasoning_tokens())};
@@ -128,7 +134,7 @@ void count(Gateway& gateway, const Chat& chat, const Turn& turn) {
   metrics.tokens.add("kind=\"prompt\"", turn.prompt_tokens());
   metrics.tokens.add("kind=\"reused\"", turn.prompt().reused);
   metrics.tokens.add("kind=\"evaluated\"", static_cast<std::uint64_t>(turn.end().evaluated.value_or(0)));
-  metrics.tokens.add("kind=\"sampled\"", turn.sampled().size());
+  metrics.tokens.add("kind=\"sampled\"", static_cast<std::uint64_t>(sampled_by(turn)));
   metrics.first_token.add(std::chrono::duration<double>(turn.times().first_token).count());
   for (const ReplyDiagnostic& fault : turn.message().diagnostics)
     metrics.malformed.add("fault=\"" + std::string(name_of(fault.fault)) + "\"");
@@ -137,7 +143,7 @@ void count(Gateway& gateway, const Chat& chat, const Turn& turn) {
     line.number("prompt_tokens", static_cast<std::int64_t>(turn.prompt_tokens()));
     line.number("reused", static_cast<std::int64_t>(turn.prompt().reused));
     if (turn.end().evaluated) line.number("evaluated", *turn.end().evaluated);
-    line.number("sampled", static_cast<std::int64_t>(turn.sampled().size()));
+    line.number("sampled", sampled_by(turn));
   });
 }
 

@@ -6,6 +6,7 @@
 #include "parlance/json_writer.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
+#include "serve/models/engine.h"
 #include "serve/random_id.h"
 #include "serve/turn/characters.h"
 
@@ -134,13 +135,16 @@ Task<CompletionText> complete_once(const Completion& asked, const std::vector<To
     if (!piece.empty()) co_await take(piece);
     co_return !stops.found();
   };
+  std::string text;
+  for (const TokenId id : prompt) text += asked.model->tokenizer->token_text(id);
   const Generation generation{.ids = prompt,
-                              .text = {},
+                              .text = text,
                               .sampling = asked.sampling,
                               .stops = asked.model->stop_ids,
+                              .stop_texts = asked.model->stop_texts,
                               .choice = choice,
                               .logprobs = asked.logprobs};
-  const GenerationEnd end = co_await asked.model->backend->generate(generation, sink);
+  const GenerationEnd end = co_await generate(*asked.model, generation, sink);
   made.length = end.length;
   std::string rest(stops.add(characters.rest()));
   rest += stops.rest();

@@ -24,6 +24,30 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
+namespace {
+
+/// "?a=b&c" as pairs.
+std::vector<std::pair<std::string, std::string>> settings_of(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> all;
+  while (!query.empty()) {
+    query.remove_prefix(1);
+    const std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(one.size());
+    const std::size_t equals = std::min(one.find('='), one.size());
+    all.emplace_back(one.substr(0, equals), one.substr(std::min(equals + 1, one.size())));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string HttpAddress::setting(std::string_view name) const {
+  for (const auto& [given, value] : settings) {
+    if (given == name) return value;
+  }
+  return {};
+}
+
 Result<HttpAddress> HttpAddress::parse(std::string_view url) {
   constexpr std::string_view kScheme = "http://";
   const Error wrong = Error(ErrorCode::usage, "'" + std::string(url) + "' is no address of an engine")
@@ -31,6 +55,9 @@ Result<HttpAddress> HttpAddress::parse(std::string_view url) {
   if (!url.starts_with(kScheme)) return wrong;
   url.remove_prefix(kScheme.size());
   HttpAddress made;
+  const std::size_t question = std::min(url.find('?'), url.size());
+  made.settings = settings_of(url.substr(question));
+  url = url.substr(0, question);
   const std::size_t slash = std::min(url.find('/'), url.size());
   made.path = std::string(url.substr(slash));
   while (made.path.ends_with('/')) made.path.pop_back();
@@ -54,6 +81,9 @@ std::string_view name_of(EngineFailure::Kind kind) {
     case EngineFailure::Kind::stalled: return "stalled";
     case EngineFailure::Kind::garbage: return "garbage";
     case EngineFailure::Kind::status: return "status";
+    case EngineFailure::Kind::grammar: return "grammar";
+    case EngineFailure::Kind::unfit: return "unfit";
+    case EngineFailure::Kind::other: return "other_model";
   }
   return "";
 }

@@ -14,15 +14,19 @@
 
 namespace parlance::serve {
 
-/// Where an engine listens: http://HOST[:PORT][/PATH]
+/// Where an engine listens: http://HOST[:PORT][/PATH][?NAME=VALUE&…]
 struct HttpAddress {
   std::string host;
   std::string port = "80";
   std::string path;  ///< without a '/' at the end
+  /// Settings of ours for the engine, which it does not see.
+  std::vector<std::pair<std::string, std::string>> settings{};
 
   /// Fails with usage.
   static Result<HttpAddress> parse(std::string_view url);
   std::string url() const { return "http://" + host + ":" + port + path; }
+  /// "" if it is not set.
+  std::string setting(std::string_view name) const;
 };
 
 /// How an engine failed.
@@ -34,17 +38,22 @@ class EngineFailure : public std::exception {
     stalled,  ///< nothing came for too long
     garbage,  ///< the answer is not what the engine's API says
     status,   ///< the engine answered with an error
+    grammar,  ///< it refuses the grammar of the request
+    unfit,    ///< the request was not sent, since this engine cannot do what it asks for
+    other,    ///< it runs another model
   };
-  EngineFailure(Kind kind, std::string message, unsigned status = 0)
-      : kind_(kind), message_(std::move(message)), status_(status) {}
+  EngineFailure(Kind kind, std::string message, unsigned status = 0, std::string code = {})
+      : kind_(kind), message_(std::move(message)), status_(status), code_(std::move(code)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   Kind kind() const { return kind_; }
-  unsigned status() const { return status_; }  ///< of an answer that is an error, else 0
+  unsigned status() const { return status_; }        ///< of an answer that is an error, else 0
+  const std::string& code() const { return code_; }  ///< for clients; "": the kind says it
 
  private:
   Kind kind_;
   std::string message_;
   unsigned status_;
+  std::string code_;
 };
 std::string_view name_of(EngineFailure::Kind kind);
 

@@ -27,6 +27,7 @@ Result<void> complete(ServedModel& model) {
   if (!stops) return stops.error();
   model.stops = std::move(*stops);
   for (const StopToken& stop : model.stops) {
+    model.stop_texts.push_back(stop.text);
     if (stop.id >= 0) model.stop_ids.push_back(stop.id);
   }
   return {};

@@ -18,10 +18,12 @@ struct ServedModel {
   std::unique_ptr<Tokenizer> tokenizer;
   std::vector<StopToken> stops{};
   std::vector<TokenId> stop_ids{};
+  std::vector<std::string> stop_texts{};  ///< those of all `stops`
   std::vector<bool> control{};  ///< by id: the token is a control token, as ReplyParser::feed_token() takes it
   RenderOptions render{};
   std::function<CivilTime()> clock{};  ///< null: the time of `render`
   TokenizeOptions tokenize{};
+  bool check_tokenizer = true;  ///< compare it with the engine's
   mutable GrammarCache grammars{};
 
   bool is_control(TokenId id) const {

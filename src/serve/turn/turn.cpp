@@ -1,6 +1,7 @@
 // One reply. Begin reading at Turn::plan, then at Turn::run.
 #include "serve/turn/turn.h"
 
+#include "serve/models/engine.h"
 #include "serve/turn/stop_finder.h"
 
 namespace parlance::serve {
@@ -30,6 +31,18 @@ Result<GrammarText> grammar_for(const ServedModel& model, const ChatRequest& req
   return grammar_in(model, std::move(*wanted), !request.conversation.tools().items().empty(), start, *syntax);
 }
 
+/// The schema of a reply that is to be JSON and no more, for an engine that takes only that.
+Result<std::string> schema_for(const ServedModel& model, const ChatRequest& request, const ReplyStart& start) {
+  const BackendFacts& facts = model.backend->facts();
+  if (facts.grammar || !facts.takes_schema) return std::string();
+  const Result<GrammarOptions> wanted = grammar_options(request, start);
+  if (!wanted) return wanted.error();
+  const bool calls = !request.conversation.tools().items().empty() && wanted->choice != ToolChoice::none;
+  if (calls) return std::string();
+  if (wanted->response.kind == ResponseFormat::Kind::json_object) return std::string(R"({"type": "object"})");
+  return wanted->response.kind == ResponseFormat::Kind::json_schema ? wanted->response.schema : std::string();
+}
+
 }  // namespace
 
 void TokenPieces::add(const SampledToken& token, ReplyParser& parser, ReplySink sink) {
@@ -56,10 +69,13 @@ Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatReque
   if (!start) return start.error();
   Result<std::shared_ptr<const std::string>> grammar = grammar_for(model, request, *start);
   if (!grammar) return grammar.error();
+  Result<std::string> schema = schema_for(model, request, *start);
+  if (!schema) return schema.error();
   Result<PreparedPrompt> prompt = prepare_prompt(model, store, request, settings.hints, settings.new_session);
   if (!prompt) return prompt.error();
   Turn made(model, std::move(*start), std::move(*prompt), std::move(settings));
   made.grammar_ = std::move(*grammar);
+  made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
   return made;
 }
@@ -69,6 +85,7 @@ Turn Turn::another(unsigned choice) const {
   settings.choice = choice;
   Turn made(*model_, start_, prompt_.copy(), std::move(settings));
   made.grammar_ = grammar_;
+  made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
   return made;
 }
@@ -76,10 +93,13 @@ Turn Turn::another(unsigned choice) const {
 Generation Turn::generation() const {
   const std::span<const TokenId> ids = prompt_.session.ids();
   return {.ids = {ids.begin(), ids.end()},
-          .text = {},
+          .text = prompt_.session.text(),
+          .forgeable = !prompt_.session.guarded().empty(),
           .grammar = grammar_,
+          .schema = schema_,
           .sampling = settings_.sampling,
           .stops = model_->stop_ids,
+          .stop_texts = model_->stop_texts,
           .choice = settings_.choice,
           .logprobs = settings_.logprobs};
 }
@@ -124,7 +144,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
     co_return !stops.found();
   };
   const Generation asked = generation();
-  end_ = co_await model_->backend->generate(asked, sink);
+  end_ = co_await generate(*model_, asked, sink);
   pieces.finish(parser, read);
   parser.finish(read);
   stops.finish(passed);

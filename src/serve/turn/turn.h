@@ -99,6 +99,7 @@ class Turn {
   PreparedPrompt prompt_;
   TurnSettings settings_;
   std::shared_ptr<const std::string> grammar_;
+  std::string schema_;
   std::size_t prompt_tokens_ = 0;
   ReplyMessage message_;
   std::string written_;    ///< the reply without its reasoning and its end

@@ -1,0 +1,39 @@
+// Reads the ends of streams of /v1/completions.
+#include "serve/backends/completions_wire.h"
+
+#include <algorithm>
+
+namespace parlance::serve {
+
+void write_most_tokens(JsonWriter& body, const Generation& generation, const EngineInfo& info) {
+  constexpr std::int64_t kUnknown = 4096;
+  if (generation.sampling.find(Setting::max_tokens) != nullptr) return;
+  const auto prompt = static_cast<std::int64_t>(generation.ids.size());
+  body.number("max_tokens", info.context ? std::max<std::int64_t>(1, *info.context - prompt) : kUnknown);
+}
+
+void CompletionsEnd::read(Value event) {
+  const Value reason = item_of(event["choices"], 0)["finish_reason"], usage = event["usage"];
+  if (reason.is_string()) {
+    finished_ = true;
+    end_.length = reason.text() == "length";
+  }
+  if (!usage.is(Kind::dict)) return;
+  end_.prompt_tokens = whole_of(usage["prompt_tokens"]).value_or(end_.prompt_tokens);
+  end_.sampled_tokens = whole_of(usage["completion_tokens"]).value_or(end_.sampled_tokens);
+  cached_ = whole_of(usage["prompt_tokens_details"]["cached_tokens"]);
+}
+
+GenerationEnd CompletionsEnd::take(const Generation& generation) const {
+  GenerationEnd end = end_;
+  if (end.prompt_tokens == 0) end.prompt_tokens = static_cast<std::int64_t>(generation.ids.size());
+  if (cached_) end.evaluated = end.prompt_tokens - *cached_;
+  return end;
+}
+
+GenerationEnd CompletionsEnd::checked(const Generation& generation, const HttpAddress& address) const {
+  if (finished_) return take(generation);
+  throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address.url() + " ended its answer too early");
+}
+
+}  // namespace parlance::serve

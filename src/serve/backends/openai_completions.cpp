@@ -1,0 +1,159 @@
+// Any server with OpenAI's POST /v1/completions: prompts as ids where it takes them, else as text; replies as text.
+//
+// Settings in the URL: ids=never (prompts are always text), grammar=gbnf (the member `grammar`, as llama.cpp's server
+// has it), grammar=structural-tag (`structured_outputs`, as vLLM has it).
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "parlance/json.h"
+#include "serve/backends/completions_wire.h"
+
+namespace parlance::serve {
+
+constexpr BackendFacts kOpenAiCompletions = {
+    .name = "openai-completions",
+    .gives_ids = false,
+    .grammar = std::nullopt,
+    .sentence =
+        "any server with /v1/completions: ids in where it takes them (?ids=never: text), text out, no grammar "
+        "(?grammar=gbnf or ?grammar=structural-tag, if it takes them as llama.cpp or vLLM do)"};
+
+namespace {
+
+constexpr std::string_view kOpenAiNames[kSettings] = {
+    "max_tokens",        "temperature",        "top_p", "top_k",      "min_p",      "",           "presence_penalty",
+    "frequency_penalty", "repetition_penalty", "seed",  "logit_bias", "ignore_eos", "min_tokens",
+};
+
+constexpr std::size_t kMostStopTexts = 4;  // OpenAI takes no more
+
+/// The text of an event's choice: one token each where logprobs tell them apart.
+void read_text_tokens(Value choice, unsigned alternatives, std::vector<SampledToken>& into) {
+  const std::string_view text = choice["text"].text();
+  const std::span<const Value> texts = choice["logprobs"]["tokens"].items();
+  const Value own = choice["logprobs"]["token_logprobs"], top = choice["logprobs"]["top_logprobs"];
+  std::string all;
+  for (const Value& one : texts) all += one.text();
+  if (texts.empty() || all != text) {
+    if (!text.empty()) into.push_back({.id = -1, .text = std::string(text)});
+    return;
+  }
+  for (std::size_t number = 0; number < texts.size(); ++number) {
+    SampledToken token{.id = -1, .text = std::string(texts[number].text()), .logprob = number_of(item_of(own, number))};
+    for (const DictEntry& other : item_of(top, number).members()) {
+      if (token.alternatives.size() >= alternatives) break;
+      token.alternatives.push_back(
+          {.id = -1, .text = std::string(other.key.text()), .logprob = number_of(other.value).value_or(0)});
+    }
+    into.push_back(std::move(token));
+  }
+}
+
+class OpenAiCompletions final : public Backend {
+ public:
+  explicit OpenAiCompletions(BackendOptions options)
+      : client_(options.address, options.limits),
+        headers_(bearer(options.api_key)),
+        wanted_(std::move(options.model)),
+        ids_never_(options.address.setting("ids") == "never"),
+        by_ids_(!ids_never_) {
+    const std::string grammar = options.address.setting("grammar");
+    for (const GrammarSyntax syntax : {GrammarSyntax::gbnf, GrammarSyntax::structural_tag}) {
+      if (grammar == name_of(syntax)) as_ids_.grammar = as_text_.grammar = syntax;
+    }
+    as_text_.takes_ids = false;
+  }
+
+  const BackendFacts& facts() const override { return by_ids_ ? as_ids_ : as_text_; }
+  const HttpAddress& address() const override { return client_.address(); }
+
+  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
+    const std::shared_ptr<const EngineInfo> known = info();
+    const std::string body = body_of(generation, known ? *known : EngineInfo{.model = wanted_});
+    std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/v1/completions", body, headers_);
+    EngineStream stream(std::move(reply), generation.grammar != nullptr);
+    co_await stream.accept();
+    CompletionsEnd end;
+    std::vector<SampledToken> tokens;
+    while (co_await stream.next()) {
+      tokens.clear();
+      for (const Value event : stream.events()) {
+        end.read(event);
+        read_text_tokens(item_of(event["choices"], 0), generation.logprobs.value_or(0), tokens);
+      }
+      if (!tokens.empty() && !co_await sink(tokens)) co_return end.take(generation);
+    }
+    co_return end.checked(generation, address());
+  }
+
+  /// Many such servers have no route for their health.
+  Task<> check() override {
+    const std::unique_ptr<HttpReply> reply = co_await client_.send("GET", "/v1/models", {}, headers_);
+    const std::string body = co_await reply->read_all();
+    if (reply->status() == 200 || reply->status() == 404) co_return;
+    throw EngineFailure(EngineFailure::Kind::status, "the engine at " + address().url() + " is not ready: " + body,
+                        reply->status());
+  }
+
+  /// Also finds out whether it takes ids: a token is sampled for that.
+  Task<EngineInfo> ask() override {
+    const EngineInfo made = co_await ask_models(client_, wanted_, headers_);
+    if (ids_never_) co_return made;
+    JsonWriter body('{');
+    body.text("model", made.model).raw("prompt", "[1]").number("max_tokens", 1);
+    const std::string text = body.take();
+    const std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/v1/completions", text, headers_);
+    const std::string answer = co_await reply->read_all();
+    const unsigned status = reply->status();
+    if (status == 200 || status == 400 || status == 422) by_ids_ = status == 200;
+    co_return made;
+  }
+
+  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override {
+    JsonWriter body('{');
+    body.text("content", text).text("prompt", text);  // as llama.cpp's server, and as vLLM
+    body.raw("add_special", "false").raw("parse_special", "true").raw("add_special_tokens", "false");
+    const std::string asked = body.take();
+    std::optional<std::vector<TokenId>> ids;
+    try {
+      ids = co_await ask_tokenize(client_, asked, headers_);
+    } catch (const EngineFailure& failure) {
+      if (failure.kind() != EngineFailure::Kind::status) throw;
+    }
+    co_return ids;
+  }
+
+ private:
+  std::string body_of(const Generation& generation, const EngineInfo& known) const {
+    JsonWriter body('{');
+    body.text("model", known.model);
+    by_ids_ ? body.raw("prompt", ids_json(generation.ids)) : body.text("prompt", generation.text);
+    body.raw("stream", "true").raw("stream_options", R"({"include_usage": true})");
+    write_most_tokens(body, generation, known);
+    generation.sampling.write(body, kOpenAiNames, generation.choice);
+    JsonWriter stops('[');
+    for (const std::string& stop : generation.stop_texts.first(std::min(kMostStopTexts, generation.stop_texts.size())))
+      stops.item_text(stop);
+    if (!generation.stop_texts.empty()) body.raw("stop", stops.take());
+    if (generation.logprobs) body.number("logprobs", *generation.logprobs);
+    if (!generation.grammar) return body.take();
+    if (as_ids_.grammar == GrammarSyntax::gbnf) return body.text("grammar", *generation.grammar).take();
+    return body.raw("structured_outputs", JsonWriter('{').text("structural_tag", *generation.grammar).take()).take();
+  }
+
+  HttpClient client_;
+  std::vector<HttpHeader> headers_;
+  std::string wanted_;
+  const bool ids_never_;
+  std::atomic<bool> by_ids_;
+  BackendFacts as_ids_ = kOpenAiCompletions, as_text_ = kOpenAiCompletions;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> open_openai_completions(BackendOptions options) {
+  return std::make_unique<OpenAiCompletions>(std::move(options));
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,152 @@
+// SGLang: POST /generate with `input_ids`, which gives ids: in each event all so far, or, with its
+// --incremental-streaming-output, the new ones.
+#include "parlance/json.h"
+#include "serve/backends/backend.h"
+#include "serve/backends/stream.h"
+
+namespace parlance::serve {
+
+constexpr BackendFacts kSglang = {.name = "sglang",
+                                  .grammar = GrammarSyntax::structural_tag,
+                                  .sentence = "SGLang: ids both ways, structural tags, its prefix cache"};
+
+namespace {
+
+/// The names of sampling_params, in the order of Setting.
+constexpr std::string_view kSglangNames[kSettings] = {
+    "max_new_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "",
+    "presence_penalty",
+    "frequency_penalty",
+    "repetition_penalty",
+    "sampling_seed",
+    "logit_bias",
+    "ignore_eos",
+    "min_new_tokens",
+};
+
+std::string sglang_body(const Generation& generation) {
+  JsonWriter sampling('{');
+  // Without it there would be 128 tokens; null is what the context has left.
+  if (generation.sampling.find(Setting::max_tokens) == nullptr) sampling.null("max_new_tokens");
+  sampling.raw("stop_token_ids", ids_json(generation.stops)).raw("skip_special_tokens", "false");
+  sampling.raw("spaces_between_special_tokens", "false").raw("no_stop_trim", "true");
+  generation.sampling.write(sampling, kSglangNames, generation.choice);
+  if (generation.grammar) sampling.text("structural_tag", *generation.grammar);
+  JsonWriter body('{');
+  body.raw("input_ids", ids_json(generation.ids)).raw("sampling_params", sampling.take()).raw("stream", "true");
+  if (generation.logprobs) body.raw("return_logprob", "true").number("top_logprobs_num", *generation.logprobs);
+  return body.take();
+}
+
+/// [logprob, id, text]
+TokenAlternative logprob_in(Value triple) {
+  return {.id = static_cast<TokenId>(whole_of(item_of(triple, 1)).value_or(-1)),
+          .logprob = number_of(item_of(triple, 0)).value_or(0)};
+}
+
+/// Finds the new tokens of each event.
+class SglangReader {
+ public:
+  SglangReader(unsigned alternatives, bool has_grammar) : alternatives_(alternatives), has_grammar_(has_grammar) {}
+
+  void read(Value event, std::vector<SampledToken>& into) {
+    const Value meta = event["meta_info"];
+    if (!event["output_ids"].is_sequence() || !meta.is(Kind::dict)) throw no_engine_answer("no output_ids");
+    const std::vector<TokenId> ids = ids_of(event["output_ids"]);
+    // The count of all tokens so far says how many of these are new.
+    const auto all = static_cast<std::size_t>(whole_of(meta["completion_tokens"]).value_or(0));
+    const std::size_t fresh = all > seen_ ? all - seen_ : 0;
+    if (fresh > ids.size()) throw no_engine_answer("fewer output_ids than its completion_tokens say");
+    const Value own = meta["output_token_logprobs"], top = meta["output_top_logprobs"];
+    for (std::size_t back = fresh; back > 0; --back) {
+      SampledToken token{.id = ids[ids.size() - back]};
+      if (const Value one = from_end(own, back); one.is_sequence()) token.logprob = number_of(item_of(one, 0));
+      for (const Value& other : from_end(top, back).items()) {
+        if (token.alternatives.size() < alternatives_) token.alternatives.push_back(logprob_in(other));
+      }
+      into.push_back(std::move(token));
+    }
+    seen_ += fresh;
+    read_end(meta);
+  }
+
+  bool finished() const { return finished_; }
+  const GenerationEnd& end() const { return end_; }
+
+ private:
+  static Value from_end(Value list, std::size_t back) {
+    const std::span<const Value> items = list.items();
+    return back <= items.size() ? items[items.size() - back] : Value();
+  }
+
+  void read_end(Value meta) {
+    end_.sampled_tokens = static_cast<std::int64_t>(seen_);
+    end_.prompt_tokens = whole_of(meta["prompt_tokens"]).value_or(0);
+    if (const auto cached = whole_of(meta["cached_tokens"])) end_.evaluated = end_.prompt_tokens - *cached;
+    const Value reason = meta["finish_reason"];
+    if (!reason.is(Kind::dict)) return;
+    if (reason["type"].text() == "abort") {
+      throw engine_said("the engine gave the request up: ", std::string(reason["message"].text()),
+                        static_cast<unsigned>(whole_of(reason["status_code"]).value_or(0)), has_grammar_);
+    }
+    finished_ = true;
+    end_.length = reason["type"].text() == "length";
+  }
+
+  const unsigned alternatives_;
+  const bool has_grammar_;
+  std::size_t seen_ = 0;
+  bool finished_ = false;
+  GenerationEnd end_;
+};
+
+class Sglang final : public Backend {
+ public:
+  explicit Sglang(BackendOptions options)
+      : client_(options.address, options.limits),
+        headers_(bearer(options.api_key)),
+        wanted_(std::move(options.model)) {}
+
+  const BackendFacts& facts() const override { return kSglang; }
+  const HttpAddress& address() const override { return client_.address(); }
+
+  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
+    const std::string body = sglang_body(generation);
+    std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/generate", body, headers_);
+    EngineStream stream(std::move(reply), generation.grammar != nullptr);
+    co_await stream.accept();
+    SglangReader reader(generation.logprobs.value_or(0), generation.grammar != nullptr);
+    std::vector<SampledToken> tokens;
+    while (co_await stream.next()) {
+      tokens.clear();
+      for (const Value event : stream.events()) reader.read(event, tokens);
+      if (!tokens.empty() && !co_await sink(tokens)) co_return reader.end();
+    }
+    if (reader.finished()) co_return reader.end();
+    throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");
+  }
+
+  Task<> check() override { return ask_health(client_, "/health", headers_); }
+  Task<EngineInfo> ask() override { return ask_models(client_, wanted_, headers_); }
+
+  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override {
+    const std::string body = JsonWriter('{').text("prompt", text).raw("add_special_tokens", "false").take();
+    co_return co_await ask_tokenize(client_, body, headers_);
+  }
+
+ private:
+  HttpClient client_;
+  std::vector<HttpHeader> headers_;
+  std::string wanted_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> open_sglang(BackendOptions options) { return std::make_unique<Sglang>(std::move(options)); }
+
+}  // namespace parlance::serve

@@ -1,0 +1,120 @@
+// vLLM: POST /v1/completions with `prompt` as ids, which gives ids with `return_token_ids`.
+#include <algorithm>
+
+#include "parlance/json.h"
+#include "serve/backends/backend.h"
+#include "serve/backends/completions_wire.h"
+#include "serve/backends/stream.h"
+
+namespace parlance::serve {
+
+constexpr BackendFacts kVllm = {
+    .name = "vllm",
+    .grammar = GrammarSyntax::structural_tag,
+    .sentence = "vLLM: ids both ways, structural tags; cached tokens with its --enable-prompt-tokens-details"};
+
+namespace {
+
+/// The names of /v1/completions, in the order of Setting.
+constexpr std::string_view kVllmNames[kSettings] = {
+    "max_tokens",        "temperature",        "top_p", "top_k",      "min_p",      "",           "presence_penalty",
+    "frequency_penalty", "repetition_penalty", "seed",  "logit_bias", "ignore_eos", "min_tokens",
+};
+
+std::string vllm_body(const Generation& generation, const EngineInfo& info) {
+  JsonWriter body('{');
+  if (!info.model.empty()) body.text("model", info.model);
+  body.raw("prompt", ids_json(generation.ids));
+  body.raw("stream", "true").raw("stream_options", R"({"include_usage": true})").raw("return_token_ids", "true");
+  body.raw("skip_special_tokens", "false").raw("stop_token_ids", ids_json(generation.stops));
+  write_most_tokens(body, generation, info);
+  generation.sampling.write(body, kVllmNames, generation.choice);
+  if (generation.logprobs) body.number("logprobs", *generation.logprobs).raw("return_tokens_as_token_ids", "true");
+  if (generation.grammar)
+    body.raw("structured_outputs", JsonWriter('{').text("structural_tag", *generation.grammar).take());
+  return body.take();
+}
+
+/// "token_id:17"
+TokenId id_in(std::string_view text) {
+  constexpr std::string_view kBefore = "token_id:";
+  if (!text.starts_with(kBefore)) return -1;
+  TokenId id = 0;
+  for (const char c : text.substr(kBefore.size()))
+    id = c >= '0' && c <= '9' && id < 100'000'000 ? id * 10 + c - '0' : -1;
+  return id;
+}
+
+/// The tokens of one choice of an event, with their logprobs where it has them.
+void read_vllm_tokens(Value choice, unsigned alternatives, std::vector<SampledToken>& into) {
+  const Value logprobs = choice["logprobs"];
+  const std::span<const Value> own = logprobs["token_logprobs"].items(), top = logprobs["top_logprobs"].items();
+  std::size_t number = 0;
+  for (const TokenId id : ids_of(choice["token_ids"])) {
+    SampledToken token{.id = id};
+    if (number < own.size()) token.logprob = number_of(own[number]);
+    if (number < top.size()) {
+      for (const DictEntry& other : top[number].members())
+        token.alternatives.push_back({.id = id_in(other.key.text()), .logprob = number_of(other.value).value_or(0)});
+    }
+    // The token itself comes first there, however likely it was.
+    std::stable_sort(token.alternatives.begin(), token.alternatives.end(),
+                     [](const auto& a, const auto& b) { return a.logprob > b.logprob; });
+    token.alternatives.resize(std::min<std::size_t>(token.alternatives.size(), alternatives));
+    into.push_back(std::move(token));
+    ++number;
+  }
+}
+
+class Vllm final : public Backend {
+ public:
+  explicit Vllm(BackendOptions options)
+      : client_(options.address, options.limits),
+        headers_(bearer(options.api_key)),
+        wanted_(std::move(options.model)) {}
+
+  const BackendFacts& facts() const override { return kVllm; }
+  const HttpAddress& address() const override { return client_.address(); }
+
+  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
+    const std::shared_ptr<const EngineInfo> known = info();
+    const std::string body = vllm_body(generation, known ? *known : EngineInfo{.model = wanted_});
+    std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/v1/completions", body, headers_);
+    EngineStream stream(std::move(reply), generation.grammar != nullptr);
+    co_await stream.accept();
+    CompletionsEnd end;
+    std::vector<SampledToken> tokens;
+    while (co_await stream.next()) {
+      tokens.clear();
+      for (const Value event : stream.events()) {
+        end.read(event);
+        const Value choice = item_of(event["choices"], 0);
+        if (choice.is(Kind::dict) && !choice["token_ids"].is_sequence())
+          throw no_engine_answer("no token_ids: this vLLM does not know return_token_ids");
+        read_vllm_tokens(choice, generation.logprobs.value_or(0), tokens);
+      }
+      end.add(tokens.size());
+      if (!tokens.empty() && !co_await sink(tokens)) co_return end.take(generation);
+    }
+    co_return end.checked(generation, address());
+  }
+
+  Task<> check() override { return ask_health(client_, "/health", headers_); }
+  Task<EngineInfo> ask() override { return ask_models(client_, wanted_, headers_); }
+
+  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override {
+    const std::string body = JsonWriter('{').text("prompt", text).raw("add_special_tokens", "false").take();
+    co_return co_await ask_tokenize(client_, body, headers_);
+  }
+
+ private:
+  HttpClient client_;
+  std::vector<HttpHeader> headers_;
+  std::string wanted_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> open_vllm(BackendOptions options) { return std::make_unique<Vllm>(std::move(options)); }
+
+}  // namespace parlance::serve

@@ -1,0 +1,107 @@
+// Compares tokenizers. Begin reading at check_engine.
+#include "serve/models/engine.h"
+
+#include <algorithm>
+
+namespace parlance::serve {
+
+namespace {
+
+/// Words, digits, letters of two bytes, a sign of four: what tokenizers differ in.
+constexpr std::string_view kPlain = "Hello, world! The year 2026, 3.14 metres. Köln über\n\n  x_y don't 🙂 日本";
+
+/// The texts of control tokens one after the other: those that end a reply, and others of the vocabulary.
+std::string control_probe(const ServedModel& model) {
+  constexpr std::size_t kMost = 24;
+  std::vector<std::string_view> texts;
+  for (const StopToken& stop : model.stops) {
+    if (stop.id >= 0) texts.push_back(stop.text);
+  }
+  for (const AddedToken& token : model.tokenizer->facts().added) {
+    const bool plain = !token.lstrip && !token.rstrip && !token.single_word && !token.normalized;
+    if (texts.size() < kMost && token.control && plain) texts.push_back(token.text);
+  }
+  std::string all;
+  for (const std::string_view text : texts) all += text;
+  return all;
+}
+
+/// "5 ids differ, the first at 3: the engine has 17 ' x', this model 18 ' y'"
+std::string difference_of(const Tokenizer& tokenizer, const std::vector<TokenId>& theirs,
+                          const std::vector<TokenId>& ours) {
+  const auto shown = [&](const std::vector<TokenId>& ids, std::size_t at) {
+    if (at >= ids.size()) return std::string("none");
+    return std::to_string(ids[at]) + " '" + tokenizer.token_text(ids[at]) + "'";
+  };
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < std::max(theirs.size(), ours.size()); ++at) {
+    if (at < theirs.size() && at < ours.size() && theirs[at] == ours[at]) continue;
+    if (++count > kMost) continue;
+    text.append(count == 1 ? "" : "; ").append("token ").append(std::to_string(at)).append(" is ");
+    text.append(shown(theirs, at)).append(" there and ").append(shown(ours, at)).append(" here");
+  }
+  return count > kMost ? text + "; and " + std::to_string(count - kMost) + " more" : text;
+}
+
+/// Throws if the engine encodes the text otherwise. False: it does not tell.
+Task<bool> compare(const ServedModel& model, const std::string& text) {
+  std::vector<EncodedToken> tokens;
+  if (text.empty() || !model.tokenizer->encode(text, nullptr, tokens)) co_return true;
+  const std::optional<std::vector<TokenId>> theirs = co_await model.backend->tokenize(text);
+  if (!theirs) co_return false;
+  std::vector<TokenId> ours;
+  for (const EncodedToken& token : tokens) ours.push_back(token.id);
+  if (*theirs == ours) co_return true;
+  throw EngineFailure(EngineFailure::Kind::other,
+                      "the engine at " + model.backend->address().url() +
+                          " has another tokenizer than this model: " + difference_of(*model.tokenizer, *theirs, ours));
+}
+
+EngineFailure unfit(std::string message, std::string code) {
+  return {EngineFailure::Kind::unfit, std::move(message), 0, std::move(code)};
+}
+
+}  // namespace
+
+Task<std::vector<std::string>> check_engine(const ServedModel& model) {
+  std::vector<std::string> warnings;
+  EngineInfo info = co_await model.backend->ask();
+  const BackendFacts& facts = model.backend->facts();
+  if (!facts.takes_ids) {
+    warnings.push_back(
+        "this engine takes prompts as text, so that nothing can keep content from becoming a control token: a request "
+        "in which it would is refused, unless --no-protect is given. Use an engine that takes ids, such as the "
+        "llama.cpp server underneath");
+  }
+  if (model.check_tokenizer) {
+    const std::string plain(kPlain), control = control_probe(model);
+    bool told = co_await compare(model, plain);
+    if (told) told = co_await compare(model, control);
+    if (!told) warnings.push_back("this engine does not tell its tokens: nobody has compared its tokenizer with ours");
+  }
+  model.backend->remember(std::move(info));
+  co_return warnings;
+}
+
+Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink) {
+  Backend& backend = *model.backend;
+  if (!backend.info()) co_await check_engine(model);
+  const std::shared_ptr<const EngineInfo> info = backend.info();
+  const auto size = static_cast<std::int64_t>(generation.ids.size());
+  if (info->context && size >= *info->context) {
+    throw unfit("the prompt has " + std::to_string(size) + " tokens, and the engine's context " +
+                    std::to_string(*info->context) + ", of which the reply needs some",
+                "context_length_exceeded");
+  }
+  if (generation.forgeable && !backend.facts().takes_ids) {
+    throw unfit(
+        "a text of this request spells a control token, and its engine takes prompts as text, where it would become "
+        "one. Use an engine that takes ids, or --no-protect",
+        "control_token_in_text");
+  }
+  co_return co_await backend.generate(generation, sink);
+}
+
+}  // namespace parlance::serve

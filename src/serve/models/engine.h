@@ -1,0 +1,18 @@
+// The engine of a served model: whether it is the right one, and whether a request may be sent to it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "serve/models/model.h"
+
+namespace parlance::serve {
+
+/// Asks the engine what it is, and compares its tokenizer with the model's. Returns what there is to warn of.
+/// Throws EngineFailure; of kind other if its ids differ, with the ids.
+Task<std::vector<std::string>> check_engine(const ServedModel& model);
+
+/// Backend::generate, where the engine was checked. Throws EngineFailure; of kind unfit, before anything is sent, if
+/// the prompt is larger than the engine's context, or is text in which content would become a control token.
+Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink);
+
+}  // namespace parlance::serve
