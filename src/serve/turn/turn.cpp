@@ -33,11 +33,15 @@ std::size_t whole_characters(std::string_view text) {
   return text.size();
 }
 
+bool wants_grammar(const GrammarOptions& wanted) {
+  const bool calls = !wanted.tools.empty() && wanted.choice != ToolChoice::none;
+  return calls || wanted.response.kind != ResponseFormat::Kind::text;
+}
+
 Result<std::shared_ptr<const std::string>> grammar_in(const ServedModel& model, GrammarOptions wanted,
                                                       const ReplyStart& start, GrammarSyntax syntax) {
-  const bool calls = !wanted.tools.empty() && wanted.choice != ToolChoice::none;
-  if (!calls && wanted.response.kind == ResponseFormat::Kind::text) return GrammarText();
-  wanted.control = model.tokenizer->facts().added;
+  if (!wants_grammar(wanted)) return GrammarText();
+  if (syntax == GrammarSyntax::lark) wanted.control = model.tokenizer->facts().added;  // the others go by text
   return model.grammars.text(start.format.source(), wanted, syntax);
 }
 

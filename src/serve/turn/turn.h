@@ -23,6 +23,8 @@ struct TurnSettings {
   unsigned choice = 0;
 };
 
+/// Does the request ask for calls, or for a form of its content?
+bool wants_grammar(const GrammarOptions& wanted);
 /// A grammar where a request asks for calls or for a form of its content; null where it asks for neither.
 /// Fails as GrammarCache::text() does.
 Result<std::shared_ptr<const std::string>> grammar_in(const ServedModel& model, GrammarOptions wanted,
