@@ -24,4 +24,8 @@ namespace parlance {
 Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
                                  const RenderOptions& options, const ReplyFormat& format);
 
+/// The same where the prompt was rendered already, with its spans, with these options.
+Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
+                                 const RenderOptions& options, const ReplyFormat& format, const Rendering& prompt);
+
 }  // namespace parlance

@@ -100,14 +100,19 @@ Result<std::string> reply_prompt(const Template& chat_template, const Conversati
   open.want_spans = true;
   const Result<Rendering> prompt = chat_template.render(conversation, open);
   if (!prompt) return prompt.error();
+  return reply_prompt(chat_template, conversation, options, format, *prompt);
+}
+
+Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
+                                 const RenderOptions& options, const ReplyFormat& format, const Rendering& prompt) {
   RenderOptions closed = options;
   closed.want_spans = false;
   closed.add_generation_prompt = false;
   const Result<Rendering> without = chat_template.render(conversation, closed);
-  const std::string_view text = prompt->text();
+  const std::string_view text = prompt.text();
   if (without && without->text().size() < text.size() && text.starts_with(without->text()))
     return std::string(text.substr(without->text().size()));
-  return tail_of(conversation, *prompt, format);
+  return tail_of(conversation, prompt, format);
 }
 
 }  // namespace parlance

@@ -13,6 +13,7 @@
 
 #include "serve/gateway.h"
 #include "serve/models/engine.h"
+#include "serve/models/run_cache.h"
 
 namespace parlance::serve {
 
@@ -32,14 +33,15 @@ Result<std::unique_ptr<Backend>> open_engine(ModelOptions& model, const ServeOpt
 Result<std::unique_ptr<ServedModel>> open_model(ModelOptions&& model, const ServeOptions& options) {
   Result<std::unique_ptr<Backend>> backend = open_engine(model, options);
   if (!backend) return backend.error();
-  auto made = std::make_unique<ServedModel>(ServedModel{.name = std::move(model.name),
-                                                        .backend = std::move(*backend),
-                                                        .reader = std::move(model.reader),
-                                                        .tokenizer = std::move(model.tokenizer),
-                                                        .render = model.render,
-                                                        .clock = std::move(model.clock),
-                                                        .tokenize = std::move(model.tokenize),
-                                                        .check_tokenizer = model.check_tokenizer});
+  auto made = std::make_unique<ServedModel>(
+      ServedModel{.name = std::move(model.name),
+                  .backend = std::move(*backend),
+                  .reader = std::move(model.reader),
+                  .tokenizer = std::make_unique<RunCache>(std::move(model.tokenizer), options.run_cache_bytes),
+                  .render = model.render,
+                  .clock = std::move(model.clock),
+                  .tokenize = std::move(model.tokenize),
+                  .check_tokenizer = model.check_tokenizer});
   if (Result<void> done = complete(*made); !done) return done.error();
   return made;
 }

@@ -39,7 +39,8 @@ struct ServeOptions {
   std::vector<std::string> api_keys{};
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
-  unsigned log_level = 2;  ///< 0 errors, 1 warnings, 2 each turn, 3 each request
+  std::size_t run_cache_bytes = std::size_t{256} << 20;  ///< of each model's texts whose tokens are remembered
+  unsigned log_level = 2;                                ///< 0 errors, 1 warnings, 2 each turn, 3 each request
   std::function<void(std::string_view line)> log{};
   /// Is told the address once it listens: "http://127.0.0.1:8080".
   std::function<void(const std::string& url)> listening{};

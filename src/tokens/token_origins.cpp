@@ -59,19 +59,20 @@ class Ranges {
 
 void fill_tokens(const Rendering& rendering, const ControlIds& control, const std::vector<EncodedToken>& encoded,
                  PromptTokens& into) {
-  into.ids.reserve(encoded.size());
-  into.tokens.reserve(encoded.size());
+  into.ids.resize(encoded.size());
+  into.tokens.resize(encoded.size());
   MainSpans spans(rendering.spans());
   Ranges assistant(rendering.assistant());
-  for (const EncodedToken& token : encoded) {
+  for (std::size_t i = 0; i < encoded.size(); ++i) {
+    const EncodedToken& token = encoded[i];
     const Span* span = spans.of(token.bytes);
-    into.ids.push_back(token.id);
-    into.tokens.push_back({.id = token.id,
-                           .bytes = token.bytes,
-                           .origin = span == nullptr ? Origin::computed : span->origin,
-                           .control = control.is_control(token),
-                           .trained = assistant.touch(token.bytes),
-                           .message = span == nullptr ? -1 : span->message});
+    into.ids[i] = token.id;
+    into.tokens[i] = {.id = token.id,
+                      .bytes = token.bytes,
+                      .origin = span == nullptr ? Origin::computed : span->origin,
+                      .control = control.is_control(token),
+                      .trained = assistant.touch(token.bytes),
+                      .message = span == nullptr ? -1 : span->message};
   }
 }
 

@@ -33,22 +33,19 @@ constexpr std::string_view kSameNames[] = {"n",
 
 bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
 
-void append_number(std::string& out, std::int64_t number) {
-  char text[24];
-  const auto end = std::to_chars(text, text + sizeof text, number).ptr;
-  out.append(text, end);
-}
-
 std::string list_of(std::span<const TokenId> ids) {
-  std::string out;
-  out.reserve(ids.size() * 6 + 2);
-  out += '[';
+  constexpr std::size_t kLongest = 12;  // of an id with its comma
+  std::string out(ids.size() * kLongest + 2, '\0');
+  char* at = out.data();
+  *at++ = '[';
   for (const TokenId id : ids) {
-    append_number(out, id);
-    out += ',';
+    at = std::to_chars(at, at + kLongest, static_cast<std::uint32_t>(id)).ptr;
+    *at++ = ',';
   }
-  if (out.back() == ',') out.pop_back();
-  return out += ']';
+  if (!ids.empty()) --at;
+  *at++ = ']';
+  out.resize(static_cast<std::size_t>(at - out.data()));
+  return out;
 }
 
 /// The tokens that the request names, then those that end a reply of this model.

@@ -1,5 +1,6 @@
 // vLLM's render tier: a request becomes the ids and settings that an engine takes. Begin reading at render_prompt.
 #include "parlance/json.h"
+#include "parlance/reply_prompt.h"
 #include "serve/fronts/engine_wire.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
@@ -13,7 +14,6 @@ namespace {
 /// A request with its prompt.
 struct Prepared {
   ChatRequest request;
-  ReplyStart start;
   Rendering rendering;
   PromptTokens tokens;
 };
@@ -41,19 +41,35 @@ Result<void> check_texts(const Conversation& conversation) {
   return {};
 }
 
-Result<Prepared> prepare(const ServedModel& model, const std::string& body) {
-  Result<ChatRequest> request = model.reader.read(body, "the request");
-  if (!request) return request.error();
-  if (Result<void> checked = check_texts(request->conversation); !checked) return checked.error();
-  const RenderOptions options = model.render_now();
-  Result<ReplyStart> start = model.reader.reply_to(*request, options);
-  if (!start) return start.error();
-  Result<Rendering> rendering = model.reader.render(*request, options);
+Result<Prepared> prepare(const ServedModel& model, const std::string& body, const RenderOptions& options) {
+  Prepared made;
+  if (Result<void> read = model.reader.read_into(made.request, body, "the request"); !read) return read.error();
+  const Conversation& conversation = made.request.conversation;
+  if (Result<void> checked = check_texts(conversation); !checked) return checked.error();
+  Result<Rendering> rendering = model.reader.render(made.request, options);
   if (!rendering) return rendering.error();
-  Result<PromptTokens> tokens = tokenize(*rendering, request->conversation, *model.tokenizer, model.tokenize);
+  made.rendering = std::move(*rendering);
+  Result<PromptTokens> tokens = tokenize(made.rendering, conversation, *model.tokenizer, model.tokenize);
   if (!tokens) return tokens.error();
-  if (tokens->ids.empty()) return Error(ErrorCode::conversation, "the prompt is empty");
-  return Prepared{std::move(*request), std::move(*start), std::move(*rendering), std::move(*tokens)};
+  made.tokens = std::move(*tokens);
+  if (made.tokens.ids.empty()) return Error(ErrorCode::conversation, "the prompt is empty");
+  return made;
+}
+
+/// The grammar of the reply, which begins where the prompt ends.
+Result<std::shared_ptr<const std::string>> grammar_of(const ServedModel& model, const Prepared& prepared,
+                                                      GrammarOptions asked, const RenderOptions& options) {
+  const Conversation& conversation = prepared.request.conversation;
+  const bool has_calls = !conversation.tools().items().empty();
+  if (!wants_grammar(asked, has_calls)) return std::shared_ptr<const std::string>();
+  const Result<ReplyStart> start = model.reader.reply(conversation.variables());
+  if (!start) return start.error();
+  const Result<Template>& chosen = model.reader.template_for(conversation);
+  if (!chosen) return chosen.error();
+  Result<std::string> prompt = reply_prompt(*chosen, conversation, options, start->format.source(), prepared.rendering);
+  if (!prompt) return prompt.error();
+  asked.prompt = std::move(*prompt);
+  return grammar_in(model, std::move(asked), has_calls, *start, GrammarSyntax::structural_tag);
 }
 
 /// Where each token lies in the prompt, counted in characters.
@@ -91,11 +107,10 @@ std::string parse_context(const Conversation& conversation, Value body, const Gr
   std::int64_t calls = 0;
   for (const Value& message : conversation.messages().items())
     calls += static_cast<std::int64_t>(message["tool_calls"].items().size());
-  const Value tools = conversation.tools();
   const Value variables = body["chat_template_kwargs"];
   const Value reasoning = body["include_reasoning"];
   JsonWriter out('{');
-  tools.is_sequence() && !tools.items().empty() ? out.raw("tools", json_text(tools)) : out.null("tools");
+  asked.tools.empty() || asked.tools == "[]" ? out.null("tools") : out.raw("tools", asked.tools);
   out.raw("tool_choice", choice_json(asked)).flag("parallel_tool_calls", asked.parallel);
   out.flag("include_reasoning", !reasoning.is(Kind::boolean) || reasoning.integer != 0);
   out.raw("chat_template_kwargs", variables.is(Kind::dict) ? json_text(variables) : "{}");
@@ -116,12 +131,12 @@ Result<std::string> render_chat(Call& call, RenderedApi api) {
         .input("previous_response_id");
   const Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
-  const Result<Prepared> prepared = prepare(**model, http.body);
+  const RenderOptions options = (*model)->render_now();
+  const Result<Prepared> prepared = prepare(**model, http.body, options);
   if (!prepared) return prepared.error();
-  const Result<GrammarOptions> asked = grammar_options(prepared->request, prepared->start);
+  const Result<GrammarOptions> asked = grammar_options(prepared->request.conversation);
   if (!asked) return asked.error();
-  const auto grammar = grammar_in(**model, *asked, !prepared->request.conversation.tools().items().empty(),
-                                  prepared->start, GrammarSyntax::structural_tag);
+  const auto grammar = grammar_of(**model, *prepared, *asked, options);
   if (!grammar) return grammar.error();
   const std::string context = parse_context(prepared->request.conversation, body, *asked);
   const bool wants_offsets = flag_of(body["return_token_offsets"], false);

@@ -8,11 +8,15 @@ namespace parlance::serve {
 
 using GrammarText = std::shared_ptr<const std::string>;
 
+bool wants_grammar(const GrammarOptions& wanted, bool has_calls) {
+  const bool calls = has_calls && wanted.choice != ToolChoice::none;
+  return calls || wanted.response.kind != ResponseFormat::Kind::text;
+}
+
 Result<GrammarText> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,
                                GrammarSyntax syntax) {
-  const bool calls = has_calls && wanted.choice != ToolChoice::none;
-  if (!calls && wanted.response.kind == ResponseFormat::Kind::text) return GrammarText();
-  wanted.control = model.tokenizer->facts().added;
+  if (!wants_grammar(wanted, has_calls)) return GrammarText();
+  if (syntax == GrammarSyntax::lark) wanted.control = model.tokenizer->facts().added;  // the others go by text
   return model.grammars.text(start.format.source(), wanted, syntax);
 }
 

@@ -25,6 +25,8 @@ struct TurnSettings {
   unsigned choice = 0;
 };
 
+/// Does the request ask for calls, or for a form of its content? `has_calls`: it has tools.
+bool wants_grammar(const GrammarOptions& wanted, bool has_calls);
 /// A grammar where a request asks for calls or for a form of its content; null where it asks for neither.
 /// Fails as GrammarCache::text() does.
 Result<std::shared_ptr<const std::string>> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls,

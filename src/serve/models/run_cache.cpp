@@ -1,0 +1,166 @@
+// Remembers pieces of prompts. Begin reading at RunCache::encode.
+#include "serve/models/run_cache.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/ascii.h"
+
+namespace parlance::serve {
+
+RunCache::RunCache(std::unique_ptr<Tokenizer> tokenizer, std::size_t bytes)
+    : tokenizer_(std::move(tokenizer)), most_(bytes / kShards / 4) {
+  facts_ = tokenizer_->facts();
+  read_marks();
+  constexpr std::size_t kMostTexts = std::size_t{1} << 20;
+  if (facts_.vocabulary_size > kMostTexts) return;
+  for (std::size_t id = 0; id < facts_.vocabulary_size; ++id)
+    texts_.push_back(tokenizer_->token_text(static_cast<TokenId>(id)));
+}
+
+/// All texts that the tokenizer searches the prompt itself for, since one may hold another.
+void RunCache::read_marks() {
+  const std::vector<TokenId>& symbols = facts_.symbols;
+  for (const AddedToken& token : facts_.added) {
+    if (token.text.empty() || token.normalized) continue;
+    const bool is_symbol = std::find(symbols.begin(), symbols.end(), token.id) != symbols.end();
+    const bool blank = ascii::is_space(token.text[0]);
+    const bool cuts = token.special && !token.lstrip && !token.single_word && !is_symbol && !blank;
+    marks_.push_back({token.text, token.id, cuts});
+    begins_[static_cast<unsigned char>(token.text[0])] = true;
+  }
+  std::sort(marks_.begin(), marks_.end(), [](const Mark& a, const Mark& b) { return a.text < b.text; });
+  if (std::count(begins_.begin(), begins_.end(), true) == 1)
+    only_byte_ = static_cast<int>(std::find(begins_.begin(), begins_.end(), true) - begins_.begin());
+}
+
+std::string RunCache::text_of(TokenId id) const {
+  const auto at = static_cast<std::size_t>(id);
+  return id >= 0 && at < texts_.size() ? texts_[at] : std::string();
+}
+
+/// The longest mark that begins here; null if none does. The marks that begin as the text does are a range that becomes
+/// smaller with each byte.
+const RunCache::Mark* RunCache::mark_at(std::string_view text, std::size_t at) const {
+  auto first = marks_.begin(), last = marks_.end();
+  const Mark* found = nullptr;
+  for (std::size_t size = 0; first != last; ++size) {
+    if (first->text.size() == size) {
+      found = &*first;
+      if (++first == last) break;
+    }
+    if (at + size >= text.size()) break;
+    const auto byte = static_cast<unsigned char>(text[at + size]);
+    const auto byte_of = [size](const Mark& mark) { return static_cast<unsigned char>(mark.text[size]); };
+    first = std::partition_point(first, last, [&](const Mark& mark) { return byte_of(mark) < byte; });
+    last = std::partition_point(first, last, [&](const Mark& mark) { return byte_of(mark) == byte; });
+  }
+  return found;
+}
+
+std::vector<RunCache::Piece> RunCache::pieces_of(std::string_view text) const {
+  std::vector<Piece> pieces = {{}};
+  for (std::size_t at = 0; at < text.size();) {
+    if (only_byte_ >= 0) {
+      const void* found = std::memchr(text.data() + at, only_byte_, text.size() - at);
+      if (found == nullptr) break;
+      at = static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+    } else if (!begins_[static_cast<unsigned char>(text[at])]) {
+      ++at;
+      continue;
+    }
+    const Mark* const mark = mark_at(text, at);
+    if (mark == nullptr) {
+      ++at;
+      continue;
+    }
+    if (mark->cuts && at > 0) pieces.push_back({at, mark});
+    at += mark->text.size();
+  }
+  return pieces;
+}
+
+RunCache::Tokens RunCache::find(Shard& shard, std::string_view key) const {
+  const std::lock_guard lock(shard.mutex);
+  const auto newer = shard.newer.find(key);
+  if (newer != shard.newer.end()) return newer->second.second;
+  const auto older = shard.older.find(key);
+  if (older == shard.older.end()) return nullptr;
+  Tokens tokens = older->second.second;
+  shard.bytes += key.size() + tokens->size() * sizeof(EncodedToken);
+  shard.newer.insert(shard.older.extract(older));
+  return tokens;
+}
+
+void RunCache::keep(Shard& shard, std::string_view key, Tokens tokens) const {
+  const std::size_t bytes = key.size() + tokens->size() * sizeof(EncodedToken);
+  if (bytes > most_) return;
+  auto text = std::make_unique<std::string>(key);
+  const std::string_view view = *text;
+  const std::lock_guard lock(shard.mutex);
+  if (shard.bytes + bytes > most_) {
+    shard.older = std::exchange(shard.newer, {});
+    shard.older_bytes = std::exchange(shard.bytes, 0);
+  }
+  if (shard.newer.try_emplace(view, std::move(text), std::move(tokens)).second) shard.bytes += bytes;
+}
+
+/// The tokens of a piece, by its own bytes. The text's begin is another piece than the same behind a control token.
+Result<RunCache::Tokens> RunCache::tokens_of(std::string_view piece, const Mark* mark) const {
+  const std::size_t number = std::hash<std::string_view>()(piece) / 64 % kShards;
+  Shard& shard = shards_[mark != nullptr ? number : kShards + number];
+  if (Tokens known = find(shard, piece)) return known;
+  std::vector<EncodedToken> made;
+  if (Result<void> done = tokenizer_->encode(piece, nullptr, made); !done) return done.error();
+  if (mark != nullptr) {
+    // What a tokenizer puts before a text, it does not put before a control token in its middle.
+    const auto first = std::find_if(made.begin(), made.end(),
+                                    [](const EncodedToken& token) { return token.bytes.begin != token.bytes.end; });
+    made.erase(made.begin(), first);
+  }
+  auto tokens = std::make_shared<const std::vector<EncodedToken>>(std::move(made));
+  keep(shard, piece, tokens);
+  return Tokens(std::move(tokens));
+}
+
+Result<void> RunCache::encode(std::string_view text, const std::vector<ByteSpan>* trusted,
+                              std::vector<EncodedToken>& into) const {
+  if (trusted != nullptr || marks_.empty()) return tokenizer_->encode(text, trusted, into);
+  const std::vector<Piece> pieces = pieces_of(text);
+  const std::size_t before = into.size();
+  for (std::size_t number = 0; number < pieces.size(); ++number) {
+    const std::size_t begin = pieces[number].begin;
+    const std::size_t end = number + 1 < pieces.size() ? pieces[number + 1].begin : text.size();
+    const Mark* mark = pieces[number].mark;
+    if (mark == nullptr && begin == end) continue;
+    const Result<Tokens> tokens = tokens_of(text.substr(begin, end - begin), mark);
+    const bool begins_right =
+        tokens &&
+        (mark == nullptr || (!(*tokens)->empty() && (*tokens)->front().id == mark->id && (*tokens)->front().added));
+    if (!begins_right) {  // an error counts bytes from the whole text's begin
+      into.resize(before);
+      return tokenizer_->encode(text, nullptr, into);
+    }
+    const auto offset = static_cast<std::uint32_t>(begin);
+    const std::size_t at = into.size();
+    into.resize(at + (*tokens)->size());
+    std::transform((*tokens)->begin(), (*tokens)->end(), into.begin() + static_cast<std::ptrdiff_t>(at),
+                   [offset](EncodedToken token) {
+                     token.bytes.begin += offset;
+                     token.bytes.end += offset;
+                     return token;
+                   });
+  }
+  return {};
+}
+
+std::size_t RunCache::used() const {
+  std::size_t bytes = 0;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    bytes += shard.bytes + shard.older_bytes;
+  }
+  return bytes;
+}
+
+}  // namespace parlance::serve
