@@ -25,6 +25,8 @@ struct ServeCommand {
   unsigned threads = 0;
   std::string api_key_file;
   std::string log = "turns";
+  std::string capture;
+  bool capture_optional = false;
   std::uint64_t max_body = std::uint64_t{64} << 20;
   std::uint64_t max_header = std::uint64_t{64} << 10;
   std::uint64_t max_connections = 16384;
@@ -99,6 +101,8 @@ Result<serve::ServeOptions> options_of(const ServeCommand& command) {
   options.stall = std::chrono::seconds(command.stall);
   options.drain = std::chrono::seconds(command.drain);
   options.most_sessions = command.max_sessions;
+  options.capture = command.capture;
+  options.capture_optional = command.capture_optional;
   Result<std::vector<std::string>> keys = read_keys(command.api_key_file);
   if (!keys) return keys.error();
   options.api_keys = std::move(*keys);
@@ -177,6 +181,10 @@ Run declare_serve(Options& app) {
   app.add_option("--threads", c.threads, "Threads; by default one for each core").placeholder("N");
   app.add_option("--api-key-file", c.api_key_file, "Keys that clients must send, one a line").placeholder("FILE");
   app.add_option("--log", c.log, "What the log says on standard error").one_of(kLogLevels).show_default();
+  app.add_option("--capture", c.capture,
+                 "Record each turn in a file of its session in this folder, see\nparlance replay")
+      .placeholder("DIR");
+  app.add_flag("--capture-optional", c.capture_optional, "Answer also if a record cannot be written, in place of 507");
   declare_limits_of_clients(app, c);
   declare_request_options(app, c.prompt);
   declare_protection_options(app, c.tokenize);

@@ -22,6 +22,7 @@ struct ServedModel {
   RenderOptions render{};
   std::function<CivilTime()> clock{};  ///< null: the time of `render`
   TokenizeOptions tokenize{};
+  std::string capture_head{};  ///< the record of versions, for the files of a capture
   mutable GrammarCache grammars{};
 
   bool is_control(TokenId id) const {
