@@ -2,22 +2,18 @@
 #include <cstdio>
 #include <mutex>
 
-#include "cli/civil_time.h"
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/options.h"
-#include "cli/prompt_options.h"
 #include "cli/report.h"
-#include "cli/tokenizer_choice.h"
+#include "cli/served_model.h"
 #include "serve/serve.h"
 
 namespace parlance::cli {
 namespace {
 
 struct ServeCommand {
-  PromptOptions prompt;
-  TokenizerWish tokenizer;
-  TokenizeOptions tokenize;
+  ServedWish model;
   std::string backend;
   std::string name;  ///< of the model, for clients
   std::string host = "127.0.0.1";
@@ -64,27 +60,18 @@ Result<std::pair<std::string, std::string>> backend_of(const std::string& given)
   return usage("--backend takes KIND=URL, not '" + given + "'", "--backend llama-server=http://127.0.0.1:8080");
 }
 
-Result<serve::ModelOptions> open_served(ServeCommand& command) {
+Result<serve::ModelOptions> open_offered(ServeCommand& command) {
   Result<std::pair<std::string, std::string>> backend = backend_of(command.backend);
   if (!backend) return backend.error();
-  if (Result<void> checked = check_protection(command.tokenize); !checked) return checked.error();
-  PromptSetup setup;
-  if (Result<void> done = prepare(command.prompt, true, setup); !done) return done.error();
-  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setup);
-  if (!tokenizer) return tokenizer.error();
-  setup.request.control_tokens = (*tokenizer)->control_texts();
-  setup.open_reader();
-  std::string name = command.name;
-  for (const std::string* other : {&command.prompt.wish.model, &command.prompt.wish.format, &command.prompt.wish.file})
-    if (name.empty()) name = *other;
-  return serve::ModelOptions{.name = std::move(name),
-                             .engine_kind = std::move(backend->first),
-                             .engine_url = std::move(backend->second),
-                             .reader = std::move(*setup.reader),
-                             .tokenizer = std::move(*tokenizer),
-                             .render = setup.render,
-                             .clock = command.prompt.now.empty() ? local_time_now : nullptr,
-                             .tokenize = command.tokenize};
+  Result<serve::ModelOptions> made = open_served(command.model);
+  if (!made) return made.error();
+  made->name = command.name;
+  const TemplateWish& wish = command.model.prompt.wish;
+  for (const std::string* other : {&wish.model, &wish.format, &wish.file})
+    if (made->name.empty()) made->name = *other;
+  made->engine_kind = std::move(backend->first);
+  made->engine_url = std::move(backend->second);
+  return made;
 }
 
 Result<serve::ServeOptions> options_of(const ServeCommand& command) {
@@ -115,7 +102,7 @@ Result<serve::ServeOptions> options_of(const ServeCommand& command) {
 int run_serve(ServeCommand& command) {
   Result<serve::ServeOptions> options = options_of(command);
   if (!options) return report(options.error());
-  Result<serve::ModelOptions> model = open_served(command);
+  Result<serve::ModelOptions> model = open_offered(command);
   if (!model) return report(model.error());
   std::mutex mutex;
   options->log = [&mutex](std::string_view line) {
@@ -171,8 +158,8 @@ Run declare_serve(Options& app) {
   auto command = std::make_shared<ServeCommand>();
   ServeCommand& c = *command;
   app.examples(kServeExamples);
-  declare_template_options(app, c.prompt);
-  declare_tokenizer_options(app, c.tokenizer);
+  declare_template_options(app, c.model.prompt);
+  declare_tokenizer_options(app, c.model.tokenizer);
   app.add_option("--backend", c.backend, backend_help()).placeholder("KIND=URL");
   app.add_option("--model-name", c.name, "What clients call the model; by default what -m, -f or -t was given")
       .placeholder("NAME");
@@ -186,9 +173,9 @@ Run declare_serve(Options& app) {
       .placeholder("DIR");
   app.add_flag("--capture-optional", c.capture_optional, "Answer also if a record cannot be written, in place of 507");
   declare_limits_of_clients(app, c);
-  declare_request_options(app, c.prompt);
-  declare_protection_options(app, c.tokenize);
-  declare_limits(app, c.prompt);
+  declare_request_options(app, c.model.prompt);
+  declare_protection_options(app, c.model.tokenize);
+  declare_limits(app, c.model.prompt);
   return [command] { return run_serve(*command); };
 }
 

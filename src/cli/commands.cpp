@@ -40,6 +40,8 @@ constexpr Command kCommands[] = {
      "there is no such grammar: no value fits a schema, or the format has no way to do what was asked"},
     {"serve", "Serve a model's chats over HTTP, in front of an engine that takes token ids", declare_serve,
      "ended by SIGTERM or SIGINT, with all requests answered", "the template does not compile"},
+    {"replay", "Render and read the turns of a capture again, and compare", declare_replay,
+     "every turn came out as it was recorded", "something came out otherwise"},
     {"list", "List what parlance knows, such as filters and formats", declare_list, "listed"},
     {"completions", "Print a completion script for bash, zsh or fish", declare_completions, "printed"},
     {"help", "Show the help of a command, or with --json the options of all commands", declare_help, "shown"},

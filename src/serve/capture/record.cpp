@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "parlance/json_writer.h"
 #include "parlance/version.h"
+#include "serve/capture/reader.h"
 
 namespace parlance::serve {
 
@@ -127,6 +128,10 @@ std::size_t bytes_of(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
   return bytes;
 }
 
+std::string from_json(const Held& held) {
+  return JsonWriter('{').text("session", held.id).text("id", held.response_id).text("key", held.key).take();
+}
+
 std::string hints_json(const Turn& turn) {
   const SessionHints& hints = turn.settings().hints;
   JsonWriter made('{');
@@ -216,17 +221,16 @@ std::string head_record(const ServedModel& model, std::string_view source, const
   JsonWriter made('{');
   made.text("record", "head").number("format", kCaptureFormat).text("parlance", PARLANCE_VERSION);
   made.text("model", model.name).text("engine", model.backend->facts().name);
+  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
+  syntax ? made.text("grammars", name_of(*syntax)) : made.null("grammars");
   made.raw("templates", templates_json(model.reader.model())).raw("tokenizer", tokenizer);
-  return made.raw("source", source.empty() ? "{}" : source).take();
+  return sealed(made.raw("source", source.empty() ? "{}" : source).take());
 }
 
 std::string grammar_record(std::string_view syntax, std::string_view text, std::string_view hash) {
-  return JsonWriter('{')
-      .text("record", "grammar")
-      .text("sha256", hash)
-      .text("syntax", syntax)
-      .text("text", text)
-      .take();
+  JsonWriter made('{');
+  made.text("record", "grammar").text("sha256", hash).text("syntax", syntax);
+  return sealed(made.text("text", text).take());
 }
 
 std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session& session, std::string_view request,
@@ -242,7 +246,7 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   made.text("id", facts.id).text("status", facts.status);
   if (!facts.error.empty()) made.text("error", facts.error);
   made.text("request", request).raw("hints", hints_json(turn)).raw("now", moment_json(prompt.now));
-  prompt.from ? made.text("from", prompt.from->key) : made.null("from");
+  prompt.from ? made.raw("from", from_json(*prompt.from)) : made.null("from");
   made.text("key", facts.key).number("reused", whole(prompt.reused)).raw("prompt", prompt_json(turn, session, behind));
   const std::size_t from = bytes_of(tokenizer, session.ids().subspan(0, behind));
   made.raw("origins", origins_json(turn.model(), session, prompt.now, from));
@@ -261,7 +265,7 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   made.flag("length", turn.length());
   turn.end().evaluated ? made.number("evaluated", *turn.end().evaluated) : made.null("evaluated");
   prompt.broken ? made.raw("prefix_break", break_json(*prompt.broken)) : made.null("prefix_break");
-  return made.take();
+  return sealed(made.take());
 }
 
 }  // namespace parlance::serve
