@@ -25,9 +25,7 @@ from typing import Any
 from engine import Asked, Engine, Reply
 from gateway import Checks, Gateway
 
-TOOLS: Any = [
-    {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}
-]
+TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
 FORMATS = ("terminal-agent", "rnj-1", "chatglm3")
 
 
