@@ -42,6 +42,7 @@ constexpr Command kCommands[] = {
      "ended by SIGTERM or SIGINT, with all requests answered", "the template does not compile"},
     {"replay", "Render and read the turns of a capture again, and compare", declare_replay,
      "every turn came out as it was recorded", "something came out otherwise"},
+    {"capture", "List the turns that a gateway has recorded, or write training rows of them", declare_capture, "done"},
     {"list", "List what parlance knows, such as filters and formats", declare_list, "listed"},
     {"completions", "Print a completion script for bash, zsh or fish", declare_completions, "printed"},
     {"help", "Show the help of a command, or with --json the options of all commands", declare_help, "shown"},

@@ -61,7 +61,7 @@ CivilTime moment_of(Value list) {
   return made;
 }
 
-std::vector<TokenId> ids_in(Value list) {
+std::vector<TokenId> listed_ids(Value list) {
   std::vector<TokenId> ids;
   for (const Value& id : list.items()) ids.push_back(static_cast<TokenId>(id.integer));
   return ids;
@@ -189,7 +189,7 @@ std::optional<std::vector<TokenId>> Replay::recorded_prompt(Value record) const 
     if (found == ids_.end() || found->second.size() < behind) return std::nullopt;
     ids.assign(found->second.begin(), found->second.begin() + static_cast<std::ptrdiff_t>(behind));
   }
-  const std::vector<TokenId> more = ids_in(prompt["ids"]);
+  const std::vector<TokenId> more = listed_ids(prompt["ids"]);
   ids.insert(ids.end(), more.begin(), more.end());
   return ids;
 }
@@ -289,7 +289,7 @@ Result<void> Replay::turn(Line& line) {
   const std::string name = kept_name(record["session"], record["id"], record["key"]);
   if (kept) held_[name] = kept;
   if (std::optional<std::vector<TokenId>> ids = recorded_prompt(record)) {
-    const std::vector<TokenId> sampled = ids_in(record["sampled"]);
+    const std::vector<TokenId> sampled = listed_ids(record["sampled"]);
     ids->insert(ids->end(), sampled.begin(), sampled.end());
     ids_[name] = std::move(*ids);
   }

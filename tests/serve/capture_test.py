@@ -22,10 +22,12 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
-from engine import Asked, Engine, Reply
+from engine import TOKENIZER, Asked, Engine, Reply
 from gateway import Checks, Gateway
 
-TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+TOOLS: Any = [
+    {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}
+]
 FORMATS = ("terminal-agent", "rnj-1", "chatglm3")
 
 
@@ -102,6 +104,92 @@ def fifty_turns(parlance: str, engine: Engine, checks: Checks, name: str) -> Non
         for at in (10, len(whole) // 3, len(whole) - 100):
             file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
             checks.equal(command(parlance, "replay", str(file))[0] in (1, 3), True, f"{name}: replay after byte {at} changed")
+
+
+def listed(parlance: str, engine: Engine, checks: Checks) -> None:
+    """The index: made, brought up to date, and made again where it is damaged or knows more than there is."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+
+        def rows() -> list[Any]:
+            code, said = command(parlance, "capture", "list", made, "--json")
+            checks.equal(code, 0, f"capture list: {said[:300]}")
+            return [json.loads(line) for line in said.splitlines()]
+
+        with Gateway(parlance, engine.url, "--capture", made) as gateway:
+            for number in range(3):
+                gateway.post("/v1/chat/completions", {"messages": [user("Hi")]}, {"x-session-id": f"s{number}"})
+            checks.equal([row["session"] for row in rows()], ["s0", "s1", "s2"], "the index of a folder in use")
+            gateway.post("/v1/chat/completions", {"messages": [user("Hi")]}, {"x-session-id": "s1"})
+            checks.equal([row["session"] for row in rows()], ["s0", "s1", "s2", "s1"], "an index that was behind")
+        whole = rows()
+        for row in whole:
+            text = (folder / row["file"]).read_bytes()[row["offset"] :].splitlines()[0]
+            checks.equal(json.loads(text)["id"], row["id"], "the offset of a record")
+            checks.that(row["line"] > 1 and row["prompt_tokens"] > 0 and row["sampled"] == 5, "figures of a row")
+        (folder / "index.sqlite").write_bytes(b"This is no database. " * 1000)
+        checks.equal(rows(), whole, "a damaged index is made again")
+        (folder / "index.sqlite").unlink()
+        checks.equal(rows(), whole, "a lost index is made again")
+        (folder / whole[0]["file"]).unlink()
+        file = folder / whole[1]["file"]
+        file.write_bytes(b"\n".join(file.read_bytes().splitlines()[:2]) + b"\n")
+        checks.equal([row["session"] for row in rows()], ["s1", "s2"], "files that are gone, and one that is shorter")
+        checks.equal(command(parlance, "capture", "list", made + "/nowhere")[0], 3, "a folder that is not there")
+
+
+def exported(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Training rows equal what a Session in Python gives for the same ids."""
+    call = written_call(parlance, "terminal-agent")
+    reasoned = "<think>\nHm, Köln.\n</think>\n\n" + call
+    engine.script = lambda asked: Reply((call if len(asked.prompt) % 2 else reasoned).replace("PLACE", f"Köln {len(asked.prompt)}"))
+    with tempfile.TemporaryDirectory() as made:
+        with Gateway(parlance, engine.url, "--capture", made) as gateway:
+            talk(gateway, 6)
+        turns = records(pathlib.Path(made))
+        code, said = command(parlance, "capture", "export", made)
+        rows = [json.loads(line) for line in said.splitlines()]
+        each = [json.loads(line) for line in command(parlance, "capture", "export", made, "--per", "turn")[1].splitlines()]
+        checks.equal((code, len(each)), (0, len(turns)), "rows of turns")
+        checks.equal(len(rows), 1 + sum(turn["prefix_break"] is not None for turn in turns), "rows of sessions")
+        for row in rows + each:
+            sizes = {len(row[name]) for name in ("ids", "labels", "loss_mask", "kinds", "turns", "logprobs")}
+            checks.equal(sizes, {len(row["ids"])}, "a value for each id")
+            labels = [id if learnt else -100 for id, learnt in zip(row["ids"], row["loss_mask"], strict=True)]
+            checks.equal(row["labels"], labels, "labels")
+        for row, turn in zip(each, turns, strict=True):
+            checks.equal(row["loss_mask"], [0] * turn["prompt"]["tokens"] + [1] * len(turn["sampled"]), "the mask of a turn")
+        sessions_in_python(checks, turns, rows)
+
+
+def sessions_in_python(checks: Checks, turns: list[Any], rows: list[Any]) -> None:
+    try:
+        import parlance
+    except ImportError:
+        print("the Python package is not built: rows are not compared with its sessions")
+        return
+    template = parlance.Template.builtin("terminal-agent")
+    tokenizer = parlance.Tokenizer.from_file(str(TOKENIZER / "tokenizer.json"))
+    session, number = None, 0
+    for turn in turns:
+        messages = json.loads(turn["request"])["messages"]
+        if turn["prompt"]["behind"] == 0:
+            if session is not None:
+                compare_sample(checks, session.sample(), rows[number])
+                number += 1
+            session = parlance.Session(template, tokenizer, messages, tools=TOOLS)
+        else:
+            session.extend(messages[-1:])
+        checks.equal(len(session.prompt_ids()), turn["prompt"]["tokens"], "a session in Python has the same prompt")
+        session.sampled(turn["sampled"], turn["logprobs"])
+    compare_sample(checks, session.sample(), rows[number])
+    checks.equal(number + 1, len(rows), "each row was compared")
+
+
+def compare_sample(checks: Checks, sample: Any, row: Any) -> None:
+    for name in ("ids", "loss_mask", "kinds", "turns", "logprobs"):
+        checks.equal(row[name], list(getattr(sample, name)), f"{name} of a session in Python")
 
 
 def all_apis(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -244,6 +332,8 @@ def main() -> int:
         for name in FORMATS:
             fifty_turns(parlance, engine, checks, name)
         all_apis(parlance, engine, checks)
+        listed(parlance, engine, checks)
+        exported(parlance, engine, checks)
         failed_turns(parlance, engine, checks)
         killed(parlance, engine, checks)
         torn(parlance, engine, checks)

@@ -44,7 +44,7 @@ std::string real_json(double value) {
   return failed == std::errc() ? std::string(text, end) : "null";
 }
 
-std::string logprobs_json(const std::vector<std::optional<double>>& logprobs) {
+std::string sampled_logprobs(const std::vector<std::optional<double>>& logprobs) {
   JsonWriter list('[');
   for (const std::optional<double>& one : logprobs) list.item(one ? real_json(*one) : "null");
   return list.take();
@@ -221,6 +221,7 @@ std::string head_record(const ServedModel& model, std::string_view source, const
   JsonWriter made('{');
   made.text("record", "head").number("format", kCaptureFormat).text("parlance", PARLANCE_VERSION);
   made.text("model", model.name).text("engine", model.backend->facts().name);
+  if (!model.backend) return {};  // it has no turns
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
   syntax ? made.text("grammars", name_of(*syntax)) : made.null("grammars");
   made.raw("templates", templates_json(model.reader.model())).raw("tokenizer", tokenizer);
@@ -255,7 +256,7 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   const auto& logprobs = turn.logprobs();
   const bool has_logprobs =
       std::any_of(logprobs.begin(), logprobs.end(), [](const auto& one) { return one.has_value(); });
-  has_logprobs ? made.raw("logprobs", logprobs_json(logprobs)) : made.null("logprobs");
+  has_logprobs ? made.raw("logprobs", sampled_logprobs(logprobs)) : made.null("logprobs");
   made.raw("kinds", kinds_json(tokenizer, turn.sampled(), turn.kinds()));
   made.raw("reply", reply_json(turn.message(), facts.call_ids));
   JsonWriter call_ids('[');
