@@ -2,22 +2,18 @@
 #include <cstdio>
 #include <mutex>
 
-#include "cli/civil_time.h"
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/options.h"
-#include "cli/prompt_options.h"
 #include "cli/report.h"
-#include "cli/tokenizer_choice.h"
+#include "cli/served_model.h"
 #include "serve/serve.h"
 
 namespace parlance::cli {
 namespace {
 
 struct ServeCommand {
-  PromptOptions prompt;
-  TokenizerWish tokenizer;
-  TokenizeOptions tokenize;
+  ServedWish model;
   std::string backend;
   bool no_engine_check = false;
   std::string name;  ///< of the model, for clients
@@ -26,6 +22,8 @@ struct ServeCommand {
   unsigned threads = 0;
   std::string api_key_file;
   std::string log = "turns";
+  std::string capture;
+  bool capture_optional = false;
   std::uint64_t max_body = std::uint64_t{64} << 20;
   std::uint64_t max_header = std::uint64_t{64} << 10;
   std::uint64_t max_connections = 16384;
@@ -63,28 +61,19 @@ Result<std::pair<std::string, std::string>> backend_of(const std::string& given)
   return usage("--backend takes KIND=URL, not '" + given + "'", "--backend llama-server=http://127.0.0.1:8080");
 }
 
-Result<serve::ModelOptions> open_served(ServeCommand& command) {
+Result<serve::ModelOptions> open_offered(ServeCommand& command) {
   Result<std::pair<std::string, std::string>> backend = backend_of(command.backend);
   if (!backend) return backend.error();
-  if (Result<void> checked = check_protection(command.tokenize); !checked) return checked.error();
-  PromptSetup setup;
-  if (Result<void> done = prepare(command.prompt, true, setup); !done) return done.error();
-  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setup);
-  if (!tokenizer) return tokenizer.error();
-  setup.request.control_tokens = (*tokenizer)->control_texts();
-  setup.open_reader();
-  std::string name = command.name;
-  for (const std::string* other : {&command.prompt.wish.model, &command.prompt.wish.format, &command.prompt.wish.file})
-    if (name.empty()) name = *other;
-  return serve::ModelOptions{.name = std::move(name),
-                             .engine_kind = std::move(backend->first),
-                             .engine_url = std::move(backend->second),
-                             .reader = std::move(*setup.reader),
-                             .tokenizer = std::move(*tokenizer),
-                             .render = setup.render,
-                             .clock = command.prompt.now.empty() ? local_time_now : nullptr,
-                             .tokenize = command.tokenize,
-                             .check_tokenizer = !command.no_engine_check};
+  Result<serve::ModelOptions> made = open_served(command.model);
+  if (!made) return made.error();
+  made->name = command.name;
+  const TemplateWish& wish = command.model.prompt.wish;
+  for (const std::string* other : {&wish.model, &wish.format, &wish.file})
+    if (made->name.empty()) made->name = *other;
+  made->engine_kind = std::move(backend->first);
+  made->engine_url = std::move(backend->second);
+  made->check_tokenizer = !command.no_engine_check;
+  return made;
 }
 
 Result<serve::ServeOptions> options_of(const ServeCommand& command) {
@@ -101,6 +90,8 @@ Result<serve::ServeOptions> options_of(const ServeCommand& command) {
   options.stall = std::chrono::seconds(command.stall);
   options.drain = std::chrono::seconds(command.drain);
   options.most_sessions = command.max_sessions;
+  options.capture = command.capture;
+  options.capture_optional = command.capture_optional;
   Result<std::vector<std::string>> keys = read_keys(command.api_key_file);
   if (!keys) return keys.error();
   options.api_keys = std::move(*keys);
@@ -113,7 +104,7 @@ Result<serve::ServeOptions> options_of(const ServeCommand& command) {
 int run_serve(ServeCommand& command) {
   Result<serve::ServeOptions> options = options_of(command);
   if (!options) return report(options.error());
-  Result<serve::ModelOptions> model = open_served(command);
+  Result<serve::ModelOptions> model = open_offered(command);
   if (!model) return report(model.error());
   std::mutex mutex;
   options->log = [&mutex](std::string_view line) {
@@ -170,8 +161,8 @@ Run declare_serve(Options& app) {
   auto command = std::make_shared<ServeCommand>();
   ServeCommand& c = *command;
   app.examples(kServeExamples);
-  declare_template_options(app, c.prompt);
-  declare_tokenizer_options(app, c.tokenizer);
+  declare_template_options(app, c.model.prompt);
+  declare_tokenizer_options(app, c.model.tokenizer);
   app.add_option("--backend", c.backend, backend_help()).placeholder("KIND=URL");
   app.add_flag("--no-engine-check", c.no_engine_check,
                "Serve also where the engine's own tokenizer gives other ids than the model's");
@@ -182,10 +173,14 @@ Run declare_serve(Options& app) {
   app.add_option("--threads", c.threads, "Threads; by default one for each core").placeholder("N");
   app.add_option("--api-key-file", c.api_key_file, "Keys that clients must send, one a line").placeholder("FILE");
   app.add_option("--log", c.log, "What the log says on standard error").one_of(kLogLevels).show_default();
+  app.add_option("--capture", c.capture,
+                 "Record each turn in a file of its session in this folder, see\nparlance replay")
+      .placeholder("DIR");
+  app.add_flag("--capture-optional", c.capture_optional, "Answer also if a record cannot be written, in place of 507");
   declare_limits_of_clients(app, c);
-  declare_request_options(app, c.prompt);
-  declare_protection_options(app, c.tokenize);
-  declare_limits(app, c.prompt);
+  declare_request_options(app, c.model.prompt);
+  declare_protection_options(app, c.model.tokenize);
+  declare_limits(app, c.model.prompt);
   return [command] { return run_serve(*command); };
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "parlance/reply_api.h"
+#include "serve/capture/capture.h"
 #include "serve/http/server.h"
 #include "serve/log.h"
 #include "serve/metrics.h"
@@ -37,6 +38,9 @@ class Gateway {
   bool has_engine() const;
   SessionStore& sessions() { return sessions_; }
   Metrics& metrics() { return metrics_; }
+  /// Records of turns are written to it. Null: there is none.
+  void capture_to(std::unique_ptr<Capture> capture) { capture_ = std::move(capture); }
+  Capture* capture() { return capture_.get(); }
   const Log& log() const { return log_; }
   /// Counts and logs what an engine did to a session.
   void count(const EngineFailure& failure, std::string_view session);
@@ -52,6 +56,7 @@ class Gateway {
   SessionStore sessions_;
   Metrics metrics_;
   Log log_;
+  std::unique_ptr<Capture> capture_;
   const HttpServer* server_ = nullptr;
 };
 

@@ -6,10 +6,7 @@
 
 namespace parlance::serve {
 
-namespace {
-
-/// In UTC, as RFC 3339 has it.
-std::string time_text() {
+std::string utc_now() {
   const auto now = std::chrono::system_clock::now();
   const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
   const std::time_t seconds = all / 1000;
@@ -21,13 +18,11 @@ std::string time_text() {
   return std::string(text, size) + milliseconds.substr(1) + "Z";
 }
 
-}  // namespace
-
 void Log::say(LogLevel level, std::string_view event, const std::function<void(JsonWriter&)>& add) const {
   if (level > most_) return;
   constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
   JsonWriter line('{');
-  line.text("time", time_text());
+  line.text("time", utc_now());
   line.text("level", kNames[static_cast<std::size_t>(level)]).text("event", event);
   if (add) add(line);
   write_(line.take() + "\n");

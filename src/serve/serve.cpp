@@ -11,6 +11,7 @@
 #include <csignal>
 #include <thread>
 
+#include "serve/capture/record.h"
 #include "serve/gateway.h"
 #include "serve/models/engine.h"
 #include "serve/models/run_cache.h"
@@ -43,6 +44,7 @@ Result<std::unique_ptr<ServedModel>> open_model(ModelOptions&& model, const Serv
                   .tokenize = std::move(model.tokenize),
                   .check_tokenizer = model.check_tokenizer});
   if (Result<void> done = complete(*made); !done) return done.error();
+  if (!options.capture.empty()) made->capture_head = head_record(*made, model.source, model.tokenizer_files);
   return made;
 }
 
@@ -155,12 +157,18 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   }
   raise_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that cannot grow is an error like a full disk
   const unsigned threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   asio::io_context context(static_cast<int>(threads));
   Gateway gateway({.api_keys = options.api_keys,
                    .most_sessions = options.most_sessions,
                    .most_session_bytes = options.most_session_bytes},
                   std::move(served), Log(static_cast<LogLevel>(options.log_level), options.log));
+  if (!options.capture.empty()) {
+    Result<std::unique_ptr<CaptureFiles>> files = CaptureFiles::open(options.capture);
+    if (!files) return files.error();
+    gateway.capture_to(std::make_unique<Capture>(std::move(*files), options.capture_optional));
+  }
   HttpServer server(context, options.http,
                     [&gateway](Exchange& exchange, unsigned refused) { return gateway.handle(exchange, refused); });
   gateway.watch(server);

@@ -25,7 +25,9 @@ struct ModelOptions {
   RenderOptions render{};
   std::function<CivilTime()> clock{};  ///< what strftime_now() shows in a session that begins; null: RenderOptions::now
   TokenizeOptions tokenize{};
-  bool check_tokenizer = true;  ///< refuse to serve where the engine's tokenizer has other ids
+  bool check_tokenizer = true;                 ///< refuse to serve where the engine's tokenizer has other ids
+  std::string source{};                        ///< an object that says how it was opened, for captures
+  std::vector<std::string> tokenizer_files{};  ///< whose hashes captures have
 };
 
 struct ServeOptions {
@@ -40,6 +42,8 @@ struct ServeOptions {
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
   std::size_t run_cache_bytes = std::size_t{256} << 20;  ///< of each model's texts whose tokens are remembered
+  std::string capture{};                                 ///< a folder for records of all turns; "": none
+  bool capture_optional = false;                         ///< turns are answered also if their records cannot be written
   unsigned log_level = 2;                                ///< 0 errors, 1 warnings, 2 each turn, 3 each request
   std::function<void(std::string_view line)> log{};
   /// Is told the address once it listens: "http://127.0.0.1:8080".

@@ -49,6 +49,9 @@ Task<> metrics(Call& call) {
     write_gauge(text, "clients_gone", "Clients that left before their answer was whole, since the start.",
                 static_cast<double>(counts.gone));
   }
+  if (const Capture* capture = call.gateway.capture())
+    write_gauge(text, "capture_failures", "Records of turns that could not be written, since the start.",
+                static_cast<double>(capture->failures()));
   const SessionStore::Use use = call.gateway.sessions().use();
   write_gauge(text, "conversations", "Conversations that are kept with their ids.",
               static_cast<double>(use.conversations));

@@ -5,6 +5,7 @@
 #include "parlance/json_writer.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/random_id.h"
+#include "serve/recorder.h"
 
 namespace parlance::serve {
 
@@ -20,7 +21,7 @@ constexpr ChatApi kOllamaGenerate = {
 
 /// One choice of an answer while it is written.
 struct Answer {
-  Answer(const Chat& chat, Turn& of);
+  Answer(Call& call, const Chat& chat, Turn& of);
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
 
@@ -29,6 +30,7 @@ struct Answer {
   Turn& turn;
   std::vector<std::string> call_ids{};  ///< those made up, in order
   ReplyApiWriter writer;
+  TurnRecorder recorder;
 };
 
 ReplyApiOptions writer_options(const Chat& chat, const Turn& turn, std::vector<std::string>& call_ids) {
@@ -47,7 +49,16 @@ ReplyApiOptions writer_options(const Chat& chat, const Turn& turn, std::vector<s
   return options;
 }
 
-Answer::Answer(const Chat& chat, Turn& of) : turn(of), writer(chat.api.api, writer_options(chat, of, call_ids)) {}
+TurnFacts facts_of(const Chat& chat) {
+  return {.api = std::string(reply_api_names()[static_cast<std::size_t>(chat.api.api)]),
+          .generate = chat.api.generate,
+          .id = chat.id};
+}
+
+Answer::Answer(Call& call, const Chat& chat, Turn& of)
+    : turn(of),
+      writer(chat.api.api, writer_options(chat, of, call_ids)),
+      recorder(call.gateway, facts_of(chat), of, call.exchange.request().body, call_ids) {}
 
 void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens) {
   const Tokenizer& tokenizer = *chat.model.tokenizer;
@@ -94,18 +105,6 @@ void add_headers(Exchange& exchange, const Turn& turn) {
   exchange.add_header("X-Parlance-Prompt-Tokens", std::to_string(turn.prompt_tokens()));
   exchange.add_header("X-Parlance-Reused-Tokens", std::to_string(prompt.reused));
   if (prompt.broken) exchange.add_header("X-Parlance-Prefix-Break", prompt.broken->cause);
-}
-
-std::string break_json(const PrefixBreak& broken) {
-  return JsonWriter('{')
-      .text("cause", broken.cause)
-      .text("sentence", broken.sentence)
-      .text("template", broken.template_place)
-      .text("input", broken.path)
-      .number("kept", static_cast<std::int64_t>(broken.kept))
-      .number("lost", static_cast<std::int64_t>(broken.lost))
-      .flag("volatile_line", broken.volatile_line)
-      .take();
 }
 
 /// The member `parlance` of an answer that was asked for it.
@@ -157,9 +156,9 @@ void say_break(Gateway& gateway, const Turn& turn) {
 }
 
 /// Before the client has the end of its answer, since it may go on at once.
-void finish(Call& call, Chat& chat, Answer& answer) {
+Task<> finish(Call& call, Chat& chat, Answer& answer) {
   count(call.gateway, chat, answer.turn);
-  answer.turn.keep(call.gateway.sessions(), answer.call_ids, chat.id);
+  co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, chat.id));
 }
 
 std::string whole_json(const Chat& chat, const std::vector<std::unique_ptr<Answer>>& answers) {
@@ -180,17 +179,17 @@ Task<> answer_whole(Call& call, Chat& chat) {
   std::vector<std::unique_ptr<Answer>> answers;
   const Turn::Flush flush = []() -> Task<> { co_return; };
   for (Turn& turn : chat.turns) {
-    answers.push_back(std::make_unique<Answer>(chat, turn));
+    answers.push_back(std::make_unique<Answer>(call, chat, turn));
     Answer& answer = *answers.back();
     const Turn::Take take = [&answer](const ReplyEvent& event) { answer.writer.add(event); };
     const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
       if (chat.logprobs) answer.add_logprobs(chat, tokens);
     };
     answer.writer.begin();
-    co_await turn.run(take, flush, take_tokens);
+    co_await answer.recorder.run(take, flush, take_tokens);
     answer.writer.finish({}, outcome_of(turn));
   }
-  for (const auto& answer : answers) finish(call, chat, *answer);
+  for (const auto& answer : answers) co_await finish(call, chat, *answer);
   co_await call.exchange.answer(200, "application/json", whole_json(chat, answers));
 }
 
@@ -204,7 +203,7 @@ Task<> answer_stream(Call& call, Chat& chat) {
     out.clear();
   };
   for (Turn& turn : chat.turns) {
-    Answer answer(chat, turn);
+    Answer answer(call, chat, turn);
     const Turn::Take take = [&](const ReplyEvent& event) { answer.writer.add(event, send); };
     const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
       if (chat.logprobs) answer.add_logprobs(chat, tokens);
@@ -212,7 +211,7 @@ Task<> answer_stream(Call& call, Chat& chat) {
     answer.writer.begin(send);
     std::optional<ReplyApiError> failed;
     try {
-      co_await turn.run(take, flush, take_tokens);
+      co_await answer.recorder.run(take, flush, take_tokens);
     } catch (const EngineFailure& failure) {
       if (!call.exchange.begun()) throw;
       failed = error_of(failure);
@@ -225,7 +224,7 @@ Task<> answer_stream(Call& call, Chat& chat) {
       co_return;
     }
     answer.writer.finish(send, outcome_of(turn));
-    finish(call, chat, answer);
+    co_await finish(call, chat, answer);
   }
   if (chat.explain && api == ReplyApi::openai) {
     const std::string chunk = R"({"object": "chat.completion.chunk", "choices": []})";
@@ -272,6 +271,8 @@ Task<> chat(Call& call, const ChatApi& api) {
   } catch (const EngineFailure& failure) {
     failed = error_of(failure);
     call.gateway.count(failure, chat.turns.front().prompt().id);
+  } catch (const CaptureFailure& failure) {
+    failed = ReplyApiError{.status = 507, .message = failure.what(), .code = "capture_failed"};
   }
   if (failed) co_await refuse(call.exchange, api.api, *failed);
 }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::int64_t kMostChoices = 16;
 
-/// /api/generate has the parts of one conversation under names of their own.
+}  // namespace
+
 std::string messages_of_generate(Value body) {
   JsonWriter messages('[');
   if (body["system"].is_string() && !body["system"].text().empty())
@@ -32,6 +33,8 @@ std::string messages_of_generate(Value body) {
   }
   return made.take();
 }
+
+namespace {
 
 bool is_system(Value message) { return message["role"].text() == "system" || message["role"].text() == "developer"; }
 
@@ -67,6 +70,8 @@ std::string without(Value body, std::string_view name) {
   return made.take();
 }
 
+}  // namespace
+
 Result<ChatRequest> read_conversation(SessionStore& store, const ServedModel& model, Value body, std::string_view text,
                                       const SessionHints& hints) {
   if (hints.response.empty()) return model.reader.read(text, "the request");
@@ -80,6 +85,8 @@ Result<ChatRequest> read_conversation(SessionStore& store, const ServedModel& mo
   }
   return behind_response(model, *held, request->conversation);
 }
+
+namespace {
 
 Result<std::int64_t> choices_of(Value body, const ChatApi& api) {
   const Value n = body["n"];

@@ -38,6 +38,12 @@ struct Chat {
   std::vector<Turn> turns{};                                   ///< one for each choice
 };
 
+/// /api/generate has the parts of one conversation under names of their own: the same as a request with messages.
+std::string messages_of_generate(Value body);
+/// The conversation of a request, with those before it if it names a response that it goes on from. `text` is the
+/// request, `body` its values. Fails as RequestReader::read does, and with conversation.
+Result<ChatRequest> read_conversation(SessionStore& store, const ServedModel& model, Value body, std::string_view text,
+                                      const SessionHints& hints);
 /// Fails as RequestReader and Turn::plan() do, and with no_template, conversation.
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api);
 

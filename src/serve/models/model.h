@@ -24,6 +24,7 @@ struct ServedModel {
   std::function<CivilTime()> clock{};  ///< null: the time of `render`
   TokenizeOptions tokenize{};
   bool check_tokenizer = true;  ///< compare it with the engine's
+  std::string capture_head{};   ///< the record of versions, for the files of a capture
   mutable GrammarCache grammars{};
 
   bool is_control(TokenId id) const {

@@ -160,18 +160,20 @@ Result<PreparedPrompt> prepare_prompt(const ServedModel& model, SessionStore& st
       if (all) conversation = std::move(*all);
     }
   }
+  RenderOptions render = model.render_now();
+  if (session) render.now = found.held->now;
   const std::size_t reused = session ? found.held->session.ids().size() : 0;
   if (!session) {
     const Result<Template>& chosen = model.reader.template_for(conversation);
     if (!chosen) return chosen.error();
     Result<Session> begun = Session::begin(*chosen, *model.tokenizer, std::move(conversation),
-                                           {.render = model.render_now(), .tokenize = model.tokenize});
+                                           {.render = render, .tokenize = model.tokenize});
     if (!begun) return begun.error();
     session.emplace(std::move(*begun));
   }
   const std::string id = !hints.session.empty() ? hints.session : found.held ? found.held->id : new_id;
-  return PreparedPrompt{std::move(*session), found.held,          reused, std::move(broken), id,
-                        std::move(keys),     std::move(variables)};
+  return PreparedPrompt{std::move(*session), found.held,           reused,    std::move(broken), id,
+                        std::move(keys),     std::move(variables), render.now};
 }
 
 }  // namespace parlance::serve

@@ -35,8 +35,9 @@ struct PreparedPrompt {
   std::string id;  ///< of the session
   MessageKeys keys;
   Key variables;
+  CivilTime now{};  ///< what the session's renders show
 
-  PreparedPrompt copy() const { return {session.copy(), from, reused, broken, id, keys, variables}; }
+  PreparedPrompt copy() const { return {session.copy(), from, reused, broken, id, keys, variables, now}; }
 };
 
 /// Fails as Template::render and tokenize() do.

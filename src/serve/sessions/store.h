@@ -25,9 +25,11 @@ struct Held {
   Key key{};              ///< of the messages and the reply
   Key key_without_system{};
   Key variables{};
-  Key previous{};            ///< of the conversation that it goes on from; "": it is the session's first
-  std::size_t messages = 0;  ///< of the request, and the reply
-  std::uint64_t turn = 0;    ///< number of the reply in its session, from 1
+  Key previous{};                 ///< of the conversation that it goes on from; "": it is the session's first
+  std::size_t messages = 0;       ///< of the request, and the reply
+  std::uint64_t turn = 0;         ///< number of the reply in its session, from 1
+  CivilTime now{};                ///< what the session's renders show
+  mutable bool captured = false;  ///< its record is on the disk; by std::atomic_ref alone
   std::size_t bytes() const;
 };
 

@@ -112,6 +112,7 @@ Generation Turn::generation() const {
 void Turn::note(const ReplyEvent& event) {
   using Kind = ReplyEvent::Kind;
   message_.add(event);
+  kinds_.add(event);
   last_kind_ = event.kind;
   if (event.kind == Kind::end || event.kind == Kind::trailing) return;
   if (event.kind == Kind::reasoning && !reasoned_) {
@@ -156,12 +157,13 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
   times_.whole = std::chrono::steady_clock::now() - begun;
 }
 
-void Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids, std::string response_id) {
-  if (sampled_.empty() || stop_text_) return;  // no ids are known, or the client was not told all of the reply
+std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids,
+                                       std::string response_id) {
+  if (sampled_.empty() || stop_text_) return nullptr;  // no ids are known, or the client was not told all of the reply
   Message reply{.role = "assistant", .content = message_.content, .reasoning_content = message_.reasoning};
   for (std::size_t number = 0; number < message_.calls.size(); ++number) {
     const ReplyCall& call = message_.calls[number];
-    if (!call.complete) return;
+    if (!call.complete) return nullptr;
     const std::string& id = call.id.empty() && number < call_ids.size() ? call_ids[number] : call.id;
     reply.tool_calls.push_back({.id = id, .name = call.name, .arguments_json = call.arguments});
   }
@@ -181,8 +183,10 @@ void Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids, s
            .variables = prompt_.variables,
            .previous = prompt_.from ? prompt_.from->key : none,
            .messages = keys.whole.size() + 1,
-           .turn = prompt_.from ? prompt_.from->turn + 1 : 1});
-  store.keep(std::move(held), settings_.hints.owner);
+           .turn = prompt_.from ? prompt_.from->turn + 1 : 1,
+           .now = prompt_.now});
+  store.keep(held, settings_.hints.owner);
+  return held;
 }
 
 }  // namespace parlance::serve

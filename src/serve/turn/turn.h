@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "parlance/reply.h"
+#include "parlance/reply_kinds.h"
 #include "serve/sessions/go_on.h"
 #include "serve/turn/characters.h"
 
@@ -73,11 +74,20 @@ class Turn {
   Task<> run(const Take& take, const Flush& flush, const TakeTokens& take_tokens = {});
 
   /// Keeps the conversation with the reply for the next request. `call_ids` are those that the client was told, one for
-  /// each call.
-  void keep(SessionStore& store, const std::vector<std::string>& call_ids, std::string response_id);
+  /// each call. Returns what is kept; null: the conversation cannot go on from this reply.
+  std::shared_ptr<const Held> keep(SessionStore& store, const std::vector<std::string>& call_ids,
+                                   std::string response_id);
 
   const PreparedPrompt& prompt() const { return prompt_; }
   const ReplyStart& start() const { return start_; }
+  const ServedModel& model() const { return *model_; }
+  const TurnSettings& settings() const { return settings_; }
+  /// Null: the reply was not constrained.
+  const std::shared_ptr<const std::string>& grammar() const { return grammar_; }
+  /// What the bytes of the reply are.
+  std::vector<KindRange> kinds() const { return kinds_.ranges(); }
+  /// The session of a turn that was not kept. Call it once.
+  Session take_session() { return std::move(prompt_.session); }
   const ReplyMessage& message() const { return message_; }
   const GenerationEnd& end() const { return end_; }
   const std::vector<TokenId>& sampled() const { return sampled_; }
@@ -92,7 +102,11 @@ class Turn {
 
  private:
   Turn(const ServedModel& model, ReplyStart start, PreparedPrompt prompt, TurnSettings settings)
-      : model_(&model), start_(std::move(start)), prompt_(std::move(prompt)), settings_(std::move(settings)) {}
+      : model_(&model),
+        start_(std::move(start)),
+        prompt_(std::move(prompt)),
+        settings_(std::move(settings)),
+        kinds_(start_.format) {}
   Generation generation() const;
   void note(const ReplyEvent& event);
 
@@ -100,6 +114,7 @@ class Turn {
   ReplyStart start_;
   PreparedPrompt prompt_;
   TurnSettings settings_;
+  ReplyKinds kinds_;
   std::shared_ptr<const std::string> grammar_;
   std::string schema_;
   std::size_t prompt_tokens_ = 0;

@@ -1,0 +1,139 @@
+// Opens served models. Begin reading at open_served and each_option.
+#include "cli/served_model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/civil_time.h"
+#include "parlance/json.h"
+#include "parlance/json_writer.h"
+
+namespace parlance::cli {
+namespace {
+
+/// The table of options. `visit` takes a name and a text, a flag, or a list of texts.
+template <typename Wish, typename Visit>
+void each_option(Wish& wish, const Visit& visit) {
+  auto& prompt = wish.prompt;
+  visit("model", prompt.wish.model);
+  visit("format", prompt.wish.format);
+  visit("template", prompt.wish.file);
+  visit("name", prompt.wish.name);
+  visit("allow_changes", prompt.wish.compile.allow_changes);
+  visit("syntax", prompt.syntax);
+  visit("as_is", prompt.as_is);
+  visit("as_transformers", prompt.as_transformers);
+  visit("transformers", prompt.transformers);
+  visit("no_adapt", prompt.no_adapt);
+  visit("var", prompt.variables.guessed);
+  visit("var_text", prompt.variables.texts);
+  visit("var_json", prompt.variables.jsons);
+  visit("var_file", prompt.variables.files);
+  visit("skip_pass", prompt.skip_passes);
+  visit("pass", prompt.extra_passes);
+  visit("reasoning_effort", prompt.effort);
+  visit("generation_prompt", prompt.generation_prompt);
+  visit("no_generation_prompt", prompt.no_generation_prompt);
+  visit("continue", prompt.continue_last);
+  visit("now", prompt.now);
+  visit("limits", prompt.limits);
+  visit("tokenizer", wish.tokenizer.path);
+  visit("special_token", wish.tokenizer.special_tokens);
+  visit("model_as", wish.tokenizer.model_as);
+  visit("split", wish.tokenizer.split);
+  visit("trust", wish.tokenize.trust);
+  visit("plain_added", wish.tokenize.plain_added);
+}
+
+struct WriteOption {
+  JsonWriter& into;
+  void operator()(std::string_view name, const std::string& value) const {
+    if (!value.empty()) into.text(name, value);
+  }
+  void operator()(std::string_view name, bool value) const {
+    if (value) into.flag(name, true);
+  }
+  void operator()(std::string_view name, const std::vector<std::string>& values) const {
+    if (std::all_of(values.begin(), values.end(), [](const std::string& one) { return one.empty(); })) return;
+    JsonWriter list('[');
+    for (const std::string& one : values) list.item_text(one);
+    into.raw(name, list.take());
+  }
+};
+
+struct ReadOption {
+  Value from;
+  void operator()(std::string_view name, std::string& value) const {
+    if (from[name].is_string()) value = from[name].text();
+  }
+  void operator()(std::string_view name, bool& value) const {
+    if (from[name].is(Kind::boolean)) value = from[name].integer != 0;
+  }
+  void operator()(std::string_view name, std::vector<std::string>& values) const {
+    if (!from[name].is_sequence()) return;
+    values.clear();
+    for (const Value& one : from[name].items()) values.emplace_back(one.text());
+  }
+};
+
+/// A path that exists, so that it is found from another folder too.
+std::string lasting(const std::string& path) {
+  std::error_code failed;
+  if (path.empty() || !std::filesystem::exists(path, failed)) return path;
+  const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+  return failed ? path : whole.string();
+}
+
+std::vector<std::string> files_of_tokenizer(const std::string& path) {
+  constexpr const char* kNames[] = {"tokenizer.json",        "tokenizer.model",   "tekken.json",
+                                    "tokenizer_config.json", "added_tokens.json", "special_tokens_map.json",
+                                    "generation_config.json"};
+  std::error_code failed;
+  if (!std::filesystem::is_directory(path, failed)) return {path};
+  std::vector<std::string> files;
+  for (const char* name : kNames) {
+    if (std::filesystem::exists(path + "/" + name, failed)) files.push_back(path + "/" + name);
+  }
+  return files;
+}
+
+}  // namespace
+
+Result<serve::ModelOptions> open_served(ServedWish& wish) {
+  if (Result<void> checked = check_protection(wish.tokenize); !checked) return checked.error();
+  PromptSetup setup;
+  if (Result<void> done = prepare(wish.prompt, true, setup); !done) return done.error();
+  Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(wish.tokenizer, wish.prompt, setup);
+  if (!tokenizer) return tokenizer.error();
+  setup.request.control_tokens = (*tokenizer)->control_texts();
+  setup.open_reader();
+  const std::string& path = wish.tokenizer.path.empty() ? setup.model.tokenizer_path : wish.tokenizer.path;
+  return serve::ModelOptions{.reader = std::move(*setup.reader),
+                             .tokenizer = std::move(*tokenizer),
+                             .render = setup.render,
+                             .clock = wish.prompt.now.empty() ? local_time_now : nullptr,
+                             .tokenize = wish.tokenize,
+                             .source = source_json(wish),
+                             .tokenizer_files = files_of_tokenizer(path)};
+}
+
+std::string source_json(const ServedWish& wish) {
+  ServedWish lasts = wish;
+  for (std::string* path : {&lasts.prompt.wish.model, &lasts.prompt.wish.file, &lasts.tokenizer.path})
+    *path = lasting(*path);
+  JsonWriter made('{');
+  each_option(std::as_const(lasts), WriteOption{made});
+  if (!wish.tokenize.protect) made.flag("protect", false);
+  return made.take();
+}
+
+Result<void> read_source(std::string_view json, ServedWish& wish) {
+  Document parsed;
+  if (Result<void> read = parsed.parse(json); !read) return read;
+  each_option(wish, ReadOption{parsed.root()});
+  const Value protect = parsed.root()["protect"];
+  if (protect.is(Kind::boolean)) wish.tokenize.protect = protect.integer != 0;
+  return {};
+}
+
+}  // namespace parlance::cli

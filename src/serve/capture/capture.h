@@ -1,0 +1,54 @@
+// Capture: writes records without keeping the network waiting: by threads of its own.
+#pragma once
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "serve/capture/files.h"
+#include "serve/http/task.h"
+
+namespace parlance::serve {
+
+/// A record that could not be written.
+class CaptureFailure : public std::exception {
+ public:
+  explicit CaptureFailure(std::string message) : message_(std::move(message)) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  std::string message_;
+};
+
+/// Threads: any. It has to end before the context of the coroutines that wait for it.
+class Capture {
+ public:
+  /// `optional`: a turn is answered also if its record cannot be written.
+  Capture(std::unique_ptr<CaptureFiles> files, bool optional);
+  /// Waits until everything is written.
+  ~Capture();
+
+  /// The record is on the disk when this returns. Returns why it is not; "": it is.
+  Task<std::string> write(CaptureEntry entry);
+  /// Writes it without anybody waiting.
+  void write_later(CaptureEntry entry);
+  /// If the last write failed, tries whether the folder can be written to by now. Returns why it cannot.
+  Task<std::string> check();
+  bool optional() const { return optional_; }
+  /// Records that could not be written, since the start.
+  std::uint64_t failures() const { return failures_; }
+
+ private:
+  template <typename Work>
+  Task<std::string> in_pool(Work work);
+  std::string append(const CaptureEntry& entry);
+
+  std::unique_ptr<CaptureFiles> files_;
+  const bool optional_;
+  std::atomic<bool> fails_ = false;
+  std::atomic<std::uint64_t> failures_ = 0;
+  asio::thread_pool pool_;
+};
+
+}  // namespace parlance::serve

@@ -1,0 +1,166 @@
+// Writes captures. Begin reading at CaptureFiles::append.
+#include "serve/capture/files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/sha256.h"
+#include "parlance/json.h"
+#include "parlance/source.h"
+
+namespace parlance::serve {
+
+namespace {
+
+constexpr std::size_t kMostOpenFiles = 512;
+
+bool is_safe(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+Error capture_error(const std::string& path, std::string_view what, int number) {
+  return Error(ErrorCode::file, "'" + path + "' " + std::string(what) + ": " + file_error(path, number).message());
+}
+
+}  // namespace
+
+std::string capture_file_name(std::string_view session, std::string_view owner) {
+  constexpr std::size_t kShown = 64, kDigits = 24;
+  std::string name;
+  for (const char c : session.substr(0, kShown)) name += is_safe(c) ? c : '_';
+  return name + "." + sha256(sha256(owner) + std::string(session)).substr(0, kDigits) + ".jsonl";
+}
+
+struct CaptureFiles::File {
+  File() = default;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (number >= 0) ::close(number);
+  }
+
+  std::mutex mutex;
+  int number = -1;  ///< -1: not open
+  off_t size = 0;
+  std::string head;  ///< the last one's hash
+  std::set<std::string> grammars;
+};
+
+Result<std::unique_ptr<CaptureFiles>> CaptureFiles::open(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return capture_error(folder, "cannot be made", errno);
+  std::unique_ptr<CaptureFiles> made(new CaptureFiles(folder));
+  made->lock_ = ::open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (made->lock_ < 0) return capture_error(folder, "cannot be written to", errno);
+  if (::flock(made->lock_, LOCK_EX | LOCK_NB) != 0) {
+    return Error(ErrorCode::file, "another gateway captures in '" + folder + "'").hint("give each a folder of its own");
+  }
+  return made;
+}
+
+CaptureFiles::~CaptureFiles() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+std::shared_ptr<CaptureFiles::File> CaptureFiles::file_named(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = open_.find(name); found != open_.end()) {
+    order_.splice(order_.begin(), order_, found->second);
+    return found->second->second;
+  }
+  order_.emplace_front(name, std::make_shared<File>());
+  open_[name] = order_.begin();
+  // One that is in use stays, or two would write to it.
+  for (auto at = std::prev(order_.end()); order_.size() > kMostOpenFiles && at != order_.begin();) {
+    const auto last = at--;
+    if (last->second.use_count() > 1) continue;
+    open_.erase(last->first);
+    order_.erase(last);
+  }
+  return order_.front().second;
+}
+
+/// Reads what the file has, and cuts off a line without its end.
+Result<void> CaptureFiles::open_file(File& file, const std::string& name) const {
+  const std::string path = folder_ + "/" + name;
+  const int number = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (number < 0) return capture_error(path, "cannot be opened", errno);
+  file.number = number;
+  const Result<std::string> text = read_file(path);
+  if (!text) return text.error();
+  const std::size_t end = text->rfind('\n');
+  file.size = end == text->npos ? 0 : static_cast<off_t>(end + 1);
+  if (static_cast<std::size_t>(file.size) < text->size() && ::ftruncate(number, file.size) != 0)
+    return capture_error(path, "cannot be cut", errno);
+  constexpr std::string_view kHead = R"({"record": "head")", kGrammar = R"({"record": "grammar")";
+  Document parsed;
+  for (std::size_t at = 0; at < static_cast<std::size_t>(file.size);) {
+    const std::size_t stop = text->find('\n', at);
+    const std::string_view line = std::string_view(*text).substr(at, stop - at);
+    at = stop + 1;
+    if (line.starts_with(kHead)) file.head = sha256(line);
+    if (line.starts_with(kGrammar) && parsed.parse(line)) file.grammars.emplace(parsed.root()["sha256"].text());
+  }
+  if (file.size == 0) {  // the name of a new file has to be on the disk too
+    const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+      ::fsync(folder);
+      ::close(folder);
+    }
+  }
+  return {};
+}
+
+Result<void> CaptureFiles::append(const CaptureEntry& entry) {
+  const std::shared_ptr<File> file = file_named(entry.file);
+  const std::lock_guard lock(file->mutex);
+  if (file->number < 0) {
+    if (Result<void> opened = open_file(*file, entry.file); !opened) {
+      if (file->number >= 0) ::close(file->number);
+      file->number = -1;
+      return opened;
+    }
+  }
+  const std::string head = sha256(entry.head);
+  const bool needs_grammar = !entry.grammar.empty() && !file->grammars.contains(entry.grammar_hash);
+  std::string text;
+  if (head != file->head) text.append(entry.head).append("\n");
+  if (needs_grammar) text.append(entry.grammar).append("\n");
+  text.append(entry.record).append("\n");
+  errno = 0;
+  const ssize_t written = ::write(file->number, text.data(), text.size());
+  const bool whole = written == static_cast<ssize_t>(text.size()) && ::fdatasync(file->number) == 0;
+  if (!whole) {
+    const int why = errno != 0 ? errno : ENOSPC;
+    // Where it cannot be cut it is opened anew the next time, which cuts it.
+    if (::ftruncate(file->number, file->size) != 0) {
+      ::close(file->number);
+      file->number = -1;
+    }
+    return capture_error(folder_ + "/" + entry.file, "cannot be written to", why);
+  }
+  file->size += written;
+  file->head = head;
+  if (needs_grammar) file->grammars.insert(entry.grammar_hash);
+  return {};
+}
+
+Result<void> CaptureFiles::probe() {
+  const std::string path = folder_ + "/.probe";
+  const int number = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (number < 0) return capture_error(path, "cannot be opened", errno);
+  const std::string text(std::size_t{64} << 10, ' ');
+  errno = 0;
+  const bool whole =
+      ::write(number, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fdatasync(number) == 0;
+  const int why = errno != 0 ? errno : ENOSPC;
+  ::close(number);
+  ::unlink(path.c_str());
+  if (!whole) return capture_error(folder_, "cannot be written to", why);
+  return {};
+}
+
+}  // namespace parlance::serve

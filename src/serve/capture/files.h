@@ -1,0 +1,60 @@
+// CaptureFiles: appends records to the files of sessions, so that what was acknowledged is there after a crash.
+//
+// A record is one line of JSON. It is written by one write() and is on the disk before append() returns. A crash can
+// leave a line without its end; it is cut off when the file is opened the next time.
+#pragma once
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "parlance/result.h"
+
+namespace parlance::serve {
+
+/// What a record needs in its file before it. Neither has a newline.
+struct CaptureEntry {
+  std::string file;       ///< its name in the folder
+  std::string head{};     ///< the record of versions; written where the file's last one differs
+  std::string grammar{};  ///< a record of a grammar's text, or ""; written once for each file
+  std::string grammar_hash{};
+  std::string record;
+};
+
+/// The name of a session's file: safe for any file system, and no other session's. `owner` keeps clients apart.
+std::string capture_file_name(std::string_view session, std::string_view owner);
+
+/// Threads: any; appends to different files do not wait for each other.
+class CaptureFiles {
+ public:
+  /// Makes the folder if it is missing. Fails with file if it cannot be written to, or if another process captures
+  /// there.
+  static Result<std::unique_ptr<CaptureFiles>> open(const std::string& folder);
+  CaptureFiles(const CaptureFiles&) = delete;
+  CaptureFiles& operator=(const CaptureFiles&) = delete;
+  ~CaptureFiles();
+
+  /// Fails with file. The file is then as it was before.
+  Result<void> append(const CaptureEntry& entry);
+  /// Can the folder be written to? Fails with file.
+  Result<void> probe();
+  const std::string& folder() const { return folder_; }
+
+ private:
+  struct File;
+  explicit CaptureFiles(std::string folder) : folder_(std::move(folder)) {}
+  std::shared_ptr<File> file_named(const std::string& name);
+  Result<void> open_file(File& file, const std::string& name) const;
+
+  std::string folder_;
+  int lock_ = -1;
+  std::mutex mutex_;                                                // of what follows
+  std::list<std::pair<std::string, std::shared_ptr<File>>> order_;  ///< the last used first
+  std::unordered_map<std::string, std::list<std::pair<std::string, std::shared_ptr<File>>>::iterator> open_;
+};
+
+}  // namespace parlance::serve

@@ -1,0 +1,37 @@
+// Reads the files of a capture.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/json.h"
+#include "parlance/result.h"
+
+namespace parlance::serve {
+
+/// A record with a hash of itself as its last member.
+std::string sealed(std::string record);
+/// Is the record what it was when it was written?
+bool is_intact(std::string_view line);
+
+struct CaptureRecord {
+  std::size_t line = 0;  ///< its number in the file, from 1
+  std::size_t offset = 0;
+  Document document;
+  bool intact = true;  ///< false: its bytes changed; the document may be empty
+  Value root() const { return document.root(); }
+  std::string_view kind() const { return root()["record"].text(); }
+};
+
+struct CaptureText {
+  std::vector<CaptureRecord> records;
+  std::size_t size = 0;  ///< bytes of whole lines
+  bool torn = false;     ///< the last line has no end, as a crash leaves it
+};
+
+/// Reads a file from a byte on, where a line begins. Fails with file, and with value for a format of a later version.
+Result<CaptureText> read_capture(const std::string& path, std::size_t from = 0);
+/// The files of sessions in a folder, sorted; a path that is no folder is one itself. Fails with file.
+Result<std::vector<std::string>> capture_files(const std::string& path);
+
+}  // namespace parlance::serve

@@ -1,0 +1,44 @@
+// TurnRecorder: follows a turn for the capture. Whatever becomes of the turn, there is one record of it.
+//
+//     TurnRecorder recorder(gateway, chat_facts, turn, body, call_ids);
+//     co_await recorder.run(take, flush, take_tokens);    // in place of turn.run()
+//     co_await recorder.done(turn.keep(…));               // before the client gets the end of its answer
+#pragma once
+#include <memory>
+#include <string>
+
+#include "serve/capture/capture.h"
+#include "serve/capture/record.h"
+#include "serve/gateway.h"
+
+namespace parlance::serve {
+
+/// A turn that is not done() when this is destroyed has a record that says so: its client went away, its engine failed.
+class TurnRecorder {
+ public:
+  /// All but `facts` must outlive it. Of `facts`, it takes what is known at the beginning: api, generate, id.
+  TurnRecorder(Gateway& gateway, TurnFacts facts, Turn& turn, const std::string& request,
+               const std::vector<std::string>& call_ids);
+  TurnRecorder(const TurnRecorder&) = delete;
+  TurnRecorder& operator=(const TurnRecorder&) = delete;
+  ~TurnRecorder();
+
+  /// Turn::run(). Throws CaptureFailure, before the engine is asked, if the capture could not be written lately and
+  /// still cannot.
+  Task<> run(const Turn::Take& take, const Turn::Flush& flush, const Turn::TakeTokens& take_tokens);
+  /// Returns once the record is on the disk. Throws CaptureFailure if it cannot be written and is not optional.
+  Task<> done(std::shared_ptr<const Held> kept);
+
+ private:
+  CaptureEntry entry(const Session& session) const;
+  void say_failure(const std::string& why) const;
+
+  Gateway& gateway_;
+  TurnFacts facts_;
+  Turn& turn_;
+  const std::string& request_;
+  const std::vector<std::string>& call_ids_;
+  bool done_ = false;
+};
+
+}  // namespace parlance::serve

@@ -1,0 +1,326 @@
+// Replays captures with the gateway's own code. Begin reading at Replay::turn.
+#include "serve/replay.h"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <map>
+
+#include "base/sha256.h"
+#include "serve/capture/reader.h"
+#include "serve/capture/record.h"
+#include "serve/fronts/chat_request.h"
+
+namespace parlance::serve {
+
+namespace {
+
+/// An engine that says what was sampled before.
+class Recorded final : public Backend {
+ public:
+  const BackendFacts& facts() const override { return facts_; }
+  const HttpAddress& address() const override { return address_; }
+  Task<> check() override { co_return; }
+  Task<EngineInfo> ask() override { co_return EngineInfo(); }
+  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view) override { co_return std::nullopt; }
+  Task<GenerationEnd> generate(const Generation&, const TokenSink& sink) override {
+    co_await sink(tokens_);
+    co_return GenerationEnd{.length = length_};
+  }
+
+  void takes(std::optional<GrammarSyntax> grammars) { facts_.grammar = grammars; }
+  void load(Value record) {
+    tokens_.clear();
+    for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(id.integer)});
+    length_ = record["length"].is(Kind::boolean) && record["length"].integer != 0;
+  }
+
+ private:
+  BackendFacts facts_{.name = "recorded", .grammar = {}, .sentence = ""};
+  HttpAddress address_{};
+  std::vector<SampledToken> tokens_;
+  bool length_ = false;
+};
+
+struct OpenedModel {
+  std::unique_ptr<ServedModel> model;
+  std::shared_ptr<Recorded> engine;
+};
+
+struct Line {
+  std::string file;
+  CaptureRecord record;
+  std::size_t head = 0;  ///< the number of its head; 0: none came before
+};
+
+CivilTime moment_of(Value list) {
+  CivilTime made;
+  int* const parts[] = {&made.year, &made.month, &made.day, &made.hour, &made.minute, &made.second, &made.microsecond};
+  const std::span<const Value> items = list.items();
+  for (std::size_t i = 0; i < std::min(items.size(), std::size(parts)); ++i)
+    *parts[i] = static_cast<int>(items[i].integer);
+  return made;
+}
+
+std::vector<TokenId> listed_ids(Value list) {
+  std::vector<TokenId> ids;
+  for (const Value& id : list.items()) ids.push_back(static_cast<TokenId>(id.integer));
+  return ids;
+}
+
+/// The same values are the same text.
+std::string canonical(std::string_view json) {
+  Document parsed;
+  return parsed.parse(json) ? json_text(parsed.root()) : std::string(json);
+}
+
+std::string around(std::string_view text, std::size_t at) {
+  constexpr std::size_t kShown = 30;
+  const std::size_t begin = at > kShown ? at - kShown : 0;
+  std::string out;
+  append_json_string(out, text.substr(begin, 2 * kShown));
+  return out;
+}
+
+/// Names what a session keeps of a turn.
+std::string kept_name(Value session, Value id, Value key) {
+  return std::string(session.text()) + "\n" + std::string(id.text()) + "\n" + std::string(key.text());
+}
+
+class Replay {
+ public:
+  Replay(const OpenCaptured& open, const std::function<void(const ReplayDifference&)>& say) : open_(open), say_(say) {}
+
+  Result<void> read(const std::vector<std::string>& files);
+  Result<ReplayReport> run();
+
+ private:
+  Result<OpenedModel*> model_for(const Line& line);
+  Result<void> turn(Line& line);
+  void compare(const Line& line, const Turn& turn, const Session& session);
+  void compare_prompt(const Line& line, std::span<const TokenId> ids);
+  void compare_json(const Line& line, std::string_view what, const std::string& made);
+  std::optional<std::vector<TokenId>> recorded_prompt(Value record) const;
+  void differ(const Line& line, std::string what, std::string sentence);
+
+  const OpenCaptured& open_;
+  const std::function<void(const ReplayDifference&)>& say_;
+  std::vector<Document> heads_;  ///< by Line::head - 1
+  std::vector<Line> turns_;
+  std::map<std::size_t, OpenedModel> models_;  ///< by head
+  std::map<std::string, std::shared_ptr<const Held>> held_;
+  std::map<std::string, std::vector<TokenId>> ids_;  ///< those after a turn, as recorded
+  ReplayReport report_;
+  bool differs_ = false;
+};
+
+void Replay::differ(const Line& line, std::string what, std::string sentence) {
+  if (what != "versions") differs_ = true;
+  say_({line.file, line.record.line, std::move(what), std::move(sentence)});
+}
+
+Result<void> Replay::read(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    Result<CaptureText> text = read_capture(file);
+    if (!text) return text.error();
+    std::size_t head = 0;
+    for (CaptureRecord& record : text->records) {
+      if (!record.intact) {
+        Line line{file, std::move(record)};
+        differ(line, "bytes", "the record is not what was written");
+        ++report_.different;
+      } else if (record.kind() == "head") {
+        heads_.push_back(std::move(record.document));
+        head = heads_.size();
+      } else if (record.kind() == "turn") {
+        turns_.push_back({file, std::move(record), head});
+      }
+    }
+  }
+  if (files.size() > 1) {
+    std::stable_sort(turns_.begin(), turns_.end(), [](const Line& a, const Line& b) {
+      return a.record.root()["time"].text() < b.record.root()["time"].text();
+    });
+  }
+  return {};
+}
+
+Result<OpenedModel*> Replay::model_for(const Line& line) {
+  if (line.head == 0) return Error(ErrorCode::value, "'" + line.file + "' has no record of versions before its turns");
+  if (const auto found = models_.find(line.head); found != models_.end()) return &found->second;
+  const Value head = heads_[line.head - 1].root();
+  for (auto& [number, opened] : models_) {  // each file has a head of its own
+    if (json_text(heads_[number - 1].root()) == json_text(head)) return &opened;
+  }
+  Result<ModelOptions> options = open_(json_text(head["source"]), std::string(head["model"].text()));
+  if (!options) return options.error();
+  OpenedModel made{.engine = std::make_shared<Recorded>()};
+  made.engine->takes(find_grammar_syntax(head["grammars"].text()));
+  made.model = std::make_unique<ServedModel>(ServedModel{.name = std::string(head["model"].text()),
+                                                         .backend = made.engine,
+                                                         .reader = std::move(options->reader),
+                                                         .tokenizer = std::move(options->tokenizer),
+                                                         .render = options->render,
+                                                         .tokenize = options->tokenize});
+  if (Result<void> done = complete(*made.model); !done) return done.error();
+  const Document now = [&] {
+    Document parsed;
+    const Result<void> done = parsed.parse(head_record(*made.model, options->source, options->tokenizer_files));
+    return done ? std::move(parsed) : Document();
+  }();
+  const auto hashes = [](Value of) {
+    std::string all;
+    for (const Value& one : of["templates"].items()) all.append(one["sha256"].text()).append(" ");
+    for (const Value& one : of["tokenizer"]["files"].items()) all.append(one["sha256"].text()).append(" ");
+    return all;
+  };
+  if (head["parlance"].text() != now.root()["parlance"].text())
+    differ(line, "versions", "recorded by parlance " + std::string(head["parlance"].text()));
+  if (hashes(head) != hashes(now.root()))
+    differ(line, "versions", "the template or the tokenizer's files are not those of the capture");
+  return &models_.emplace(line.head, std::move(made)).first->second;
+}
+
+std::optional<std::vector<TokenId>> Replay::recorded_prompt(Value record) const {
+  std::vector<TokenId> ids;
+  const Value prompt = record["prompt"], from = record["from"];
+  const auto behind = static_cast<std::size_t>(prompt["behind"].integer);
+  if (behind > 0) {
+    const auto found = ids_.find(kept_name(from["session"], from["id"], from["key"]));
+    if (found == ids_.end() || found->second.size() < behind) return std::nullopt;
+    ids.assign(found->second.begin(), found->second.begin() + static_cast<std::ptrdiff_t>(behind));
+  }
+  const std::vector<TokenId> more = listed_ids(prompt["ids"]);
+  ids.insert(ids.end(), more.begin(), more.end());
+  return ids;
+}
+
+void Replay::compare_prompt(const Line& line, std::span<const TokenId> ids) {
+  const std::optional<std::vector<TokenId>> recorded = recorded_prompt(line.record.root());
+  if (!recorded) return differ(line, "history", "the ids of the turn before are not in the file");
+  const auto [made, was] = std::mismatch(ids.begin(), ids.end(), recorded->begin(), recorded->end());
+  if (made == ids.end() && was == recorded->end()) return;
+  const auto shown = [](auto at, auto end) { return at == end ? std::string("the end") : std::to_string(*at); };
+  differ(line, "prompt",
+         "token " + std::to_string(was - recorded->begin()) + " is " + shown(made, ids.end()) + ", it was " +
+             shown(was, recorded->end()));
+}
+
+void Replay::compare_json(const Line& line, std::string_view what, const std::string& made) {
+  const std::string was = json_text(line.record.root()[what]), is = canonical(made);
+  if (was == is) return;
+  const auto at =
+      static_cast<std::size_t>(std::mismatch(was.begin(), was.end(), is.begin(), is.end()).first - was.begin());
+  differ(line, std::string(what), "byte " + std::to_string(at) + ": " + around(is, at) + ", it was " + around(was, at));
+}
+
+void Replay::compare(const Line& line, const Turn& turn, const Session& session) {
+  const Value record = line.record.root();
+  compare_prompt(line, session.ids().subspan(0, turn.prompt_tokens()));
+  const std::string grammar = turn.grammar() ? sha256(*turn.grammar()) : "";
+  if (grammar != record["grammar"]["sha256"].text())
+    differ(line, "grammar",
+           "its SHA-256 is '" + grammar + "', it was '" + std::string(record["grammar"]["sha256"].text()) + "'");
+  if (record["status"].text() != "answered") return;  // nobody read its reply to the end
+  std::vector<std::string> call_ids;
+  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
+  compare_json(line, "reply", reply_json(turn.message(), call_ids));
+  compare_json(line, "kinds", kinds_json(*turn.model().tokenizer, turn.sampled(), turn.kinds()));
+  compare_json(line, "origins",
+               origins_json(turn.model(), session, turn.prompt().now,
+                            static_cast<std::size_t>(record["origins"]["from_byte"].integer)));
+}
+
+Result<void> Replay::turn(Line& line) {
+  const Value record = line.record.root();
+  const Result<OpenedModel*> opened = model_for(line);
+  if (!opened) return opened.error();
+  ServedModel& model = *(*opened)->model;
+  (*opened)->engine->load(record);
+  const CivilTime now = moment_of(record["now"]);
+  model.clock = [now] { return now; };
+  SessionStore store;
+  SessionHints hints{.response = std::string(record["hints"]["response"].text())};
+  const Value named = record["hints"]["named"], from = record["from"];
+  if (named.is(Kind::boolean) && named.integer != 0) hints.session = record["session"].text();
+  if (from.is(Kind::dict)) {
+    const auto found = held_.find(kept_name(from["session"], from["id"], from["key"]));
+    if (found == held_.end()) {
+      differ(line, "history",
+             "it goes on from turn " + std::string(from["id"].text()) + " of session " +
+                 std::string(from["session"].text()) + ", which is not in these files");
+      return {};
+    }
+    store.keep(found->second, hints.owner);
+  }
+  Document body;
+  if (Result<void> parsed = body.parse(record["request"].text()); !parsed) {
+    differ(line, "request", parsed.error().message());
+    return {};
+  }
+  const bool generate = !record["generate"].is_undefined();
+  const std::string text = generate ? messages_of_generate(body.root()) : std::string(record["request"].text());
+  Result<ChatRequest> request = read_conversation(store, model, body.root(), text, hints);
+  const Result<SamplingSettings> sampling = read_sampling(body.root());
+  if (!request || !sampling) {
+    differ(line, "request", request ? sampling.error().message() : request.error().message());
+    return {};
+  }
+  Result<Turn> planned = Turn::plan(model, store, std::move(*request),
+                                    {.sampling = *sampling,
+                                     .hints = hints,
+                                     .new_session = std::string(record["session"].text()),
+                                     .choice = static_cast<unsigned>(record["choice"].integer)});
+  if (!planned) {
+    differ(line, "prompt", planned.error().message());
+    return {};
+  }
+  asio::io_context context;
+  const Turn::Take take = [](const ReplyEvent&) {};
+  const Turn::Flush flush = []() -> Task<> { co_return; };
+  asio::co_spawn(context, planned->run(take, flush), asio::detached);
+  context.run();
+  std::vector<std::string> call_ids;
+  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
+  const std::shared_ptr<const Held> kept = planned->keep(store, call_ids, std::string(record["id"].text()));
+  std::optional<Session> own;
+  if (!kept) own.emplace(planned->take_session());
+  compare(line, *planned, kept ? kept->session : *own);
+  if (record["key"].text().empty()) return {};
+  const std::string name = kept_name(record["session"], record["id"], record["key"]);
+  if (kept) held_[name] = kept;
+  if (std::optional<std::vector<TokenId>> ids = recorded_prompt(record)) {
+    const std::vector<TokenId> sampled = listed_ids(record["sampled"]);
+    ids->insert(ids->end(), sampled.begin(), sampled.end());
+    ids_[name] = std::move(*ids);
+  }
+  return {};
+}
+
+Result<ReplayReport> Replay::run() {
+  for (Line& line : turns_) {
+    differs_ = false;
+    if (Result<void> done = turn(line); !done) return done.error();
+    ++report_.turns;
+    report_.different += differs_ ? 1 : 0;
+  }
+  return report_;
+}
+
+}  // namespace
+
+Result<ReplayReport> replay(const std::vector<std::string>& paths, const OpenCaptured& open,
+                            const std::function<void(const ReplayDifference&)>& say) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    const Result<std::vector<std::string>> found = capture_files(path);
+    if (!found) return found.error();
+    files.insert(files.end(), found->begin(), found->end());
+  }
+  Replay made(open, say);
+  if (Result<void> done = made.read(files); !done) return done.error();
+  return made.run();
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""What `parlance serve --capture` records: each acknowledged turn, also after kill -9 and on a full disk; `parlance replay`.
+
+    capture_test.py PARLANCE
+
+Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+from engine import TOKENIZER, Asked, Engine, Reply
+from gateway import Checks, Gateway
+
+TOOLS: Any = [
+    {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}
+]
+FORMATS = ("terminal-agent", "rnj-1", "chatglm3")
+
+
+def user(text: str) -> Any:
+    return {"role": "user", "content": text}
+
+
+def records(folder: pathlib.Path, kind: str = "turn") -> list[Any]:
+    """All records of a kind, of whole lines."""
+    lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
+    return [record for record in map(json.loads, lines) if record["record"] == kind]
+
+
+def command(parlance: str, *arguments: str) -> tuple[int, str]:
+    done = subprocess.run([parlance, *arguments], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def written_call(parlance: str, name: str) -> str:
+    """How a format writes a call: what a prompt with it has more than the prompt before it."""
+    call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": {"at": "PLACE"}}}
+    asked = {"messages": [user("Look.")], "tools": TOOLS, "add_generation_prompt": True}
+    answered = {
+        "messages": [user("Look."), {"role": "assistant", "content": "", "tool_calls": [call]}],
+        "tools": TOOLS,
+        "add_generation_prompt": False,
+    }
+    texts = []
+    for request in (asked, answered):
+        done = subprocess.run([parlance, "render", "-f", name], input=json.dumps(request), capture_output=True, text=True, check=True)
+        texts.append(done.stdout)
+    assert texts[1].startswith(texts[0]), (name, texts)
+    return texts[1][len(texts[0]) :].rstrip("\n")
+
+
+def talk(gateway: Gateway, turns: int) -> None:
+    """A loop of calls and results."""
+    messages: list[Any] = [user("Look <|im_end|> around.")]
+    for turn in range(turns):
+        status, _, answer = gateway.post("/v1/chat/completions", {"messages": messages, "tools": TOOLS, "logprobs": turn % 2 == 0})
+        assert status == 200, answer
+        message = answer["choices"][0]["message"]
+        messages.append(message)
+        calls = message.get("tool_calls") or [{"id": "none"}]
+        messages.append({"role": "tool", "tool_call_id": calls[0]["id"], "content": f"result {turn}"})
+
+
+def fifty_turns(parlance: str, engine: Engine, checks: Checks, name: str) -> None:
+    call = written_call(parlance, name)
+    engine.script = lambda asked: Reply(call.replace("PLACE", f"Köln {len(asked.prompt)}"))
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        with Gateway(parlance, engine.url, "--capture", made, template=("-f", name)) as gateway:
+            talk(gateway, 50)
+        turns = records(folder)
+        checks.equal(len(turns), 50, f"{name}: records")
+        checks.that(all(turn["reply"]["message"].get("tool_calls") for turn in turns), f"{name}: each reply has a call")
+        checks.equal(len(records(folder, "grammar")), 1, f"{name}: grammars")
+        sent = [asked.prompt for asked in engine.asked[-50:]]
+        known: dict[str, list[int]] = {}
+        for number, turn in enumerate(turns):
+            behind = known[turn["from"]["id"]][: turn["prompt"]["behind"]] if turn["prompt"]["behind"] else []
+            checks.equal(behind + turn["prompt"]["ids"], sent[number], f"{name}: the ids of turn {number}")
+            known[turn["id"]] = sent[number] + turn["sampled"]
+            checks.equal(turn["logprobs"] is not None, number % 2 == 0, f"{name}: logprobs of turn {number}")
+        checks.that(turns[0]["origins"]["guarded"], f"{name}: the guarded text")
+        code, said = command(parlance, "replay", made)
+        checks.equal((code, said), (0, "note: 50 turns, 0 records differ\n"), f"{name}: replay")
+        code, said = command(parlance, "replay", made, "-f", "chatml")
+        checks.that(code == 1 and ": prompt: token " in said, f"{name}: replay with another template: {said[:300]}")
+        checks.that(turns[-1]["prompt"]["behind"] > 0 or name != "terminal-agent", f"{name}: the last turn goes on from the one before")
+        file = next(folder.glob("*.jsonl"))
+        whole = file.read_bytes()
+        for at in (10, len(whole) // 3, len(whole) - 100):
+            file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+            checks.equal(command(parlance, "replay", str(file))[0] in (1, 3), True, f"{name}: replay after byte {at} changed")
+
+
+def listed(parlance: str, engine: Engine, checks: Checks) -> None:
+    """The index: made, brought up to date, and made again where it is damaged or knows more than there is."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+
+        def rows() -> list[Any]:
+            code, said = command(parlance, "capture", "list", made, "--json")
+            checks.equal(code, 0, f"capture list: {said[:300]}")
+            return [json.loads(line) for line in said.splitlines()]
+
+        with Gateway(parlance, engine.url, "--capture", made) as gateway:
+            for number in range(3):
+                gateway.post("/v1/chat/completions", {"messages": [user("Hi")]}, {"x-session-id": f"s{number}"})
+            checks.equal([row["session"] for row in rows()], ["s0", "s1", "s2"], "the index of a folder in use")
+            gateway.post("/v1/chat/completions", {"messages": [user("Hi")]}, {"x-session-id": "s1"})
+            checks.equal([row["session"] for row in rows()], ["s0", "s1", "s2", "s1"], "an index that was behind")
+        whole = rows()
+        for row in whole:
+            text = (folder / row["file"]).read_bytes()[row["offset"] :].splitlines()[0]
+            checks.equal(json.loads(text)["id"], row["id"], "the offset of a record")
+            checks.that(row["line"] > 1 and row["prompt_tokens"] > 0 and row["sampled"] == 5, "figures of a row")
+        (folder / "index.sqlite").write_bytes(b"This is no database. " * 1000)
+        checks.equal(rows(), whole, "a damaged index is made again")
+        (folder / "index.sqlite").unlink()
+        checks.equal(rows(), whole, "a lost index is made again")
+        (folder / whole[0]["file"]).unlink()
+        file = folder / whole[1]["file"]
+        file.write_bytes(b"\n".join(file.read_bytes().splitlines()[:2]) + b"\n")
+        checks.equal([row["session"] for row in rows()], ["s1", "s2"], "files that are gone, and one that is shorter")
+        checks.equal(command(parlance, "capture", "list", made + "/nowhere")[0], 3, "a folder that is not there")
+
+
+def exported(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Training rows equal what a Session in Python gives for the same ids."""
+    call = written_call(parlance, "terminal-agent")
+    reasoned = "<think>\nHm, Köln.\n</think>\n\n" + call
+    engine.script = lambda asked: Reply((call if len(asked.prompt) % 2 else reasoned).replace("PLACE", f"Köln {len(asked.prompt)}"))
+    with tempfile.TemporaryDirectory() as made:
+        with Gateway(parlance, engine.url, "--capture", made) as gateway:
+            talk(gateway, 6)
+        turns = records(pathlib.Path(made))
+        code, said = command(parlance, "capture", "export", made)
+        rows = [json.loads(line) for line in said.splitlines()]
+        each = [json.loads(line) for line in command(parlance, "capture", "export", made, "--per", "turn")[1].splitlines()]
+        checks.equal((code, len(each)), (0, len(turns)), "rows of turns")
+        checks.equal(len(rows), 1 + sum(turn["prefix_break"] is not None for turn in turns), "rows of sessions")
+        for row in rows + each:
+            sizes = {len(row[name]) for name in ("ids", "labels", "loss_mask", "kinds", "turns", "logprobs")}
+            checks.equal(sizes, {len(row["ids"])}, "a value for each id")
+            labels = [id if learnt else -100 for id, learnt in zip(row["ids"], row["loss_mask"], strict=True)]
+            checks.equal(row["labels"], labels, "labels")
+        for row, turn in zip(each, turns, strict=True):
+            checks.equal(row["loss_mask"], [0] * turn["prompt"]["tokens"] + [1] * len(turn["sampled"]), "the mask of a turn")
+        sessions_in_python(checks, turns, rows)
+
+
+def sessions_in_python(checks: Checks, turns: list[Any], rows: list[Any]) -> None:
+    try:
+        import parlance
+    except ImportError:
+        print("the Python package is not built: rows are not compared with its sessions")
+        return
+    template = parlance.Template.builtin("terminal-agent")
+    tokenizer = parlance.Tokenizer.from_file(str(TOKENIZER / "tokenizer.json"))
+    session, number = None, 0
+    for turn in turns:
+        messages = json.loads(turn["request"])["messages"]
+        if turn["prompt"]["behind"] == 0:
+            if session is not None:
+                compare_sample(checks, session.sample(), rows[number])
+                number += 1
+            session = parlance.Session(template, tokenizer, messages, tools=TOOLS)
+        else:
+            session.extend(messages[-1:])
+        checks.equal(len(session.prompt_ids()), turn["prompt"]["tokens"], "a session in Python has the same prompt")
+        session.sampled(turn["sampled"], turn["logprobs"])
+    compare_sample(checks, session.sample(), rows[number])
+    checks.equal(number + 1, len(rows), "each row was compared")
+
+
+def compare_sample(checks: Checks, sample: Any, row: Any) -> None:
+    for name in ("ids", "loss_mask", "kinds", "turns", "logprobs"):
+        checks.equal(row[name], list(getattr(sample, name)), f"{name} of a session in Python")
+
+
+def all_apis(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Each API, choices, a response that goes on from another, a stop text."""
+    engine.script = lambda asked: Reply("<think>\nHm.\n</think>\n\nIt is STOP here.<|im_end|>")
+    with tempfile.TemporaryDirectory() as made:
+        with Gateway(parlance, engine.url, "--capture", made) as gateway:
+            ask = {"messages": [user("Hi")], "model": "mine"}
+            gateway.post("/v1/chat/completions", {**ask, "n": 3})
+            gateway.post("/v1/chat/completions", {**ask, "stop": ["STOP"]})
+            gateway.post("/v1/messages", {**ask, "max_tokens": 99})
+            gateway.post("/api/chat", {**ask, "stream": False})
+            gateway.post("/api/generate", {"model": "mine", "prompt": "Hi", "system": "Be brief.", "stream": False})
+            _, _, first = gateway.post("/v1/responses", {"model": "mine", "input": "Hi"})
+            gateway.post("/v1/responses", {"model": "mine", "input": "And?", "previous_response_id": first["id"]})
+            gateway.post("/v1/chat/completions", {**ask, "stream": False}, {"x-session-id": "../weird name"})
+            gateway.post("/v1/chat/completions", {**ask, "stream": False}, {"x-session-id": "..\\weird name"})
+        turns = records(pathlib.Path(made))
+        checks.equal(sorted(turn["choice"] for turn in turns), [0] * 9 + [1, 2], "choices")
+        checks.equal({turn["api"] for turn in turns}, {"openai", "anthropic", "ollama", "responses"}, "APIs")
+        checks.equal(len({turn["session"] for turn in turns}), len(list(pathlib.Path(made).glob("*.jsonl"))), "a file for each session")
+        checks.equal(command(parlance, "replay", made), (0, "note: 11 turns, 0 records differ\n"), "replay of all APIs")
+
+
+def failed_turns(parlance: str, engine: Engine, checks: Checks) -> None:
+    def script(asked: Asked) -> Reply:
+        first = len(engine.asked) == 1
+        return Reply("A long answer.<|im_end|>", die_after=4) if first else Reply("A long answer.<|im_end|>", pause=0.05)
+
+    engine.script = script
+    engine.asked.clear()
+    with tempfile.TemporaryDirectory() as made:
+        with Gateway(parlance, engine.url, "--capture", made) as gateway:
+            status, _, _ = gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})
+            body = json.dumps({"messages": [user("Hi")], "stream": True}).encode()
+            with urllib.request.urlopen(urllib.request.Request(gateway.url + "/v1/chat/completions", body)) as answer:
+                answer.readline()
+            time.sleep(0.5)
+        turns = records(pathlib.Path(made))
+        checks.equal([turn["status"] for turn in turns], ["engine_failure", "client_gone"], "records of turns that failed")
+        checks.that(status >= 500 and turns[0]["error"] and len(turns[0]["sampled"]) == 4, "what the engine did")
+        checks.equal(command(parlance, "replay", made)[0], 0, "replay of turns that failed")
+
+
+def killed(parlance: str, engine: Engine, checks: Checks) -> None:
+    """kill -9 under load, several times with one folder. Streams count as acknowledged at their last line."""
+    engine.script = lambda asked: Reply("Yes, indeed.<|im_end|>")
+    acknowledged: set[str] = set()
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        for _ in range(3):
+            gateway = Gateway(parlance, engine.url, "--capture", made, "--log", "errors")
+
+            def client(number: int, gateway: Gateway = gateway) -> None:
+                messages: list[Any] = [user(f"I am {number}.")]
+                with contextlib.suppress(Exception):
+                    while True:
+                        body = {"messages": messages, "stream": number % 2 == 0}
+                        headers = {"x-session-id": f"client {number}"}
+                        request = urllib.request.Request(gateway.url + "/v1/chat/completions", json.dumps(body).encode(), headers)
+                        with urllib.request.urlopen(request, timeout=20) as answer:
+                            text = answer.read().decode()
+                        if number % 2 == 0:
+                            if "data: [DONE]" not in text:
+                                return
+                            acknowledged.add(json.loads(text.split("data: ")[1])["id"])
+                        else:
+                            acknowledged.add(json.loads(text)["id"])
+                        messages += [{"role": "assistant", "content": "Yes, indeed."}, user("And?")]
+
+            clients = [threading.Thread(target=client, args=(number,)) for number in range(8)]
+            for one in clients:
+                one.start()
+            time.sleep(1.2)
+            gateway.process.send_signal(signal.SIGKILL)
+            gateway.process.communicate()
+            for one in clients:
+                one.join()
+        have = {turn["id"] for turn in records(folder)}
+        checks.that(len(acknowledged) > 30, f"{len(acknowledged)} acknowledged turns")
+        checks.equal(acknowledged - have, set(), "acknowledged turns that are not in the capture")
+        code, said = command(parlance, "replay", made)
+        checks.equal(code, 0, f"replay after kill -9: {said[:500]}")
+
+
+def torn(parlance: str, engine: Engine, checks: Checks) -> None:
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    with tempfile.TemporaryDirectory() as made:
+        for number in range(2):
+            with Gateway(parlance, engine.url, "--capture", made) as gateway:
+                gateway.post("/v1/chat/completions", {"messages": [user("Hi")]}, {"x-session-id": "one"})
+            file = next(pathlib.Path(made).glob("*.jsonl"))
+            whole = file.read_bytes()
+            if number == 0:
+                file.write_bytes(whole + whole.splitlines()[-1][:777])
+                checks.equal(command(parlance, "replay", made)[0], 0, "replay with a torn line")
+        checks.equal([json.loads(line)["record"] for line in whole.splitlines()], ["head", "turn", "turn"], "a torn line is cut off")
+
+
+@contextlib.contextmanager
+def small_files(most: int) -> Iterator[None]:
+    """Programs that start meanwhile can make no larger file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def full(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A file that cannot grow: 507, and nothing of the record that failed is left."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    for optional in (False, True):
+        with tempfile.TemporaryDirectory() as made:
+            with small_files(100_000):
+                gateway = Gateway(parlance, engine.url, "--capture", made, *(["--capture-optional"] if optional else []))
+            with gateway:
+                ask = {"messages": [user("x" * 15_000)]}
+                answers = [gateway.post("/v1/chat/completions", ask, {"x-session-id": "one"}) for _ in range(6)]
+                refused = [answer for status, _, answer in answers if status == 507]
+                checks.equal(len(refused) > 0, not optional, f"507 {[status for status, _, _ in answers]}")
+                checks.that(gateway.metric("parlance_capture_failures") > 0, "failures in /metrics")
+                fresh = gateway.post("/v1/chat/completions", {"messages": [user("Hi")]}, {"x-session-id": "two"})
+                checks.equal(fresh[0], 200, "another session goes on")
+                said = gateway.end()
+            checks.that(any(line["event"] == "capture_failure" for line in said), "the log says so")
+            if not optional:
+                checks.equal(refused[0]["error"]["code"], "capture_failed", "the error")
+            text = [file.read_bytes() for file in pathlib.Path(made).glob("*.jsonl")]
+            checks.that(all(one.endswith(b"\n") for one in text), "nothing is left of a record that failed")
+            acknowledged = len([status for status, _, _ in answers if status == 200]) + 1
+            checks.equal(len(records(pathlib.Path(made))) == acknowledged, not optional, "records of acknowledged turns")
+            checks.equal(command(parlance, "replay", made)[0], 0, "replay of what is left")
+
+
+def main() -> int:
+    parlance, checks = sys.argv[1], Checks()
+    with Engine() as engine:
+        for name in FORMATS:
+            fifty_turns(parlance, engine, checks, name)
+        all_apis(parlance, engine, checks)
+        listed(parlance, engine, checks)
+        exported(parlance, engine, checks)
+        failed_turns(parlance, engine, checks)
+        killed(parlance, engine, checks)
+        torn(parlance, engine, checks)
+        full(parlance, engine, checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
