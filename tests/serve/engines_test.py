@@ -148,6 +148,14 @@ def test_logprobs(kind: Kind) -> None:
         same([(top["token"], top["logprob"]) for top in tokens[1]["top_logprobs"]], [("b", -1.5), ("c", -2.5)])
 
 
+def test_logprobs_as_chats_have_them() -> None:
+    ENGINE.script({"text": "abc<|im_end|>"}, chat_logprobs=True)
+    with BY_NAME["openai-completions"].start() as gateway:
+        tokens = gateway.chat(logprobs=True, top_logprobs=2).json["choices"][0]["logprobs"]["content"]
+        same([(token["token"], token["logprob"]) for token in tokens][:3], [("a", -0.5), ("b", -1.0), ("c", -1.5)])
+        same([(top["token"], top["logprob"]) for top in tokens[1]["top_logprobs"]], [("b", -1.0), ("c", -2.0)])
+
+
 def test_the_second_turn_keeps_the_ids(kind: Kind) -> None:
     sampled = [*b"the", END]  # not as the tokenizer would have it
     ENGINE.script({"ids": sampled})
@@ -269,13 +277,15 @@ def test_a_prompt_larger_than_the_context(kind: Kind) -> None:
     ENGINE.script({"text": HELLO}, context=3000)
     with kind.start() as gateway:
         answer = gateway.chat("x" * 3000)
-        if kind.name == "openai-completions" or kind.ids_out:
-            same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
-            same(kind.asked(), [])
+        same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
+        same(kind.asked(), [])
         same(gateway.chat().status, 200)
         if kind.name == "vllm":
             body = kind.asked()[0].body
             same(body["max_tokens"], 3000 - len(body["prompt"]))
+        ENGINE.script({"status": 400, "message": "request (9010 tokens) exceeds the available context size (4096 tokens)"})
+        answer = gateway.chat()
+        same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
 
 
 def test_another_tokenizer(kind: Kind) -> None:
