@@ -34,6 +34,7 @@ Other members of a script, which all replies share:
     context       tokens (4096)
     model         the name of the model ("scripted")
     plain         true: /v1/completions takes no ids, and gives none
+    chat_logprobs true: it gives logprobs as chats have them, as llama.cpp's server does
     tokens        false: /tokenize is not found; a list: it gives these ids whatever it is asked
     unready       a status that /health gives
     incremental   true: /generate sends only new ids in each event
@@ -515,10 +516,16 @@ class Completions(Engine):
     def token(self, number: int) -> str:
         return f"token_id:{number}" if self.body.get("return_tokens_as_token_ids") else self.engine.text_of([number])
 
+    def chat_logprob(self, number: int) -> Json:
+        tops = [{"token": self.token(other), "logprob": logprob} for other, logprob in self.others(number)]
+        return {"id": self.ids[number], "token": self.token(self.ids[number]), "logprob": self.logprob(number), "top_logprobs": tops}
+
     def logprobs(self, begin: int, end: int) -> Json | None:
         if self.alternatives() is None:
             return None
         numbers = range(begin, end)
+        if self.engine.given.get("chat_logprobs"):
+            return {"content": [self.chat_logprob(number) for number in numbers]}
         return {
             "tokens": [self.token(self.ids[number]) for number in numbers],
             "token_logprobs": [self.logprob(number) for number in numbers],

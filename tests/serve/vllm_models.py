@@ -1,8 +1,9 @@
-"""Validates answers with vLLM's own models: vllm_models.py RELEASE < lines of [MODEL, ANSWER]
+"""Validates answers and requests with vLLM's own models: vllm_models.py RELEASE < lines of [MODEL, JSON]
 
 Ends with 77 where vLLM's code cannot be imported, with 1 where a model refuses an answer or does not know a member of it.
 """
 
+import contextlib
 import json
 import logging
 import pathlib
@@ -24,6 +25,11 @@ def models():
     names = ("GenerateRequest", "DerenderChatStreamResponse", "DerenderCompletionStreamResponse")
     found = {name: getattr(tokens, name, None) for name in names}
     found |= {"ChatCompletionResponse": chat.ChatCompletionResponse, "CompletionResponse": completion.CompletionResponse}
+    found |= {"CompletionRequest": completion.CompletionRequest}
+    with contextlib.suppress(ImportError):  # elsewhere in other releases
+        from vllm.entrypoints.serve.tokenize.protocol import TokenizeCompletionRequest
+
+        found["TokenizeCompletionRequest"] = TokenizeCompletionRequest
     return {**found, "ErrorResponse": engine.ErrorResponse}
 
 
@@ -39,7 +45,7 @@ def main():
     count = 0
     for line in sys.stdin:
         name, answer = json.loads(line)
-        if known[name] is None:
+        if known.get(name) is None:
             continue
         made = known[name].model_validate(answer)
         unknown = set(answer) - set(type(made).model_fields)

@@ -79,6 +79,18 @@ TEST(Session, AppendsWhatTheNewMessagesAdd) {
       "<|start|>user\nHi<|end|>\n<|start|>assistant\nhello<|end|>\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n");
 }
 
+TEST(Session, HasItsTextAndWhatWasGuardedInIt) {
+  Session session = begin(kTurns, R"({"messages": [{"role": "user", "content": "Hi<|end|>"}]})");
+  EXPECT_EQ(session.text(), "<|start|>user\nHi<|end|><|end|>\n<|start|>assistant\n");
+  ASSERT_EQ(session.guarded().size(), 1u);
+  EXPECT_EQ(session.guarded()[0].path, "messages[0].content");
+  EXPECT_EQ(session.copy().guarded().size(), 1u);
+  session.append_sampled(ids_of("hello"));
+  ASSERT_TRUE(session.extend(kNext));
+  EXPECT_EQ(session.text(), shown(session.ids()));
+  EXPECT_TRUE(begin(kTurns).guarded().empty());
+}
+
 TEST(Session, KeepsSampledIdsVerbatim) {
   Session session = begin(kTurns);
   const std::vector<TokenId> sampled = ids_of("hello", true);

@@ -28,9 +28,25 @@ constexpr std::string_view kOpenAiNames[kSettings] = {
 
 constexpr std::size_t kMostStopTexts = 4;  // OpenAI takes no more
 
+/// A token of a list as chats have it, which llama.cpp's server gives here too.
+SampledToken token_of_chat(Value one, unsigned alternatives) {
+  SampledToken token{.id = -1, .text = std::string(one["token"].text()), .logprob = number_of(one["logprob"])};
+  for (const Value& other : one["top_logprobs"].items()) {
+    if (token.alternatives.size() >= alternatives) break;
+    token.alternatives.push_back(
+        {.id = -1, .text = std::string(other["token"].text()), .logprob = number_of(other["logprob"]).value_or(0)});
+  }
+  return token;
+}
+
 /// The text of an event's choice: one token each where logprobs tell them apart.
 void read_text_tokens(Value choice, unsigned alternatives, std::vector<SampledToken>& into) {
   const std::string_view text = choice["text"].text();
+  const std::span<const Value> content = choice["logprobs"]["content"].items();
+  if (content.size() == 1 && content.front()["token"].text() == text) {
+    into.push_back(token_of_chat(content.front(), alternatives));
+    return;
+  }
   const std::span<const Value> texts = choice["logprobs"]["tokens"].items();
   const Value own = choice["logprobs"]["token_logprobs"], top = choice["logprobs"]["top_logprobs"];
   std::string all;

@@ -1,6 +1,8 @@
 // Reads an engine's stream.
 #include "serve/backends/stream.h"
 
+#include <algorithm>
+
 #include "base/ascii.h"
 
 namespace parlance::serve {
@@ -22,14 +24,15 @@ std::string message_of(const std::string& body) {
   return body.substr(0, kMostOfAnError);
 }
 
-/// Engines have no code for it, only words.
-bool is_about_grammar(std::string_view message) {
+/// Engines have no codes for these things, only words.
+bool names_one_of(std::string_view message, std::initializer_list<std::string_view> words) {
   std::string lower(message);
   for (char& c : lower) c = ascii::lower(c);
-  for (const std::string_view word : {"grammar", "structural", "structured", "json schema", "json_schema"}) {
-    if (lower.find(word) != lower.npos) return true;
-  }
-  return false;
+  return std::any_of(words.begin(), words.end(), [&lower](auto word) { return lower.find(word) != lower.npos; });
+}
+
+bool is_about_grammar(std::string_view message) {
+  return names_one_of(message, {"grammar", "structural", "structured", "json schema", "json_schema"});
 }
 
 EngineFailure failure_of_status(unsigned status, const std::string& path, const std::string& body) {
@@ -40,6 +43,8 @@ EngineFailure failure_of_status(unsigned status, const std::string& path, const 
 }  // namespace
 
 EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status, bool has_grammar) {
+  if (status == 400 && names_one_of(message, {"context size", "context length", "max_model_len"}))
+    return {EngineFailure::Kind::status, before + message, status, "context_length_exceeded"};
   if (has_grammar && is_about_grammar(message))
     return {EngineFailure::Kind::grammar, "the engine refuses the grammar of this request: " + message};
   return {EngineFailure::Kind::status, before + message, status};

@@ -14,8 +14,8 @@
 namespace parlance::serve {
 
 EngineFailure no_engine_answer(const std::string& what);
-/// The failure for an error that an engine told in these words, which are about the request's grammar, if it had one
-/// and they name grammars.
+/// The failure for an error that an engine told in these words: they may be about the request's grammar, if it had one,
+/// or about the size of the context.
 EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status, bool has_grammar);
 std::optional<double> number_of(Value value);
 std::optional<std::int64_t> whole_of(Value value);
