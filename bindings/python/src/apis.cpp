@@ -199,7 +199,7 @@ void bind_requests(nb::module_& module) {
              "max_tokens=1024.\n\nRaises parlance.Error with the path of content that the API does not have.");
 }
 
-void bind_writer(nb::module_& module) {
+void bind_event(nb::module_& module) {
   nb::class_<PyApiEvent>(module, "ReplyApiEvent", "An event of an API's stream.")
       .def_ro("name", &PyApiEvent::name,
               "'message_start'; '' for chat completions and Ollama, whose events have no names.")
@@ -211,11 +211,15 @@ void bind_writer(nb::module_& module) {
            "The event as a server sends it: lines `event:` and `data:`, and an empty line; for Ollama the JSON and a "
            "newline.")
       .def("__repr__", [](const PyApiEvent& e) { return "<ReplyApiEvent " + e.data + ">"; });
+}
 
-  nb::class_<PyApiWriter>(module, "ReplyApiWriter",
-                          "Writes a reply as the answer of an HTTP API: event by event, and whole. An API's own client "
-                          "assembles the events to what to_dict() gives, however the reply was cut.\n\nThreads: one at "
-                          "a time.")
+using WriterClass = nb::class_<PyApiWriter>;
+
+WriterClass bind_writer(nb::module_& module) {
+  return WriterClass(module, "ReplyApiWriter",
+                     "Writes a reply as the answer of an HTTP API: event by event, and whole. An API's own client "
+                     "assembles the events to what to_dict() gives, however the reply was cut.\n\nThreads: one at "
+                     "a time.")
       .def(
           "__init__",
           [](PyApiWriter* self, const std::string& api, std::string id, std::string model, std::int64_t created,
@@ -250,12 +254,14 @@ void bind_writer(nb::module_& module) {
           "`api` is 'openai', 'anthropic', 'responses' or 'ollama'; `created` is in seconds since 1970. `make_call_id` "
           "makes the ids of calls for which the model wrote none; without it they are numbered. `input_tokens` and "
           "`cached_tokens` are what is known at the start, for Anthropic's message_start. Chat completions: `choice` "
-          "is "
-          "the index of the choice, `stream_usage` sends usage in a chunk of its own (include_usage), and "
+          "is the index of the choice, `stream_usage` sends usage in a chunk of its own (include_usage), and "
           "`reasoning_names` is 'both', 'reasoning_content' or 'reasoning'. `sign_reasoning` makes the signature of "
           "Anthropic's thinking blocks. `request_members`: what a response of OpenAI's Responses repeats of its "
-          "request. `generate`: Ollama's /api/generate.")
-      .def("begin", &PyApiWriter::begin, "The first events of the stream.")
+          "request. `generate`: Ollama's /api/generate.");
+}
+
+void bind_steps(WriterClass& writer) {
+  writer.def("begin", &PyApiWriter::begin, "The first events of the stream.")
       .def("add", &PyApiWriter::add, "events"_a,
            nb::sig("def add(self, events: ReplyEvent | collections.abc.Iterable[ReplyEvent]) -> list[ReplyApiEvent]"),
            "What the API sends for events of a ReplyReader.")
@@ -292,7 +298,11 @@ void bind_writer(nb::module_& module) {
           },
           "message"_a, nb::kw_only(), "status"_a = 500, "type"_a = "", "code"_a = "", "param"_a = "",
           "The last events of a stream that ends with an error, in place of finish(). Without `type`, the HTTP status "
-          "decides about it.")
+          "decides about it.");
+}
+
+void bind_results(WriterClass& writer) {
+  writer
       .def_prop_ro("end_of_stream", &PyApiWriter::end_of_stream,
                    "What a server sends after the last event: 'data: [DONE]' for chat completions, else ''.")
       .def_prop_ro("keep_alive", &PyApiWriter::keep_alive,
@@ -307,7 +317,9 @@ void bind_writer(nb::module_& module) {
                   "Chat completions: one answer with the choices of all writers; the usage is of all together.")
       .def("to_dict", &PyApiWriter::to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
            "The whole answer, after finish().");
+}
 
+void bind_errors_and_deltas(nb::module_& module) {
   module.def(
       "api_error",
       [](const std::string& api, int status, std::string message, std::string type, std::string code,
@@ -338,7 +350,11 @@ void bind_writer(nb::module_& module) {
 
 void bind_apis(nb::module_& module) {
   bind_requests(module);
-  bind_writer(module);
+  bind_event(module);
+  WriterClass writer = bind_writer(module);
+  bind_steps(writer);
+  bind_results(writer);
+  bind_errors_and_deltas(module);
 }
 
 }  // namespace parlance::python
