@@ -14,7 +14,12 @@ class ChatCompletion final : public Form {
   ChatCompletion(ReplyApiOptions options, std::string default_id)
       : Form(ReplyApi::openai, std::move(options), std::move(default_id), "call_"),
         deltas_([this] { return ids_.back() = make_call_id(); }),
-        chunk_head_(head("chat.completion.chunk")) {}
+        chunk_head_(head("chat.completion.chunk")) {
+    plain_head_ = chunk_json({}, {}, false);
+    const std::size_t place = plain_head_.rfind(kDelta) + kDelta.size();
+    plain_end_ = plain_head_.substr(place);
+    plain_head_.resize(place);
+  }
 
   void begin() override { say_chunk(R"({"role": "assistant", "content": ""})", false); }
 
@@ -126,6 +131,14 @@ class ChatCompletion final : public Form {
   void say_chunk(std::string_view delta, bool last) {
     const std::string logprobs = take_logprobs();
     if (!listens()) return;
+    if (!last && logprobs.empty()) {  // as nearly all are: what they share is written once
+      chunk_.assign(plain_head_).append(delta).append(plain_end_);
+      return say({}, chunk_);
+    }
+    say({}, chunk_json(delta, logprobs, last));
+  }
+
+  std::string chunk_json(std::string_view delta, std::string_view logprobs, bool last) const {
     Json choice('{');
     choice.number("index", options().choice).raw("delta", delta);
     append_logprobs_of(choice, logprobs);
@@ -134,7 +147,7 @@ class ChatCompletion final : public Form {
     json.raw("choices", "[" + choice.take() + "]");
     if (options().stream_usage) json.null("usage");
     if (last) append_diagnostics(json);
-    say({}, json.take());
+    return json.take();
   }
 
   /// Those of the next chunk; the whole answer has all of them.
@@ -151,6 +164,9 @@ class ChatCompletion final : public Form {
   std::string delta_;
   std::string logprobs_, pending_logprobs_;  ///< items of lists: those that chunks had, and those of the next
   Json chunk_head_;
+  static constexpr std::string_view kDelta = "\"delta\": ";
+  std::string plain_head_, plain_end_;  ///< of a chunk that has a delta and no more
+  std::string chunk_;
 };
 
 }  // namespace

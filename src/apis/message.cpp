@@ -90,6 +90,7 @@ class Message final : public BlockForm {
  private:
   void opened(const Block& block) override {
     input_ = SpokenInput();
+    delta_head_ = R"({"type": "content_block_delta", "index": )" + std::to_string(last()) + R"(, "delta": {"type": )";
     Json event = event_of("content_block_start");
     if (listens()) say("content_block_start", event.raw("content_block", block_json(block, "", block.id, "")).take());
   }
@@ -97,31 +98,26 @@ class Message final : public BlockForm {
   void grown(const Block& block, const Growth& growth) override {
     if (!listens() || growth.broken) return;
     if (block.kind == Block::Kind::call) return say_input(input_.take(growth.text));
-    Json delta('{');
-    if (block.kind == Block::Kind::reasoning)
-      delta.text("type", "thinking_delta").text("thinking", growth.text);
-    else
-      delta.text("type", "text_delta").text("text", growth.text);
-    say("content_block_delta", event_of("content_block_delta").raw("delta", delta.take()).take());
+    const bool reasons = block.kind == Block::Kind::reasoning;
+    say_delta(reasons ? R"("thinking_delta", "thinking": )" : R"("text_delta", "text": )", growth.text);
   }
 
   void say_input(std::string_view json) {
-    if (json.empty()) return;
-    Json delta('{');
-    delta.text("type", "input_json_delta").text("partial_json", json);
-    say("content_block_delta", event_of("content_block_delta").raw("delta", delta.take()).take());
+    if (!json.empty()) say_delta(R"("input_json_delta", "partial_json": )", json);
   }
 
-  void say_signature(std::string_view signature) {
-    Json delta('{');
-    delta.text("type", "signature_delta").text("signature", signature);
-    say("content_block_delta", event_of("content_block_delta").raw("delta", delta.take()).take());
+  /// `kind`: its type, and the name of its text, as they stand in JSON. There is one for each token, so what is the
+  /// same in all of a block is written once.
+  void say_delta(std::string_view kind, std::string_view text) {
+    delta_.assign(delta_head_).append(kind);
+    append_json_string(delta_, text);
+    say("content_block_delta", delta_.append("}}"));
   }
 
   void closed(const Block& block) override {
     if (!listens()) return;
     if (block.kind == Block::Kind::call && block.complete) say_input(input_.held());
-    if (!block.signature.empty()) say_signature(block.signature);
+    if (!block.signature.empty()) say_delta(R"("signature_delta", "signature": )", block.signature);
     Json event = event_of("content_block_stop");
     if (block.kind == Block::Kind::call && !block.complete) event.raw("content_block", block_as_said(block));
     say("content_block_stop", event.take());
@@ -179,6 +175,7 @@ class Message final : public BlockForm {
     return json.take();
   }
 
+  std::string delta_head_, delta_;
   SpokenInput input_;  ///< of the call that is open
 };
 

@@ -108,6 +108,8 @@ class Response final : public BlockForm {
   void opened(const Block& block) override {
     logprobs_.emplace_back();
     if (!listens()) return;
+    delta_head_ = event_of(names_of(block).delta, block).take();
+    delta_head_.replace(delta_head_.size() - 1, 1, ", \"delta\": ");
     say_item("response.output_item.added", item_json(block, last(), "in_progress", "", block.id));
     if (names_of(block).has_parts) say_part("response.content_part.added", block, "", "");
   }
@@ -117,7 +119,16 @@ class Response final : public BlockForm {
     const std::string logprobs = std::exchange(pending_, {});
     if (names_of(block).has_logprobs && !logprobs.empty())
       logprobs_.back().append(logprobs_.back().empty() ? "" : ", ").append(logprobs);
-    if (listens() && !piece.empty()) say_text(names_of(block).delta, block, "delta", piece, logprobs);
+    if (listens() && !piece.empty()) say_delta(names_of(block), piece, logprobs);
+  }
+
+  /// There is one for each token, so what is the same in all of a block is written once.
+  void say_delta(const ItemNames& names, std::string_view piece, std::string_view logprobs) {
+    delta_ = delta_head_;
+    append_json_string(delta_, piece);
+    if (names.has_logprobs) delta_.append(", \"logprobs\": [").append(logprobs).append("]");
+    delta_.append(", \"sequence_number\": ").append(std::to_string(sequence_++)).append("}");
+    say(names.delta, delta_);
   }
 
   void closed(const Block& block) override {
@@ -264,6 +275,7 @@ class Response final : public BlockForm {
   }
 
   std::int64_t sequence_ = 0;
+  std::string delta_head_, delta_;
   std::string repeated_;               ///< members of the request
   std::string pending_;                ///< logprobs of the next delta, as items of a list
   std::vector<std::string> logprobs_;  ///< of each block

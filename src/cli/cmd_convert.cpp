@@ -110,7 +110,7 @@ Run declare_convert(Options& app) {
       .placeholder("FILE");
   const std::vector<std::string> names(request_api_names().begin(), request_api_names().end());
   app.add_option("--as", c.as, "The API to write for: openai (chat completions), anthropic (messages) or responses")
-      .placeholder("API")
+      .placeholder("REQUEST_API")
       .one_of(names)
       .required();
   declare_variables(app, c.variables);

@@ -13,6 +13,7 @@
 #include "parlance/grammar.h"
 #include "parlance/json_writer.h"
 #include "parlance/reply_api.h"
+#include "parlance/request_api.h"
 #include "parlance/source.h"
 #include "parlance/transformers.h"
 
@@ -73,6 +74,7 @@ constexpr ValuesRow kValues[] = {
      }},
     {"SYNTAX", [] { return Values(grammar_syntax_names().begin(), grammar_syntax_names().end()); }},
     {"API", [] { return Values(reply_api_names().begin(), reply_api_names().end()); }},
+    {"REQUEST_API", [] { return Values(request_api_names().begin(), request_api_names().end()); }},
     {"READER", model_readers},
     {"VERSION", release_names},
     {"EFFORT", [] { return Values(reasoning_efforts().begin(), reasoning_efforts().end()); }},

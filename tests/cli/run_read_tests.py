@@ -64,7 +64,7 @@ expect("a prompt is a request", request == {"messages": [{"role": "user", "conte
 for size in ("1", "7", "4096"):
     chunks = [json.loads(line)["choices"][0] for line in run("-f", "terminal-agent", "--openai-stream", "--chunks", size)[1].splitlines()]
     deltas = [chunk["delta"] for chunk in chunks]
-    expect("the role comes first", deltas[0] == {"role": "assistant"}, deltas)
+    expect("the role comes first", deltas[0] == {"role": "assistant", "content": ""}, deltas)
     expect("the reason comes last", [c["finish_reason"] for c in chunks] == [None] * (len(chunks) - 1) + ["tool_calls"], chunks)
     for member in ("reasoning_content", "content"):
         expect(f"{member} in chunks", "".join(d.get(member, "") for d in deltas) == message[member], deltas)
@@ -104,10 +104,23 @@ for api, (first, last) in EVENTS.items():
     answers = [json.loads(line) for line in out.splitlines()]
     expect(f"{api}: a line has its answer, numbered", code == 0 and [answers[0], answers[2]] == [{"id": "x", "response": wanted[0]}, {"response": wanted[1]}], answers)
     expect(f"{api}: a bad line is an error", answers[1]["error"]["line"] == 2, answers[1])
+    if api == "openai":
+        expect("reasoning has two names", answer["choices"][0]["message"]["reasoning"] == "R é", answer)
     cut = b'<tool_call>\n{"name": "f", "arguments": {"a": b'
     whole, sent = (run("-f", "hermes", "--as", api, *more, reply=cut)[1] for more in ((), ("--sse",)))
     expect(f"{api}: a broken call is marked", ("incomplete" if api == "responses" else '"complete": false') in whole and "reply_diagnostics" in whole, whole)
     expect(f"{api}: and in its events", ("incomplete" if api == "responses" else '"complete": false') in sent and "reply_diagnostics" in sent, sent)
+# Ollama's stream has lines, whose calls are whole.
+code, out, errors = run("-f", "hermes", "--as", "ollama", *ANSWER)
+answer = json.loads(out)
+expect("ollama: an answer", (answer["model"], answer["created_at"], answer["done_reason"]) == ("mine", "1970-01-01T00:00:09Z", "stop"), answer)
+expect("ollama: its message", (answer["message"]["thinking"], answer["message"]["content"]) == ("R é", "C 🙂"), answer)
+for size in ("1", "7", "4096"):
+    sent = run("-f", "hermes", "--as", "ollama", "--sse", "--chunks", size, *ANSWER)[1]
+    expect("ollama: --sse is lines", run("-f", "hermes", "--as", "ollama", "--stream", "--chunks", size, *ANSWER)[1] == sent, sent)
+    said = [json.loads(line)["message"] for line in sent.splitlines()]
+    expect("ollama: pieces", "".join(one["content"] for one in said) == "C 🙂", said)
+    expect("ollama: one whole call", [one["tool_calls"] for one in said if "tool_calls" in one] == [answer["message"]["tool_calls"]], said)
 for arguments, words in ((("--sse",), "give --as"), (("--id", "x"), "give --as"), (("--as", "gemini"), "--as"), (("--as", "openai", "--openai-stream"), "exclude"),
                          (("--as", "openai", "--partial"), "--partial"), (("--as", "openai", "--sse", "--jsonl"), "--sse and --jsonl"),
                          (("--as", "openai", "--conversation"), "--conversation and --as")):

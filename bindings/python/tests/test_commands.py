@@ -194,7 +194,7 @@ def cut(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-@pytest.mark.parametrize("api", ["openai", "anthropic", "responses"])
+@pytest.mark.parametrize("api", ["openai", "anthropic", "responses", "ollama"])
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_an_answer_is_that_of_the_command_however_it_is_cut(tmp_path: pathlib.Path, api: str, size: int) -> None:
     reply, name = reply_and_format()
@@ -209,7 +209,7 @@ def test_an_answer_is_that_of_the_command_however_it_is_cut(tmp_path: pathlib.Pa
     events += writer.finish()
     assert writer.to_dict() == told
     sent = "".join(event.to_sse() for event in events) + writer.end_of_stream
-    assert sent.count("data: ") == len(events) + (api == "openai")
+    assert sent.count("\n") == len(events) if api == "ollama" else sent.count("data: ") == len(events) + (api == "openai")
     assert all(isinstance(event.data, dict) for event in events)
 
 
@@ -236,7 +236,68 @@ def test_usage_and_length_are_the_servers() -> None:
     writer.finish(length=True, input_tokens=3, output_tokens=1)
     answer = writer.to_dict()
     assert answer["choices"][0]["finish_reason"] == "length"
-    assert answer["usage"] == {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+    counts = {key: answer["usage"][key] for key in ("prompt_tokens", "completion_tokens", "total_tokens")}
+    assert counts == {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+
+
+def written(writer: parlance.ReplyApiWriter, text: str) -> parlance.ReplyApiWriter:
+    reader = parlance.ReplyReader("chatml")
+    writer.begin()
+    writer.add(reader.feed(text))
+    writer.add(reader.finish())
+    return writer
+
+
+def test_choices_are_one_answer() -> None:
+    writers = [written(parlance.ReplyApiWriter("openai", id="c", choice=i), word) for i, word in enumerate(("Yes", "No"))]
+    for writer in writers:
+        writer.finish(stop_sequence="\n")
+    answer = parlance.ReplyApiWriter.choices_to_dict(writers, input_tokens=5, output_tokens=2, cached_tokens=4)
+    assert [(choice["index"], choice["message"]["content"]) for choice in answer["choices"]] == [(0, "Yes"), (1, "No")]
+    assert answer["usage"]["total_tokens"] == 7
+    assert answer["usage"]["prompt_tokens_details"] == {"cached_tokens": 4}
+
+
+def test_a_stop_text_logprobs_and_what_is_known_at_the_start() -> None:
+    writer = parlance.ReplyApiWriter("anthropic", input_tokens=9, cached_tokens=3)
+    started = writer.begin()[0].data["message"]["usage"]
+    assert (started["input_tokens"], started["cache_read_input_tokens"]) == (6, 3)
+    written(writer, "Hi").finish(stop_sequence="STOP")
+    assert (writer.to_dict()["stop_reason"], writer.to_dict()["stop_sequence"]) == ("stop_sequence", "STOP")
+
+    openai = parlance.ReplyApiWriter("openai", stream_usage=True, reasoning_names="reasoning")
+    openai.add_logprobs([("H", -0.25, [("H", -0.25), (b"\xff", float("-inf"))])])
+    last = written(openai, "H").finish(input_tokens=1, output_tokens=1)[-1].data
+    assert (last["choices"], last["usage"]["total_tokens"]) == ([], 2)
+    item = openai.to_dict()["choices"][0]["logprobs"]["content"][0]
+    assert (item["token"], item["bytes"], item["logprob"]) == ("H", [72], -0.25)
+    assert [(other["bytes"], other["logprob"]) for other in item["top_logprobs"]] == [([72], -0.25), ([255], -9999)]
+    with pytest.raises(ValueError, match="reasoning_names"):
+        parlance.ReplyApiWriter("openai", reasoning_names="thinking")
+
+
+def test_an_error_is_said_as_the_api_says_it() -> None:
+    assert parlance.api_error("anthropic", 404, "no such model")["error"]["type"] == "not_found_error"
+    assert parlance.api_error("openai", 400, "no", param="n")["error"] == {
+        "message": "no",
+        "type": "invalid_request_error",
+        "param": "n",
+        "code": None,
+    }
+    assert parlance.api_error("ollama", 404, "no such model") == {"error": "no such model"}
+    writer = written(parlance.ReplyApiWriter("ollama"), "Hi")
+    assert [event.to_sse() for event in writer.fail("gone")] == ['{"error": "gone"}\n']
+    assert (writer.content_type, writer.keep_alive, writer.end_of_stream) == ("application/x-ndjson", "", "")
+    failed = written(parlance.ReplyApiWriter("responses", request_members={"top_p": 0.5}), "Hi")
+    assert [event.name for event in failed.fail("gone", status=429)] == ["error", "response.failed"]
+    assert (failed.to_dict()["status"], failed.to_dict()["top_p"]) == ("failed", 0.5)
+
+
+def test_ollama_generates() -> None:
+    writer = written(parlance.ReplyApiWriter("ollama", model="m", generate=True), "Hi")
+    writer.finish(input_tokens=3, output_tokens=1, times=(9, 1, 2, 3))
+    answer = writer.to_dict()
+    assert (answer["response"], answer["done_reason"], answer["eval_count"], answer["eval_duration"]) == ("Hi", "stop", 1, 3)
 
 
 # ---- streams

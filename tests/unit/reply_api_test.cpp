@@ -1,0 +1,165 @@
+// Answers of APIs: framing, errors, several choices, logprobs, moved-from writers. What the APIs' own clients say of
+// whole answers and streams is in tests/oracle/reply_api_oracle.py.
+#include "parlance/reply_api.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "parlance/request_api.h"
+
+namespace parlance {
+namespace {
+
+ReplyEvent content_event(std::string_view text) { return {.kind = ReplyEvent::Kind::content, .text = text}; }
+
+std::string written_answer(ReplyApi api, ReplyApiOptions options, const ReplyOutcome& outcome = {}) {
+  ReplyApiWriter writer(api, std::move(options));
+  writer.add(content_event("Hi"));
+  writer.finish({}, outcome);
+  return writer.to_json();
+}
+
+TEST(ReplyApi, FramesEventsAsTheStreamHasThem) {
+  const ReplyApiEvent named = {"message_stop", "{}"}, plain = {"", "{}"};
+  std::string text;
+  append_stream_event(text, ReplyApi::anthropic, named);
+  append_stream_event(text, ReplyApi::openai, plain);
+  append_stream_event(text, ReplyApi::ollama, plain);
+  EXPECT_EQ(text, "event: message_stop\ndata: {}\n\ndata: {}\n\n{}\n");
+  EXPECT_EQ(end_of_stream(ReplyApi::openai), "data: [DONE]\n\n");
+  EXPECT_EQ(end_of_stream(ReplyApi::ollama), "");
+  EXPECT_EQ(content_type_of_stream(ReplyApi::responses), "text/event-stream");
+  EXPECT_EQ(content_type_of_stream(ReplyApi::ollama), "application/x-ndjson");
+  EXPECT_EQ(keep_alive_of_stream(ReplyApi::anthropic), "event: ping\ndata: {\"type\": \"ping\"}\n\n");
+  EXPECT_EQ(keep_alive_of_stream(ReplyApi::ollama), "");
+}
+
+struct ErrorTypeRow {
+  int status;
+  const char* anthropic;
+  const char* openai;
+};
+constexpr ErrorTypeRow kErrorTypeRows[] = {{400, "invalid_request_error", "invalid_request_error"},
+                                           {401, "authentication_error", "authentication_error"},
+                                           {404, "not_found_error", "invalid_request_error"},
+                                           {413, "request_too_large", "invalid_request_error"},
+                                           {418, "invalid_request_error", "invalid_request_error"},
+                                           {429, "rate_limit_error", "rate_limit_error"},
+                                           {500, "api_error", "server_error"},
+                                           {502, "api_error", "server_error"},
+                                           {503, "overloaded_error", "server_error"},
+                                           {529, "overloaded_error", "server_error"}};
+
+TEST(ReplyApi, TypesOfErrorsFollowTheStatus) {
+  for (const ErrorTypeRow& row : kErrorTypeRows) {
+    EXPECT_EQ(reply_error_type(ReplyApi::anthropic, row.status), row.anthropic) << row.status;
+    EXPECT_EQ(reply_error_type(ReplyApi::openai, row.status), row.openai) << row.status;
+    EXPECT_EQ(reply_error_type(ReplyApi::responses, row.status), row.openai) << row.status;
+    EXPECT_EQ(reply_error_type(ReplyApi::ollama, row.status), "") << row.status;
+  }
+}
+
+TEST(ReplyApi, BodiesOfErrors) {
+  EXPECT_EQ(reply_error_json(ReplyApi::openai, {.status = 429, .message = "a \"b\""}),
+            R"({"error": {"message": "a \"b\"", "type": "rate_limit_error", "param": null, )"
+            R"("code": "rate_limit_exceeded"}})");
+  EXPECT_EQ(
+      reply_error_json(ReplyApi::responses, {.status = 400, .message = "m", .type = "t", .code = "c", .param = "p"}),
+      R"({"error": {"message": "m", "type": "t", "param": "p", "code": "c"}})");
+  EXPECT_EQ(reply_error_json(ReplyApi::anthropic, {.message = "m"}),
+            R"({"type": "error", "error": {"type": "api_error", "message": "m"}})");
+  EXPECT_EQ(reply_error_json(ReplyApi::ollama, {.message = "m"}), R"({"error": "m"})");
+}
+
+TEST(ReplyApi, ChoicesBecomeOneAnswer) {
+  ReplyApiWriter first(ReplyApi::openai, {.id = "c", .model = "m"});
+  ReplyApiWriter second(ReplyApi::openai, {.id = "c", .model = "m", .choice = 1});
+  const ReplyEvent call = {.kind = ReplyEvent::Kind::call_begin, .text = "f"};
+  first.add(content_event("Yes"));
+  second.add(call);
+  const ReplyEvent fault = {.kind = ReplyEvent::Kind::malformed, .position = 4, .text = "x"};
+  second.add(fault);
+  first.finish();
+  second.finish();
+  const ReplyApiWriter* const both[] = {&first, &second};
+  EXPECT_EQ(
+      ReplyApiWriter::choices_to_json(both, ReplyUsage{.input_tokens = 3, .output_tokens = 4}),
+      R"({"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [{"index": 0, "message": )"
+      R"({"role": "assistant", "content": "Yes"}, "logprobs": null, "finish_reason": "stop"}, {"index": 1, "message": )"
+      R"({"role": "assistant", "content": null, "tool_calls": [{"id": "call_c_1_1", "type": "function", "function": )"
+      R"({"name": "f", "arguments": ""}, "complete": false}]}, "logprobs": null, "finish_reason": "length", )"
+      R"("reply_diagnostics": [{"position": 4, "kind": "syntax", "expected": "x"}]}], "usage": {"prompt_tokens": 3, )"
+      R"("completion_tokens": 4, "total_tokens": 7, "prompt_tokens_details": {"cached_tokens": 0}, )"
+      R"("completion_tokens_details": {"reasoning_tokens": 0}}})");
+  second.fail({.status = 500, .message = "gone"});
+  EXPECT_EQ(ReplyApiWriter::choices_to_json(both), second.to_json());
+  EXPECT_EQ(ReplyApiWriter::choices_to_json({}), "{}");
+  const ReplyApiWriter message(ReplyApi::anthropic);
+  const ReplyApiWriter* const one[] = {&message};
+  EXPECT_EQ(ReplyApiWriter::choices_to_json(one), message.to_json());
+}
+
+TEST(ReplyApi, LogprobsAreJsonWhateverTheyAre) {
+  ReplyApiWriter writer(ReplyApi::openai);
+  const ReplyLogprob tokens[] = {{"\xff", -std::numeric_limits<double>::infinity()},
+                                 {"\"", std::numeric_limits<double>::quiet_NaN()},
+                                 {"", -1e-7}};
+  writer.add_logprobs(tokens);
+  writer.add(content_event("Hi"));
+  writer.finish();
+  const std::string json = writer.to_json();
+  EXPECT_EQ(json, writer.to_json());
+  EXPECT_EQ(json.find("inf"), std::string::npos);
+  EXPECT_EQ(json.find("nan"), std::string::npos);
+  EXPECT_NE(json.find(R"("logprob": -9999, "bytes": [255], "top_logprobs": []})"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("token": "", "logprob": -1e-07, "bytes": [])"), std::string::npos) << json;
+}
+
+TEST(ReplyApi, AStopTextEndsReasoningButNotACall) {
+  const ReplyOutcome outcome = {.stop_sequence = "S"};
+  EXPECT_NE(
+      written_answer(ReplyApi::anthropic, {}, outcome).find(R"("stop_reason": "stop_sequence", "stop_sequence": "S")"),
+      std::string::npos);
+  ReplyApiWriter reasons(ReplyApi::openai), calls(ReplyApi::anthropic);
+  const ReplyEvent reasoning = {.kind = ReplyEvent::Kind::reasoning, .text = "r"};
+  const ReplyEvent call = {.kind = ReplyEvent::Kind::call_begin, .text = "f"};
+  reasons.add(reasoning);
+  reasons.finish({}, outcome);
+  EXPECT_NE(reasons.to_json().find(R"("finish_reason": "stop")"), std::string::npos);
+  calls.add(call);
+  calls.finish({}, outcome);
+  EXPECT_NE(calls.to_json().find(R"("stop_reason": "max_tokens", "stop_sequence": null)"), std::string::npos);
+}
+
+TEST(ReplyApi, DatesAreInRange) {
+  const auto date_of = [](std::int64_t created) {
+    const std::string json = written_answer(ReplyApi::ollama, {.created = created});
+    return json.substr(json.find("created_at") + 14, 20);
+  };
+  EXPECT_EQ(date_of(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(date_of(1709251199), "2024-02-29T23:59:59Z");
+  EXPECT_EQ(date_of(-1), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(date_of(std::numeric_limits<std::int64_t>::max()), "9999-12-31T23:59:59Z");
+}
+
+TEST(ReplyApi, AMovedFromWriterSendsNothing) {
+  ReplyApiWriter writer(ReplyApi::responses);
+  const ReplyApiWriter moved = std::move(writer);
+  const ReplyLogprob token = {"a", 0};
+  const auto send = [](const ReplyApiEvent&) { FAIL(); };
+  writer.add_logprobs({&token, 1});
+  writer.fail({.message = "m"}, send);
+  const ReplyApiWriter* const both[] = {&writer, &moved};
+  EXPECT_EQ(ReplyApiWriter::choices_to_json(both), moved.to_json());
+}
+
+TEST(ReplyApi, RequestsAreNotWrittenForOllama) {
+  const Result<ApiRequest> made = request_as(ReplyApi::ollama, R"({"messages": []})");
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message().find("Ollama"), std::string::npos);
+  EXPECT_EQ(request_api_names().size() + 1, reply_api_names().size());
+}
+
+}  // namespace
+}  // namespace parlance
