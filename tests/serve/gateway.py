@@ -18,8 +18,10 @@ SKIPPED = 77
 class Gateway:
     """`parlance serve` on a free port of the loopback, in front of an engine."""
 
-    def __init__(self, parlance: str, engine: str, *options: str, template: tuple[str, ...] = ("-f", "terminal-agent")) -> None:
-        command = [parlance, "serve", *template, "--tokenizer", str(TOKENIZER), "--model-name", "mine", "--port", "0"]
+    def __init__(
+        self, parlance: str, engine: str, *options: str, template: tuple[str, ...] = ("-f", "terminal-agent"), tokenizer: str = str(TOKENIZER)
+    ) -> None:
+        command = [parlance, "serve", *template, "--tokenizer", tokenizer, "--model-name", "mine", "--port", "0"]
         if engine:
             command += ["--backend", f"llama-server={engine}"]
         self.log: list[str] = []
@@ -48,7 +50,7 @@ class Gateway:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json", **(headers or {})})
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=600) as answer:
                 return answer.status, dict(answer.headers), json.loads(answer.read())
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers), json.loads(error.read())
