@@ -11,6 +11,7 @@ most requests a second, the shortest latencies. Begin with main().
 import argparse
 import contextlib
 import json
+import os
 import pathlib
 import resource
 import socket
@@ -47,7 +48,10 @@ def free_port():
 @contextlib.contextmanager
 def running(command, is_told=True):
     """(url, process) of a server that prints its address."""
-    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    environment = {**os.environ, "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"}
+    process = subprocess.Popen(
+        list(map(str, command)), stdout=subprocess.PIPE if is_told else subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment
+    )
     try:
         yield (process.stdout.readline().strip() if is_told else None), process
     finally:

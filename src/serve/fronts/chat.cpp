@@ -179,8 +179,8 @@ Task<> answer_stream(Call& call, Chat& chat) {
   writer.finish(send, outcome_of(chat.turn));
   finish(call, chat);
   out += end_of_server_sent_events(chat.api.api);
-  co_await flush();
-  co_await call.exchange.end();
+  if (!call.exchange.begun()) co_await call.exchange.begin(200, "text/event-stream; charset=utf-8");
+  co_await call.exchange.end(out);
 }
 
 /// An error behind the first bytes of an answer is an event.
