@@ -152,6 +152,7 @@ EngineFailure failure_of(error_code failed, const HttpAddress& address, const ch
   return {Kind::died, where + "closed its connection " + doing + ": " + failed.message()};
 }
 
+constexpr std::size_t kMostBuffered = std::size_t{16} << 10;
 constexpr std::size_t kPiece = std::size_t{4} << 10;  // many streams may wait for their readers
 
 }  // namespace
@@ -222,7 +223,7 @@ class Reply final : public HttpReply {
 
   std::shared_ptr<HttpClient::State> state_;
   beast::tcp_stream stream_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_{kMostBuffered};
   http::response_parser<http::buffer_body> parser_;
   std::string piece_;
 };
