@@ -218,9 +218,13 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     }
   }
 
+  static constexpr int kSendBuffer = 32 << 10;
+
   void start(tcp::socket&& socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
+    // What the kernel takes of a stream, the engine goes on sampling for a client that does not read.
+    socket.set_option(tcp::socket::send_buffer_size(kSendBuffer), ignored);
     const asio::any_io_executor strand = socket.get_executor();
     auto connection = std::make_shared<Connection>(Connection{beast::tcp_stream(std::move(socket)), {}, false});
     {
