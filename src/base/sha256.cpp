@@ -6,6 +6,14 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PARLANCE_SHA_INSTRUCTIONS 1
+#include <cpuid.h>
+#include <immintrin.h>
+#else
+#define PARLANCE_SHA_INSTRUCTIONS 0
+#endif
+
 namespace parlance {
 namespace {
 
@@ -52,6 +60,68 @@ void add_block(Words& state, const unsigned char* block) {
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += added[i];
 }
 
+void add_blocks_plainly(Words& state, const unsigned char* blocks, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) add_block(state, blocks + i * kBlock);
+}
+
+#if PARLANCE_SHA_INSTRUCTIONS
+
+/// Does the processor have instructions for SHA-256? They take a tenth of the time.
+bool has_sha_instructions() {
+  constexpr unsigned kSha = 1U << 29, kSse41 = 1U << 19, kSsse3 = 1U << 9;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (b & kSha) == 0) return false;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & kSse41) != 0 && (c & kSsse3) != 0;
+}
+
+/// The instructions want the words a, b, e, f in one register and c, d, g, h in the other, from the highest down, and
+/// do two rounds each.
+__attribute__((target("sha,sse4.1,ssse3"))) void add_blocks_by_instructions(Words& state, const unsigned char* blocks,
+                                                                            std::size_t count) {
+  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  const auto at = [](int one, int two, int three, int four) { return _mm_set_epi32(one, two, three, four); };
+  const auto word = [&state](std::size_t i) { return static_cast<int>(state[i]); };
+  __m128i abef = at(word(0), word(1), word(4), word(5)), cdgh = at(word(2), word(3), word(6), word(7));
+  for (; count > 0; --count, blocks += kBlock) {
+    const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i w[4];
+    for (std::size_t i = 0; i < 4; ++i)
+      w[i] = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(blocks + 16 * i)), big_endian);
+    for (std::size_t group = 0; group < 16; ++group) {
+      __m128i& now = w[group % 4];
+      if (group >= 4) {  // the words of 16, 15, 7 and 2 rounds before
+        const __m128i one = w[(group + 1) % 4], two = w[(group + 2) % 4], three = w[(group + 3) % 4];
+        const __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(now, one), _mm_alignr_epi8(three, two, 4));
+        now = _mm_sha256msg2_epu32(sum, three);
+      }
+      const __m128i rounds = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kRounds + 4 * group));
+      const __m128i four = _mm_add_epi32(now, rounds);
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, four);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(four, 0x0E));
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  alignas(16) std::uint32_t high[4], low[4];
+  _mm_store_si128(reinterpret_cast<__m128i*>(high), abef);
+  _mm_store_si128(reinterpret_cast<__m128i*>(low), cdgh);
+  state = {high[3], high[2], low[3], low[2], high[1], high[0], low[1], low[0]};
+}
+
+void add_blocks(Words& state, const unsigned char* blocks, std::size_t count) {
+  static const bool instructions = has_sha_instructions();
+  instructions ? add_blocks_by_instructions(state, blocks, count) : add_blocks_plainly(state, blocks, count);
+}
+
+#else
+
+void add_blocks(Words& state, const unsigned char* blocks, std::size_t count) {
+  add_blocks_plainly(state, blocks, count);
+}
+
+#endif
+#undef PARLANCE_SHA_INSTRUCTIONS
+
 /// What is left of the text, a one bit, zeros, and the length in bits: one block or two.
 void add_end(Words& state, std::string_view rest, std::uint64_t all_bytes) {
   unsigned char last[2 * kBlock] = {};
@@ -59,7 +129,7 @@ void add_end(Words& state, std::string_view rest, std::uint64_t all_bytes) {
   last[rest.size()] = 0x80;
   const std::size_t size = rest.size() + 9 <= kBlock ? kBlock : 2 * kBlock;
   for (std::size_t i = 0; i < 8; ++i) last[size - 1 - i] = static_cast<unsigned char>(all_bytes * 8 >> (8 * i));
-  for (std::size_t at = 0; at < size; at += kBlock) add_block(state, last + at);
+  add_blocks(state, last, size / kBlock);
 }
 
 }  // namespace
@@ -68,7 +138,7 @@ std::string sha256(std::string_view bytes) {
   Words state = kFirst;
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   const std::size_t whole = bytes.size() / kBlock * kBlock;
-  for (std::size_t at = 0; at < whole; at += kBlock) add_block(state, data + at);
+  add_blocks(state, data, whole / kBlock);
   add_end(state, bytes.substr(whole), bytes.size());
   std::string hex;
   for (const std::uint32_t word : state) {

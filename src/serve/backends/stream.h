@@ -1,6 +1,5 @@
 // EngineStream: the JSON events of an engine's stream, whatever pieces they come in.
 #pragma once
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,12 +56,15 @@ class EngineStream {
 
  private:
   void take(std::string_view data);
+  void parse_batch();
 
   std::unique_ptr<HttpReply> reply_;
   const bool has_grammar_;
   const Framing framing_;
   EventReader reader_;
-  std::deque<Document> documents_;
+  std::string batch_;  ///< the events that came together, as a list
+  std::size_t taken_ = 0;
+  Document document_;
   std::vector<Value> events_;
 };
 

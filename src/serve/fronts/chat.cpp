@@ -233,8 +233,8 @@ Task<> answer_stream(Call& call, Chat& chat) {
                                          explanation(chat.turns.front()))});
   }
   out += end_of_stream(api);
-  co_await flush();
-  co_await call.exchange.end();
+  if (!call.exchange.begun()) co_await call.exchange.begin(200, content_type_of_stream(api));
+  co_await call.exchange.end(out);
 }
 
 /// Ollama's clients ask for a model to be loaded by a request without messages.

@@ -182,7 +182,8 @@ EngineFailure failure_of(error_code failed, const HttpAddress& address, const ch
   return {Kind::died, where + "closed its connection " + doing + ": " + failed.message()};
 }
 
-constexpr std::size_t kPiece = std::size_t{16} << 10;
+constexpr std::size_t kMostBuffered = std::size_t{16} << 10;
+constexpr std::size_t kPiece = std::size_t{4} << 10;  // many streams may wait for their readers
 
 }  // namespace
 
@@ -231,6 +232,7 @@ class Reply final : public HttpReply {
       if (failed == http::error::need_buffer) failed = {};
       if (failed == asio::error::operation_aborted) throw boost::system::system_error(failed);
       if (failed) throw failure_of(failed, state_->address, "in its answer");
+      read_buffered();
       const std::size_t got = piece_.size() - parser_.get().body().size;
       if (got > 0) co_return std::string_view(piece_.data(), got);
     }
@@ -238,9 +240,20 @@ class Reply final : public HttpReply {
   }
 
  private:
+  /// An engine sends a chunk for each token: those that have come already are one piece. A fault is found again by the
+  /// next read.
+  void read_buffered() {
+    error_code failed;
+    while (!failed && !parser_.is_done() && buffer_.size() > 0 && parser_.get().body().size > 0) {
+      const std::size_t used = parser_.put(buffer_.data(), failed);
+      buffer_.consume(used);
+      if (used == 0) break;
+    }
+  }
+
   std::shared_ptr<HttpClient::State> state_;
   beast::tcp_stream stream_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_{kMostBuffered};
   http::response_parser<http::buffer_body> parser_;
   std::string piece_;
 };

@@ -39,9 +39,11 @@ class Exchange {
   }
 
   virtual Task<> answer(unsigned status, std::string_view type, std::string_view body) = 0;
+  /// The header goes with the first piece.
   virtual Task<> begin(unsigned status, std::string_view type) = 0;
   virtual Task<> write(std::string_view piece) = 0;
-  virtual Task<> end() = 0;
+  /// `last`: a piece that goes with the end.
+  virtual Task<> end(std::string_view last = {}) = 0;
 
   bool begun() const { return status_ != 0; }
   unsigned status() const { return status_; }  ///< 0: no answer has begun

@@ -93,22 +93,23 @@ class HttpAnswer final : public Exchange {
     out_ = head(status, type);
     out_ += "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
     out_ += old_ ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n";
-    co_await send(out_);
+    co_return;  // it goes with the first piece
   }
 
   Task<> write(std::string_view piece) override {
     if (piece.empty()) co_return;  // an empty chunk would be the end
-    out_.clear();
-    if (!old_) append_size(piece.size());
-    out_ += piece;
-    if (!old_) out_ += "\r\n";
+    append(piece);
     co_await send(out_);
+    out_.clear();
     if (out_.capacity() > kMostKept) out_ = {};
   }
 
-  Task<> end() override {
+  Task<> end(std::string_view last) override {
     ended_ = true;
-    if (!old_) co_await send("0\r\n\r\n");
+    if (!last.empty()) append(last);
+    if (!old_) out_ += "0\r\n\r\n";
+    if (!out_.empty()) co_await send(out_);
+    out_ = {};
   }
 
  private:
@@ -124,6 +125,12 @@ class HttpAnswer final : public Exchange {
     if (!keep_alive_) out += "Connection: close\r\n";
     if (keep_alive_ && old_) out += "Connection: keep-alive\r\n";
     return out;
+  }
+
+  void append(std::string_view piece) {
+    if (!old_) append_size(piece.size());
+    out_ += piece;
+    if (!old_) out_ += "\r\n";
   }
 
   void append_size(std::size_t size) {
@@ -222,9 +229,13 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     }
   }
 
+  static constexpr int kSendBuffer = 32 << 10;
+
   void start(tcp::socket&& socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
+    // What the kernel takes of a stream, the engine goes on sampling for a client that does not read.
+    socket.set_option(tcp::socket::send_buffer_size(kSendBuffer), ignored);
     const asio::any_io_executor strand = socket.get_executor();
     auto connection = std::make_shared<Connection>(Connection{beast::tcp_stream(std::move(socket)), {}, false});
     {

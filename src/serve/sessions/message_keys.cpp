@@ -80,15 +80,18 @@ MessageKeys message_keys(const Conversation& conversation, std::string_view owne
   for (const Value& message : conversation.messages().items()) {
     const std::string_view role = message["role"].text();
     const std::string said = role == "assistant" ? said_by_assistant(message) : said_by_others(message);
-    whole = sha256(whole + said);
-    if (role != "system" && role != "developer") rest = sha256(rest + said);
+    const Key own = sha256(said);
+    whole = sha256(whole + own);
+    if (role != "system" && role != "developer") rest = sha256(rest + own);
     keys.whole.push_back(whole);
     keys.without_system.push_back(rest);
   }
   return keys;
 }
 
-Key key_after(const Key& before, const ReplyMessage& reply) { return sha256(before + said_by_assistant(reply)); }
+Key key_after(const Key& before, const ReplyMessage& reply) {
+  return sha256(before + sha256(said_by_assistant(reply)));
+}
 
 Key variables_key(const Conversation& conversation) {
   JsonWriter text('{');

@@ -1,0 +1,81 @@
+// RunCache gives the tokens of the tokenizer that it wraps: run_cache_test TOKENIZER…
+//
+// For each tokenizer, texts of words, blanks, marks and pieces of control tokens from a fixed seed are encoded by both,
+// each text twice, and again behind others.
+#include "serve/models/run_cache.h"
+
+#include <cstdio>
+#include <random>
+
+namespace {
+
+using parlance::EncodedToken;
+
+const char* const kWords[] = {"a",  "Hello",     " ",        "  ",     "\n", "\n\n",  "\t",     "你好",
+                              "é",  "e\xCC\x81", "\xCC\x81", "😀",     "'s", "12345", "<|",     "|>",
+                              "<",  ">",         "[",        "]",      "▁",  "</s",   "im_end", "x.",
+                              "\r", "..",        "don't go", " world", "ﬁ",  "Ⅷ"};
+
+std::string text_from(std::mt19937& draw, const std::vector<parlance::AddedToken>& added) {
+  std::string text;
+  const auto count = draw() % 24;
+  for (unsigned i = 0; i < count; ++i) {
+    const bool marks = !added.empty() && draw() % 3 == 0;
+    const std::string& mark = marks ? added[draw() % added.size()].text : std::string();
+    if (!marks)
+      text += kWords[draw() % std::size(kWords)];
+    else if (draw() % 6 == 0)
+      text += mark.substr(0, draw() % (mark.size() + 1));  // perhaps in the middle of a character: no text then
+    else
+      text += mark;
+  }
+  return text;
+}
+
+std::string ids_of(const std::vector<EncodedToken>& tokens) {
+  std::string out;
+  for (const EncodedToken& token : tokens)
+    out += std::to_string(token.id) + "@" + std::to_string(token.bytes.begin) + "-" + std::to_string(token.bytes.end) +
+           (token.added ? "+ " : " ");
+  return out;
+}
+
+int check(const std::string& path, int rounds) {
+  auto plain = parlance::open_tokenizer(path), wrapped = parlance::open_tokenizer(path);
+  if (!plain || !wrapped) {
+    std::printf("%s: not read: %s\n", path.c_str(), std::string(plain.error().message()).c_str());
+    return 0;
+  }
+  const parlance::serve::RunCache cache(std::move(*wrapped), std::size_t{64} << 10);
+  std::mt19937 draw(19);
+  int differences = 0;
+  std::size_t most = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const std::string text = text_from(draw, cache.facts().added);
+    std::vector<EncodedToken> wanted;
+    const auto is_text = (*plain)->encode(text, nullptr, wanted);
+    for (int again = 0; again < 2; ++again) {
+      std::vector<EncodedToken> got;
+      const auto done = cache.encode(text, nullptr, got);
+      if (bool(done) == bool(is_text) && (!done || ids_of(got) == ids_of(wanted))) continue;
+      if (++differences < 4)
+        std::printf("%s: %s\n  plain  %s\n  cached %s\n", path.c_str(), text.c_str(), ids_of(wanted).c_str(),
+                    ids_of(got).c_str());
+    }
+    most = std::max(most, cache.used());
+  }
+  if (most > std::size_t{64} << 10) {
+    std::printf("%s: the cache took %zu bytes\n", path.c_str(), most);
+    ++differences;
+  }
+  return differences;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  int differences = 0;
+  for (int i = 1; i < count; ++i) differences += check(arguments[i], 3000);
+  std::printf("%d tokenizers, %d differences\n", count - 1, differences);
+  return differences == 0 ? 0 : 1;
+}
