@@ -24,6 +24,7 @@
 #include "parlance/reply.h"
 #include "parlance/reply_api.h"
 #include "parlance/source.h"
+#include "reply/event_json.h"
 
 namespace parlance::cli {
 namespace {
@@ -61,24 +62,8 @@ Result<void> read_pieces(const std::string& path, const std::function<void(std::
 /// An event as a line; members without meaning for its kind are left out. `values`: what there is of the call's
 /// arguments.
 std::string event_line(const ReplyEvent& event, std::string_view values) {
-  using Kind = ReplyEvent::Kind;
   JsonWriter json('{');
-  json.text("type", name_of(event.kind));
-  json.number("position", static_cast<std::int64_t>(event.position));
-  const bool of_call = event.kind == Kind::call_begin || event.kind == Kind::arguments || event.kind == Kind::call_end;
-  if (of_call) json.number("call", event.call);
-  switch (event.kind) {
-    case Kind::call_begin: json.text("name", event.text); break;
-    case Kind::turn: json.text("role", event.text).text("header", event.detail); break;
-    case Kind::malformed: json.text("kind", name_of(event.fault)).text("expected", event.text); break;
-    case Kind::call_end: json.flag("complete", event.complete); break;
-    case Kind::end:
-    case Kind::marker: break;
-    default: json.text("text", event.text); break;
-  }
-  if (event.kind == Kind::call_begin && !event.detail.empty()) json.text("id", event.detail);
-  if (event.custom) json.flag("custom", true);
-  if (event.source != event.text) json.text("source", event.source);
+  write_event(json, event);
   if (!values.empty()) json.key("partial") += values;
   return json.take() + "\n";
 }

@@ -24,6 +24,7 @@ struct ServeCommand {
   std::string log = "turns";
   std::string capture;
   bool capture_optional = false;
+  bool inspect = false;
   std::uint64_t max_body = std::uint64_t{64} << 20;
   std::uint64_t max_header = std::uint64_t{64} << 10;
   std::uint64_t max_connections = 16384;
@@ -92,6 +93,7 @@ Result<serve::ServeOptions> options_of(const ServeCommand& command) {
   options.most_sessions = command.max_sessions;
   options.capture = command.capture;
   options.capture_optional = command.capture_optional;
+  options.inspect = command.inspect;
   Result<std::vector<std::string>> keys = read_keys(command.api_key_file);
   if (!keys) return keys.error();
   options.api_keys = std::move(*keys);
@@ -176,6 +178,7 @@ Run declare_serve(Options& app) {
   app.add_option("--capture", c.capture,
                  "Record each turn in a file of its session in this folder, see\nparlance replay")
       .placeholder("DIR");
+  app.add_flag("--inspect", c.inspect, "Show the last turns, with their content, under /inspect/api");
   app.add_flag("--capture-optional", c.capture_optional, "Answer also if a record cannot be written, in place of 507");
   declare_limits_of_clients(app, c);
   declare_request_options(app, c.model.prompt);

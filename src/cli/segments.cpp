@@ -1,31 +1,10 @@
 // What both ways of showing origins share: which hue, and text that can be shown at all.
 #include "cli/segments.h"
 
-#include <iterator>
-
 #include "base/utf8.h"
 
 namespace parlance::cli {
 namespace {
-
-constexpr std::string_view kNames[] = {"literal",   "control", "system",   "user",
-                                       "assistant", "tool",    "variable", "computed"};
-
-struct RoleHue {
-  std::string_view role;
-  Hue hue;
-};
-constexpr RoleHue kRoles[] = {
-    {"system", Hue::system},       {"developer", Hue::system}, {"user", Hue::user},
-    {"assistant", Hue::assistant}, {"tool", Hue::tool},
-};
-
-std::string_view role_of(const Conversation& conversation, std::int32_t message) {
-  const std::span<const Value> messages = conversation.messages().items();
-  return static_cast<std::size_t>(message) < messages.size()
-             ? messages[static_cast<std::size_t>(message)]["role"].text()
-             : std::string_view();
-}
 
 std::string_view html_escape(char32_t c) {
   switch (c) {
@@ -46,20 +25,6 @@ char32_t picture(char32_t c) {
 }
 
 }  // namespace
-
-std::string_view hue_name(Hue hue) { return kNames[static_cast<std::size_t>(hue)]; }
-
-Hue hue_of(const Conversation& conversation, const Span& span) {
-  if (span.control) return Hue::control;
-  if (span.origin == Origin::literal) return Hue::literal;
-  if (span.origin == Origin::computed) return Hue::computed;
-  if (span.message < 0) return Hue::variable;
-  const std::string_view role = role_of(conversation, span.message);
-  for (const RoleHue& row : kRoles) {
-    if (row.role == role) return row.hue;
-  }
-  return Hue::variable;
-}
 
 void append_segment(std::string& out, std::string_view text, bool escape_html) {
   const char* const end = text.data() + text.size();

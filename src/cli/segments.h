@@ -5,14 +5,10 @@
 #include <string_view>
 
 #include "parlance/template.h"
+#include "render/hue.h"
 
 namespace parlance::cli {
 
-/// What a segment's colour says. The names are classes of the page, too.
-enum class Hue { literal, control, system, user, assistant, tool, variable, computed };
-std::string_view hue_name(Hue hue);
-/// The hue of a span: of the template, or of the role of the message its bytes belong to.
-Hue hue_of(const Conversation& conversation, const Span& span);
 /// Control characters as pictures (U+2400 …), lone surrogates as U+FFFD; newlines and tabs stay.
 void append_segment(std::string& out, std::string_view text, bool escape_html);
 

@@ -51,7 +51,8 @@ Gateway::Gateway(GatewayOptions options, std::vector<std::unique_ptr<ServedModel
     : options_(std::move(options)),
       models_(std::move(models)),
       sessions_(options_.most_sessions, options_.most_session_bytes),
-      log_(std::move(log)) {}
+      log_(std::move(log)),
+      inspector_(options_.inspect ? std::make_unique<Inspector>() : nullptr) {}
 
 const ServedModel* Gateway::model_named(std::string_view name) const {
   for (const auto& model : models_) {

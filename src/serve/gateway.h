@@ -10,6 +10,7 @@
 #include "parlance/reply_api.h"
 #include "serve/capture/capture.h"
 #include "serve/http/server.h"
+#include "serve/inspect/inspector.h"
 #include "serve/log.h"
 #include "serve/metrics.h"
 #include "serve/models/model.h"
@@ -21,6 +22,7 @@ struct GatewayOptions {
   std::vector<std::string> api_keys{};  ///< none: every client may ask
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
+  bool inspect = false;  ///< keep the last turns for a page that shows them
 };
 
 /// Threads: any.
@@ -41,6 +43,8 @@ class Gateway {
   /// Records of turns are written to it. Null: there is none.
   void capture_to(std::unique_ptr<Capture> capture) { capture_ = std::move(capture); }
   Capture* capture() { return capture_.get(); }
+  /// Null: no page may show turns.
+  Inspector* inspector() { return inspector_.get(); }
   const Log& log() const { return log_; }
   /// Counts and logs what an engine did to a session.
   void count(const EngineFailure& failure, std::string_view session);
@@ -57,6 +61,7 @@ class Gateway {
   Metrics metrics_;
   Log log_;
   std::unique_ptr<Capture> capture_;
+  std::unique_ptr<Inspector> inspector_;
   const HttpServer* server_ = nullptr;
 };
 

@@ -9,9 +9,6 @@
 
 namespace parlance::serve {
 
-/// The time in UTC, as RFC 3339 has it: "2026-03-14T15:09:26.535Z".
-std::string utc_now();
-
 enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
 /// Threads: any; each line is written as a whole.

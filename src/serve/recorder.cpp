@@ -4,6 +4,9 @@
 #include <atomic>
 
 #include "base/sha256.h"
+#include "parlance/json_writer.h"
+#include "reply/event_json.h"
+#include "serve/capture/utc.h"
 
 namespace parlance::serve {
 
@@ -15,9 +18,11 @@ TurnRecorder::TurnRecorder(Gateway& gateway, TurnFacts facts, Turn& turn, const 
 }
 
 TurnRecorder::~TurnRecorder() {
-  if (done_ || gateway_.capture() == nullptr) return;
+  if (done_ || (gateway_.capture() == nullptr && inspected_.empty())) return;
   try {
-    gateway_.capture()->write_later(entry(turn_.take_session()));
+    const auto session = std::make_shared<const Session>(turn_.take_session());
+    if (gateway_.capture() != nullptr) gateway_.capture()->write_later(entry(*session));
+    inspect(session);
   } catch (const std::exception& failure) {  // out of memory
     say_failure(failure.what());
   }
@@ -54,8 +59,18 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, const
       throw CaptureFailure(why);
     }
   }
+  if (Inspector* const inspector = gateway_.inspector()) {
+    inspected_ = capture_file_name(turn_.prompt().id, turn_.settings().hints.owner);
+    inspected_.resize(inspected_.rfind('.'));
+    inspector->begin(inspected_, turn_.prompt().id, turn_.model(), facts_);
+  }
+  const Turn::Take noting = [&](const ReplyEvent& event) {
+    note(event);
+    take(event);
+  };
+  const Turn::Take& taking = inspected_.empty() ? take : noting;
   try {
-    co_await turn_.run(take, flush, take_tokens);
+    co_await turn_.run(taking, flush, take_tokens);
   } catch (const EngineFailure& failure) {
     facts_.status = "engine_failure";
     facts_.error = failure.what();
@@ -63,20 +78,60 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, const
   }
 }
 
+void TurnRecorder::note(const ReplyEvent& event) {
+  JsonWriter made('{');
+  write_event(made, event);
+  events_.push_back(made.take());
+  gateway_.inspector()->tell_event(inspected_, facts_.id, turn_.choice(), events_.back());
+}
+
+void TurnRecorder::inspect(std::shared_ptr<const Session> session) {
+  if (inspected_.empty()) return;
+  const PreparedPrompt& prompt = turn_.prompt();
+  InspectedTurn made{.model = &turn_.model(),
+                     .facts = facts_,
+                     .session_name = prompt.id,
+                     .turn = prompt.from ? prompt.from->turn + 1 : 1,
+                     .choice = turn_.choice(),
+                     .session = std::move(session),
+                     .prompt_tokens = turn_.prompt_tokens(),
+                     .reused = prompt.reused,
+                     .evaluated = turn_.end().evaluated,
+                     .sampled = turn_.sampled(),
+                     .logprobs = turn_.logprobs(),
+                     .kinds = turn_.kinds(),
+                     .now = prompt.now,
+                     .grammar = turn_.grammar(),
+                     .broken = prompt.broken,
+                     .message = turn_.message(),
+                     .events = std::move(events_),
+                     .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count()};
+  made.facts.call_ids = call_ids_;
+  gateway_.inspector()->end(inspected_, std::move(made));
+}
+
 Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
-  Capture* const capture = gateway_.capture();
-  if (capture == nullptr) co_return;
   done_ = true;
+  Capture* const capture = gateway_.capture();
+  if (capture == nullptr && inspected_.empty()) co_return;
   facts_.status = "answered";
   if (kept) facts_.key = kept->key;
-  std::optional<Session> session;
-  if (!kept) session.emplace(turn_.take_session());
-  CaptureEntry made = entry(kept ? kept->session : *session);
-  const std::string why = co_await capture->write(std::move(made));
-  if (kept && why.empty()) std::atomic_ref<bool>(kept->captured).store(true, std::memory_order_release);
-  if (why.empty()) co_return;
-  say_failure(why);
-  if (!capture->optional()) throw CaptureFailure(why);
+  std::shared_ptr<const Session> session;
+  if (kept)
+    session = std::shared_ptr<const Session>(kept, &kept->session);
+  else
+    session = std::make_shared<const Session>(turn_.take_session());
+  std::string why;
+  if (capture != nullptr) {
+    CaptureEntry made = entry(*session);
+    why = co_await capture->write(std::move(made));
+    if (kept && why.empty()) std::atomic_ref<bool>(kept->captured).store(true, std::memory_order_release);
+    if (!why.empty()) say_failure(why);
+  }
+  const bool answers = why.empty() || capture->optional();
+  if (!answers) facts_.status = "not_answered";
+  inspect(session);
+  if (!answers) throw CaptureFailure(why);
 }
 
 }  // namespace parlance::serve

@@ -1,9 +1,11 @@
-// TurnRecorder: follows a turn for the capture. Whatever becomes of the turn, there is one record of it.
+// TurnRecorder: follows a turn for the capture and the inspector. Whatever becomes of the turn, there is one record of
+// it.
 //
 //     TurnRecorder recorder(gateway, chat_facts, turn, body, call_ids);
 //     co_await recorder.run(take, flush, take_tokens);    // in place of turn.run()
 //     co_await recorder.done(turn.keep(…));               // before the client gets the end of its answer
 #pragma once
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -31,6 +33,8 @@ class TurnRecorder {
 
  private:
   CaptureEntry entry(const Session& session) const;
+  void note(const ReplyEvent& event);
+  void inspect(std::shared_ptr<const Session> session);
   void say_failure(const std::string& why) const;
 
   Gateway& gateway_;
@@ -39,6 +43,9 @@ class TurnRecorder {
   const std::string& request_;
   const std::vector<std::string>& call_ids_;
   bool done_ = false;
+  std::string inspected_{};  ///< the inspector's name of the session; "": it knows nothing of the turn
+  std::vector<std::string> events_{};
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace parlance::serve

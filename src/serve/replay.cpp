@@ -97,7 +97,9 @@ class Replay {
 
  private:
   Result<OpenedModel*> model_for(const Line& line);
-  Result<void> turn(Line& line);
+  Result<void> turn(const Line& line);
+  std::optional<Turn> planned(const Line& line, const ServedModel& model, SessionStore& store);
+  void keep(Value record, std::shared_ptr<const Held> kept);
   void compare(const Line& line, const Turn& turn, const Session& session);
   void compare_prompt(const Line& line, std::span<const TokenId> ids);
   void compare_json(const Line& line, std::string_view what, const std::string& made);
@@ -232,17 +234,10 @@ void Replay::compare(const Line& line, const Turn& turn, const Session& session)
                             static_cast<std::size_t>(record["origins"]["from_byte"].integer)));
 }
 
-Result<void> Replay::turn(Line& line) {
-  const Value record = line.record.root();
-  const Result<OpenedModel*> opened = model_for(line);
-  if (!opened) return opened.error();
-  ServedModel& model = *(*opened)->model;
-  (*opened)->engine->load(record);
-  const CivilTime now = moment_of(record["now"]);
-  model.clock = [now] { return now; };
-  SessionStore store;
+/// The turn as the gateway planned it, from what it went on from alone. Unset: something differs, and was said.
+std::optional<Turn> Replay::planned(const Line& line, const ServedModel& model, SessionStore& store) {
+  const Value record = line.record.root(), named = record["hints"]["named"], from = record["from"];
   SessionHints hints{.response = std::string(record["hints"]["response"].text())};
-  const Value named = record["hints"]["named"], from = record["from"];
   if (named.is(Kind::boolean) && named.integer != 0) hints.session = record["session"].text();
   if (from.is(Kind::dict)) {
     const auto found = held_.find(kept_name(from["session"], from["id"], from["key"]));
@@ -254,52 +249,69 @@ Result<void> Replay::turn(Line& line) {
     }
     store.keep(found->second, hints.owner);
   }
+  const auto failed = [&](const Error& error) {
+    differ(line, "request", error.message());
+    return std::nullopt;
+  };
   Document body;
-  if (Result<void> parsed = body.parse(record["request"].text()); !parsed) {
-    differ(line, "request", parsed.error().message());
-    return {};
-  }
+  if (Result<void> parsed = body.parse(record["request"].text()); !parsed) return failed(parsed.error());
   const bool generate = !record["generate"].is_undefined();
   const std::string text = generate ? messages_of_generate(body.root()) : std::string(record["request"].text());
   Result<ChatRequest> request = read_conversation(store, model, body.root(), text, hints);
-  const Result<SamplingSettings> sampling = read_sampling(body.root());
-  if (!request || !sampling) {
-    differ(line, "request", request ? sampling.error().message() : request.error().message());
-    return {};
-  }
-  Result<Turn> planned = Turn::plan(model, store, std::move(*request),
-                                    {.sampling = *sampling,
-                                     .hints = hints,
-                                     .new_session = std::string(record["session"].text()),
-                                     .choice = static_cast<unsigned>(record["choice"].integer)});
-  if (!planned) {
-    differ(line, "prompt", planned.error().message());
-    return {};
-  }
-  asio::io_context context;
-  const Turn::Take take = [](const ReplyEvent&) {};
-  const Turn::Flush flush = []() -> Task<> { co_return; };
-  asio::co_spawn(context, planned->run(take, flush), asio::detached);
-  context.run();
-  std::vector<std::string> call_ids;
-  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
-  const std::shared_ptr<const Held> kept = planned->keep(store, call_ids, std::string(record["id"].text()));
-  std::optional<Session> own;
-  if (!kept) own.emplace(planned->take_session());
-  compare(line, *planned, kept ? kept->session : *own);
-  if (record["key"].text().empty()) return {};
+  if (!request) return failed(request.error());
+  Result<SamplingSettings> sampling = read_sampling(body.root());
+  if (!sampling) return failed(sampling.error());
+  Result<Turn> turn = Turn::plan(model, store, std::move(*request),
+                                 {.sampling = std::move(*sampling),
+                                  .hints = hints,
+                                  .new_session = std::string(record["session"].text()),
+                                  .choice = static_cast<unsigned>(record["choice"].integer)});
+  if (!turn) return failed(turn.error());
+  return std::move(*turn);
+}
+
+/// For the turns that go on from this one.
+void Replay::keep(Value record, std::shared_ptr<const Held> kept) {
+  if (record["key"].text().empty()) return;
   const std::string name = kept_name(record["session"], record["id"], record["key"]);
-  if (kept) held_[name] = kept;
+  if (kept) held_[name] = std::move(kept);
   if (std::optional<std::vector<TokenId>> ids = recorded_prompt(record)) {
     const std::vector<TokenId> sampled = listed_ids(record["sampled"]);
     ids->insert(ids->end(), sampled.begin(), sampled.end());
     ids_[name] = std::move(*ids);
   }
+}
+
+Result<void> Replay::turn(const Line& line) {
+  const Value record = line.record.root();
+  const Result<OpenedModel*> opened = model_for(line);
+  if (!opened) return opened.error();
+  ServedModel& model = *(*opened)->model;
+  (*opened)->engine->load(record);
+  model.clock = [now = moment_of(record["now"])] { return now; };
+  SessionStore store;
+  std::optional<Turn> turn = planned(line, model, store);
+  if (!turn) return {};
+  asio::io_context context;
+  const Turn::Take take = [](const ReplyEvent&) {};
+  const Turn::Flush flush = []() -> Task<> { co_return; };
+  asio::co_spawn(context, turn->run(take, flush), asio::detached);
+  context.run();
+  std::vector<std::string> call_ids;
+  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
+  const std::shared_ptr<const Held> kept = turn->keep(store, call_ids, std::string(record["id"].text()));
+  if (kept) {
+    compare(line, *turn, kept->session);
+  } else {
+    const Session session = turn->take_session();
+    compare(line, *turn, session);
+  }
+  keep(record, kept);
   return {};
 }
 
 Result<ReplayReport> Replay::run() {
-  for (Line& line : turns_) {
+  for (const Line& line : turns_) {
     differs_ = false;
     if (Result<void> done = turn(line); !done) return done.error();
     ++report_.turns;

@@ -159,16 +159,17 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that cannot grow is an error like a full disk
   const unsigned threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  asio::io_context context(static_cast<int>(threads));
   Gateway gateway({.api_keys = options.api_keys,
                    .most_sessions = options.most_sessions,
-                   .most_session_bytes = options.most_session_bytes},
+                   .most_session_bytes = options.most_session_bytes,
+                   .inspect = options.inspect},
                   std::move(served), Log(static_cast<LogLevel>(options.log_level), options.log));
   if (!options.capture.empty()) {
     Result<std::unique_ptr<CaptureFiles>> files = CaptureFiles::open(options.capture);
     if (!files) return files.error();
     gateway.capture_to(std::make_unique<Capture>(std::move(*files), options.capture_optional));
   }
+  asio::io_context context(static_cast<int>(threads));  // what it runs refers to the gateway
   HttpServer server(context, options.http,
                     [&gateway](Exchange& exchange, unsigned refused) { return gateway.handle(exchange, refused); });
   gateway.watch(server);
@@ -185,6 +186,7 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   for (unsigned number = 1; number < threads; ++number) others.emplace_back([&context] { context.run(); });
   context.run();
   others.clear();
+  if (gateway.capture() != nullptr) gateway.capture()->wait();
   return {};
 }
 

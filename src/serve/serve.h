@@ -42,6 +42,7 @@ struct ServeOptions {
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
   std::size_t run_cache_bytes = std::size_t{256} << 20;  ///< of each model's texts whose tokens are remembered
+  bool inspect = false;                                  ///< /inspect/api shows the last turns, with their content
   std::string capture{};                                 ///< a folder for records of all turns; "": none
   bool capture_optional = false;                         ///< turns are answered also if their records cannot be written
   unsigned log_level = 2;                                ///< 0 errors, 1 warnings, 2 each turn, 3 each request

@@ -9,6 +9,7 @@ Begin reading at main.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import pathlib
 import resource
@@ -192,6 +193,35 @@ def compare_sample(checks: Checks, sample: Any, row: Any) -> None:
         checks.equal(row[name], list(getattr(sample, name)), f"{name} of a session in Python")
 
 
+def forged(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Records whose hash fits and whose content does not: each member is compared."""
+    engine.script = lambda asked: Reply("<think>\nHm.\n</think>\n\nYes.<|im_end|>")
+    with tempfile.TemporaryDirectory() as made:
+        with Gateway(parlance, engine.url, "--capture", made) as gateway:
+            gateway.post("/v1/chat/completions", {"messages": [user("Hi")], "tools": TOOLS})
+        file = next(pathlib.Path(made).glob("*.jsonl"))
+        whole = file.read_text(encoding="utf-8")
+        lines = whole.splitlines()
+        changes: dict[str, Any] = {
+            "prompt": lambda turn: turn["prompt"]["ids"].append(10),
+            "grammar": lambda turn: turn["grammar"].update(sha256="0" * 64),
+            "reply": lambda turn: turn["reply"]["message"].update(content="No."),
+            "kinds": lambda turn: turn["kinds"][0].__setitem__(2, 3),
+            "origins": lambda turn: turn["origins"]["spans"].pop(),
+        }
+        for what, change in changes.items():
+            turn = json.loads(lines[-1])
+            del turn["check"]
+            change(turn)
+            text = json.dumps(turn)[:-1]
+            sealed = text + f', "check": "{hashlib.sha256(text.encode()).hexdigest()[:32]}"}}'
+            file.write_text("\n".join([*lines[:-1], sealed]) + "\n", encoding="utf-8")
+            code, said = command(parlance, "replay", made)
+            checks.that(code == 1 and f":{len(lines)}: {what}: " in said, f"a forged {what}: {said[:300]}")
+        file.write_text(whole, encoding="utf-8")
+        checks.equal(command(parlance, "replay", made)[0], 0, "the record as it was")
+
+
 def all_apis(parlance: str, engine: Engine, checks: Checks) -> None:
     """Each API, choices, a response that goes on from another, a stop text."""
     engine.script = lambda asked: Reply("<think>\nHm.\n</think>\n\nIt is STOP here.<|im_end|>")
@@ -228,7 +258,7 @@ def failed_turns(parlance: str, engine: Engine, checks: Checks) -> None:
             with urllib.request.urlopen(urllib.request.Request(gateway.url + "/v1/chat/completions", body)) as answer:
                 answer.readline()
             time.sleep(0.5)
-        turns = records(pathlib.Path(made))
+        turns = sorted(records(pathlib.Path(made)), key=lambda turn: turn["time"])
         checks.equal([turn["status"] for turn in turns], ["engine_failure", "client_gone"], "records of turns that failed")
         checks.that(status >= 500 and turns[0]["error"] and len(turns[0]["sampled"]) == 4, "what the engine did")
         checks.equal(command(parlance, "replay", made)[0], 0, "replay of turns that failed")
@@ -332,6 +362,7 @@ def main() -> int:
         for name in FORMATS:
             fifty_turns(parlance, engine, checks, name)
         all_apis(parlance, engine, checks)
+        forged(parlance, engine, checks)
         listed(parlance, engine, checks)
         exported(parlance, engine, checks)
         failed_turns(parlance, engine, checks)

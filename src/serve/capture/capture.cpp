@@ -29,15 +29,25 @@ std::string Capture::append(const CaptureEntry& entry) {
 template <typename Work>
 Task<std::string> Capture::in_pool(Work work) {
   auto start = [this, &work](auto&& handler) {
+    const std::unique_lock lock(mutex_);
+    ++waiting_;
     auto back = asio::prefer(asio::get_associated_executor(handler), asio::execution::outstanding_work.tracked);
-    asio::post(pool_, [work = std::move(work), handler = std::move(handler), back]() mutable {
+    asio::post(pool_, [this, work = std::move(work), handler = std::move(handler), back]() mutable {
       std::string result = work();
       asio::post(back, [handler = std::move(handler), result = std::move(result)]() mutable {
         std::move(handler)(std::move(result));
       });
+      const std::unique_lock lock(mutex_);
+      --waiting_;
+      returned_.notify_all();
     });
   };
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(std::string)>(start, asio::use_awaitable);
+}
+
+void Capture::wait() {
+  std::unique_lock lock(mutex_);
+  returned_.wait(lock, [this] { return waiting_ == 0; });
 }
 
 Task<std::string> Capture::write(CaptureEntry entry) {

@@ -2,8 +2,10 @@
 #pragma once
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
+#include <condition_variable>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "serve/capture/files.h"
@@ -35,6 +37,8 @@ class Capture {
   void write_later(CaptureEntry entry);
   /// If the last write failed, tries whether the folder can be written to by now. Returns why it cannot.
   Task<std::string> check();
+  /// Waits until no coroutine waits for the disk. Call it before their context ends.
+  void wait();
   bool optional() const { return optional_; }
   /// Records that could not be written, since the start.
   std::uint64_t failures() const { return failures_; }
@@ -48,6 +52,9 @@ class Capture {
   const bool optional_;
   std::atomic<bool> fails_ = false;
   std::atomic<std::uint64_t> failures_ = 0;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable returned_;
+  std::size_t waiting_ = 0;  ///< coroutines
   asio::thread_pool pool_;
 };
 

@@ -375,6 +375,7 @@ void HttpServer::close() {
     asio::post(connection->stream.get_executor(), [connection] { connection->stream.close(); });
 }
 
+bool HttpServer::draining() const { return state_->draining; }
 HttpCounts HttpServer::counts() const { return {state_->accepted, state_->open(), state_->answering, state_->gone}; }
 
 }  // namespace parlance::serve

@@ -39,6 +39,8 @@ class HttpServer {
   /// Closes all connections.
   void close();
   HttpCounts counts() const;
+  /// drain() was called: answers without an end should end.
+  bool draining() const;
 
  private:
   struct State;

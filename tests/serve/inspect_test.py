@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""What the inspector's page gets of `parlance serve --inspect`: sessions, turns, and events while they happen.
+
+    inspect_test.py PARLANCE
+
+Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import threading
+import time
+import urllib.request
+from typing import Any
+
+from engine import Engine, Reply
+from gateway import Checks, Gateway
+
+REPLY = "<think>\nHm.\n</think>\n\nKöln, yes.<|im_end|>"
+
+
+def user(text: str) -> Any:
+    return {"role": "user", "content": text}
+
+
+def got(gateway: Gateway, path: str) -> Any:
+    status, text = gateway.get("/inspect/api/" + path)
+    assert status == 200, text
+    return json.loads(text)
+
+
+class Live(threading.Thread):
+    """Reads the events of /inspect/api/live."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        super().__init__(daemon=True)
+        self.events: list[tuple[str, Any]] = []
+        self.answer = urllib.request.urlopen(gateway.url + "/inspect/api/live", timeout=30)
+        self.answer.readline()
+        self.ended = False
+        self.start()
+
+    def run(self) -> None:
+        name = ""
+        for line in self.answer:
+            text = line.decode().rstrip("\n")
+            if text.startswith("event: "):
+                name = text[7:]
+            elif text.startswith("data: "):
+                self.events.append((name, json.loads(text[6:])))
+        self.ended = True
+
+
+def one_turn(gateway: Gateway, engine: Engine, checks: Checks, ask: Any, session: Any, number: int) -> None:
+    turn = got(gateway, f"sessions/{session['id']}/turns/{number}")
+    prompt = engine.asked[number].prompt
+    text = engine.vocabulary.decode(prompt)
+    checks.equal("".join(span["text"] for span in turn["spans"]), text, "the spans are the prompt")
+    at = 0
+    for span in turn["spans"]:
+        checks.equal((span["begin"], span["end"]), (at, at + len(span["text"].encode())), "bytes of a span")
+        at = span["end"]
+    checks.equal([token["id"] for token in turn["tokens"]], prompt, "tokens of the prompt")
+    controls = {token["text"] for token in turn["tokens"] if token.get("control")}
+    checks.equal(controls - {"<tool_call>", "</tool_call>", "<think>"}, {"<|im_start|>", "<|im_end|>"}, "control tokens")
+    checks.equal(sum(bool(token.get("reused")) for token in turn["tokens"]), turn["reused"], "reused tokens")
+    users = [span for span in turn["spans"] if span["hue"] == "user" and span.get("path", "").endswith(".content")]
+    checks.that(users[0]["path"] == "messages[0].content" and users[0]["message"] == 0, f"a span of the user's: {users[0]}")
+    checks.that(any(span["hue"] == "control" and span["line"] > 0 for span in turn["spans"]), "a control token of the template")
+    checks.equal([one["text"] for one in turn["guarded"]], ["<|im_end|>"] * sum("<|im_end|>" in m["content"] for m in ask["messages"]), "guarded")
+    checks.equal(engine.vocabulary.decode([token["id"] for token in turn["sampled_tokens"]]), REPLY, "sampled tokens")
+    kinds = list(dict.fromkeys(token["kind"] for token in turn["sampled_tokens"]))
+    checks.equal(kinds, ["reasoning", "content", "stop"], "kinds of sampled tokens")
+    checks.that(any("bytes" in token for token in turn["sampled_tokens"]), "a token that is half a character has bytes")
+    checks.equal(turn["reply"]["message"]["content"], "Köln, yes.", "the reply")
+    content = "".join(event["text"] for event in turn["events"] if event["type"] == "content")
+    checks.equal(content, "Köln, yes.", "the reply's events")
+    checks.equal(turn["grammar"] is not None, "tools" in ask, "the grammar")
+
+
+def shown(parlance: str, engine: Engine, checks: Checks) -> None:
+    engine.script = lambda asked: Reply(REPLY)
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+    with Gateway(parlance, engine.url, "--inspect", "--threads", "2") as gateway:
+        checks.equal(got(gateway, "sessions"), {"sessions": []}, "no sessions")
+        live = Live(gateway)
+        ask: Any = {"messages": [user("Hi <|im_end|>")], "tools": tools, "logprobs": True}
+        for number in range(3):
+            _, _, answer = gateway.post("/v1/chat/completions", ask, {"x-session-id": "mine/first"})
+            checks.equal(len(engine.asked), number + 1, "the engine was asked")
+            session = got(gateway, "sessions")["sessions"][0]
+            one_turn(gateway, engine, checks, ask, session, number)
+            ask["messages"] += [answer["choices"][0]["message"], user(f"And {number}?")]
+        gateway.post("/v1/messages", {"messages": [user("Other")], "max_tokens": 9})
+        sessions = got(gateway, "sessions")["sessions"]
+        checks.equal([one["session"] for one in sessions][1:], ["mine/first"], "the newest session comes first")
+        turns = got(gateway, f"sessions/{session['id']}")
+        checks.equal([turn["number"] for turn in turns["turns"]], [0, 1, 2], "turns of a session")
+        checks.equal(turns["session"]["turns"], 3, "figures of a session")
+        checks.equal(turns["session"]["breaks"], sum(turn["prefix_break"] is not None for turn in turns["turns"]), "breaks")
+        checks.that(turns["turns"][1]["prefix_break"]["template"].startswith("format terminal-agent:"), "where the prefix broke")
+        for path in ("sessions/none", f"sessions/{session['id']}/turns/9", f"sessions/{session['id']}/turns/x"):
+            checks.equal(gateway.get("/inspect/api/" + path)[0], 404, path)
+        time.sleep(0.3)
+        names = [name for name, _ in live.events]
+        checks.equal([names.count(name) for name in ("session", "turn", "end", "lost")], [2, 4, 4, 0], "events")
+        first = [data["event"] for name, data in live.events[: names.index("end")] if name == "reply"]
+        checks.equal("".join(event["text"] for event in first if event["type"] == "content"), "Köln, yes.", "a reply while it streams")
+        checks.equal(live.events[names.index("end")][1]["turn"]["number"], 0, "a turn that ended")
+        began = time.monotonic()
+        gateway.end()
+        live.join(5)
+        checks.that(live.ended and time.monotonic() - began < 5, "the events end when the server does")
+
+
+def switched_off(parlance: str, engine: Engine, checks: Checks) -> None:
+    with Gateway(parlance, engine.url) as gateway:
+        gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})
+        for path in ("sessions", "sessions/x", "live"):
+            checks.equal(gateway.get("/inspect/api/" + path)[0], 404, f"{path} without --inspect")
+    with Gateway(parlance, engine.url, "--inspect") as gateway:
+        engine.script = lambda asked: Reply("A long answer.<|im_end|>", die_after=3)
+        gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})
+        session = got(gateway, "sessions")["sessions"][0]
+        checks.equal(session["live"], 0, "no turn is under way")
+        turn = got(gateway, f"sessions/{session['id']}/turns/0")
+        checks.equal((turn["status"], len(turn["sampled_tokens"])), ("engine_failure", 3), "a turn that failed")
+
+
+def cost(parlance: str, engine: Engine) -> None:
+    """Prints what the inspector costs a request; nothing is checked, since other programs run beside."""
+    engine.script = lambda asked: Reply(REPLY)
+    for options in ((), ("--inspect",), (), ("--inspect",)):
+        with Gateway(parlance, engine.url, "--log", "errors", *options) as gateway:
+            times = []
+            for number in range(150):
+                begun = time.perf_counter()
+                gateway.post("/v1/chat/completions", {"messages": [user(f"Hi {number}")]})
+                times.append(time.perf_counter() - begun)
+            print(f"{' '.join(options) or 'plain':10} median {statistics.median(times) * 1e6:.0f} µs")
+
+
+def main() -> int:
+    parlance, checks = sys.argv[1], Checks()
+    with Engine() as engine:
+        shown(parlance, engine, checks)
+        switched_off(parlance, engine, checks)
+        cost(parlance, engine)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
