@@ -149,38 +149,31 @@ Task<> EngineStream::accept() {
 
 void EngineStream::take(std::string_view data) {
   if (ascii::is_blank(data) || data == "[DONE]") return;
-  batch_ += batch_.empty() ? '[' : ',';
-  batch_ += data;
-  ++taken_;
-}
-
-/// The events of a piece are one list, since a document for each would take much memory of a stream that waits.
-void EngineStream::parse_batch() {
-  batch_ += ']';
-  const Result<void> parsed = document_.parse(batch_);
-  const std::span<const Value> all = parsed ? document_.root().items() : std::span<const Value>();
-  if (all.size() != taken_)
-    throw no_engine_answer("an event that is not JSON: " +
-                           batch_.substr(1, std::min(batch_.size() - 2, kMostOfAnError)));
-  for (const Value event : all) {
-    const Value error = event["error"];
-    if (!error.is_undefined() && !error.is_none())
-      throw engine_said("the engine failed: ", message_of(json_text(event)), 0, has_grammar_);
+  if (documents_.size() == events_.size()) documents_.emplace_back();
+  Document& document = documents_[events_.size()];
+  if (const Result<void> parsed = document.parse(data); !parsed)
+    throw no_engine_answer("an event that is not JSON: " + std::string(data.substr(0, kMostOfAnError)));
+  const Value event = document.root();
+  const Value error = event["error"];
+  if (!error.is_undefined() && !error.is_none()) {
+    throw engine_said("the engine failed: ", message_of(std::string(data)), 0, has_grammar_);
   }
-  events_.assign(all.begin(), all.end());
+  events_.push_back(event);
 }
 
 Task<bool> EngineStream::next() {
   events_.clear();
-  batch_.clear();
-  taken_ = 0;
-  while (taken_ == 0) {
+  while (events_.empty()) {
+    if (failed_) std::rethrow_exception(failed_);
     const std::string_view piece = co_await reply_->read();
     if (piece.empty()) co_return false;
-    reader_.feed(piece, framing_ == Framing::events, [this](std::string_view data) { take(data); });
+    try {
+      reader_.feed(piece, framing_ == Framing::events, [this](std::string_view data) { take(data); });
+    } catch (const EngineFailure&) {
+      failed_ = std::current_exception();  // the events before it count
+    }
     if (reader_.held() > kLongestEvent) throw no_engine_answer("an event that does not end");
   }
-  parse_batch();
   co_return true;
 }
 

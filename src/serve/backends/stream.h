@@ -1,5 +1,6 @@
 // EngineStream: the JSON events of an engine's stream, whatever pieces they come in.
 #pragma once
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,16 +57,14 @@ class EngineStream {
 
  private:
   void take(std::string_view data);
-  void parse_batch();
 
   std::unique_ptr<HttpReply> reply_;
   const bool has_grammar_;
   const Framing framing_;
   EventReader reader_;
-  std::string batch_;  ///< the events that came together, as a list
-  std::size_t taken_ = 0;
-  Document document_;
+  std::deque<Document> documents_;
   std::vector<Value> events_;
+  std::exception_ptr failed_;  ///< what is wrong behind these events
 };
 
 }  // namespace parlance::serve
