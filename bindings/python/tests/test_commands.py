@@ -369,7 +369,7 @@ def test_names_come_from_their_tables() -> None:
     for shown in (parlance.Tokens.mask.__doc__, parlance.Rendering.kinds.__doc__, parlance.ReplyReader.kinds.__doc__):
         assert f"{kinds} or '{_core.REPLY_KINDS[-1]}'" in str(shown)
     assert "'call_begin'" in str(parlance.ReplyEvent.kind.__doc__)
-    with pytest.raises(ValueError, match="'openai', 'anthropic' and 'responses', not 'x'"):
+    with pytest.raises(ValueError, match="'openai', 'anthropic', 'responses' and 'ollama', not 'x'"):
         parlance.ReplyApiWriter("x")
     with pytest.raises(ValueError, match="'gbnf', 'lark', 'structural-tag' and 'json-schema', not 'x'"):
         parlance.grammar("chatml").to_text("x")
