@@ -33,6 +33,8 @@ class Recorded final : public Backend {
   void load(Value record) {
     tokens_.clear();
     for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(id.integer)});
+    if (const Value text = record["sampled_text"]; text.is_string())
+      tokens_.push_back({.text = std::string(text.text())});
     length_ = record["length"].is(Kind::boolean) && record["length"].integer != 0;
   }
 

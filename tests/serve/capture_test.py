@@ -25,6 +25,7 @@ from typing import Any
 
 from engine import TOKENIZER, Asked, Engine, Reply
 from gateway import Checks, Gateway
+from scripted_engine import ScriptedEngine
 
 TOOLS: Any = [
     {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}
@@ -244,6 +245,27 @@ def all_apis(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(command(parlance, "replay", made), (0, "note: 11 turns, 0 records differ\n"), "replay of all APIs")
 
 
+def every_engine(parlance: str, checks: Checks) -> None:
+    """Engines of other kinds, with and without ids, and with grammars of other languages."""
+    engine = ScriptedEngine(TOKENIZER).start()
+    for kind in ("llama-server", "vllm", "sglang", "openai-completions", "ollama"):
+        with tempfile.TemporaryDirectory() as made:
+            with Gateway(parlance, "", "--backend", f"{kind}={engine.url}", "--capture", made) as gateway:
+                messages: list[Any] = [user("Hi")]
+                for number in range(3):
+                    call = f'<tool_call>{{"name": "look", "arguments": {{"at": "here {number}"}}}}</tool_call><|im_end|>'
+                    engine.script({"text": call})
+                    status, _, answer = gateway.post("/v1/chat/completions", {"messages": messages, "tools": TOOLS})
+                    checks.equal(status, 200, f"{kind}: {answer}")
+                    messages += [answer["choices"][0]["message"], {"role": "tool", "content": f"result {number}"}]
+            turns = records(pathlib.Path(made))
+            checks.that(all(turn["reply"]["message"].get("tool_calls") for turn in turns), f"{kind}: calls")
+            code, said = command(parlance, "replay", made)
+            checks.equal((code, said), (0, "note: 3 turns, 0 records differ\n"), f"{kind}: replay")
+            checks.equal(command(parlance, "capture", "export", made)[0], 0, f"{kind}: export")
+    engine.stop()
+
+
 def failed_turns(parlance: str, engine: Engine, checks: Checks) -> None:
     def script(asked: Asked) -> Reply:
         first = len(engine.asked) == 1
@@ -363,6 +385,7 @@ def main() -> int:
             fifty_turns(parlance, engine, checks, name)
         all_apis(parlance, engine, checks)
         forged(parlance, engine, checks)
+        every_engine(parlance, checks)
         listed(parlance, engine, checks)
         exported(parlance, engine, checks)
         failed_turns(parlance, engine, checks)

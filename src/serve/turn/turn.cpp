@@ -141,6 +141,8 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
       if (token.id >= 0) {
         sampled_.push_back(token.id);
         logprobs_.push_back(token.logprob);
+      } else {
+        sampled_text_ += token.text;
       }
       pieces.add(token, parser, read);
       if (last_kind_ == ReplyEvent::Kind::reasoning) ++reasoning_tokens_;

@@ -91,6 +91,8 @@ class Turn {
   const ReplyMessage& message() const { return message_; }
   const GenerationEnd& end() const { return end_; }
   const std::vector<TokenId>& sampled() const { return sampled_; }
+  /// The reply of an engine that gives no ids.
+  const std::string& sampled_text() const { return sampled_text_; }
   const std::vector<std::optional<double>>& logprobs() const { return logprobs_; }
   std::size_t prompt_tokens() const { return prompt_tokens_; }
   bool length() const { return end_.length; }
@@ -122,6 +124,7 @@ class Turn {
   std::string written_;    ///< the reply without its reasoning and its end
   bool reasoned_ = false;  ///< content or a call has followed the reasoning
   std::vector<TokenId> sampled_;
+  std::string sampled_text_;
   std::vector<std::optional<double>> logprobs_;
   std::optional<std::string> stop_text_;
   GenerationEnd end_;
