@@ -286,6 +286,23 @@ def failed_turns(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(command(parlance, "replay", made)[0], 0, "replay of turns that failed")
 
 
+def ended(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A second SIGTERM ends turns that are under way: they have their record, and nothing crashes."""
+    engine.script = lambda asked: Reply("A long answer.<|im_end|>", stall_after=3)
+    with tempfile.TemporaryDirectory() as made:
+        with Gateway(parlance, engine.url, "--capture", made, "--inspect") as gateway:
+            body = json.dumps({"messages": [user("Hi")], "stream": True}).encode()
+            with urllib.request.urlopen(urllib.request.Request(gateway.url + "/v1/chat/completions", body)) as answer:
+                answer.readline()
+                time.sleep(0.2)
+                gateway.process.send_signal(signal.SIGTERM)
+                time.sleep(0.3)
+                gateway.process.send_signal(signal.SIGTERM)
+                checks.equal(gateway.process.wait(20), 0, "the exit code")
+        turns = records(pathlib.Path(made))
+        checks.equal([turn["status"] for turn in turns], ["client_gone"], "the turn that was under way")
+
+
 def killed(parlance: str, engine: Engine, checks: Checks) -> None:
     """kill -9 under load, several times with one folder. Streams count as acknowledged at their last line."""
     engine.script = lambda asked: Reply("Yes, indeed.<|im_end|>")
@@ -389,6 +406,7 @@ def main() -> int:
         listed(parlance, engine, checks)
         exported(parlance, engine, checks)
         failed_turns(parlance, engine, checks)
+        ended(parlance, engine, checks)
         killed(parlance, engine, checks)
         torn(parlance, engine, checks)
         full(parlance, engine, checks)
