@@ -34,7 +34,8 @@ HEADING = """# Speed of the gateway
 same cores that the gateway has, with one thread. Each request differs in its last message, so no cache can answer; what
 the requests share, the system prompt, the tools and the turns before, has known ids after the first (docs/tokens.md).
 
-{machine}
+{machine}. When the measurement began, other programs kept {load:.1f} processors busy: with more than 0 the figures are worse than
+the gateway is, above all p99.
 
 """
 
@@ -140,7 +141,7 @@ def overheads(options, folder):
 
 
 def litellm(options, folder):
-    """LiteLLM's proxy in front of the same engine's stand-in for OpenAI's API: the gateway itself."""
+    """LiteLLM's proxy, in front of the gateway, beside the gateway alone."""
     if not LITELLM.exists():
         return ["LiteLLM's proxy was not measured: it is not in build/python/litellm.", ""]
     with engine(options.build, "16") as (engine_url, _), gateway(options.build, REAL, "--backend", f"llama-server={engine_url}") as (url, _):
@@ -222,6 +223,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=4)
     parser.add_argument("--markdown", type=pathlib.Path)
     options = parser.parse_args()
+    busy = os.getloadavg()[0]
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with tempfile.TemporaryDirectory() as name:
@@ -237,7 +239,7 @@ def main():
         told = ", ".join(f"{size / 1024:.1f}" for size in sizes)
         lines += [f"1,000 streams whose readers take 512 bytes in 3 s, of an engine that never waits: {told} KB each after 3, 6, … 15 s.", ""]
         lines += [f"10,000 connections that wait: {each / 1024:.1f} KB each; others are {'answered' if answers else 'not answered'}.", ""]
-    page = HEADING.format(rounds=options.rounds, seconds=options.seconds, machine=machine()) + "\n".join(lines)
+    page = HEADING.format(rounds=options.rounds, seconds=options.seconds, machine=machine(), load=busy) + "\n".join(lines)
     print(page)
     if options.markdown:
         options.markdown.write_text(page.rstrip() + "\n")

@@ -44,6 +44,7 @@ struct Connection {
   beast::tcp_stream stream;
   beast::flat_buffer buffer;
   bool answering = false;
+  bool narrow = false;  ///< its last answer was a stream
 };
 
 std::string lower_case(std::string_view text) {
@@ -85,11 +86,15 @@ class HttpAnswer final : public Exchange {
     out.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
     if (request_.method != "HEAD") out += body;
     ended_ = true;
+    if (std::exchange(connection_.narrow, false)) set_send_buffer(1 << 20);  // a whole answer is not to wait
     co_await send(out);
   }
 
   Task<> begin(unsigned status, std::string_view type) override {
     if (old_) keep_alive_ = false;
+    // What the kernel takes of a stream, the engine goes on sampling for a client that does not read.
+    set_send_buffer(32 << 10);
+    connection_.narrow = true;
     out_ = head(status, type);
     out_ += "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
     out_ += old_ ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n";
@@ -125,6 +130,11 @@ class HttpAnswer final : public Exchange {
     if (!keep_alive_) out += "Connection: close\r\n";
     if (keep_alive_ && old_) out += "Connection: keep-alive\r\n";
     return out;
+  }
+
+  void set_send_buffer(int bytes) {
+    error_code ignored;
+    connection_.stream.socket().set_option(tcp::socket::send_buffer_size(bytes), ignored);
   }
 
   void append(std::string_view piece) {
@@ -229,15 +239,11 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     }
   }
 
-  static constexpr int kSendBuffer = 32 << 10;
-
   void start(tcp::socket&& socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    // What the kernel takes of a stream, the engine goes on sampling for a client that does not read.
-    socket.set_option(tcp::socket::send_buffer_size(kSendBuffer), ignored);
     const asio::any_io_executor strand = socket.get_executor();
-    auto connection = std::make_shared<Connection>(Connection{beast::tcp_stream(std::move(socket)), {}, false});
+    auto connection = std::make_shared<Connection>(Connection{beast::tcp_stream(std::move(socket)), {}, false, false});
     {
       const std::lock_guard lock(mutex);
       connections.insert(connection);

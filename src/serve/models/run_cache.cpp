@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/ascii.h"
-
 namespace parlance::serve {
 
 RunCache::RunCache(std::unique_ptr<Tokenizer> tokenizer, std::size_t bytes)
@@ -24,7 +22,7 @@ void RunCache::read_marks() {
   for (const AddedToken& token : facts_.added) {
     if (token.text.empty() || token.normalized) continue;
     const bool is_symbol = std::find(symbols.begin(), symbols.end(), token.id) != symbols.end();
-    const bool blank = ascii::is_space(token.text[0]);
+    const bool blank = std::string_view(" \t\r\n").find(token.text[0]) != std::string_view::npos;
     const bool cuts = token.special && !token.lstrip && !token.single_word && !is_symbol && !blank;
     marks_.push_back({token.text, token.id, cuts});
     begins_[static_cast<unsigned char>(token.text[0])] = true;
