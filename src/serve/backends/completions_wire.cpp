@@ -12,11 +12,14 @@ void write_most_tokens(JsonWriter& body, const Generation& generation, const Eng
   body.number("max_tokens", info.context ? std::max<std::int64_t>(1, *info.context - prompt) : kUnknown);
 }
 
-void CompletionsEnd::read(Value event) {
-  const Value reason = item_of(event["choices"], 0)["finish_reason"], usage = event["usage"];
-  if (reason.is_string()) {
+void CompletionsEvents::read(Value event, std::vector<SampledToken>& into) {
+  const std::size_t before = into.size();
+  const Value choice = item_of(event["choices"], 0), usage = event["usage"];
+  read_choice(choice, into);
+  end_.sampled_tokens += static_cast<std::int64_t>(into.size() - before);
+  if (choice["finish_reason"].is_string()) {
     finished_ = true;
-    end_.length = reason.text() == "length";
+    end_.length = choice["finish_reason"].text() == "length";
   }
   if (!usage.is(Kind::dict)) return;
   end_.prompt_tokens = whole_of(usage["prompt_tokens"]).value_or(end_.prompt_tokens);
@@ -24,16 +27,11 @@ void CompletionsEnd::read(Value event) {
   cached_ = whole_of(usage["prompt_tokens_details"]["cached_tokens"]);
 }
 
-GenerationEnd CompletionsEnd::take(const Generation& generation) const {
+GenerationEnd CompletionsEvents::end() const {
   GenerationEnd end = end_;
-  if (end.prompt_tokens == 0) end.prompt_tokens = static_cast<std::int64_t>(generation.ids.size());
+  if (end.prompt_tokens == 0) end.prompt_tokens = prompt_;
   if (cached_) end.evaluated = end.prompt_tokens - *cached_;
   return end;
-}
-
-GenerationEnd CompletionsEnd::checked(const Generation& generation, const HttpAddress& address) const {
-  if (finished_) return take(generation);
-  throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address.url() + " ended its answer too early");
 }
 
 }  // namespace parlance::serve

@@ -2,8 +2,7 @@
 #include <cmath>
 
 #include "parlance/json.h"
-#include "serve/backends/backend.h"
-#include "serve/backends/stream.h"
+#include "serve/backends/http_engine.h"
 
 namespace parlance::serve {
 
@@ -20,7 +19,7 @@ constexpr std::string_view kLlamaNames[kSettings] = {
     "frequency_penalty", "repeat_penalty", "seed",  "logit_bias", "ignore_eos", "",
 };
 
-std::string body_of(const Generation& generation) {
+std::string llama_body(const Generation& generation) {
   JsonWriter body('{');
   body.raw("prompt", ids_json(generation.ids));
   body.raw("stream", "true").raw("return_tokens", "true").raw("cache_prompt", "true");
@@ -50,67 +49,47 @@ void read_tokens(Value event, unsigned alternatives, std::vector<SampledToken>& 
   }
 }
 
-GenerationEnd end_of(Value event) {
-  GenerationEnd end;
-  end.length = event["stop_type"].text() == "limit";
-  end.prompt_tokens = whole_of(event["tokens_evaluated"]).value_or(0);
-  end.sampled_tokens = whole_of(event["tokens_predicted"]).value_or(0);
-  end.evaluated = whole_of(event["timings"]["prompt_n"]);
-  return end;
-}
-
-class LlamaServer final : public Backend {
+class LlamaEvents final : public ReplyEvents {
  public:
-  explicit LlamaServer(BackendOptions options)
-      : client_(options.address, options.limits), headers_(bearer(options.api_key)) {}
-
-  const BackendFacts& facts() const override { return kLlamaServer; }
-  const HttpAddress& address() const override { return client_.address(); }
-
-  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
-    const std::string body = body_of(generation);
-    GenerationEnd end;
-    std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/completion", body, headers_);
-    EngineStream stream(std::move(reply), generation.grammar != nullptr);
-    co_await stream.accept();
-    std::vector<SampledToken> tokens;
-    while (co_await stream.next()) {
-      tokens.clear();
-      bool done = false;
-      for (const Value event : stream.events()) {
-        read_tokens(event, generation.logprobs.value_or(0), tokens);
-        if (event["stop"].is(Kind::boolean) && event["stop"].integer != 0) {
-          end = end_of(event);
-          done = true;
-        }
-      }
-      if (!tokens.empty() && !co_await sink(tokens)) co_return end;
-      if (done) {
-        co_await stream.drain();
-        co_return end;
-      }
-    }
-    throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");
+  explicit LlamaEvents(unsigned alternatives) : alternatives_(alternatives) {}
+  void read(Value event, std::vector<SampledToken>& into) override {
+    read_tokens(event, alternatives_, into);
+    finished_ = event["stop"].is(Kind::boolean) && event["stop"].integer != 0;
+    if (!finished_) return;
+    end_.length = event["stop_type"].text() == "limit";
+    end_.prompt_tokens = whole_of(event["tokens_evaluated"]).value_or(0);
+    end_.sampled_tokens = whole_of(event["tokens_predicted"]).value_or(0);
+    end_.evaluated = whole_of(event["timings"]["prompt_n"]);
   }
+  bool finished() const override { return finished_; }
+  GenerationEnd end() const override { return end_; }
 
-  Task<> check() override { return ask_health(client_, "/health", headers_); }
+ private:
+  const unsigned alternatives_;
+  bool finished_ = false;
+  GenerationEnd end_;
+};
+
+class LlamaServer final : public HttpEngine {
+ public:
+  explicit LlamaServer(BackendOptions options) : HttpEngine(std::move(options), {.generate = "/completion"}) {}
+  const BackendFacts& facts() const override { return kLlamaServer; }
 
   Task<EngineInfo> ask() override {
     EngineInfo info;
-    const std::optional<Document> document = co_await ask_json(client_, "GET", "/props", {}, headers_);
+    const std::optional<Document> document = co_await ask_json(client(), "GET", "/props", {}, headers());
     if (document) info.context = whole_of(document->root()["default_generation_settings"]["n_ctx"]);
     co_return info;
   }
 
-  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override {
-    const std::string body =
-        JsonWriter('{').text("content", text).raw("add_special", "false").raw("parse_special", "true").take();
-    co_return co_await ask_tokenize(client_, body, headers_);
+ protected:
+  std::string body_of(const Generation& generation, const EngineInfo&) const override { return llama_body(generation); }
+  std::string tokenize_body(std::string_view text) const override {
+    return JsonWriter('{').text("content", text).raw("add_special", "false").raw("parse_special", "true").take();
   }
-
- private:
-  HttpClient client_;
-  std::vector<HttpHeader> headers_;
+  std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const override {
+    return std::make_unique<LlamaEvents>(generation.logprobs.value_or(0));
+  }
 };
 
 }  // namespace

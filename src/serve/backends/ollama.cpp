@@ -1,7 +1,6 @@
 // Ollama: POST /api/generate with `raw`, which takes and gives text alone.
 #include "parlance/json.h"
-#include "serve/backends/backend.h"
-#include "serve/backends/stream.h"
+#include "serve/backends/http_engine.h"
 
 namespace parlance::serve {
 
@@ -55,57 +54,39 @@ void read_ollama_tokens(Value event, unsigned alternatives, std::vector<SampledT
   }
 }
 
-GenerationEnd ollama_end(Value event) {
-  GenerationEnd end;
-  end.length = event["done_reason"].text() == "length";
-  end.prompt_tokens = whole_of(event["prompt_eval_count"]).value_or(0);
-  end.sampled_tokens = whole_of(event["eval_count"]).value_or(0);
-  return end;
-}
+class OllamaEvents final : public ReplyEvents {
+ public:
+  explicit OllamaEvents(unsigned alternatives) : alternatives_(alternatives) {}
+  void read(Value event, std::vector<SampledToken>& into) override {
+    if (!event["response"].is_string()) throw no_engine_answer("no response");
+    read_ollama_tokens(event, alternatives_, into);
+    finished_ = event["done"].is(Kind::boolean) && event["done"].integer != 0;
+    if (!finished_) return;
+    end_.length = event["done_reason"].text() == "length";
+    end_.prompt_tokens = whole_of(event["prompt_eval_count"]).value_or(0);
+    end_.sampled_tokens = whole_of(event["eval_count"]).value_or(0);
+  }
+  bool finished() const override { return finished_; }
+  GenerationEnd end() const override { return end_; }
 
-class Ollama final : public Backend {
+ private:
+  const unsigned alternatives_;
+  bool finished_ = false;
+  GenerationEnd end_;
+};
+
+class Ollama final : public HttpEngine {
  public:
   explicit Ollama(BackendOptions options)
-      : client_(options.address, options.limits),
-        headers_(bearer(options.api_key)),
-        wanted_(std::move(options.model)) {}
-
+      : HttpEngine(std::move(options),
+                   {.generate = "/api/generate", .health = "/api/version", .framing = EngineStream::Framing::lines}) {}
   const BackendFacts& facts() const override { return kOllama; }
-  const HttpAddress& address() const override { return client_.address(); }
-
-  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
-    const std::shared_ptr<const EngineInfo> known = info();
-    const std::string body = ollama_body(generation, known ? known->model : wanted_);
-    std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/api/generate", body, headers_);
-    EngineStream stream(std::move(reply), !generation.schema.empty(), EngineStream::Framing::lines);
-    co_await stream.accept();
-    GenerationEnd end;
-    std::vector<SampledToken> tokens;
-    while (co_await stream.next()) {
-      tokens.clear();
-      bool done = false;
-      for (const Value event : stream.events()) {
-        if (!event["response"].is_string()) throw no_engine_answer("no response");
-        read_ollama_tokens(event, generation.logprobs.value_or(0), tokens);
-        done = done || (event["done"].is(Kind::boolean) && event["done"].integer != 0);
-        if (done) end = ollama_end(event);
-      }
-      if (!tokens.empty() && !co_await sink(tokens)) co_return end;
-      if (done) {
-        co_await stream.drain();
-        co_return end;
-      }
-    }
-    throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");
-  }
-
-  Task<> check() override { return ask_health(client_, "/api/version", headers_); }
 
   /// The model that was named; else the one that it has.
   Task<EngineInfo> ask() override {
-    EngineInfo made{.model = wanted_};
-    if (!wanted_.empty()) co_return made;
-    const std::optional<Document> document = co_await ask_json(client_, "GET", "/api/tags", {}, headers_);
+    EngineInfo made{.model = wanted()};
+    if (!made.model.empty()) co_return made;
+    const std::optional<Document> document = co_await ask_json(client(), "GET", "/api/tags", {}, headers());
     const std::span<const Value> models = document ? document->root()["models"].items() : std::span<const Value>();
     if (models.size() != 1) {
       throw EngineFailure(EngineFailure::Kind::other, "Ollama at " + address().url() + " has " +
@@ -118,10 +99,13 @@ class Ollama final : public Backend {
 
   Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view) override { co_return std::nullopt; }
 
- private:
-  HttpClient client_;
-  std::vector<HttpHeader> headers_;
-  std::string wanted_;
+ protected:
+  std::string body_of(const Generation& generation, const EngineInfo& known) const override {
+    return ollama_body(generation, known.model);
+  }
+  std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const override {
+    return std::make_unique<OllamaEvents>(generation.logprobs.value_or(0));
+  }
 };
 
 }  // namespace

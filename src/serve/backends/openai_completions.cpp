@@ -66,12 +66,20 @@ void read_text_tokens(Value choice, unsigned alternatives, std::vector<SampledTo
   }
 }
 
-class OpenAiCompletions final : public Backend {
+class TextEvents final : public CompletionsEvents {
+ public:
+  using CompletionsEvents::CompletionsEvents;
+
+ private:
+  void read_choice(Value choice, std::vector<SampledToken>& into) override {
+    read_text_tokens(choice, alternatives(), into);
+  }
+};
+
+class OpenAiCompletions final : public HttpEngine {
  public:
   explicit OpenAiCompletions(BackendOptions options)
-      : client_(options.address, options.limits),
-        headers_(bearer(options.api_key)),
-        wanted_(std::move(options.model)),
+      : HttpEngine(options, {.generate = "/v1/completions"}),
         ids_never_(options.address.setting("ids") == "never"),
         by_ids_(!ids_never_) {
     const std::string grammar = options.address.setting("grammar");
@@ -82,30 +90,10 @@ class OpenAiCompletions final : public Backend {
   }
 
   const BackendFacts& facts() const override { return by_ids_ ? as_ids_ : as_text_; }
-  const HttpAddress& address() const override { return client_.address(); }
-
-  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
-    const std::shared_ptr<const EngineInfo> known = info();
-    const std::string body = body_of(generation, known ? *known : EngineInfo{.model = wanted_});
-    std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/v1/completions", body, headers_);
-    EngineStream stream(std::move(reply), generation.grammar != nullptr);
-    co_await stream.accept();
-    CompletionsEnd end;
-    std::vector<SampledToken> tokens;
-    while (co_await stream.next()) {
-      tokens.clear();
-      for (const Value event : stream.events()) {
-        end.read(event);
-        read_text_tokens(item_of(event["choices"], 0), generation.logprobs.value_or(0), tokens);
-      }
-      if (!tokens.empty() && !co_await sink(tokens)) co_return end.take(generation);
-    }
-    co_return end.checked(generation, address());
-  }
 
   /// Many such servers have no route for their health.
   Task<> check() override {
-    const std::unique_ptr<HttpReply> reply = co_await client_.send("GET", "/v1/models", {}, headers_);
+    const std::unique_ptr<HttpReply> reply = co_await client().send("GET", "/v1/models", {}, headers());
     const std::string body = co_await reply->read_all();
     if (reply->status() == 200 || reply->status() == 404) co_return;
     throw EngineFailure(EngineFailure::Kind::status, "the engine at " + address().url() + " is not ready: " + body,
@@ -114,34 +102,31 @@ class OpenAiCompletions final : public Backend {
 
   /// Also finds out whether it takes ids: a token is sampled for that.
   Task<EngineInfo> ask() override {
-    const EngineInfo made = co_await ask_models(client_, wanted_, headers_);
+    const EngineInfo made = co_await HttpEngine::ask();
     if (ids_never_) co_return made;
     JsonWriter body('{');
     body.text("model", made.model).raw("prompt", "[1]").number("max_tokens", 1);
     const std::string text = body.take();
-    const std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/v1/completions", text, headers_);
+    const std::unique_ptr<HttpReply> reply = co_await client().send("POST", "/v1/completions", text, headers());
     const std::string answer = co_await reply->read_all();
     const unsigned status = reply->status();
     if (status == 200 || status == 400 || status == 422) by_ids_ = status == 200;
     co_return made;
   }
 
+  /// What a server of a kind that nobody knows says of /tokenize is no failure.
   Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override {
-    JsonWriter body('{');
-    body.text("content", text).text("prompt", text);  // as llama.cpp's server, and as vLLM
-    body.raw("add_special", "false").raw("parse_special", "true").raw("add_special_tokens", "false");
-    const std::string asked = body.take();
     std::optional<std::vector<TokenId>> ids;
     try {
-      ids = co_await ask_tokenize(client_, asked, headers_);
+      ids = co_await HttpEngine::tokenize(text);
     } catch (const EngineFailure& failure) {
       if (failure.kind() != EngineFailure::Kind::status) throw;
     }
     co_return ids;
   }
 
- private:
-  std::string body_of(const Generation& generation, const EngineInfo& known) const {
+ protected:
+  std::string body_of(const Generation& generation, const EngineInfo& known) const override {
     JsonWriter body('{');
     body.text("model", known.model);
     by_ids_ ? body.raw("prompt", ids_json(generation.ids)) : body.text("prompt", generation.text);
@@ -158,9 +143,16 @@ class OpenAiCompletions final : public Backend {
     return body.raw("structured_outputs", JsonWriter('{').text("structural_tag", *generation.grammar).take()).take();
   }
 
-  HttpClient client_;
-  std::vector<HttpHeader> headers_;
-  std::string wanted_;
+  std::string tokenize_body(std::string_view text) const override {
+    JsonWriter body('{');
+    body.text("content", text).text("prompt", text);  // as llama.cpp's server, and as vLLM
+    return body.raw("add_special", "false").raw("parse_special", "true").raw("add_special_tokens", "false").take();
+  }
+  std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const override {
+    return std::make_unique<TextEvents>(generation);
+  }
+
+ private:
   const bool ids_never_;
   std::atomic<bool> by_ids_;
   BackendFacts as_ids_ = kOpenAiCompletions, as_text_ = kOpenAiCompletions;

@@ -124,6 +124,9 @@ Result<SamplingSettings> read_sampling(Value request) {
       const Value given = member_of(request, name);
       if (given.is_undefined() || given.is_none()) continue;
       if (!fits(given, kNames[number].wanted)) return wrong(name, words_for(kNames[number].wanted));
+      const bool is_limit = static_cast<Setting>(number) == Setting::max_tokens;
+      if (is_limit && given.integer < 1 && name != ".num_predict") return wrong(name, "at least 1");
+      if (is_limit && given.integer < 0) break;  // Ollama: no limit
       made.values.emplace_back(static_cast<Setting>(number), json_text(given));
       break;
     }

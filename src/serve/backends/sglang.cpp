@@ -1,8 +1,7 @@
 // SGLang: POST /generate with `input_ids`, which gives ids: in each event all so far, or, with its
 // --incremental-streaming-output, the new ones.
 #include "parlance/json.h"
-#include "serve/backends/backend.h"
-#include "serve/backends/stream.h"
+#include "serve/backends/http_engine.h"
 
 namespace parlance::serve {
 
@@ -50,11 +49,12 @@ TokenAlternative logprob_in(Value triple) {
 }
 
 /// Finds the new tokens of each event.
-class SglangReader {
+class SglangEvents final : public ReplyEvents {
  public:
-  SglangReader(unsigned alternatives, bool has_grammar) : alternatives_(alternatives), has_grammar_(has_grammar) {}
+  explicit SglangEvents(const Generation& generation)
+      : alternatives_(generation.logprobs.value_or(0)), has_grammar_(generation.grammar != nullptr) {}
 
-  void read(Value event, std::vector<SampledToken>& into) {
+  void read(Value event, std::vector<SampledToken>& into) override {
     const Value meta = event["meta_info"];
     if (!event["output_ids"].is_sequence() || !meta.is(Kind::dict)) throw no_engine_answer("no output_ids");
     const std::vector<TokenId> ids = ids_of(event["output_ids"]);
@@ -75,8 +75,8 @@ class SglangReader {
     read_end(meta);
   }
 
-  bool finished() const { return finished_; }
-  const GenerationEnd& end() const { return end_; }
+  bool finished() const override { return finished_; }
+  GenerationEnd end() const override { return end_; }
 
  private:
   static Value from_end(Value list, std::size_t back) {
@@ -105,44 +105,18 @@ class SglangReader {
   GenerationEnd end_;
 };
 
-class Sglang final : public Backend {
+class Sglang final : public HttpEngine {
  public:
-  explicit Sglang(BackendOptions options)
-      : client_(options.address, options.limits),
-        headers_(bearer(options.api_key)),
-        wanted_(std::move(options.model)) {}
-
+  explicit Sglang(BackendOptions options) : HttpEngine(std::move(options), {.generate = "/generate"}) {}
   const BackendFacts& facts() const override { return kSglang; }
-  const HttpAddress& address() const override { return client_.address(); }
 
-  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
-    const std::string body = sglang_body(generation);
-    std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/generate", body, headers_);
-    EngineStream stream(std::move(reply), generation.grammar != nullptr);
-    co_await stream.accept();
-    SglangReader reader(generation.logprobs.value_or(0), generation.grammar != nullptr);
-    std::vector<SampledToken> tokens;
-    while (co_await stream.next()) {
-      tokens.clear();
-      for (const Value event : stream.events()) reader.read(event, tokens);
-      if (!tokens.empty() && !co_await sink(tokens)) co_return reader.end();
-    }
-    if (reader.finished()) co_return reader.end();
-    throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");
+ protected:
+  std::string body_of(const Generation& generation, const EngineInfo&) const override {
+    return sglang_body(generation);
   }
-
-  Task<> check() override { return ask_health(client_, "/health", headers_); }
-  Task<EngineInfo> ask() override { return ask_models(client_, wanted_, headers_); }
-
-  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override {
-    const std::string body = JsonWriter('{').text("prompt", text).raw("add_special_tokens", "false").take();
-    co_return co_await ask_tokenize(client_, body, headers_);
+  std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const override {
+    return std::make_unique<SglangEvents>(generation);
   }
-
- private:
-  HttpClient client_;
-  std::vector<HttpHeader> headers_;
-  std::string wanted_;
 };
 
 }  // namespace

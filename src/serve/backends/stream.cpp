@@ -177,13 +177,4 @@ Task<bool> EngineStream::next() {
   co_return true;
 }
 
-Task<> EngineStream::drain() {
-  constexpr std::size_t kMost = std::size_t{64} << 10;
-  for (std::size_t read = 0; read < kMost;) {
-    const std::string_view piece = co_await reply_->read();
-    if (piece.empty()) co_return;
-    read += piece.size();
-  }
-}
-
 }  // namespace parlance::serve

@@ -52,8 +52,6 @@ class EngineStream {
   Task<bool> next();
   /// Valid until next().
   const std::vector<Value>& events() const { return events_; }
-  /// Reads what follows the last event, so that the connection can be used again.
-  Task<> drain();
 
  private:
   void take(std::string_view data);

@@ -2,9 +2,7 @@
 #include <algorithm>
 
 #include "parlance/json.h"
-#include "serve/backends/backend.h"
 #include "serve/backends/completions_wire.h"
-#include "serve/backends/stream.h"
 
 namespace parlance::serve {
 
@@ -66,51 +64,30 @@ void read_vllm_tokens(Value choice, unsigned alternatives, std::vector<SampledTo
   }
 }
 
-class Vllm final : public Backend {
+class VllmEvents final : public CompletionsEvents {
  public:
-  explicit Vllm(BackendOptions options)
-      : client_(options.address, options.limits),
-        headers_(bearer(options.api_key)),
-        wanted_(std::move(options.model)) {}
-
-  const BackendFacts& facts() const override { return kVllm; }
-  const HttpAddress& address() const override { return client_.address(); }
-
-  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
-    const std::shared_ptr<const EngineInfo> known = info();
-    const std::string body = vllm_body(generation, known ? *known : EngineInfo{.model = wanted_});
-    std::unique_ptr<HttpReply> reply = co_await client_.send("POST", "/v1/completions", body, headers_);
-    EngineStream stream(std::move(reply), generation.grammar != nullptr);
-    co_await stream.accept();
-    CompletionsEnd end;
-    std::vector<SampledToken> tokens;
-    while (co_await stream.next()) {
-      tokens.clear();
-      for (const Value event : stream.events()) {
-        end.read(event);
-        const Value choice = item_of(event["choices"], 0);
-        if (choice.is(Kind::dict) && !choice["token_ids"].is_sequence())
-          throw no_engine_answer("no token_ids: this vLLM does not know return_token_ids");
-        read_vllm_tokens(choice, generation.logprobs.value_or(0), tokens);
-      }
-      end.add(tokens.size());
-      if (!tokens.empty() && !co_await sink(tokens)) co_return end.take(generation);
-    }
-    co_return end.checked(generation, address());
-  }
-
-  Task<> check() override { return ask_health(client_, "/health", headers_); }
-  Task<EngineInfo> ask() override { return ask_models(client_, wanted_, headers_); }
-
-  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override {
-    const std::string body = JsonWriter('{').text("prompt", text).raw("add_special_tokens", "false").take();
-    co_return co_await ask_tokenize(client_, body, headers_);
-  }
+  using CompletionsEvents::CompletionsEvents;
 
  private:
-  HttpClient client_;
-  std::vector<HttpHeader> headers_;
-  std::string wanted_;
+  void read_choice(Value choice, std::vector<SampledToken>& into) override {
+    if (choice.is(Kind::dict) && !choice["token_ids"].is_sequence())
+      throw no_engine_answer("no token_ids: this vLLM does not know return_token_ids");
+    read_vllm_tokens(choice, alternatives(), into);
+  }
+};
+
+class Vllm final : public HttpEngine {
+ public:
+  explicit Vllm(BackendOptions options) : HttpEngine(std::move(options), {.generate = "/v1/completions"}) {}
+  const BackendFacts& facts() const override { return kVllm; }
+
+ protected:
+  std::string body_of(const Generation& generation, const EngineInfo& known) const override {
+    return vllm_body(generation, known);
+  }
+  std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const override {
+    return std::make_unique<VllmEvents>(generation);
+  }
 };
 
 }  // namespace
