@@ -1,10 +1,12 @@
 // Gateway: answers HTTP requests. It knows models and sessions; each API is a file in fronts/ and rows in routes.cpp.
 #pragma once
+#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "parlance/reply_api.h"
@@ -39,6 +41,8 @@ class Gateway {
   /// Without one, requests can be rendered and replies read, but nobody answers a chat.
   bool has_engine() const;
   SessionStore& sessions() { return sessions_; }
+  /// Threads for work that takes long (fronts/apart.h).
+  asio::thread_pool& workers() { return workers_; }
   Metrics& metrics() { return metrics_; }
   /// Records of turns are written to it. Null: there is none.
   void capture_to(std::unique_ptr<Capture> capture) { capture_ = std::move(capture); }
@@ -63,6 +67,7 @@ class Gateway {
   std::unique_ptr<Capture> capture_;
   std::unique_ptr<Inspector> inspector_;
   const HttpServer* server_ = nullptr;
+  asio::thread_pool workers_{std::max(1U, std::thread::hardware_concurrency())};
 };
 
 /// What a client is told apart by: its API key.

@@ -186,6 +186,7 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   for (unsigned number = 1; number < threads; ++number) others.emplace_back([&context] { context.run(); });
   context.run();
   others.clear();
+  gateway.workers().join();  // their work refers to coroutines of the context
   if (gateway.capture() != nullptr) gateway.capture()->wait();
   return {};
 }

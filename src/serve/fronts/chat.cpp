@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/apart.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/random_id.h"
 #include "serve/recorder.h"
@@ -248,7 +249,8 @@ Task<> answer_load(Call& call, const Chat& chat) {
 }
 
 Task<> chat(Call& call, const ChatApi& api) {
-  const Result<std::unique_ptr<Chat>> read = read_chat(call, api);
+  const auto make = [&call, &api] { return read_chat(call, api); };
+  const Result<std::unique_ptr<Chat>> read = co_await apart(call, make);
   if (!read) {
     co_await refuse(call.exchange, api.api, error_of(read.error()));
     co_return;

@@ -128,10 +128,13 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api) {
   const Value body = document->root();
   const Result<const ServedModel*> model = model_of(call.gateway, body);
   if (!model) return model.error();
+  const Value stream = body["stream"];
+  if (!stream.is_undefined() && !stream.is_none() && !stream.is(Kind::boolean))
+    return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
   auto chat = std::make_unique<Chat>(api, **model);
   chat->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
-  chat->stream = flag_of(body["stream"], api.streams_by_default);
+  chat->stream = flag_of(stream, api.streams_by_default);
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
   if (api.api == ReplyApi::responses) {

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/apart.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/models/engine.h"
@@ -194,7 +195,8 @@ Task<> complete_stream(Call& call, const Completion& asked) {
 }  // namespace
 
 Task<> completions(Call& call) {
-  const Result<Completion> asked = read_completion(call);
+  const auto make = [&call] { return read_completion(call); };
+  const Result<Completion> asked = co_await apart(call, make);
   if (!asked) {
     co_await refuse(call.exchange, ReplyApi::openai, error_of(asked.error()));
     co_return;

@@ -526,22 +526,15 @@ Result<std::string> derendered(Call& call, Derender whole, Derender chunk) {
   return (flag_of(body["stream"], false) ? chunk : whole)(**model, body, name.empty() ? (*model)->name : name);
 }
 
-Task<> answer_derendered(Call& call, const Result<std::string>& body) {
-  if (!body)
-    co_await refuse_as_vllm(call.exchange, error_of(body.error()));
-  else
-    co_await call.exchange.answer(200, "application/json", *body);
-}
-
 }  // namespace
 
 Task<> derender_chat_completions(Call& call) {
   const Result<std::string> body = derendered(call, derender_whole_chat, derender_chat_chunk);
-  co_await answer_derendered(call, body);
+  co_await answer_as_vllm(call.exchange, body);
 }
 Task<> derender_completions(Call& call) {
   const Result<std::string> body = derendered(call, derender_whole_completion, derender_completion_chunk);
-  co_await answer_derendered(call, body);
+  co_await answer_as_vllm(call.exchange, body);
 }
 
 }  // namespace parlance::serve

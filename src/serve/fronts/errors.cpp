@@ -18,26 +18,43 @@ Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error) {
   co_await exchange.end();
 }
 
-Task<> refuse_as_vllm(Exchange& exchange, const ReplyApiError& error) {
+Task<> answer_as_vllm(Exchange& exchange, const Result<std::string>& body) {
+  if (body) {
+    co_await exchange.answer(200, "application/json", *body);
+    co_return;
+  }
+  const ReplyApiError error = error_of(body.error());
   const std::string_view type = error.status == 404  ? "NotFoundError"
                                 : error.status < 500 ? "BadRequestError"
                                                      : "InternalServerError";
   JsonWriter said('{');
   said.text("message", error.message).text("type", type);
   error.param.empty() ? said.null("param") : said.text("param", error.param);
-  const std::string body = JsonWriter('{').raw("error", said.number("code", error.status).take()).take();
-  co_await exchange.answer(static_cast<unsigned>(error.status), "application/json", body);
+  const std::string text = JsonWriter('{').raw("error", said.number("code", error.status).take()).take();
+  co_await exchange.answer(static_cast<unsigned>(error.status), "application/json", text);
 }
+
+namespace {
+
+/// Hints for who runs a command are none for a client.
+bool names_options(std::string_view hint) {
+  return hint.find("--") != hint.npos || hint.find("parlance ") != hint.npos;
+}
+
+}  // namespace
 
 ReplyApiError error_of(const Error& error) {
   ReplyApiError made{.status = facts(error.code()).http_status,
                      .message = error.message(),
                      .code = std::string(facts(error.code()).name),
                      .param = error.input_path()};
-  if (!made.param.empty()) made.message = made.param + ": " + made.message;
+  if (!made.param.empty() && !made.message.starts_with(made.param)) made.message = made.param + ": " + made.message;
   const Location& where = error.where();
-  if (where.line > 0) made.message += " (" + where.name + ", line " + std::to_string(where.line) + ")";
-  if (!error.hint().empty()) made.message += "; " + error.hint();
+  if (where.line > 0) {
+    made.message +=
+        " (" + where.name + ", line " + std::to_string(where.line) + ", column " + std::to_string(where.column) + ")";
+  }
+  if (!error.hint().empty() && !names_options(error.hint())) made.message += "; " + error.hint();
   return made;
 }
 

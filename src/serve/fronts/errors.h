@@ -7,8 +7,8 @@ namespace parlance::serve {
 
 /// Answers with an error; where the answer has begun, by an event of its stream.
 Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error);
-/// The same before an answer has begun, as vLLM says errors.
-Task<> refuse_as_vllm(Exchange& exchange, const ReplyApiError& error);
+/// Answers with this JSON, or with the error as vLLM says errors.
+Task<> answer_as_vllm(Exchange& exchange, const Result<std::string>& body);
 /// An error of the library: its message with path, place and hint.
 ReplyApiError error_of(const Error& error);
 /// What an engine did: 502, 503, 504, or the engine's own status where the request is at fault.

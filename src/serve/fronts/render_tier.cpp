@@ -1,6 +1,7 @@
 // vLLM's render tier: a request becomes the ids and settings that an engine takes. Begin reading at render_prompt.
 #include "parlance/json.h"
 #include "parlance/reply_prompt.h"
+#include "serve/fronts/apart.h"
 #include "serve/fronts/engine_wire.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
@@ -219,30 +220,22 @@ Result<std::string> render_prompts(Call& call) {
   return list += "]";
 }
 
-Task<> answer_rendered(Call& call, const Result<std::string>& body) {
-  if (!body)
-    co_await refuse_as_vllm(call.exchange, error_of(body.error()));
-  else
-    co_await call.exchange.answer(200, "application/json", *body);
+Task<> answer_rendered(Call& call, RenderedApi api) {
+  const auto make = [&call, api] { return render_chat(call, api); };
+  const Result<std::string> body = co_await apart(call, make);
+  co_await answer_as_vllm(call.exchange, body);
 }
 
 }  // namespace
 
-Task<> render_chat_completions(Call& call) {
-  const Result<std::string> body = render_chat(call, RenderedApi::chat);
-  co_await answer_rendered(call, body);
-}
-Task<> render_messages(Call& call) {
-  const Result<std::string> body = render_chat(call, RenderedApi::messages);
-  co_await answer_rendered(call, body);
-}
-Task<> render_responses(Call& call) {
-  const Result<std::string> body = render_chat(call, RenderedApi::responses);
-  co_await answer_rendered(call, body);
-}
+Task<> render_chat_completions(Call& call) { return answer_rendered(call, RenderedApi::chat); }
+Task<> render_messages(Call& call) { return answer_rendered(call, RenderedApi::messages); }
+Task<> render_responses(Call& call) { return answer_rendered(call, RenderedApi::responses); }
+
 Task<> render_completions(Call& call) {
-  const Result<std::string> body = render_prompts(call);
-  co_await answer_rendered(call, body);
+  const auto make = [&call] { return render_prompts(call); };
+  const Result<std::string> body = co_await apart(call, make);
+  co_await answer_as_vllm(call.exchange, body);
 }
 
 }  // namespace parlance::serve

@@ -1,5 +1,6 @@
 // Texts and ids: /tokenize and /detokenize in the forms of vLLM and of llama.cpp, and Anthropic's count_tokens.
 #include "parlance/json_writer.h"
+#include "serve/fronts/apart.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/prompt_ids.h"
@@ -13,7 +14,7 @@ constexpr std::string_view kJson = "application/json";
 /// Answers with what `make` gives, or with its error.
 template <typename Make>
 Task<> answer(Call& call, ReplyApi api, Make make) {
-  const Result<std::string> made = make();
+  const Result<std::string> made = co_await apart(call, make);
   if (made)
     co_await call.exchange.answer(200, kJson, *made);
   else

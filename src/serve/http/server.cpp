@@ -45,6 +45,7 @@ struct Connection {
   beast::flat_buffer buffer;
   bool answering = false;
   bool narrow = false;  ///< its last answer was a stream
+  bool unread = false;  ///< a part of its last request was not read
 };
 
 std::string lower_case(std::string_view text) {
@@ -243,7 +244,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     const asio::any_io_executor strand = socket.get_executor();
-    auto connection = std::make_shared<Connection>(Connection{beast::tcp_stream(std::move(socket)), {}, false, false});
+    auto connection =
+        std::make_shared<Connection>(Connection{beast::tcp_stream(std::move(socket)), {}, false, false, false});
     {
       const std::lock_guard lock(mutex);
       connections.insert(connection);
@@ -261,6 +263,21 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     }
     error_code ignored;
     connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    co_await linger(*connection);
+  }
+
+  /// A client that still sends when its connection is closed may never read the answer that refuses its request.
+  Task<> linger(Connection& connection) {
+    constexpr std::size_t kMost = std::size_t{64} << 20, kPiece = std::size_t{16} << 10;
+    constexpr auto kLongest = std::chrono::seconds(2);
+    if (!connection.unread) co_return;
+    connection.buffer.clear();
+    connection.stream.expires_after(kLongest);
+    error_code failed;
+    for (std::size_t read = 0; !failed && read < kMost;) {
+      read += co_await connection.stream.async_read_some(connection.buffer.prepare(kPiece),
+                                                         asio::redirect_error(asio::use_awaitable, failed));
+    }
   }
 
   /// One request. May there be another on this connection?
@@ -269,13 +286,15 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     const unsigned refused = co_await receive(connection, answer);
     if (refused == kGone) co_return false;
     if (refused != 0 || full || draining) answer.close_after();
+    connection.unread = refused != 0;
     connection.answering = true;
     ++answering;
     const bool whole = co_await handle(connection, answer, full ? 503 : refused);
     --answering;
     connection.answering = false;
     if (!whole) ++gone;
-    co_return whole&& answer.keep_alive() && !draining;
+    const bool goes_on = whole && answer.keep_alive() && !draining;
+    co_return goes_on;
   }
 
   static constexpr unsigned kGone = 1;

@@ -114,6 +114,7 @@ void Turn::note(const ReplyEvent& event) {
   message_.add(event);
   kinds_.add(event);
   last_kind_ = event.kind;
+  ended_ = ended_ || event.kind == Kind::end;
   if (event.kind == Kind::end || event.kind == Kind::trailing) return;
   if (event.kind == Kind::reasoning && !reasoned_) {
     written_.clear();
@@ -135,9 +136,12 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
   };
   const TokenSink sink = [&](std::span<const SampledToken> tokens) -> Task<bool> {
     if (times_.first_token.count() == 0) times_.first_token = std::chrono::steady_clock::now() - begun;
-    if (take_tokens) take_tokens(tokens);
+    // An engine need not know what ends a reply of this format. What it samples behind that is none of the reply.
+    bool is_past = false;
     for (const SampledToken& token : tokens) {
-      if (stops.found()) break;
+      is_past = ended_ || stops.found().has_value();
+      if (is_past) break;
+      if (take_tokens) take_tokens(std::span(&token, 1));
       if (token.id >= 0) {
         sampled_.push_back(token.id);
         logprobs_.push_back(token.logprob);
@@ -148,7 +152,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_to
       if (last_kind_ == ReplyEvent::Kind::reasoning) ++reasoning_tokens_;
     }
     co_await flush();
-    co_return !stops.found();
+    co_return !is_past && !stops.found();
   };
   const Generation asked = generation();
   end_ = co_await generate(*model_, asked, sink);
@@ -163,10 +167,10 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
                                        std::string response_id) {
   if (sampled_.empty() || stop_text_) return nullptr;  // no ids are known, or the client was not told all of the reply
   Message reply{.role = "assistant", .content = message_.content, .reasoning_content = message_.reasoning};
-  for (std::size_t number = 0; number < message_.calls.size(); ++number) {
-    const ReplyCall& call = message_.calls[number];
+  auto made_up = call_ids.begin();
+  for (const ReplyCall& call : message_.calls) {
     if (!call.complete) return nullptr;
-    const std::string& id = call.id.empty() && number < call_ids.size() ? call_ids[number] : call.id;
+    const std::string& id = call.id.empty() && made_up != call_ids.end() ? *made_up++ : call.id;
     reply.tool_calls.push_back({.id = id, .name = call.name, .arguments_json = call.arguments});
   }
   const MessageKeys& keys = prompt_.keys;

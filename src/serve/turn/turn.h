@@ -73,8 +73,9 @@ class Turn {
   /// Throws EngineFailure.
   Task<> run(const Take& take, const Flush& flush, const TakeTokens& take_tokens = {});
 
-  /// Keeps the conversation with the reply for the next request. `call_ids` are those that the client was told, one for
-  /// each call. Returns what is kept; null: the conversation cannot go on from this reply.
+  /// Keeps the conversation with the reply for the next request. `call_ids` are those that the client was told for
+  /// the calls for which the model wrote none. Returns what is kept; null: the conversation cannot go on from this
+  /// reply.
   std::shared_ptr<const Held> keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                    std::string response_id);
 
@@ -130,6 +131,7 @@ class Turn {
   GenerationEnd end_;
   std::size_t reasoning_tokens_ = 0;
   ReplyEvent::Kind last_kind_ = ReplyEvent::Kind::marker;
+  bool ended_ = false;  ///< the model wrote what ends a reply of its format
   TurnTimes times_;
 };
 
