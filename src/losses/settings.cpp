@@ -125,7 +125,8 @@ class Settings {
     std::vector<passes::EffortSaid> said = passes::efforts_said(inside_of(conversation_));
     if (facts_.syntax == Syntax::go) {
       std::erase_if(said, [](const passes::EffortSaid& one) { return !is_one_of(one.name, kThinkForGo); });
-      std::ranges::stable_partition(said, [](const passes::EffortSaid& one) { return one.name == "think"; });
+      std::stable_partition(said.begin(), said.end(),
+                            [](const passes::EffortSaid& one) { return one.name == "think"; });
     }
     for (std::size_t i = 1; i < said.size(); ++i) {
       if (!passes::contradict(said[0].effort, said[i].effort)) continue;
