@@ -9,8 +9,10 @@ namespace parlance::serve {
 using GrammarText = std::shared_ptr<const std::string>;
 
 bool wants_grammar(const GrammarOptions& wanted, bool has_calls) {
+  // Calls that are asked for without tools are an error, which the grammar's maker says.
+  const bool must_call = wanted.choice == ToolChoice::required || wanted.choice == ToolChoice::named;
   const bool calls = has_calls && wanted.choice != ToolChoice::none;
-  return calls || wanted.response.kind != ResponseFormat::Kind::text;
+  return must_call || calls || wanted.response.kind != ResponseFormat::Kind::text;
 }
 
 Result<GrammarText> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""What clients send that no client should: broken HTTP, wrong members, large bodies; and replies that go on behind their end.
+
+    http_test.py PARLANCE
+
+Each error must be a sentence that says which member or place is wrong, without options of the command line. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+import time
+from typing import Any
+
+from engine import Engine, Reply
+from gateway import Checks, Gateway
+
+CHAT = "/v1/chat/completions"
+USER: Any = {"role": "user", "content": "Hi"}
+
+BROKEN = {
+    "no HTTP": (b"\0\1\2 nonsense\r\n\r\n", 400),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+    "a long header": (b"GET / HTTP/1.1\r\nX: " + b"a" * 70000 + b"\r\n\r\n", 431),
+    "two lengths": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}abc", 400),
+    "a length and chunks": (b"POST /tokenize HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    "a negative length": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: -2\r\n\r\n", 400),
+    "a wrong chunk": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+    "no such path": (b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
+    "another method": (b"DELETE /v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405),
+}
+
+WRONG = {  # what is sent, and what the error names
+    "no JSON": (b"{", "line 1, column 2"),
+    "nothing": (b"", "line 1, column 1"),
+    "a list": (b"[]", "object"),
+    "no UTF-8": (b'{"messages": "\xff"}', "position 14"),
+    "deep": (b'{"messages": ' + b"[" * 100000 + b"]" * 100000 + b"}", "depth"),
+    "half a surrogate": (b'{"messages": [{"role": "user", "content": "\\ud83d"}]}', "surrogate"),
+    "temperature": ({"messages": [USER], "temperature": "hot"}, "temperature must be a number"),
+    "max_tokens": ({"messages": [USER], "max_tokens": -5}, "max_tokens must be at least 1"),
+    "n": ({"messages": [USER], "n": 99}, "n must be 1 to 16"),
+    "stop": ({"messages": [USER], "stop": [1]}, "stop must be"),
+    "stream": ({"messages": [USER], "stream": "yes"}, "stream must be true or false"),
+    "logit_bias": ({"messages": [USER], "logit_bias": [1]}, "logit_bias must be an object"),
+    "messages": ({"model": "mine"}, "messages"),
+    "an image": ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages[0].content[0]"),
+    "tool_choice": ({"messages": [USER], "tool_choice": {"type": "function", "function": {"name": "nothing"}}}, "nothing"),
+}
+
+
+def talk(gateway: Gateway, data: bytes) -> bytes:
+    """What comes back until the gateway closes the connection, or is silent."""
+    host, port = gateway.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.settimeout(5)
+        connection.sendall(data)
+        answer = b""
+        try:
+            while piece := connection.recv(65536):
+                answer += piece
+        except TimeoutError:
+            pass
+    return answer
+
+
+def broken_http(gateway: Gateway, checks: Checks) -> None:
+    for name, (data, status) in BROKEN.items():
+        answer = talk(gateway, data)
+        head, _, body = answer.partition(b"\r\n\r\n")
+        checks.that(head.startswith(b"HTTP/1.1 %d" % status) and json.loads(body)["error"]["message"], f"{name}: {answer[:200]!r}")
+    three = talk(gateway, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
+    checks.equal(three.count(b'{"status": "ok"}'), 3, "three requests at once")
+    old = talk(gateway, b"GET /health HTTP/1.0\r\n\r\n")
+    checks.that(old.startswith(b"HTTP/1.0 200") and b"Connection: close" in old, f"HTTP/1.0: {old!r}")
+    checks.that(talk(gateway, b"HEAD /health HTTP/1.1\r\nConnection: close\r\n\r\n").endswith(b"\r\n\r\n"), "HEAD has no body")
+
+
+def wrong_requests(gateway: Gateway, checks: Checks) -> None:
+    for name, (body, named) in WRONG.items():
+        status, _, answer = gateway.post(CHAT, body)
+        said = answer.get("error", {}).get("message", "")
+        checks.that(status == 400 and named in said and "--" not in said, f"{name}: {status} {said}")
+    status, _, answer = gateway.post("/v1/messages", {"messages": [USER], "max_tokens": "many"})
+    checks.equal((status, answer["type"], answer["error"]["type"]), (400, "error", "invalid_request_error"), "Anthropic's error")
+    status, _, answer = gateway.post("/api/chat", {"model": "mine", "messages": "x"})
+    checks.that(status == 400 and isinstance(answer["error"], str), f"Ollama's error: {answer}")
+    status, _, answer = gateway.post("/api/chat", {"model": "mine", "messages": [USER], "stream": False, "options": {"num_predict": -1}})
+    checks.equal(status, 200, "Ollama's num_predict without a limit")
+
+
+def large_bodies(gateway: Gateway, checks: Checks) -> None:
+    """One that is too large is answered although its client still sends; while a large one is prepared, small ones are answered."""
+    status, _, answer = gateway.post(CHAT, {"messages": [{"role": "user", "content": "x" * 9_000_000}]})
+    checks.that(status == 413 and "max-body" in answer["error"]["message"], f"a body over the limit: {status}")
+    large = {"messages": [{"role": "user", "content": "word <|im_end|> " * 400_000}]}
+    ended: list[float] = []
+
+    def send() -> None:
+        checks.equal(gateway.post(CHAT, large)[0], 200, "a large request")
+        ended.append(time.monotonic())
+
+    # As many as there are threads for connections, and one more.
+    threads = [threading.Thread(target=send) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    checks.equal(gateway.get("/health")[0], 200, "health beside large requests")
+    answered = time.monotonic()
+    for thread in threads:
+        thread.join()
+    checks.that(answered < min(ended), "a short request is answered before the large ones")
+
+
+def behind_the_end(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """An engine that does not know what ends a reply goes on: what it samples behind it is no part of the reply, and it is stopped."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>" + "More. " * 200, pause=0.01)
+    for stream in (False, True):
+        engine.asked.clear()
+        if stream:
+            said = talk(gateway, _request({"messages": [USER], "stream": True})).decode()
+            chunks = [json.loads(line[6:]) for line in said.splitlines() if line.startswith("data: {")]
+            text = "".join(choice["delta"].get("content") or "" for chunk in chunks for choice in chunk["choices"])
+            checks.that(text == "Yes." and "[DONE]" in said, f"a stream whose engine goes on: {text}")
+        else:
+            _, _, answer = gateway.post(CHAT, {"messages": [USER], "parlance": True})
+            choice = answer["choices"][0]
+            checks.equal((choice["message"]["content"], choice["finish_reason"]), ("Yes.", "stop"), "a reply whose engine goes on")
+            checks.equal(len(answer["parlance"]["sampled_ids"]), len(engine.vocabulary.encode("Yes.<|im_end|>")), "its ids")
+        time.sleep(0.2)
+        checks.that(engine.asked[-1].cut, "the engine's request is ended")
+    engine.script = lambda asked: Reply()
+
+
+def _request(body: Any) -> bytes:
+    data = json.dumps(body).encode()
+    return f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
+
+
+def main() -> int:
+    checks = Checks()
+    with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", "--max-body", "8000000") as gateway:
+        broken_http(gateway, checks)
+        wrong_requests(gateway, checks)
+        large_bodies(gateway, checks)
+        behind_the_end(gateway, engine, checks)
+        checks.equal(gateway.process.poll(), None, "the gateway lives")
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
