@@ -124,6 +124,18 @@ TEST(HfJson, AddedTokensAreNumberedAsTheLibraryDoes) {
   EXPECT_NE(tokenizer->facts().notes[0].find("99"), std::string::npos);
 }
 
+TEST(HfJson, AnAddedTokenWithTheIdOfTheUnknownTokenIsNoControlToken) {
+  // Seven entries but a gap: the library gives the added token the id 7, which the unknown token has.
+  const std::string model = R"({"type":"WordPiece","vocab":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5,"[UNK]":7},)"
+                            R"("unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":9})";
+  const auto tokenizer = open(file_of(model, added_token(7, "ab", "special"), ""));
+  ASSERT_EQ(tokenizer->facts().added.size(), 1u);
+  EXPECT_EQ(tokenizer->facts().added[0].id, 7);
+  EXPECT_FALSE(tokenizer->facts().added[0].control);
+  ASSERT_EQ(tokenizer->facts().notes.size(), 1u);
+  EXPECT_NE(tokenizer->facts().notes[0].find("unknown token"), std::string::npos);
+}
+
 TEST(HfJson, ErrorsSayWhat) {
   const auto broken = open_hf_json("{\"version\":\n  oops}", "t.json");
   ASSERT_FALSE(broken);

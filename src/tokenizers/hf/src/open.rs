@@ -263,11 +263,27 @@ fn notes_on(parts: &Parts, tokenizer: &Tokenizer) -> String {
     notes
 }
 
-fn load(tokenizer: Tokenizer, parts: &Parts, notes: String) -> Result<Loaded> {
+/// An added token whose id is that of the model's unknown token stands for any text that the model does not know: nothing
+/// can keep text from becoming it, so it is no control token. Such ids come of files whose ids have gaps.
+fn unmark_unknown(added: &mut [Added], unk: Option<u32>, unk_text: Option<&String>, notes: &mut String) {
+    for token in added {
+        let is_other = unk == u32::try_from(token.id).ok() && unk_text != Some(&token.text);
+        if is_other && token.flags & CONTROL != 0 {
+            token.flags &= !CONTROL;
+            *notes += &format!(
+                "tokenizer.json: added token {:?} has the id {} of the unknown token, so any unknown text becomes it\n",
+                token.text, token.id
+            );
+        }
+    }
+}
+
+fn load(tokenizer: Tokenizer, parts: &Parts, mut notes: String) -> Result<Loaded> {
     let byte_level = piece::is_byte_level(&tokenizer);
-    let added = added_tokens(&tokenizer, byte_level)?;
+    let mut added = added_tokens(&tokenizer, byte_level)?;
     let unk_text = unk_text(&tokenizer, &parts.model);
     let unk = unk_text.as_ref().and_then(|text| tokenizer.get_model().token_to_id(text));
+    unmark_unknown(&mut added, unk, unk_text.as_ref(), &mut notes);
     let (vocabulary_size, markers) = survey(&tokenizer, &added)?;
     let sets = Sets::make(&tokenizer, &added)?;
     let composes = tokenizer.get_normalizer().is_some() && composes(&parts.normalizer);
