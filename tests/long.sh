@@ -36,5 +36,6 @@ if [ -x build/python/venv/bin/python ]; then
   step build/python/venv/bin/python -B -W ignore bindings/python/tests/verifiers_oracle.py --download
 fi
 step python3 -B tests/serve/attacks_test.py $build/parlance --attacks 200
+step sh tests/serve/sanitized.sh
 step python3 -B tests/serve/real_model.py $build/parlance
 [ -z "$failed" ]

@@ -50,7 +50,7 @@ void TurnRecorder::say_failure(const std::string& why) const {
                      [&](JsonWriter& line) { line.text("session", turn_.prompt().id).text("message", why); });
 }
 
-Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, const Turn::TakeTokens& take_tokens) {
+Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn::TakeTokens take_tokens) {
   if (Capture* const capture = gateway_.capture(); capture != nullptr && !capture->optional()) {
     const std::string why = co_await capture->check();
     if (!why.empty()) {

@@ -27,7 +27,7 @@ class TurnRecorder {
 
   /// Turn::run(). Throws CaptureFailure, before the engine is asked, if the capture could not be written lately and
   /// still cannot.
-  Task<> run(const Turn::Take& take, const Turn::Flush& flush, const Turn::TakeTokens& take_tokens);
+  Task<> run(const Turn::Take& take, const Turn::Flush& flush, Turn::TakeTokens take_tokens);
   /// Returns once the record is on the disk. Throws CaptureFailure if it cannot be written and is not optional.
   Task<> done(std::shared_ptr<const Held> kept);
 

@@ -36,6 +36,8 @@ class Gateway:
         """Ends it, and gives the lines of its log."""
         self.process.send_signal(by)
         _, errors = self.process.communicate(timeout=40)
+        if by == signal.SIGTERM and self.process.returncode != 0:  # a sanitizer's finding too
+            raise AssertionError(f"parlance serve ended with {self.process.returncode}: {errors[-3000:]}")
         return [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
 
     def __enter__(self) -> Gateway:

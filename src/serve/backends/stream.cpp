@@ -73,12 +73,6 @@ Value item_of(Value list, std::size_t at) {
   return at < items.size() ? items[at] : Value();
 }
 
-std::string ids_json(std::span<const TokenId> ids) {
-  std::string json = "[";
-  for (const TokenId id : ids) json.append(json.size() == 1 ? "" : ",").append(std::to_string(id));
-  return json += ']';
-}
-
 std::vector<TokenId> ids_of(Value list) {
   std::vector<TokenId> ids;
   for (const Value& id : list.items()) {

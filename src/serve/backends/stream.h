@@ -8,6 +8,7 @@
 
 #include "parlance/json.h"
 #include "serve/backends/backend.h"
+#include "serve/backends/ids_json.h"
 #include "serve/http/client.h"
 #include "serve/http/event_reader.h"
 
@@ -24,8 +25,6 @@ std::vector<HttpHeader> bearer(const std::string& api_key);
 
 /// An item of a list; undefined if it has no such.
 Value item_of(Value list, std::size_t at);
-/// Ids as JSON.
-std::string ids_json(std::span<const TokenId> ids);
 /// The ids of a list. Throws EngineFailure if it has anything else.
 std::vector<TokenId> ids_of(Value list);
 /// A JSON answer of an engine; nothing if it has no such route. Throws EngineFailure.

@@ -142,12 +142,6 @@ std::string hints_json(const Turn& turn) {
 
 }  // namespace
 
-std::string ids_json(std::span<const TokenId> ids) {
-  std::string out = "[";
-  for (const TokenId id : ids) out.append(out.size() > 1 ? "," : "").append(std::to_string(id));
-  return out += ']';
-}
-
 std::string moment_json(const CivilTime& moment) {
   JsonWriter list('[');
   for (const int part :

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "serve/backends/ids_json.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {
@@ -42,7 +43,6 @@ std::string reply_json(const ReplyMessage& message, const std::vector<std::strin
 /// An object of spans with their origins, and of texts that could not become control tokens. `from`: the first byte.
 std::string origins_json(const ServedModel& model, const Session& session, CivilTime now, std::size_t from);
 std::string break_json(const PrefixBreak& broken);
-std::string ids_json(std::span<const TokenId> ids);
 std::string moment_json(const CivilTime& moment);
 
 }  // namespace parlance::serve

@@ -117,9 +117,7 @@ std::string explanation(const Turn& turn) {
   if (turn.end().evaluated) made.number("evaluated_tokens", *turn.end().evaluated);
   made.flag("grammar", turn.has_grammar());
   prompt.broken ? made.raw("prefix_break", break_json(*prompt.broken)) : made.null("prefix_break");
-  JsonWriter ids('[');
-  for (const TokenId id : turn.sampled()) ids.item(std::to_string(id));
-  return made.raw("sampled_ids", ids.take()).take();
+  return made.raw("sampled_ids", ids_json(turn.sampled())).take();
 }
 
 /// An object with one more member at its end.

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "parlance/json.h"
+#include "serve/backends/ids_json.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/fronts/token_texts.h"
@@ -293,12 +294,6 @@ class ChunkDelta {
   std::string content, reasoning;
   std::vector<Call> calls;
 };
-
-std::string ids_json(std::span<const TokenId> ids) {
-  JsonWriter out('[');
-  for (const TokenId id : ids) out.item(std::to_string(id));
-  return out.take();
-}
 
 /// What the client carries from piece to piece: DerenderStreamState.
 struct StreamState {

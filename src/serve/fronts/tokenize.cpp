@@ -1,5 +1,6 @@
 // Texts and ids: /tokenize and /detokenize in the forms of vLLM and of llama.cpp, and Anthropic's count_tokens.
 #include "parlance/json_writer.h"
+#include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
@@ -49,16 +50,17 @@ Result<std::string> tokenized(const Call& call) {
                                       flag_of(body[is_llama ? "add_special" : "add_special_tokens"], !is_llama))
                         : prompt_ids(**model, text);
   if (!ids) return ids.error();
-  JsonWriter answer('{'), list('['), texts('[');
-  const Tokenizer& tokenizer = *(*model)->tokenizer;
-  for (const TokenId id : *ids) {
-    list.item(std::to_string(id));
-    if (flag_of(body["return_token_strs"], false)) texts.item_text(tokenizer.token_text(id));
-  }
-  if (!is_llama) answer.number("count", static_cast<std::int64_t>(ids->size())).null("max_model_len");
-  answer.raw("tokens", list.take());
-  if (!is_llama)
-    flag_of(body["return_token_strs"], false) ? answer.raw("token_strs", texts.take()) : answer.null("token_strs");
+  JsonWriter answer('{');
+  if (is_llama) return answer.raw("tokens", ids_json(*ids)).take();
+  answer.number("count", static_cast<std::int64_t>(ids->size()));
+  const std::shared_ptr<const EngineInfo> engine = (*model)->backend ? (*model)->backend->info() : nullptr;
+  const bool is_known = engine && engine->context;
+  is_known ? answer.number("max_model_len", *engine->context) : answer.null("max_model_len");
+  answer.raw("tokens", ids_json(*ids));
+  if (!flag_of(body["return_token_strs"], false)) return answer.null("token_strs").take();
+  JsonWriter texts('[');
+  for (const TokenId id : *ids) texts.item_text((*model)->tokenizer->token_text(id));
+  answer.raw("token_strs", texts.take());
   return answer.take();
 }
 

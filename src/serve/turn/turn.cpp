@@ -126,7 +126,7 @@ void Turn::note(const ReplyEvent& event) {
   }
 }
 
-Task<> Turn::run(const Take& take, const Flush& flush, const TakeTokens& take_tokens) {
+Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   ReplyParser parser(start_.format, start_.options);
   StopFinder stops(settings_.sampling.stop);
   TokenPieces pieces(*model_);

@@ -71,7 +71,7 @@ class Turn {
   using Flush = std::function<Task<>()>;
   /// Asks the engine, reads its reply by its ids, and gives `take` the events; `flush` after each piece of the reply.
   /// Throws EngineFailure.
-  Task<> run(const Take& take, const Flush& flush, const TakeTokens& take_tokens = {});
+  Task<> run(const Take& take, const Flush& flush, TakeTokens take_tokens = {});
 
   /// Keeps the conversation with the reply for the next request. `call_ids` are those that the client was told for
   /// the calls for which the model wrote none. Returns what is kept; null: the conversation cannot go on from this
