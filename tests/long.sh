@@ -36,6 +36,7 @@ if [ -x build/python/venv/bin/python ]; then
   step build/python/venv/bin/python -B -W ignore bindings/python/tests/verifiers_oracle.py --download
 fi
 step python3 -B tests/serve/attacks_test.py $build/parlance --attacks 200
+step python3 -B tests/serve/more_clients.py $build/parlance
 step sh tests/serve/sanitized.sh
 step python3 -B tests/serve/real_model.py $build/parlance
 [ -z "$failed" ]

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace parlance {
@@ -90,7 +91,7 @@ struct Value {
     return v;
   }
 
-  /// The text of a string; "" for any other kind, and for a string that is a rope (kRope).
+  /// The text of a string; "" for any other kind, and for a string that is a rope (kRope): see whole_text().
   std::string_view text() const { return is_leaf() ? std::string_view(data, size) : std::string_view(); }
   /// The items of a list or tuple; none for any other kind.
   std::span<const Value> items() const;
@@ -123,6 +124,9 @@ struct Value {
   }
 };
 static_assert(sizeof(Value) == 16);
+
+/// The text of a string, also of a rope: passes make one of a content's parts, for instance. "" for any other kind.
+std::string whole_text(Value value);
 
 /// A member of a dict. If the dict came from JSON, the key is a string.
 struct DictEntry {

@@ -26,7 +26,8 @@ void give(DocumentBuilder& builder, Value value) {
   switch (value.kind) {
     case Kind::boolean: return builder.boolean(value.integer != 0);
     case Kind::real: return builder.real(value.real);
-    case Kind::string: return builder.known_string(value.text());
+    case Kind::string:
+      return builder.known_string(value.is_leaf() ? value.text() : std::string_view(whole_text(value)));
     case Kind::integer:
       return value.is_small_int() ? builder.integer(value.integer) : builder.integer(json_text(value));
     case Kind::dict: return give_members(builder, value);

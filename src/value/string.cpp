@@ -263,4 +263,10 @@ Value StringBuilder::finish(bool markup) {
   return rope_value(rt_.arena.make<Rope>(Rope{pieces_, count_, nullptr, nullptr}), size_, flags);
 }
 
+std::string whole_text(Value value) {
+  std::string text;
+  if (value.is_string()) for_each_piece(value, [&text](std::string_view piece) { text += piece; });
+  return text;
+}
+
 }  // namespace parlance

@@ -82,6 +82,22 @@ def clients_change_replies(gateway: Gateway, engine: Engine, checks: Checks) -> 
     checks.that(talk.keeps(asked), "a session whose reply the client has changed")
 
 
+def contents_in_parts(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """Texts in several parts, as coding agents send them: they count, and the session goes on behind them."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+
+    def parts(*texts: str) -> Any:
+        return [{"type": "text", "text": text} for text in texts]
+
+    talk = Talk(gateway, engine)
+    talk.keeps(talk.turn({"role": "system", "content": parts("Be short.", "Be kind.")}, {"role": "user", "content": parts("One", "or two?")}))
+    checks.that(talk.keeps(talk.turn(user("And?"))), "a session whose contents have parts")
+    other = Talk(gateway, engine)
+    other.turn({"role": "system", "content": parts("Be long.", "Be rude.")}, {"role": "user", "content": parts("Three", "or four?")})
+    asked = other.turn(user("And?"))
+    checks.that("Be rude." in engine.vocabulary.decode(asked.prompt), "another conversation with as many parts")
+
+
 def retries_and_branches(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """A client may ask again for the last reply, and go on from an earlier one."""
     engine.script = lambda asked: Reply(f"Number {len(engine.asked)}, {len(asked.prompt)}.<|im_end|>")
@@ -150,7 +166,7 @@ def by_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
 def main() -> int:
     checks = Checks()
     with Engine() as engine, Gateway(sys.argv[1], engine.url) as gateway:
-        for test in (fifty_turns, clients_change_replies, retries_and_branches, apart, breaks_are_explained, template_rewrites, by_name):
+        for test in (fifty_turns, clients_change_replies, contents_in_parts, retries_and_branches, apart, breaks_are_explained, template_rewrites, by_name):
             test(gateway, engine, checks)
     return checks.end()
 

@@ -326,7 +326,7 @@ nb::object to_python(Value value) {
   switch (value.kind) {
     case Kind::boolean: return nb::bool_(value.integer != 0);
     case Kind::real: return nb::float_(value.real);
-    case Kind::string: return text_to_python(value.text());
+    case Kind::string: return text_to_python(value.is_leaf() ? value.text() : std::string_view(whole_text(value)));
     case Kind::integer:
       if (value.is_small_int()) return nb::int_(value.integer);
       return nb::steal(PyLong_FromString(json_text(value).c_str(), nullptr, 10));

@@ -104,6 +104,17 @@ def test_reasoning_that_the_template_drops_is_not_kept_as_content(chatml_tokeniz
     assert caught.value.code == "history_rewritten"
 
 
+def test_a_branch_has_the_texts_of_contents_in_parts(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    parts = [{"type": "text", "text": "One"}, {"type": "text", "text": "or two?"}]
+    session = parlance.Session(parlance.Template.builtin("terminal-agent"), tokenizer, [{"role": "user", "content": parts}])
+    session.sampled(tokenizer.encode("Well"))
+    branch = session.branch()
+    more = [{"role": "user", "content": "And?"}]
+    assert branch.extend(more) == session.extend(more)
+    assert "One\nor two?" in tokenizer.decode(branch.prompt_ids()).decode()
+
+
 def test_a_branch_goes_on_by_itself_and_replays_nothing(chatml_tokenizer: str) -> None:
     class Counted:
         def __init__(self) -> None:

@@ -12,11 +12,11 @@ namespace {
 
 /// The text of a content that is a string or a list of parts of text; other parts as JSON.
 std::string text_of(Value content) {
-  if (content.is_string()) return std::string(content.text());
+  if (content.is_string()) return whole_text(content);
   std::string text;
   for (const Value& part : content.items()) {
     const Value said = part["text"];
-    text += said.is_string() ? std::string(said.text()) : json_text(part);
+    text += said.is_string() ? whole_text(said) : json_text(part);
   }
   return text;
 }
@@ -40,13 +40,13 @@ std::string said_by_assistant(Value message) {
   for (const Value& call : message["tool_calls"].items()) {
     const Value custom = call["custom"];
     if (!custom.is_undefined()) {
-      const std::string input = JsonWriter('{').text("input", custom["input"].text()).take();
+      const std::string input = JsonWriter('{').text("input", whole_text(custom["input"])).take();
       add_call(calls, custom["name"].text(), plain_arguments(input));
       continue;
     }
     const Value arguments = call["function"]["arguments"];
     add_call(calls, call["function"]["name"].text(),
-             arguments.is_string() ? plain_arguments(arguments.text()) : json_text(arguments));
+             arguments.is_string() ? plain_arguments(whole_text(arguments)) : json_text(arguments));
   }
   return said_by_assistant(text_of(message["content"]), calls.take());
 }
