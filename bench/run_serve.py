@@ -16,6 +16,7 @@ import pathlib
 import resource
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -69,12 +70,14 @@ def engine(build, *script):
     return running([binary("bench_serve_engine", build), "0", *script])
 
 
-def load(url, body, connections, seconds, stream=False):
+def load(url, body, connections, seconds, stream=False, most_errors=0):
     """wrk's figures: requests a second, errors, and the latencies of half and of 99 of 100 requests in microseconds."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", BENCH / "serve" / "load.lua", url, "--", body]
     out = subprocess.run([*map(str, command), *(["stream"] if stream else [])], capture_output=True, text=True, check=True).stdout
     figures = next(line.split() for line in out.splitlines() if line.startswith("figures"))
     count, elapsed, errors, half, most = (float(word) for word in figures[1:6])
+    if errors > most_errors:
+        sys.exit(f"{url} failed {errors:.0f} of {count:.0f} requests of {body}")
     return {"rate": count / elapsed, "errors": errors, "p50": half, "p99": most}
 
 

@@ -1,7 +1,7 @@
 // A stand-in for llama.cpp's server that answers at once: serve_engine PORT TOKENS [MILLISECONDS]
 //
 // Whatever is asked, POST /completion answers with a stream of TOKENS events of one id each, MILLISECONDS apart. It
-// shows what a gateway costs, since it costs nothing itself. Begin reading at answer.
+// shows what a gateway costs, since it costs nothing itself. Begin reading at serve_client.
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -46,6 +46,7 @@ std::string last_event(int tokens) {
 const std::string kHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 const std::string kHealth =
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}";
+const std::string kNothing = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
 
 Task<> answer(tcp::socket& socket, const Script& script) {
   const std::string end = chunk_of(last_event(script.tokens)) + "0\r\n\r\n";
@@ -88,10 +89,11 @@ Task<> serve_client(tcp::socket socket, const Script& script) {
                                 asio::use_awaitable);
     }
     buffer.erase(0, whole);
-    if (head.starts_with("GET"))
-      co_await asio::async_write(socket, asio::buffer(kHealth), asio::use_awaitable);
-    else
+    if (head.starts_with("POST /completion "))
       co_await answer(socket, script);
+    else  // it tells neither its context nor its tokens
+      co_await asio::async_write(socket, asio::buffer(head.starts_with("GET /health ") ? kHealth : kNothing),
+                                 asio::use_awaitable);
   }
 }
 

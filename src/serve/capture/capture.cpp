@@ -1,10 +1,9 @@
-// Writes records by threads of its own. Begin reading at Capture::in_pool.
+// Writes records by threads of its own. Begin reading at Capture::write.
 #include "serve/capture/capture.h"
 
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/prefer.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <latch>
+
+#include "serve/http/in_pool.h"
 
 namespace parlance::serve {
 
@@ -25,34 +24,16 @@ std::string Capture::append(const CaptureEntry& entry) {
   return done.error().message();
 }
 
-/// Does `work` in the pool, and goes on where the coroutine was.
-template <typename Work>
-Task<std::string> Capture::in_pool(Work work) {
-  auto start = [this, &work](auto&& handler) {
-    const std::unique_lock lock(mutex_);
-    ++waiting_;
-    auto back = asio::prefer(asio::get_associated_executor(handler), asio::execution::outstanding_work.tracked);
-    asio::post(pool_, [this, work = std::move(work), handler = std::move(handler), back]() mutable {
-      std::string result = work();
-      asio::post(back, [handler = std::move(handler), result = std::move(result)]() mutable {
-        std::move(handler)(std::move(result));
-      });
-      const std::unique_lock lock(mutex_);
-      --waiting_;
-      returned_.notify_all();
-    });
-  };
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(std::string)>(start, asio::use_awaitable);
-}
-
+/// Each thread of the pool comes to the latch when it has nothing else left to do.
 void Capture::wait() {
-  std::unique_lock lock(mutex_);
-  returned_.wait(lock, [this] { return waiting_ == 0; });
+  const auto all = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(kWriters));
+  for (std::size_t number = 0; number < kWriters; ++number) asio::post(pool_, [all] { all->arrive_and_wait(); });
+  all->wait();
 }
 
 Task<std::string> Capture::write(CaptureEntry entry) {
-  auto work = [this, entry = std::move(entry)] { return append(entry); };
-  return in_pool(std::move(work));
+  const auto work = [this, &entry] { return append(entry); };
+  co_return co_await in_pool(pool_, work);
 }
 
 void Capture::write_later(CaptureEntry entry) {
@@ -61,12 +42,12 @@ void Capture::write_later(CaptureEntry entry) {
 
 Task<std::string> Capture::check() {
   if (!fails_) co_return std::string();
-  auto work = [this] {
+  const auto work = [this] {
     const Result<void> done = files_->probe();
     if (done) fails_ = false;
     return done ? std::string() : done.error().message();
   };
-  co_return co_await in_pool(std::move(work));
+  co_return co_await in_pool(pool_, work);
 }
 
 }  // namespace parlance::serve

@@ -2,10 +2,8 @@
 #pragma once
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
-#include <condition_variable>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "serve/capture/files.h"
@@ -44,17 +42,12 @@ class Capture {
   std::uint64_t failures() const { return failures_; }
 
  private:
-  template <typename Work>
-  Task<std::string> in_pool(Work work);
   std::string append(const CaptureEntry& entry);
 
   std::unique_ptr<CaptureFiles> files_;
   const bool optional_;
   std::atomic<bool> fails_ = false;
   std::atomic<std::uint64_t> failures_ = 0;
-  std::mutex mutex_;  // of what follows
-  std::condition_variable returned_;
-  std::size_t waiting_ = 0;  ///< coroutines
   asio::thread_pool pool_;
 };
 

@@ -1,0 +1,41 @@
+// Work that takes long, or waits for a disk, in a pool of threads: a coroutine goes on behind it where it was.
+#pragma once
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "serve/http/task.h"
+
+namespace parlance::serve {
+
+/// What `work()` returns or throws, in a thread of the pool. It runs to its end, also when the client is gone: a
+/// coroutine that is spawned in the pool would be ended by an exception that nobody catches there. The pool must be
+/// joined before the coroutine's own executor goes.
+template <typename Work>
+Task<std::invoke_result_t<Work&>> in_pool(asio::thread_pool& pool, Work& work) {
+  std::optional<std::invoke_result_t<Work&>> made;
+  std::exception_ptr failed;
+  const auto start = [&](auto&& handler) {
+    auto back = asio::prefer(asio::get_associated_executor(handler), asio::execution::outstanding_work.tracked);
+    asio::post(pool, [&made, &failed, &work, back, handler = std::move(handler)]() mutable {
+      try {
+        made.emplace(work());
+      } catch (...) {
+        failed = std::current_exception();
+      }
+      asio::post(back, std::move(handler));
+    });
+  };
+  co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(start, asio::use_awaitable);
+  if (failed) std::rethrow_exception(failed);
+  co_return std::move(*made);
+}
+
+}  // namespace parlance::serve
