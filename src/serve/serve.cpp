@@ -5,7 +5,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
@@ -64,13 +63,13 @@ std::string url_of(const std::string& address, std::uint16_t port) {
 /// Ends the program's run: at the first signal requests that are under way are answered, at the second nothing is.
 class Ending {
  public:
-  Ending(asio::io_context& context, HttpServer& server, const Gateway& gateway, std::chrono::milliseconds grace)
-      : context_(context),
+  Ending(Loops& loops, HttpServer& server, const Gateway& gateway, std::chrono::milliseconds grace)
+      : loops_(loops),
         server_(server),
         gateway_(gateway),
         grace_(grace),
-        signals_(context, SIGTERM, SIGINT),
-        timer_(context) {
+        signals_(loops.first(), SIGTERM, SIGINT),
+        timer_(loops.first()) {
     wait();
   }
 
@@ -78,7 +77,7 @@ class Ending {
   void wait() {
     signals_.async_wait([this](const boost::system::error_code& failed, int) {
       if (failed) return;
-      if (drains_) return context_.stop();
+      if (drains_) return loops_.stop();
       drains_ = true;
       gateway_.log().say(LogLevel::warning, "draining");
       server_.drain();
@@ -88,14 +87,14 @@ class Ending {
     });
   }
   void look() {
-    if (server_.counts().open == 0 || std::chrono::steady_clock::now() > end_) return context_.stop();
+    if (server_.counts().open == 0 || std::chrono::steady_clock::now() > end_) return loops_.stop();
     timer_.expires_after(std::chrono::milliseconds(20));
     timer_.async_wait([this](const boost::system::error_code& failed) {
       if (!failed) look();
     });
   }
 
-  asio::io_context& context_;
+  Loops& loops_;
   HttpServer& server_;
   const Gateway& gateway_;
   const std::chrono::milliseconds grace_;
@@ -169,8 +168,8 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
     if (!files) return files.error();
     gateway.capture_to(std::make_unique<Capture>(std::move(*files), options.capture_optional));
   }
-  asio::io_context context(static_cast<int>(threads));  // what it runs refers to the gateway
-  HttpServer server(context, options.http,
+  Loops loops(threads);  // what they run refers to the gateway
+  HttpServer server(loops, options.http,
                     [&gateway](Exchange& exchange, unsigned refused) { return gateway.handle(exchange, refused); });
   gateway.watch(server);
   const Result<std::uint16_t> port = server.listen(options.address, options.port);
@@ -179,14 +178,11 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   gateway.log().say(LogLevel::warning, "listening", [&url](JsonWriter& line) { line.text("url", url); });
   if (options.listening) options.listening(url);
   for (const auto& model : gateway.models()) {
-    if (model->backend) asio::co_spawn(context, look_at_engine(gateway, *model), asio::detached);
+    if (model->backend) asio::co_spawn(loops.first(), look_at_engine(gateway, *model), asio::detached);
   }
-  Ending ending(context, server, gateway, options.drain);
-  std::vector<std::jthread> others;
-  for (unsigned number = 1; number < threads; ++number) others.emplace_back([&context] { context.run(); });
-  context.run();
-  others.clear();
-  gateway.workers().join();  // their work refers to coroutines of the context
+  Ending ending(loops, server, gateway, options.drain);
+  loops.run();
+  gateway.workers().join();  // their work refers to coroutines of the loops
   if (gateway.capture() != nullptr) gateway.capture()->wait();
   return {};
 }

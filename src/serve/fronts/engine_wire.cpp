@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "parlance/json.h"
+#include "serve/backends/ids_json.h"
 #include "serve/fronts/request_parts.h"
 
 namespace parlance::serve {
@@ -32,21 +32,6 @@ constexpr std::string_view kSameNames[] = {"n",
                                            "routed_experts_prompt_start"};
 
 bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
-
-std::string list_of(std::span<const TokenId> ids) {
-  constexpr std::size_t kLongest = 12;  // of an id with its comma
-  std::string out(ids.size() * kLongest + 2, '\0');
-  char* at = out.data();
-  *at++ = '[';
-  for (const TokenId id : ids) {
-    at = std::to_chars(at, at + kLongest, static_cast<std::uint32_t>(id)).ptr;
-    *at++ = ',';
-  }
-  if (!ids.empty()) --at;
-  *at++ = ']';
-  out.resize(static_cast<std::size_t>(at - out.data()));
-  return out;
-}
 
 /// The tokens that the request names, then those that end a reply of this model.
 std::vector<TokenId> stop_ids_of(const GenerateWire& wire) {
@@ -97,7 +82,7 @@ std::string sampling_params(const GenerateWire& wire) {
     for (const std::string& stop : wire.sampling.stop) stops.item_text(stop);
     out.raw("stop", stops.take());
   }
-  if (const std::vector<TokenId> ids = stop_ids_of(wire); !ids.empty()) out.raw("stop_token_ids", list_of(ids));
+  if (const std::vector<TokenId> ids = stop_ids_of(wire); !ids.empty()) out.raw("stop_token_ids", ids_json(ids));
   if (const std::optional<std::int64_t> logprobs = logprobs_asked(wire)) out.number("logprobs", *logprobs);
   // The reply is read by its control tokens, so that the engine must not drop them.
   const bool skips = wire.api == RenderedApi::completions && !request["skip_special_tokens"].is(Kind::boolean);
@@ -128,7 +113,7 @@ std::string generate_request(const GenerateWire& wire) {
   const bool streams = flag_of(request["stream"], false);
   const bool own = has_own_grammar(request);
   JsonWriter out('{');
-  out.text("request_id", wire.id).raw("token_ids", list_of(wire.ids));
+  out.text("request_id", wire.id).raw("token_ids", ids_json(wire.ids));
   write_or_null(out, "token_offsets", wire.offsets);
   out.null("features").raw("sampling_params", sampling_params(wire));
   copy(out, request, "model");

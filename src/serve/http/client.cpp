@@ -194,6 +194,7 @@ class Reply final : public HttpReply {
   Reply(std::shared_ptr<HttpClient::State> state, beast::tcp_stream&& stream)
       : state_(std::move(state)), stream_(std::move(stream)) {
     parser_.body_limit(boost::none);
+    buffer_.reserve(kPiece);  // bytes that are read at once
   }
   ~Reply() override {
     if (parser_.is_done() && parser_.keep_alive() && buffer_.size() == 0) state_->keep(stream_.socket());

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -10,7 +11,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -39,7 +39,7 @@ std::string_view HttpRequest::header(std::string_view name) const {
 
 namespace {
 
-/// A client's connection. All but `close_idle` belongs to its strand.
+/// A client's connection. It belongs to the thread of its loop.
 struct Connection {
   beast::tcp_stream stream;
   beast::flat_buffer buffer;
@@ -206,10 +206,9 @@ bool is_end(error_code failed) {
 }  // namespace
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
-  State(asio::io_context& in, HttpLimits most, HttpHandler answers)
-      : context(in), limits(most), handler(std::move(answers)) {}
+  State(Loops& in, HttpLimits most, HttpHandler answers) : loops(in), limits(most), handler(std::move(answers)) {}
 
-  asio::io_context& context;
+  Loops& loops;
   const HttpLimits limits;
   const HttpHandler handler;
   std::atomic<bool> draining = false;
@@ -227,8 +226,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   Task<> accept(std::shared_ptr<tcp::acceptor> acceptor) {
     while (acceptor->is_open()) {
       error_code failed;
-      tcp::socket socket = co_await acceptor->async_accept(asio::make_strand(context),
-                                                           asio::redirect_error(asio::use_awaitable, failed));
+      tcp::socket socket =
+          co_await acceptor->async_accept(loops.next(), asio::redirect_error(asio::use_awaitable, failed));
       if (failed == asio::error::operation_aborted || failed == asio::error::bad_descriptor) co_return;
       if (failed) {  // no file descriptor left, mostly: others will be given back
         asio::steady_timer pause(acceptor->get_executor(), std::chrono::milliseconds(50));
@@ -243,14 +242,14 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   void start(tcp::socket&& socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    const asio::any_io_executor strand = socket.get_executor();
+    const asio::any_io_executor loop = socket.get_executor();
     auto connection =
         std::make_shared<Connection>(Connection{beast::tcp_stream(std::move(socket)), {}, false, false, false});
     {
       const std::lock_guard lock(mutex);
       connections.insert(connection);
     }
-    asio::co_spawn(strand, live(connection), [self = shared_from_this(), connection](const std::exception_ptr&) {
+    asio::co_spawn(loop, live(connection), [self = shared_from_this(), connection](const std::exception_ptr&) {
       const std::lock_guard lock(self->mutex);
       self->connections.erase(connection);
     });
@@ -299,6 +298,14 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
   static constexpr unsigned kGone = 1;
   static constexpr std::size_t kFirstRead = 512;
+  static constexpr std::size_t kNextRead = std::size_t{8} << 10;
+  static constexpr std::size_t kMostRead = std::size_t{64} << 10;
+
+  /// Beast reads as many bytes at once as the buffer has room for, and doubles nothing.
+  static void make_room(beast::flat_buffer& buffer, const http::request_parser<http::string_body>& parser) {
+    const std::uint64_t rest = parser.content_length_remaining().value_or(kMostRead);
+    buffer.reserve(buffer.size() + std::clamp<std::uint64_t>(rest, kFirstRead, kMostRead));
+  }
 
   /// Reads a request. Returns 0, the status to refuse it with, or kGone.
   Task<unsigned> receive(Connection& connection, HttpAnswer& answer) {
@@ -315,6 +322,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     parser.header_limit(static_cast<std::uint32_t>(limits.header));
     parser.body_limit(limits.body);
     connection.stream.expires_after(limits.receive);
+    connection.buffer.reserve(kNextRead);
     co_await http::async_read_header(connection.stream, connection.buffer, parser, caught);
     if (!failed && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -322,6 +330,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     }
     if (!failed) {
       connection.stream.expires_after(limits.receive);
+      make_room(connection.buffer, parser);
       co_await http::async_read(connection.stream, connection.buffer, parser, caught);
     }
     if (failed && is_end(failed)) co_return kGone;
@@ -348,16 +357,20 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   }
 };
 
-HttpServer::HttpServer(asio::io_context& context, HttpLimits limits, HttpHandler handler)
-    : state_(std::make_shared<State>(context, limits, std::move(handler))) {}
+HttpServer::HttpServer(Loops& loops, HttpLimits limits, HttpHandler handler)
+    : state_(std::make_shared<State>(loops, limits, std::move(handler))) {}
 
-HttpServer::~HttpServer() { drain(); }
+HttpServer::~HttpServer() {
+  drain();
+  const std::lock_guard lock(state_->mutex);
+  state_->connections.clear();  // each goes with its loop, whose coroutine holds it too
+}
 
 Result<std::uint16_t> HttpServer::listen(const std::string& address, std::uint16_t port) {
   error_code failed;
   const auto ip = asio::ip::make_address(address, failed);
   if (failed) return Error(ErrorCode::usage, "'" + address + "' is no IP address").hint("127.0.0.1, ::1 or 0.0.0.0");
-  auto acceptor = std::make_shared<tcp::acceptor>(asio::make_strand(state_->context));
+  auto acceptor = std::make_shared<tcp::acceptor>(state_->loops.first());
   const tcp::endpoint endpoint(ip, port);
   acceptor->open(endpoint.protocol(), failed);
   if (!failed) acceptor->set_option(tcp::acceptor::reuse_address(true), failed);

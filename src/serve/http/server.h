@@ -1,6 +1,5 @@
 // HttpServer: accepts connections, reads requests within limits, and calls a handler for each.
 #pragma once
-#include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +9,7 @@
 #include "parlance/result.h"
 #include "serve/http/exchange.h"
 #include "serve/http/limits.h"
+#include "serve/http/loops.h"
 
 namespace parlance::serve {
 
@@ -28,7 +28,8 @@ struct HttpCounts {
 /// Threads: any.
 class HttpServer {
  public:
-  HttpServer(asio::io_context& context, HttpLimits limits, HttpHandler handler);
+  /// `loops` must live longer, and run no more when it ends.
+  HttpServer(Loops& loops, HttpLimits limits, HttpHandler handler);
   ~HttpServer();
 
   /// Accepts connections at an address ("127.0.0.1", "::1") and port; 0: any free one. Returns the port.
