@@ -5,6 +5,7 @@
 //     parlance::ReplyParser parser(format, {.prompt = std::move(*prompt)});
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "parlance/conversation.h"
 #include "parlance/render.h"
@@ -24,8 +25,8 @@ namespace parlance {
 Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
                                  const RenderOptions& options, const ReplyFormat& format);
 
-/// The same where the prompt was rendered already, with its spans, with these options.
+/// The same where the prompt was rendered already, with these options: `prompt` is its text.
 Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
-                                 const RenderOptions& options, const ReplyFormat& format, const Rendering& prompt);
+                                 const RenderOptions& options, const ReplyFormat& format, std::string_view prompt);
 
 }  // namespace parlance

@@ -133,6 +133,9 @@ class RequestReader {
   /// the template needs special tokens that are not known, this sets them to "" in the request. Fails with: value if
   /// the tools cannot be written as JSON; as derive() does.
   Result<ReplyStart> reply_to(ChatRequest& request, const RenderOptions& options = {}) const;
+  /// The same where the prompt was rendered already, with these options: `prompt` is its text.
+  Result<ReplyStart> reply_to(const Conversation& conversation, const RenderOptions& options,
+                              std::string_view prompt) const;
   /// How to read a reply whose prompt is not known. `variables` is an object with the request's variables; any other
   /// value means none.
   Result<ReplyStart> reply(Value variables = {}) const;
@@ -174,6 +177,7 @@ Result<GrammarOptions> grammar_options(std::string_view body, std::string_view n
 Result<GrammarOptions> grammar_options(const Conversation& conversation);
 /// The same for a request that was read, beginning where its prompt ends.
 Result<GrammarOptions> grammar_options(const ChatRequest& request, const ReplyStart& start);
+Result<GrammarOptions> grammar_options(const Conversation& conversation, const ReplyStart& start);
 /// Sets the tool choice by a word: auto, required (or any), none; any other word is the name of a tool.
 void choose_tool(GrammarOptions& options, std::string_view word);
 

@@ -64,11 +64,13 @@ struct UnknownText {
 ///     plain_added        false    added tokens that are not special (`special: false`, such as Gemma's <h1>) may come
 ///                                 from any text. Wrong for models whose markers are such tokens (<tool_call>)
 ///     add_special_tokens false    adds the tokens that the tokenizer itself puts around a text, unless they are there
+///     want_tokens        true     false: PromptTokens::tokens stays empty, which is quicker where only ids are needed
 struct TokenizeOptions {
   std::vector<std::string> trust;
   bool protect = true;
   bool plain_added = false;
   bool add_special_tokens = false;
+  bool want_tokens = true;
 };
 
 /// Fails with usage if `trust` has an invalid path: brackets that do not close, an empty name, an invalid number.
@@ -83,7 +85,7 @@ Result<void> check_trust(const Conversation& conversation, const std::vector<std
 /// A prompt as tokens.
 struct PromptTokens {
   std::vector<TokenId> ids;
-  std::vector<PromptToken> tokens;   ///< one for each id
+  std::vector<PromptToken> tokens;   ///< one for each id; none without TokenizeOptions::want_tokens
   std::vector<GuardedText> guarded;  ///< texts that could not become control tokens, in order
   std::vector<UnknownText> unknown;  ///< texts that became the unknown token, in order
   /// Tokens that the tokenizer itself would put in front, if the prompt does not begin with them. Add them, or set
@@ -95,7 +97,7 @@ struct PromptTokens {
   /// Notes for people: what `trust` changed, and control tokens that a combining mark after them would have hidden.
   std::vector<std::string> notes;
 
-  /// The token's id if training should learn it, else kIgnoredLabel; one for each token.
+  /// The token's id if training should learn it, else kIgnoredLabel; one for each of `tokens`.
   std::vector<TokenId> labels() const;
 };
 

@@ -2,6 +2,7 @@
 #include "parlance/reply_prompt.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "probe/turn_opening.h"
 #include "value/dict.h"
@@ -77,6 +78,17 @@ std::string tail_of(const Conversation& conversation, const Rendering& prompt, c
   return std::string(text.substr(at != text.npos ? at : std::max(stretch.header_end, stretch.begin)));
 }
 
+/// What a generation prompt adds, if it only adds.
+std::optional<std::string> added_text(const Template& chat_template, const Conversation& conversation,
+                                      const RenderOptions& options, std::string_view prompt) {
+  RenderOptions closed = options;
+  closed.want_spans = false;
+  closed.add_generation_prompt = false;
+  const Result<Rendering> without = chat_template.render(conversation, closed);
+  if (!without || without->text().size() >= prompt.size() || !prompt.starts_with(without->text())) return std::nullopt;
+  return std::string(prompt.substr(without->text().size()));
+}
+
 }  // namespace
 
 std::size_t turn_opening(std::string_view text, std::size_t begin, std::size_t header_end, const ReplyFormat& format) {
@@ -100,19 +112,15 @@ Result<std::string> reply_prompt(const Template& chat_template, const Conversati
   open.want_spans = true;
   const Result<Rendering> prompt = chat_template.render(conversation, open);
   if (!prompt) return prompt.error();
-  return reply_prompt(chat_template, conversation, options, format, *prompt);
+  const std::optional<std::string> added = added_text(chat_template, conversation, options, prompt->text());
+  return added ? *added : tail_of(conversation, *prompt, format);
 }
 
 Result<std::string> reply_prompt(const Template& chat_template, const Conversation& conversation,
-                                 const RenderOptions& options, const ReplyFormat& format, const Rendering& prompt) {
-  RenderOptions closed = options;
-  closed.want_spans = false;
-  closed.add_generation_prompt = false;
-  const Result<Rendering> without = chat_template.render(conversation, closed);
-  const std::string_view text = prompt.text();
-  if (without && without->text().size() < text.size() && text.starts_with(without->text()))
-    return std::string(text.substr(without->text().size()));
-  return tail_of(conversation, prompt, format);
+                                 const RenderOptions& options, const ReplyFormat& format, std::string_view prompt) {
+  if (std::optional<std::string> added = added_text(chat_template, conversation, options, prompt))
+    return std::move(*added);
+  return reply_prompt(chat_template, conversation, options, format);
 }
 
 }  // namespace parlance

@@ -33,7 +33,11 @@ Result<GrammarOptions> grammar_options(const Conversation& conversation) {
 }
 
 Result<GrammarOptions> grammar_options(const ChatRequest& request, const ReplyStart& start) {
-  Result<GrammarOptions> options = grammar_options(request.conversation);
+  return grammar_options(request.conversation, start);
+}
+
+Result<GrammarOptions> grammar_options(const Conversation& conversation, const ReplyStart& start) {
+  Result<GrammarOptions> options = grammar_options(conversation);
   if (options) options->prompt = start.options.prompt;
   return options;
 }

@@ -163,18 +163,36 @@ Result<std::vector<KindRange>> RequestReader::reply_kinds(const Conversation& co
 
 Result<ReplyStart> RequestReader::reply(Value variables) const { return inside().format_for(variables); }
 
-Result<ReplyStart> RequestReader::reply_to(ChatRequest& request, const RenderOptions& options) const {
-  Conversation& conversation = request.conversation;
-  Result<ReplyStart> begun = inside().format_for(conversation.variables());
-  if (!begun) return begun;
-  ReplyStart start = std::move(*begun);
-  if (!inside().options.read.reasoning_effort.empty()) start.notes = effort_notes(conversation);
+/// All but where the reply begins.
+Result<ReplyStart> RequestReader::State::start_of(const Conversation& conversation) {
+  Result<ReplyStart> start = format_for(conversation.variables());
+  if (!start) return start;
+  if (!options.read.reasoning_effort.empty()) start->notes = effort_notes(conversation);
   Result<ReplyTools> tools = tools_of(conversation);
   if (!tools) return tools.error();
-  start.options.tools = std::move(*tools);
-  start.options.ends = ends_of(conversation);
-  start.options.check_calls = !has_other_tools(conversation);  // which of them are called how, nobody knows
-  if (!inside().has_template()) return start;
+  start->options.tools = std::move(*tools);
+  start->options.ends = ends_of(conversation);
+  start->options.check_calls = !has_other_tools(conversation);  // which of them are called how, nobody knows
+  return start;
+}
+
+Result<ReplyStart> RequestReader::reply_to(const Conversation& conversation, const RenderOptions& options,
+                                           std::string_view prompt) const {
+  Result<ReplyStart> start = inside().start_of(conversation);
+  if (!start) return start;
+  const Result<Template>& chosen = template_for(conversation);
+  if (!chosen) return chosen.error();
+  Result<std::string> end = reply_prompt(*chosen, conversation, options, start->format.source(), prompt);
+  if (!end) return end.error();
+  start->options.prompt = std::move(*end);
+  return start;
+}
+
+Result<ReplyStart> RequestReader::reply_to(ChatRequest& request, const RenderOptions& options) const {
+  Conversation& conversation = request.conversation;
+  Result<ReplyStart> begun = inside().start_of(conversation);
+  if (!begun || !inside().has_template()) return begun;
+  ReplyStart start = std::move(*begun);
   Result<std::string> prompt = inside().prompt_of(start.format.source(), conversation, options);
   if (prompt) {
     start.options.prompt = std::move(*prompt);

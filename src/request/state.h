@@ -23,6 +23,8 @@ struct RequestReader::State {
   Result<void> complete(ChatRequest& request, const Result<void>& read);
   /// How a reply is written whose request has these variables.
   Result<ReplyStart> format_for(Value variables);
+  /// How the reply to this conversation is read, but for where it begins.
+  Result<ReplyStart> start_of(const Conversation& conversation);
   /// What reads the turns of prompts whose replies have this format.
   std::shared_ptr<const PromptKinds> kinds_for(const CompiledReplyFormat& format, std::vector<std::string> ends);
   /// What the prompt of a request ends with.

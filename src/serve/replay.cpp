@@ -25,7 +25,7 @@ class Recorded final : public Backend {
   Task<EngineInfo> ask() override { co_return EngineInfo(); }
   Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view) override { co_return std::nullopt; }
   Task<GenerationEnd> generate(const Generation&, const TokenSink& sink) override {
-    co_await sink(tokens_);
+    co_await sink(tokens_, true);
     co_return GenerationEnd{.length = length_};
   }
 

@@ -6,6 +6,7 @@
 
 #include "conversation/conversation.h"
 #include "tokens/difference.h"
+#include "tokens/encoded_prompt.h"
 #include "tokens/grown_prompt.h"
 #include "tokens/tail.h"
 #include "tokens/tokenizer/control_ids.h"
@@ -79,7 +80,7 @@ struct Session::State {
   Anchor anchor;
   Landmarks landmarks;  ///< the last tokens of the prompt that was accepted last
   Workspace workspace;
-  Rendering rendering;    ///< the first prompt, and one that is rendered as a whole once more
+  Rendering rendering;    ///< a prompt that was rendered as a whole once more
   bool is_whole = false;  ///< the last prompt is that one
   std::optional<PrefixDifference> difference;
 };
@@ -89,23 +90,26 @@ Result<void> Session::State::begin() {
   if (!paths) return paths.error();
   if (Result<void> fits = check_extendable(tokenizer, options.tokenize); !fits) return fits;
   trusted = std::move(*paths);
-  if (Result<void> done = chat_template.render(chat, options.render, workspace, rendering); !done) return done.error();
-  const Result<PromptTokens> tokens = tokenize(rendering, chat, tokenizer, options.tokenize);
-  if (!tokens) return tokens.error();
-  ids = tokens->ids;
-  guarded = tokens->guarded;
+  const Result<Rendering> first = chat_template.render(chat, options.render);
+  if (!first) return first.error();
+  Result<EncodedPrompt> encoded = encode_prompt(*first, chat, tokenizer, options.tokenize);
+  if (!encoded) return encoded.error();
+  PromptTokens& told = encoded->told;
+  ids = std::move(told.ids);
+  if (options.tokenize.add_special_tokens) {
+    ids.insert(ids.begin(), told.missing_before.begin(), told.missing_before.end());
+    start.token = told.missing_before.size();
+  }
+  guarded = std::move(told.guarded);
   sampled_from = ids.size();
   known_messages = message_count(chat);
-  prompt.accept_whole(rendering.text());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const PromptToken& token = tokens->tokens[i];
-    const bool was_added = token.control && token.bytes.begin == token.bytes.end;
-    if (was_added && i == start.token) start.token = i + 1;
-  }
+  prompt.accept_whole(first->text());
   anchor = start;
-  for (std::size_t i = start.token; i < ids.size(); ++i) {
-    const bool is_anchor = tokens->tokens[i].control && begins_run(tokenizer.facts(), ids[i]);
-    if (is_anchor) anchor = {i, tokens->tokens[i].bytes.begin};
+  const std::size_t before = ids.size() - encoded->tokens.size();
+  for (std::size_t i = 0; i < encoded->tokens.size(); ++i) {
+    const EncodedToken& token = encoded->tokens[i];
+    const bool is_anchor = encoded->control.is_control(token) && begins_run(tokenizer.facts(), token.id);
+    if (is_anchor) anchor = {before + i, token.bytes.begin};
   }
   return {};
 }

@@ -59,20 +59,17 @@ class Ranges {
 
 void fill_tokens(const Rendering& rendering, const ControlIds& control, const std::vector<EncodedToken>& encoded,
                  PromptTokens& into) {
-  into.ids.resize(encoded.size());
-  into.tokens.resize(encoded.size());
+  into.tokens.reserve(encoded.size());
   MainSpans spans(rendering.spans());
   Ranges assistant(rendering.assistant());
-  for (std::size_t i = 0; i < encoded.size(); ++i) {
-    const EncodedToken& token = encoded[i];
+  for (const EncodedToken& token : encoded) {
     const Span* span = spans.of(token.bytes);
-    into.ids[i] = token.id;
-    into.tokens[i] = {.id = token.id,
-                      .bytes = token.bytes,
-                      .origin = span == nullptr ? Origin::computed : span->origin,
-                      .control = control.is_control(token),
-                      .trained = assistant.touch(token.bytes),
-                      .message = span == nullptr ? -1 : span->message};
+    into.tokens.push_back({.id = token.id,
+                           .bytes = token.bytes,
+                           .origin = span == nullptr ? Origin::computed : span->origin,
+                           .control = control.is_control(token),
+                           .trained = assistant.touch(token.bytes),
+                           .message = span == nullptr ? -1 : span->message});
   }
 }
 

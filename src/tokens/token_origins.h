@@ -7,7 +7,7 @@
 
 namespace parlance {
 
-/// Fills ids and tokens. One pass over spans, ranges and tokens, which are all in order.
+/// Fills `tokens`. One pass over spans, ranges and tokens, which are all in order.
 void fill_tokens(const Rendering& rendering, const ControlIds& control, const std::vector<EncodedToken>& encoded,
                  PromptTokens& into);
 

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "conversation/conversation.h"
 #include "parlance/tokens.h"
+#include "tokens/encoded_prompt.h"
 #include "tokens/span_cursor.h"
 #include "tokens/token_origins.h"
 #include "tokens/tokenizer/control_ids.h"
@@ -28,11 +29,11 @@ std::string describe_trust(const Conversation& conversation, const TrustedPath& 
 
 /// Says for each trusted path how many control tokens came out of it.
 void note_trust(const Rendering& rendering, const Conversation& conversation, const std::vector<TrustedPath>& paths,
-                PromptTokens& into) {
+                EncodedPrompt& into) {
   std::vector<std::size_t> counts(paths.size());
   SpanCursor cursor(rendering.spans());
-  for (const PromptToken& token : into.tokens) {
-    if (!token.control) continue;
+  for (const EncodedToken& token : into.tokens) {
+    if (!into.control.is_control(token)) continue;
     std::vector<std::string> origins;
     for (const Span& span : cursor.of(token.bytes)) {
       if (span.origin == Origin::input || span.origin == Origin::derived)
@@ -44,7 +45,7 @@ void note_trust(const Rendering& rendering, const Conversation& conversation, co
     }
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    into.notes.push_back(describe_trust(conversation, paths[i], counts[i]));
+    into.told.notes.push_back(describe_trust(conversation, paths[i], counts[i]));
   }
 }
 
@@ -99,7 +100,7 @@ void note_undone(const Rendering& rendering, const Conversation& conversation, c
 /// Marks like <|im_start|> in the template's text, and special-token variables, for which no control token stands.
 class PlainMarks {
  public:
-  PlainMarks(const Rendering& rendering, PromptTokens& into) : text_(rendering.text()), into_(into) {
+  PlainMarks(const Rendering& rendering, EncodedPrompt& into) : text_(rendering.text()), into_(into) {
     for (const Span& span : rendering.spans()) {
       if (span.control && span.origin == Origin::literal) look_into(span);
     }
@@ -121,29 +122,29 @@ class PlainMarks {
   }
   void look_at(std::uint32_t begin, std::string_view mark) {
     constexpr std::size_t kLongest = 64, kMost = 8;
-    std::vector<std::string>& found = into_.plain_marks;
+    std::vector<std::string>& found = into_.told.plain_marks;
     if (mark.size() > kLongest || mark.find_first_of(" \n") != mark.npos || found.size() == kMost) return;
     while (at_ < into_.tokens.size() && into_.tokens[at_].bytes.end <= begin) ++at_;
     const std::uint32_t end = begin + static_cast<std::uint32_t>(mark.size());
     for (std::size_t i = at_; i < into_.tokens.size() && into_.tokens[i].bytes.begin < end; ++i) {
-      if (into_.tokens[i].control) return;
+      if (into_.control.is_control(into_.tokens[i])) return;
     }
     if (std::find(found.begin(), found.end(), mark) == found.end()) found.emplace_back(mark);
   }
 
   std::string_view text_;
-  PromptTokens& into_;
+  EncodedPrompt& into_;
   std::size_t at_ = 0;
 };
 
-void add_special(const TokenizerFacts& facts, PromptTokens& into) {
+/// `end`: of the prompt's last token.
+void add_special(const TokenizerFacts& facts, std::uint32_t end, bool want_tokens, PromptTokens& into) {
   const auto made = [](TokenId id, std::uint32_t at) {
     return PromptToken{.id = id, .bytes = {at, at}, .origin = Origin::computed, .control = true};
   };
   std::vector<PromptToken> before;
   for (TokenId id : into.missing_before) before.push_back(made(id, 0));
-  const std::uint32_t end = into.tokens.empty() ? 0 : into.tokens.back().bytes.end;
-  into.tokens.insert(into.tokens.begin(), before.begin(), before.end());
+  if (want_tokens) into.tokens.insert(into.tokens.begin(), before.begin(), before.end());
   into.ids.insert(into.ids.begin(), into.missing_before.begin(), into.missing_before.end());
   into.missing_before.clear();
   const std::vector<TokenId>& after = facts.puts_after;
@@ -151,7 +152,7 @@ void add_special(const TokenizerFacts& facts, PromptTokens& into) {
   if (there) return;
   for (TokenId id : after) {
     into.ids.push_back(id);
-    into.tokens.push_back(made(id, end));
+    if (want_tokens) into.tokens.push_back(made(id, end));
   }
 }
 
@@ -192,27 +193,40 @@ Result<void> check_trust(const Conversation& conversation, const std::vector<std
   return {};
 }
 
-Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
-                              const TokenizeOptions& options) {
+Result<EncodedPrompt> encode_prompt(const Rendering& rendering, const Conversation& conversation,
+                                    const Tokenizer& tokenizer, const TokenizeOptions& options) {
   if (rendering.spans().empty() && !rendering.text().empty()) {
     return Error(ErrorCode::usage, "tokens need the rendering's spans: RenderOptions::want_spans");
   }
   if (rendering.text().size() >= kMaxPrompt) return Error(ErrorCode::limit_memory, "a prompt of 2 GiB or more");
   const Result<std::vector<TrustedPath>> paths = parse_trusted_paths(options.trust);
   if (!paths) return paths.error();
-  const TrustRule rule(conversation, tokenizer.facts(), *paths);
-  const Result<GuardedEncoding> encoding = encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
+  const TokenizerFacts& facts = tokenizer.facts();
+  const TrustRule rule(conversation, facts, *paths);
+  Result<GuardedEncoding> encoding = encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
   if (!encoding) return utf8::is_valid(rendering.text(), false) ? encoding.error() : lone_surrogate();
-  PromptTokens tokens;
-  fill_tokens(rendering, ControlIds(tokenizer.facts(), options.plain_added), encoding->tokens, tokens);
-  fill_guarded(rendering, conversation, rule, encoding->forged, tokens);
-  note_undone(rendering, conversation, rule, tokenizer, encoding->undone, tokens);
-  fill_unknown(rendering, conversation, tokenizer.facts(), encoding->tokens, tokens);
-  PlainMarks(rendering, tokens);
-  tokens.missing_before = missing_before(tokenizer.facts(), tokens.ids);
-  if (options.add_special_tokens) add_special(tokenizer.facts(), tokens);
-  if (!paths->empty()) note_trust(rendering, conversation, *paths, tokens);
-  return tokens;
+  EncodedPrompt made{std::move(encoding->tokens), ControlIds(facts, options.plain_added), {}};
+  PromptTokens& told = made.told;
+  told.ids.reserve(made.tokens.size());
+  for (const EncodedToken& token : made.tokens) told.ids.push_back(token.id);
+  fill_guarded(rendering, conversation, rule, encoding->forged, told);
+  note_undone(rendering, conversation, rule, tokenizer, encoding->undone, told);
+  fill_unknown(rendering, conversation, facts, made.tokens, told);
+  PlainMarks(rendering, made);
+  told.missing_before = missing_before(facts, told.ids);
+  if (!paths->empty()) note_trust(rendering, conversation, *paths, made);
+  return made;
+}
+
+Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
+                              const TokenizeOptions& options) {
+  Result<EncodedPrompt> encoded = encode_prompt(rendering, conversation, tokenizer, options);
+  if (!encoded) return encoded.error();
+  PromptTokens& told = encoded->told;
+  if (options.want_tokens) fill_tokens(rendering, encoded->control, encoded->tokens, told);
+  const std::uint32_t end = encoded->tokens.empty() ? 0 : encoded->tokens.back().bytes.end;
+  if (options.add_special_tokens) add_special(tokenizer.facts(), end, options.want_tokens, told);
+  return std::move(told);
 }
 
 }  // namespace parlance

@@ -71,8 +71,9 @@ struct GenerationEnd {
   std::int64_t sampled_tokens = 0;
 };
 
-/// Takes tokens as they come. false: the reply is at its end, whatever the engine would sample yet.
-using TokenSink = std::function<Task<bool>(std::span<const SampledToken>)>;
+/// Takes tokens as they come; `is_last`: the engine has said that these are the last. Returns false where the reply is
+/// at its end, whatever the engine would sample yet.
+using TokenSink = std::function<Task<bool>(std::span<const SampledToken>, bool is_last)>;
 
 /// Threads: any; each generation is one coroutine.
 class Backend {

@@ -21,7 +21,7 @@ Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const Tok
     }
     tokens.clear();
     for (const Value event : stream.events()) events->read(event, tokens);
-    if (!tokens.empty() && !co_await sink(tokens)) co_return events->end();
+    if (!tokens.empty() && !co_await sink(tokens, events->finished())) co_return events->end();
   }
   if (events->finished()) co_return events->end();
   throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");

@@ -222,6 +222,7 @@ Task<> answer_stream(Call& call, Chat& chat) {
       co_await call.exchange.end();
       co_return;
     }
+    if (call.gateway.capture() != nullptr) co_await flush();  // before the disk is waited for
     answer.writer.finish(send, outcome_of(turn));
     co_await finish(call, chat, answer);
   }

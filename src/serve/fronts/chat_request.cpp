@@ -108,11 +108,18 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (chat.loads) return {};
   const std::optional<unsigned> logprobs = logprobs_of(body);
   chat.logprobs = logprobs.has_value();
-  Result<Turn> turn = Turn::plan(chat.model, store, std::move(*request),
-                                 {.sampling = std::move(*sampling),
-                                  .hints = std::move(hints),
-                                  .new_session = random_id("session-"),
-                                  .logprobs = logprobs});
+  const TurnSettings settings{.sampling = std::move(*sampling),
+                              .hints = std::move(hints),
+                              .new_session = random_id("session-"),
+                              .logprobs = logprobs};
+  Result<Turn> turn = Turn::plan(chat.model, store, std::move(*request), settings);
+  if (!turn && turn.error().code() == ErrorCode::undefined) {  // of a special token, mostly, that nobody told
+    request = read_conversation(store, chat.model, body, text, settings.hints);
+    if (!request) return request.error();
+    if (const Result<ReplyStart> set = chat.model.reader.reply_to(*request, chat.model.render); !set)
+      return set.error();
+    turn = Turn::plan(chat.model, store, std::move(*request), settings);
+  }
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
   while (static_cast<std::int64_t>(chat.turns.size()) < *choices)

@@ -125,7 +125,7 @@ Task<CompletionText> complete_once(const Completion& asked, const std::vector<To
   CompletionText made;
   Characters characters;
   StopTexts stops(asked.sampling.stop);
-  const TokenSink sink = [&](std::span<const SampledToken> tokens) -> Task<bool> {
+  const TokenSink sink = [&](std::span<const SampledToken> tokens, bool) -> Task<bool> {
     std::string piece;
     for (const SampledToken& token : tokens) {
       ++made.sampled;

@@ -42,7 +42,8 @@ Result<void> check_texts(const Conversation& conversation) {
   return {};
 }
 
-Result<Prepared> prepare(const ServedModel& model, const std::string& body, const RenderOptions& options) {
+Result<Prepared> prepare(const ServedModel& model, const std::string& body, const RenderOptions& options,
+                         bool want_offsets) {
   Prepared made;
   if (Result<void> read = model.reader.read_into(made.request, body, "the request"); !read) return read.error();
   const Conversation& conversation = made.request.conversation;
@@ -50,7 +51,9 @@ Result<Prepared> prepare(const ServedModel& model, const std::string& body, cons
   Result<Rendering> rendering = model.reader.render(made.request, options);
   if (!rendering) return rendering.error();
   made.rendering = std::move(*rendering);
-  Result<PromptTokens> tokens = tokenize(made.rendering, conversation, *model.tokenizer, model.tokenize);
+  TokenizeOptions tokenizing = model.tokenize;
+  tokenizing.want_tokens = want_offsets;
+  Result<PromptTokens> tokens = tokenize(made.rendering, conversation, *model.tokenizer, tokenizing);
   if (!tokens) return tokens.error();
   made.tokens = std::move(*tokens);
   if (made.tokens.ids.empty()) return Error(ErrorCode::conversation, "the prompt is empty");
@@ -67,7 +70,8 @@ Result<std::shared_ptr<const std::string>> grammar_of(const ServedModel& model, 
   if (!start) return start.error();
   const Result<Template>& chosen = model.reader.template_for(conversation);
   if (!chosen) return chosen.error();
-  Result<std::string> prompt = reply_prompt(*chosen, conversation, options, start->format.source(), prepared.rendering);
+  Result<std::string> prompt =
+      reply_prompt(*chosen, conversation, options, start->format.source(), prepared.rendering.text());
   if (!prompt) return prompt.error();
   asked.prompt = std::move(*prompt);
   return grammar_in(model, std::move(asked), has_calls, *start, GrammarSyntax::structural_tag);
@@ -133,14 +137,14 @@ Result<std::string> render_chat(Call& call, RenderedApi api) {
   const Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
   const RenderOptions options = (*model)->render_now();
-  const Result<Prepared> prepared = prepare(**model, http.body, options);
+  const bool wants_offsets = flag_of(body["return_token_offsets"], false);
+  const Result<Prepared> prepared = prepare(**model, http.body, options, wants_offsets);
   if (!prepared) return prepared.error();
   const Result<GrammarOptions> asked = grammar_options(prepared->request.conversation);
   if (!asked) return asked.error();
   const auto grammar = grammar_of(**model, *prepared, *asked, options);
   if (!grammar) return grammar.error();
   const std::string context = parse_context(prepared->request.conversation, body, *asked);
-  const bool wants_offsets = flag_of(body["return_token_offsets"], false);
   const std::string offsets =
       wants_offsets ? offsets_of(prepared->rendering.text(), prepared->tokens.tokens) : std::string();
   const std::string given(body["request_id"].text());

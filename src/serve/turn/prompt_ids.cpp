@@ -8,7 +8,9 @@ Result<std::vector<TokenId>> prompt_ids(const ServedModel& model, std::string_vi
   if (!request) return request.error();
   const Result<Rendering> prompt = model.reader.render(*request, model.render_now());
   if (!prompt) return prompt.error();
-  Result<PromptTokens> tokens = tokenize(*prompt, request->conversation, *model.tokenizer, model.tokenize);
+  TokenizeOptions options = model.tokenize;
+  options.want_tokens = false;
+  Result<PromptTokens> tokens = tokenize(*prompt, request->conversation, *model.tokenizer, options);
   if (!tokens) return tokens.error();
   return std::move(tokens->ids);
 }

@@ -29,21 +29,21 @@ Result<GrammarText> content_grammar_in(const ServedModel& model, GrammarOptions 
 
 namespace {
 
-Result<GrammarText> grammar_for(const ServedModel& model, const ChatRequest& request, const ReplyStart& start) {
+Result<GrammarText> grammar_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start) {
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
   if (!syntax) return GrammarText();
-  Result<GrammarOptions> wanted = grammar_options(request, start);
+  Result<GrammarOptions> wanted = grammar_options(conversation, start);
   if (!wanted) return wanted.error();
-  return grammar_in(model, std::move(*wanted), !request.conversation.tools().items().empty(), start, *syntax);
+  return grammar_in(model, std::move(*wanted), !conversation.tools().items().empty(), start, *syntax);
 }
 
 /// The schema of a reply that is to be JSON and no more, for an engine that takes only that.
-Result<std::string> schema_for(const ServedModel& model, const ChatRequest& request, const ReplyStart& start) {
+Result<std::string> schema_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start) {
   const BackendFacts& facts = model.backend->facts();
   if (facts.grammar || !facts.takes_schema) return std::string();
-  const Result<GrammarOptions> wanted = grammar_options(request, start);
+  const Result<GrammarOptions> wanted = grammar_options(conversation, start);
   if (!wanted) return wanted.error();
-  const bool calls = !request.conversation.tools().items().empty() && wanted->choice != ToolChoice::none;
+  const bool calls = !conversation.tools().items().empty() && wanted->choice != ToolChoice::none;
   if (calls) return std::string();
   if (wanted->response.kind == ResponseFormat::Kind::json_object) return std::string(R"({"type": "object"})");
   return wanted->response.kind == ResponseFormat::Kind::json_schema ? wanted->response.schema : std::string();
@@ -71,14 +71,17 @@ void TokenPieces::feed(std::string_view bytes, ReplyParser& parser, ReplySink si
 }
 
 Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatRequest request, TurnSettings settings) {
-  Result<ReplyStart> start = model.reader.reply_to(request, model.render);
-  if (!start) return start.error();
-  Result<std::shared_ptr<const std::string>> grammar = grammar_for(model, request, *start);
-  if (!grammar) return grammar.error();
-  Result<std::string> schema = schema_for(model, request, *start);
-  if (!schema) return schema.error();
   Result<PreparedPrompt> prompt = prepare_prompt(model, store, request, settings.hints, settings.new_session);
   if (!prompt) return prompt.error();
+  const Session& session = prompt->session;
+  RenderOptions render = model.render;
+  render.now = prompt->now;
+  Result<ReplyStart> start = model.reader.reply_to(session.conversation(), render, session.text());
+  if (!start) return start.error();
+  Result<std::shared_ptr<const std::string>> grammar = grammar_for(model, session.conversation(), *start);
+  if (!grammar) return grammar.error();
+  Result<std::string> schema = schema_for(model, session.conversation(), *start);
+  if (!schema) return schema.error();
   Turn made(model, std::move(*start), std::move(*prompt), std::move(settings));
   made.grammar_ = std::move(*grammar);
   made.schema_ = std::move(*schema);
@@ -136,7 +139,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
     note(event);
     stops.add(event, passed);
   };
-  const TokenSink sink = [&](std::span<const SampledToken> tokens) -> Task<bool> {
+  const TokenSink sink = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
     if (times_.first_token.count() == 0) times_.first_token = std::chrono::steady_clock::now() - begun;
     // An engine need not know what ends a reply of this format. What it samples behind that is none of the reply.
     bool is_past = false;
@@ -153,7 +156,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
       pieces.add(token, parser, read);
       if (last_kind_ == ReplyEvent::Kind::reasoning) ++reasoning_tokens_;
     }
-    co_await flush();
+    if (!is_last) co_await flush();
     co_return !is_past && !stops.found();
   };
   const Generation asked = generation();

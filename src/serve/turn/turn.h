@@ -69,7 +69,8 @@ class Turn {
   using Take = std::function<void(const ReplyEvent&)>;
   using TakeTokens = std::function<void(std::span<const SampledToken>)>;
   using Flush = std::function<Task<>()>;
-  /// Asks the engine, reads its reply by its ids, and gives `take` the events; `flush` after each piece of the reply.
+  /// Asks the engine, reads its reply by its ids, and gives `take` the events; `flush` after each piece of the reply
+  /// but the last, behind which the end follows at once.
   /// Throws EngineFailure.
   Task<> run(const Take& take, const Flush& flush, TakeTokens take_tokens = {});
 
