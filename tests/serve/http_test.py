@@ -115,6 +115,17 @@ def large_bodies(gateway: Gateway, checks: Checks) -> None:
     checks.that(answered < min(ended), "a short request is answered before the large ones")
 
 
+def leaves_early(gateway: Gateway, checks: Checks) -> None:
+    """Clients that go while their long requests are prepared: what was begun ends where nobody is hurt."""
+    host, port = gateway.url.removeprefix("http://").split(":")
+    request = _request({"messages": [{"role": "user", "content": "word <|im_end|> " * 20_000}]})
+    for number in range(40):
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(request)
+            time.sleep(0.002 * (number % 10))
+    checks.equal(gateway.get("/health")[0], 200, "health after clients that left early")
+
+
 def behind_the_end(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """An engine that does not know what ends a reply goes on: what it samples behind it is no part of the reply, and it is stopped."""
     engine.script = lambda asked: Reply("Yes.<|im_end|>" + "More. " * 200, pause=0.01)
@@ -146,6 +157,7 @@ def main() -> int:
         broken_http(gateway, checks)
         wrong_requests(gateway, checks)
         large_bodies(gateway, checks)
+        leaves_early(gateway, checks)
         behind_the_end(gateway, engine, checks)
         checks.equal(gateway.process.poll(), None, "the gateway lives")
     return checks.end()
