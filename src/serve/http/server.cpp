@@ -190,15 +190,33 @@ Task<> client_gone(tcp::socket& socket) {
   co_await never.async_wait(asio::redirect_error(asio::use_awaitable, failed));
 }
 
+/// Ends what the socket does after some time. A stream's own deadline would close it, and nobody could be answered.
+class Deadline {
+ public:
+  Deadline(tcp::socket& socket, std::chrono::milliseconds after) : timer_(socket.get_executor(), after) {
+    timer_.async_wait([wanted = wanted_, &socket](error_code ended) {
+      if (ended || !*wanted) return;
+      socket.cancel(ended);
+    });
+  }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  ~Deadline() { *wanted_ = false; }
+
+ private:
+  std::shared_ptr<bool> wanted_ = std::make_shared<bool>(true);
+  asio::steady_timer timer_;
+};
+
 unsigned status_of(error_code failed) {
   if (failed == http::error::body_limit) return 413;
   if (failed == http::error::header_limit) return 431;
-  if (failed == beast::error::timeout) return 408;
-  return 400;
+  return failed == asio::error::operation_aborted ? 408 : 400;
 }
 
 /// Did the client leave, without anything that could be answered?
 bool is_end(error_code failed) {
+  if (failed == asio::error::operation_aborted) return false;  // our own deadline has passed
   return failed == http::error::end_of_stream || failed == http::error::partial_message ||
          failed.category() == asio::error::get_system_category() || failed == asio::error::eof;
 }
@@ -296,15 +314,35 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     co_return goes_on;
   }
 
+  using Parser = http::request_parser<http::string_body>;
   static constexpr unsigned kGone = 1;
   static constexpr std::size_t kFirstRead = 512;
   static constexpr std::size_t kNextRead = std::size_t{8} << 10;
   static constexpr std::size_t kMostRead = std::size_t{64} << 10;
 
   /// Beast reads as many bytes at once as the buffer has room for, and doubles nothing.
-  static void make_room(beast::flat_buffer& buffer, const http::request_parser<http::string_body>& parser) {
+  static void make_room(beast::flat_buffer& buffer, const Parser& parser) {
     const std::uint64_t rest = parser.content_length_remaining().value_or(kMostRead);
     buffer.reserve(buffer.size() + std::clamp<std::uint64_t>(rest, kFirstRead, kMostRead));
+  }
+
+  Task<error_code> read_header(Connection& connection, Parser& parser) {
+    error_code failed;
+    const Deadline deadline(connection.stream.socket(), limits.receive);
+    connection.stream.expires_never();
+    connection.buffer.reserve(kNextRead);
+    co_await http::async_read_header(connection.stream, connection.buffer, parser,
+                                     asio::redirect_error(asio::use_awaitable, failed));
+    co_return failed;
+  }
+
+  Task<error_code> read_body(Connection& connection, Parser& parser) {
+    error_code failed;
+    const Deadline deadline(connection.stream.socket(), limits.receive);
+    make_room(connection.buffer, parser);
+    co_await http::async_read(connection.stream, connection.buffer, parser,
+                              asio::redirect_error(asio::use_awaitable, failed));
+    co_return failed;
   }
 
   /// Reads a request. Returns 0, the status to refuse it with, or kGone.
@@ -318,21 +356,15 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
       if (failed) co_return kGone;
       connection.buffer.commit(got);
     }
-    http::request_parser<http::string_body> parser;
+    Parser parser;
     parser.header_limit(static_cast<std::uint32_t>(limits.header));
     parser.body_limit(limits.body);
-    connection.stream.expires_after(limits.receive);
-    connection.buffer.reserve(kNextRead);
-    co_await http::async_read_header(connection.stream, connection.buffer, parser, caught);
+    failed = co_await read_header(connection, parser);
     if (!failed && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(connection.stream, asio::buffer(kContinue.data(), kContinue.size()), caught);
     }
-    if (!failed) {
-      connection.stream.expires_after(limits.receive);
-      make_room(connection.buffer, parser);
-      co_await http::async_read(connection.stream, connection.buffer, parser, caught);
-    }
+    if (!failed) failed = co_await read_body(connection, parser);
     if (failed && is_end(failed)) co_return kGone;
     const unsigned version = parser.get().version();
     const bool keep_alive = parser.get().keep_alive();
