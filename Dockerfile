@@ -1,5 +1,7 @@
 # The command `parlance` on Debian 12: docker build -t parlance . && docker run -i parlance render --help
 #
+# As a gateway: docker run -p 9000:9000 -v /models:/models parlance serve --host 0.0.0.0 --port 9000 -m /models/NAME --backend KIND=URL
+#
 # The first stage does what `make package` does on any Debian 12; the second installs the package, which names the libraries it
 # needs. The steps are tested as commands (tests/packaging_test.py); the image itself is not built by the tests.
 FROM debian:12-slim AS build

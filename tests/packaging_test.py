@@ -54,6 +54,14 @@ def check_package(deb, source):
     check("its version", run("dpkg-deb", "-f", deb, "Version").strip() == version_of(source), run("dpkg-deb", "-f", deb))
 
 
+def check_service(root):
+    """What the unit starts is in the package, and takes the options that it gives."""
+    unit = (root / "usr/lib/systemd/system/parlance.service").read_text("utf-8")
+    command, *options = re.search(r"^ExecStart=(.+)$", unit, re.MULTILINE)[1].split()
+    done = subprocess.run([root / command.lstrip("/"), *options], capture_output=True, text=True)
+    check("without its file, the service says so", done.returncode == 3 and options[-1] in done.stderr, done)
+
+
 def check_commands(root, deb, source):
     command = root / "usr/bin/parlance"
     is_dynamic = "/ld-linux" in run("readelf", "-l", command)  # a static program depends on no package
@@ -98,6 +106,8 @@ def main():
         check_package(deb, options.source)
         run("dpkg-deb", "-x", deb, folder / "root")
         check_commands(folder / "root", deb, options.source)
+        if (options.build / "src/serve").is_dir():
+            check_service(folder / "root")
         check_notices((folder / "root/usr/share/doc/parlance/THIRD_PARTY").read_text("utf-8"))
     print("the package is as it should be")
     return 0

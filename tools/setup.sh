@@ -4,7 +4,7 @@
 # headers of libc++, and what completions and manual pages are tested with. Does nothing, and asks no network, where all is
 # there. As root, or with sudo.
 set -eu
-packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost1.81-dev libsqlite3-dev
+packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost1.81-dev libsqlite3-dev libtomlplusplus-dev
   zlib1g-dev libzstd-dev libgtest-dev dpkg-dev file pkg-config python3 python3-venv"
 if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev clang-format-16 libc++-16-dev zsh fish mandoc groff zstd"; fi
 

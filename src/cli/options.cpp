@@ -77,4 +77,35 @@ void Options::forbid_empty() {
   }
 }
 
+std::vector<std::string> Options::long_names() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> Options::given() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_.get_options()) {
+    if (option->count() == 0) continue;
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string Options::set(const std::string& long_name, const std::vector<std::string>& values) const {
+  CLI::Option* const option = app_.get_option("--" + long_name);
+  option->clear();
+  try {
+    for (const std::string& value : values) option->add_result(value);
+    if (!values.empty()) option->run_callback();
+  } catch (const CLI::ParseError& wrong) {
+    return wrong.what();
+  }
+  return {};
+}
+
+OptionSet::OptionSet() : app_(std::make_unique<CLI::App>()) { app_->set_help_flag(); }
+OptionSet::~OptionSet() = default;
+
 }  // namespace parlance::cli

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,28 @@ class Options {
   /// Refuses an empty value wherever a value names something: `--tools "$UNSET"` would count as not given.
   void forbid_empty();
 
+  /// The long names of all options, without dashes.
+  std::vector<std::string> long_names() const;
+  /// Those of the options that the command line has.
+  std::vector<std::string> given() const;
+  /// Gives an option values as if the command line had them, in place of others; what is wrong with them, or "".
+  std::string set(const std::string& long_name, const std::vector<std::string>& values) const;
+
  private:
   CLI::App& app_;
+};
+
+/// Options of no command, for what is read elsewhere.
+class OptionSet {
+ public:
+  OptionSet();
+  OptionSet(const OptionSet&) = delete;
+  OptionSet& operator=(const OptionSet&) = delete;
+  ~OptionSet();
+  Options options() { return Options(*app_); }
+
+ private:
+  std::unique_ptr<CLI::App> app_;
 };
 
 }  // namespace parlance::cli

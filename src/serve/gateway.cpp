@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/sha256.h"
 #include "serve/fronts/routes.h"
 
 namespace parlance::serve {
@@ -15,14 +14,6 @@ std::string_view api_key_of(const HttpRequest& request) {
   std::string_view given = request.header("authorization");
   if (given.starts_with(kBearer)) return given.substr(kBearer.size());
   return request.header("x-api-key");
-}
-
-/// Takes the same time wherever the texts differ.
-bool same_secret(std::string_view a, std::string_view b) {
-  const std::string x = sha256(a), y = sha256(b);
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) difference |= static_cast<unsigned>(x[i] ^ y[i]);
-  return difference == 0;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point then) {
@@ -47,22 +38,26 @@ std::string_view sentence_for(unsigned refused) {
 
 std::string owner_of(const HttpRequest& request) { return std::string(api_key_of(request)); }
 
-Gateway::Gateway(GatewayOptions options, std::vector<std::unique_ptr<ServedModel>> models, Log log)
-    : options_(std::move(options)),
-      models_(std::move(models)),
-      sessions_(options_.most_sessions, options_.most_session_bytes),
+Gateway::Gateway(const GatewayOptions& options, Offer offer, Log log)
+    : offer_(std::make_shared<const Offer>(std::move(offer))),
+      sessions_(options.most_sessions, options.most_session_bytes),
       log_(std::move(log)),
-      inspector_(options_.inspect ? std::make_unique<Inspector>() : nullptr) {}
+      inspector_(options.inspect ? std::make_unique<Inspector>() : nullptr) {}
 
-const ServedModel* Gateway::model_named(std::string_view name) const {
-  for (const auto& model : models_) {
-    if (model->name == name) return model.get();
-  }
-  return models_.size() == 1 ? models_.front().get() : nullptr;
+std::shared_ptr<const Offer> Gateway::offer() const {
+  const std::lock_guard lock(mutex_);
+  return offer_;
 }
 
-bool Gateway::has_engine() const {
-  return std::all_of(models_.begin(), models_.end(), [](const auto& model) { return model->backend != nullptr; });
+void Gateway::replace(Offer offer) {
+  auto made = std::make_shared<const Offer>(std::move(offer));
+  {
+    const std::lock_guard lock(mutex_);
+    offer_ = made;
+  }
+  sessions_.drop_if([&made](const Held& held) {
+    return std::find(made->models.begin(), made->models.end(), held.model) == made->models.end();
+  });
 }
 
 void Gateway::count(const EngineFailure& failure, std::string_view session) {
@@ -72,15 +67,8 @@ void Gateway::count(const EngineFailure& failure, std::string_view session) {
   });
 }
 
-bool Gateway::may_ask(const HttpRequest& request) const {
-  if (options_.api_keys.empty()) return true;
-  const std::string_view given = api_key_of(request);
-  return std::any_of(options_.api_keys.begin(), options_.api_keys.end(),
-                     [given](const std::string& key) { return same_secret(given, key); });
-}
-
 Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
-  Call call{*this, exchange};
+  Call call{*this, exchange, offer()};
   const HttpRequest& request = exchange.request();
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
@@ -92,9 +80,9 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   } else if (!method_fits) {
     error = {.status = 405, .message = request.path + " takes " + std::string(route->method)};
     exchange.add_header("Allow", route->method);
-  } else if (route->access != Access::open && !may_ask(request)) {
+  } else if (route->access != Access::open && !call.offer->takes_key(api_key_of(request))) {
     error = {.status = 401, .message = "the API key is missing or wrong"};
-  } else if (route->access == Access::engine && !has_engine()) {
+  } else if (route->access == Access::engine && !call.offer->has_engine()) {
     error = {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
   }
   if (error.status != 0)

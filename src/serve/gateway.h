@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -15,13 +16,12 @@
 #include "serve/inspect/inspector.h"
 #include "serve/log.h"
 #include "serve/metrics.h"
-#include "serve/models/model.h"
+#include "serve/offer.h"
 #include "serve/sessions/store.h"
 
 namespace parlance::serve {
 
 struct GatewayOptions {
-  std::vector<std::string> api_keys{};  ///< none: every client may ask
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
   bool inspect = false;  ///< keep the last turns for a page that shows them
@@ -30,16 +30,15 @@ struct GatewayOptions {
 /// Threads: any.
 class Gateway {
  public:
-  Gateway(GatewayOptions options, std::vector<std::unique_ptr<ServedModel>> models, Log log);
+  Gateway(const GatewayOptions& options, Offer offer, Log log);
 
   /// An HttpHandler.
   Task<> handle(Exchange& exchange, unsigned refused);
 
-  const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
-  /// The model of this name; with one model alone, that one by whatever name. Null: there is none.
-  const ServedModel* model_named(std::string_view name) const;
-  /// Without one, requests can be rendered and replies read, but nobody answers a chat.
-  bool has_engine() const;
+  /// For a request that begins.
+  std::shared_ptr<const Offer> offer() const;
+  /// The sessions of models that are no longer offered go.
+  void replace(Offer offer);
   SessionStore& sessions() { return sessions_; }
   /// Threads for work that takes long (fronts/apart.h).
   asio::thread_pool& workers() { return workers_; }
@@ -57,10 +56,9 @@ class Gateway {
   const HttpServer* server() const { return server_; }
 
  private:
-  bool may_ask(const HttpRequest& request) const;
+  mutable std::mutex mutex_;  // of what follows
+  std::shared_ptr<const Offer> offer_;
 
-  GatewayOptions options_;
-  std::vector<std::unique_ptr<ServedModel>> models_;
   SessionStore sessions_;
   Metrics metrics_;
   Log log_;

@@ -80,4 +80,10 @@ void write_gauge(std::string& out, std::string_view name, std::string_view help,
   write_line(out, name, "", number_text(value));
 }
 
+void write_gauges(std::string& out, std::string_view name, std::string_view help,
+                  const std::map<std::string, double>& values) {
+  write_head(out, name, help, "gauge");
+  for (const auto& [labels, value] : values) write_line(out, name, "{" + labels + "}", number_text(value));
+}
+
 }  // namespace parlance::serve

@@ -50,5 +50,8 @@ struct Metrics {
 
 /// A gauge of one value, in the same format.
 void write_gauge(std::string& out, std::string_view name, std::string_view help, double value);
+/// A gauge by a label.
+void write_gauges(std::string& out, std::string_view name, std::string_view help,
+                  const std::map<std::string, double>& values);
 
 }  // namespace parlance::serve

@@ -35,12 +35,12 @@ CaptureEntry TurnRecorder::entry(const Session& session) const {
   TurnFacts facts = facts_;
   facts.call_ids = call_ids_;
   CaptureEntry made{.file = capture_file_name(prompt.id, turn_.settings().hints.owner),
-                    .head = turn_.model().capture_head,
+                    .head = turn_.model()->capture_head,
                     .record = turn_record(facts, turn_, session, request_, is_behind ? prompt.reused : 0)};
   if (turn_.grammar()) {
     made.grammar_hash = sha256(*turn_.grammar());
     made.grammar =
-        grammar_record(name_of(*turn_.model().backend->facts().grammar), *turn_.grammar(), made.grammar_hash);
+        grammar_record(name_of(*turn_.model()->backend->facts().grammar), *turn_.grammar(), made.grammar_hash);
   }
   return made;
 }
@@ -62,7 +62,7 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn:
   if (Inspector* const inspector = gateway_.inspector()) {
     inspected_ = capture_file_name(turn_.prompt().id, turn_.settings().hints.owner);
     inspected_.resize(inspected_.rfind('.'));
-    inspector->begin(inspected_, turn_.prompt().id, turn_.model(), facts_);
+    inspector->begin(inspected_, turn_.prompt().id, *turn_.model(), facts_);
   }
   const Turn::Take noting = [&](const ReplyEvent& event) {
     note(event);
@@ -88,7 +88,7 @@ void TurnRecorder::note(const ReplyEvent& event) {
 void TurnRecorder::inspect(std::shared_ptr<const Session> session) {
   if (inspected_.empty()) return;
   const PreparedPrompt& prompt = turn_.prompt();
-  InspectedTurn made{.model = &turn_.model(),
+  InspectedTurn made{.model = turn_.model(),
                      .facts = facts_,
                      .session_name = prompt.id,
                      .turn = prompt.from ? prompt.from->turn + 1 : 1,

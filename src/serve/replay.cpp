@@ -46,7 +46,7 @@ class Recorded final : public Backend {
 };
 
 struct OpenedModel {
-  std::unique_ptr<ServedModel> model;
+  std::shared_ptr<ServedModel> model;
   std::shared_ptr<Recorded> engine;
 };
 
@@ -100,7 +100,7 @@ class Replay {
  private:
   Result<OpenedModel*> model_for(const Line& line);
   Result<void> turn(const Line& line);
-  std::optional<Turn> planned(const Line& line, const ServedModel& model, SessionStore& store);
+  std::optional<Turn> planned(const Line& line, const std::shared_ptr<const ServedModel>& model, SessionStore& store);
   void keep(Value record, std::shared_ptr<const Held> kept);
   void compare(const Line& line, const Turn& turn, const Session& session);
   void compare_prompt(const Line& line, std::span<const TokenId> ids);
@@ -161,7 +161,7 @@ Result<OpenedModel*> Replay::model_for(const Line& line) {
   if (!options) return options.error();
   OpenedModel made{.engine = std::make_shared<Recorded>()};
   made.engine->takes(find_grammar_syntax(head["grammars"].text()));
-  made.model = std::make_unique<ServedModel>(ServedModel{.name = std::string(head["model"].text()),
+  made.model = std::make_shared<ServedModel>(ServedModel{.name = std::string(head["model"].text()),
                                                          .backend = made.engine,
                                                          .reader = std::move(options->reader),
                                                          .tokenizer = std::move(options->tokenizer),
@@ -230,14 +230,15 @@ void Replay::compare(const Line& line, const Turn& turn, const Session& session)
   std::vector<std::string> call_ids;
   for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
   compare_json(line, "reply", reply_json(turn.message(), call_ids));
-  compare_json(line, "kinds", kinds_json(*turn.model().tokenizer, turn.sampled(), turn.kinds()));
+  compare_json(line, "kinds", kinds_json(*turn.model()->tokenizer, turn.sampled(), turn.kinds()));
   compare_json(line, "origins",
-               origins_json(turn.model(), session, turn.prompt().now,
+               origins_json(*turn.model(), session, turn.prompt().now,
                             static_cast<std::size_t>(record["origins"]["from_byte"].integer)));
 }
 
 /// The turn as the gateway planned it, from what it went on from alone. Unset: something differs, and was said.
-std::optional<Turn> Replay::planned(const Line& line, const ServedModel& model, SessionStore& store) {
+std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<const ServedModel>& model,
+                                    SessionStore& store) {
   const Value record = line.record.root(), named = record["hints"]["named"], from = record["from"];
   SessionHints hints{.response = std::string(record["hints"]["response"].text())};
   if (named.is(Kind::boolean) && named.integer != 0) hints.session = record["session"].text();
@@ -259,7 +260,7 @@ std::optional<Turn> Replay::planned(const Line& line, const ServedModel& model, 
   if (Result<void> parsed = body.parse(record["request"].text()); !parsed) return failed(parsed.error());
   const bool generate = !record["generate"].is_undefined();
   const std::string text = generate ? messages_of_generate(body.root()) : std::string(record["request"].text());
-  Result<ChatRequest> request = read_conversation(store, model, body.root(), text, hints);
+  Result<ChatRequest> request = read_conversation(store, *model, body.root(), text, hints);
   if (!request) return failed(request.error());
   Result<SamplingSettings> sampling = read_sampling(body.root());
   if (!sampling) return failed(sampling.error());
@@ -288,9 +289,9 @@ Result<void> Replay::turn(const Line& line) {
   const Value record = line.record.root();
   const Result<OpenedModel*> opened = model_for(line);
   if (!opened) return opened.error();
-  ServedModel& model = *(*opened)->model;
+  const std::shared_ptr<ServedModel>& model = (*opened)->model;
   (*opened)->engine->load(record);
-  model.clock = [now = moment_of(record["now"])] { return now; };
+  model->clock = [now = moment_of(record["now"])] { return now; };
   SessionStore store;
   std::optional<Turn> turn = planned(line, model, store);
   if (!turn) return {};

@@ -5,47 +5,20 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
+#include <mutex>
 #include <thread>
 
-#include "serve/capture/record.h"
 #include "serve/gateway.h"
 #include "serve/models/engine.h"
-#include "serve/models/run_cache.h"
+#include "serve/open_model.h"
 
 namespace parlance::serve {
 
 namespace {
-
-Result<std::unique_ptr<Backend>> open_engine(ModelOptions& model, const ServeOptions& options) {
-  if (model.engine_kind.empty()) return std::unique_ptr<Backend>();
-  Result<HttpAddress> address = HttpAddress::parse(model.engine_url);
-  if (!address) return address.error();
-  if (model.engine_model.empty()) model.engine_model = address->setting("model");
-  return open_backend(model.engine_kind, {.address = std::move(*address),
-                                          .limits = {.first_byte = options.first_byte, .between = options.stall},
-                                          .model = std::move(model.engine_model),
-                                          .api_key = std::move(model.engine_api_key)});
-}
-
-Result<std::unique_ptr<ServedModel>> open_model(ModelOptions&& model, const ServeOptions& options) {
-  Result<std::unique_ptr<Backend>> backend = open_engine(model, options);
-  if (!backend) return backend.error();
-  auto made = std::make_unique<ServedModel>(
-      ServedModel{.name = std::move(model.name),
-                  .backend = std::move(*backend),
-                  .reader = std::move(model.reader),
-                  .tokenizer = std::make_unique<RunCache>(std::move(model.tokenizer), options.run_cache_bytes),
-                  .render = model.render,
-                  .clock = std::move(model.clock),
-                  .tokenize = std::move(model.tokenize),
-                  .check_tokenizer = model.check_tokenizer});
-  if (Result<void> done = complete(*made); !done) return done.error();
-  if (!options.capture.empty()) made->capture_head = head_record(*made, model.source, model.tokenizer_files);
-  return made;
-}
 
 /// Each connection takes a file descriptor, and each that waits for an engine another.
 void raise_descriptors() {
@@ -106,17 +79,17 @@ class Ending {
 
 /// Looks at an engine when the gateway starts, and logs what it finds. An engine that does not run yet is looked at
 /// with its first request.
-Task<> look_at_engine(const Gateway& gateway, const ServedModel& model) {
+Task<> look_at_engine(const Gateway& gateway, std::shared_ptr<const ServedModel> model) {
   std::vector<std::string> warnings;
   std::string failed;
   try {
-    warnings = co_await check_engine(model);
+    warnings = co_await check_engine(*model);
   } catch (const EngineFailure& failure) {
     failed = failure.what();
   }
   const auto about = [&model](JsonWriter& line) {
-    line.text("model", model.name).text("kind", model.backend->facts().name);
-    line.text("url", model.backend->address().url());
+    line.text("model", model->name).text("kind", model->backend->facts().name);
+    line.text("url", model->backend->address().url());
   };
   if (!failed.empty()) {
     gateway.log().say(LogLevel::error, "engine_unready", [&](JsonWriter& line) {
@@ -131,13 +104,75 @@ Task<> look_at_engine(const Gateway& gateway, const ServedModel& model) {
       line.text("message", warning);
     });
   }
-  const std::shared_ptr<const EngineInfo> info = model.backend->info();
+  const std::shared_ptr<const EngineInfo> info = model->backend->info();
   gateway.log().say(LogLevel::info, "engine", [&](JsonWriter& line) {
     about(line);
-    line.text("engine_model", info->model).flag("takes_ids", model.backend->facts().takes_ids);
+    line.text("engine_model", info->model).flag("takes_ids", model->backend->facts().takes_ids);
     if (info->context) line.number("context", *info->context);
   });
 }
+
+void look_at_engines(Loops& loops, const Gateway& gateway, const Offer& offer) {
+  for (const std::shared_ptr<const ServedModel>& model : offer.models)
+    if (model->backend && !model->backend->info())
+      asio::co_spawn(loops.first(), look_at_engine(gateway, model), asio::detached);
+}
+
+/// A model that is as it was in `before` stays the same one, with its sessions and its connections.
+Result<Offer> open_offer(Reloaded&& options, const ServeOptions& server, const Offer& before) {
+  Offer made{.api_keys = std::move(options.api_keys)};
+  for (ModelOptions& one : options.models) {
+    Result<std::shared_ptr<const ServedModel>> opened = open_model(std::move(one), server);
+    if (!opened) return opened.error();
+    for (const std::shared_ptr<const ServedModel>& old : before.models)
+      if (old->identity == (*opened)->identity) *opened = old;
+    made.models.push_back(std::move(*opened));
+  }
+  return made;
+}
+
+/// Makes a new offer at each SIGHUP, in a thread of the gateway's workers.
+class Reloading {
+ public:
+  Reloading(Loops& loops, Gateway& gateway, const ServeOptions& options)
+      : loops_(loops), gateway_(gateway), options_(options), signals_(loops.first(), SIGHUP) {
+    wait();
+  }
+
+ private:
+  void wait() {
+    signals_.async_wait([this](const boost::system::error_code& failed, int) {
+      if (failed) return;
+      asio::post(gateway_.workers(), [this] { reload(); });
+      wait();
+    });
+  }
+  void reload() {
+    if (!options_.reload) return;
+    const std::lock_guard lock(mutex_);
+    Result<Reloaded> read = options_.reload();
+    Result<Offer> offer =
+        read ? open_offer(std::move(*read), options_, *gateway_.offer()) : Result<Offer>(read.error());
+    if (!offer) {
+      gateway_.log().say(LogLevel::error, "reload_failed",
+                         [&](JsonWriter& line) { line.text("message", offer.error().display()); });
+      return;
+    }
+    gateway_.replace(std::move(*offer));
+    gateway_.log().say(LogLevel::warning, "reloaded", [this](JsonWriter& line) {
+      JsonWriter names('[');
+      for (const auto& model : gateway_.offer()->models) names.item_text(model->name);
+      line.raw("models", names.take());
+    });
+    look_at_engines(loops_, gateway_, *gateway_.offer());
+  }
+
+  Loops& loops_;
+  Gateway& gateway_;
+  const ServeOptions& options_;
+  asio::signal_set signals_;
+  std::mutex mutex_;  // two signals are served one after the other
+};
 
 }  // namespace
 
@@ -148,21 +183,17 @@ std::vector<std::pair<std::string_view, std::string_view>> engine_kinds() {
 }
 
 Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
-  std::vector<std::unique_ptr<ServedModel>> served;
-  for (ModelOptions& model : models) {
-    Result<std::unique_ptr<ServedModel>> opened = open_model(std::move(model), options);
-    if (!opened) return opened.error();
-    served.push_back(std::move(*opened));
-  }
+  Result<Offer> offer =
+      open_offer({.models = std::move(models), .api_keys = std::move(options.api_keys)}, options, Offer{});
+  if (!offer) return offer.error();
   raise_descriptors();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that cannot grow is an error like a full disk
   const unsigned threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  Gateway gateway({.api_keys = options.api_keys,
-                   .most_sessions = options.most_sessions,
+  Gateway gateway({.most_sessions = options.most_sessions,
                    .most_session_bytes = options.most_session_bytes,
                    .inspect = options.inspect},
-                  std::move(served), Log(static_cast<LogLevel>(options.log_level), options.log));
+                  std::move(*offer), Log(static_cast<LogLevel>(options.log_level), options.log));
   if (!options.capture.empty()) {
     Result<std::unique_ptr<CaptureFiles>> files = CaptureFiles::open(options.capture);
     if (!files) return files.error();
@@ -175,12 +206,11 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   const Result<std::uint16_t> port = server.listen(options.address, options.port);
   if (!port) return port.error();
   const std::string url = url_of(options.address, *port);
+  const Reloading reloading(loops, gateway, options);
   gateway.log().say(LogLevel::warning, "listening", [&url](JsonWriter& line) { line.text("url", url); });
   if (options.listening) options.listening(url);
-  for (const auto& model : gateway.models()) {
-    if (model->backend) asio::co_spawn(loops.first(), look_at_engine(gateway, *model), asio::detached);
-  }
-  Ending ending(loops, server, gateway, options.drain);
+  look_at_engines(loops, gateway, *gateway.offer());
+  const Ending ending(loops, server, gateway, options.drain);
   loops.run();
   gateway.workers().join();  // their work refers to coroutines of the loops
   if (gateway.capture() != nullptr) gateway.capture()->wait();

@@ -10,6 +10,7 @@
 
 #include "parlance/request.h"
 #include "serve/http/limits.h"
+#include "serve/models/limits.h"
 
 namespace parlance::serve {
 
@@ -25,9 +26,20 @@ struct ModelOptions {
   RenderOptions render{};
   std::function<CivilTime()> clock{};  ///< what strftime_now() shows in a session that begins; null: RenderOptions::now
   TokenizeOptions tokenize{};
+  RequestLimits limits{};
+  SlotLimits slots{};
+  std::chrono::milliseconds first_byte = std::chrono::minutes(10);  ///< of the engine
+  std::chrono::milliseconds stall = std::chrono::seconds(120);      ///< between the pieces of its answer
   bool check_tokenizer = true;                 ///< refuse to serve where the engine's tokenizer has other ids
   std::string source{};                        ///< an object that says how it was opened, for captures
   std::vector<std::string> tokenizer_files{};  ///< whose hashes captures have
+};
+
+/// What SIGHUP replaces. Requests under way keep what they began with, and so does a model that did not change, with
+/// its sessions.
+struct Reloaded {
+  std::vector<ModelOptions> models;
+  std::vector<std::string> api_keys;
 };
 
 struct ServeOptions {
@@ -35,9 +47,7 @@ struct ServeOptions {
   std::uint16_t port = 8080;
   unsigned threads = 0;  ///< 0: as many as cores
   HttpLimits http{};
-  std::chrono::milliseconds first_byte = std::chrono::minutes(10);  ///< of an engine
-  std::chrono::milliseconds stall = std::chrono::seconds(120);      ///< between the pieces of an engine's answer
-  std::chrono::milliseconds drain = std::chrono::seconds(30);       ///< for requests that are under way at SIGTERM
+  std::chrono::milliseconds drain = std::chrono::seconds(30);  ///< for requests that are under way at SIGTERM
   std::vector<std::string> api_keys{};
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
@@ -49,6 +59,9 @@ struct ServeOptions {
   std::function<void(std::string_view line)> log{};
   /// Is told the address once it listens: "http://127.0.0.1:8080".
   std::function<void(const std::string& url)> listening{};
+  /// Is asked at SIGHUP, in a thread of its own. If it fails, all stays as it is, and the log says why. Null: SIGHUP
+  /// does nothing.
+  std::function<Result<Reloaded>()> reload{};
 };
 
 /// The kinds of engines with a sentence each, for help.

@@ -126,6 +126,63 @@ def leaves_early(gateway: Gateway, checks: Checks) -> None:
     checks.equal(gateway.get("/health")[0], 200, "health after clients that left early")
 
 
+def byte_by_byte(gateway: Gateway, checks: Checks) -> None:
+    """Clients that send a header, or a body, one byte after the other are cut off, and others are answered meanwhile."""
+    host, port = gateway.url.removeprefix("http://").split(":")
+    whole = _request({"messages": [USER]})
+    head = whole.index(b"\r\n\r\n") + 4
+    answers: dict[str, bytes] = {}
+
+    def send(name: str, at_once: int) -> None:
+        with socket.create_connection((host, int(port))) as connection:
+            connection.settimeout(0.1)
+            connection.sendall(whole[:at_once])
+            answer = b""
+            for byte in whole[at_once:]:
+                try:
+                    connection.sendall(bytes([byte]))
+                    answer += connection.recv(65536)
+                except TimeoutError:
+                    continue
+                except OSError:
+                    break
+                if answer:
+                    break
+            answers[name] = answer
+
+    slow = [threading.Thread(target=send, args=pair) for pair in (("header", 20), ("body", head + 5))]
+    for thread in slow:
+        thread.start()
+    checks.equal(gateway.post(CHAT, {"messages": [USER]})[0], 200, "a chat beside slow senders")
+    for thread in slow:
+        thread.join()
+    for name in ("header", "body"):
+        checks.that(answers[name].startswith(b"HTTP/1.1 408"), f"a slow {name}: {answers[name][:100]!r}")
+
+
+def limits(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """Of messages, prompts and replies, in each API's form."""
+    many = [USER, {"role": "assistant", "content": "Yes."}] * 3 + [USER]
+    status, _, answer = gateway.post(CHAT, {"messages": many})
+    checks.that(status == 400 and "at most 5" in answer["error"]["message"], f"too many messages: {status} {answer}")
+    long = {"role": "user", "content": "word " * 400}
+    for path in (CHAT, "/v1/messages"):
+        status, _, answer = gateway.post(path, {"messages": [long], "max_tokens": 5})
+        checks.that(status == 400 and "at most 1500" in answer["error"]["message"], f"a long prompt for {path}: {status} {answer}")
+    _, _, answer = gateway.post(CHAT, {"messages": [long]})
+    checks.equal(answer["error"]["code"], "context_length_exceeded", "agents make their conversation shorter by this code")
+    status, _, answer = gateway.post("/v1/completions", {"prompt": "word " * 400})
+    checks.that(status == 400 and "at most 1500" in answer["error"]["message"], f"a long completion: {status} {answer}")
+    for path, asked in ((CHAT, {"messages": [USER]}), ("/v1/completions", {"prompt": "Hi"}), ("/v1/responses", {"input": "Hi"})):
+        name = "max_output_tokens" if path == "/v1/responses" else "max_tokens"
+        status, _, answer = gateway.post(path, {**asked, name: 51})
+        checks.that(status == 400 and "at most 50" in answer["error"]["message"], f"a long reply for {path}: {status} {answer}")
+        engine.asked.clear()
+        status, _, answer = gateway.post(path, asked)
+        checks.equal(status, 200, f"a reply without a limit for {path}: {answer}")
+        checks.equal(engine.asked[-1].body["n_predict"], 50, f"its limit for {path}")
+
+
 def behind_the_end(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """An engine that does not know what ends a reply goes on: what it samples behind it is no part of the reply, and it is stopped."""
     engine.script = lambda asked: Reply("Yes.<|im_end|>" + "More. " * 200, pause=0.01)
@@ -153,6 +210,11 @@ def _request(body: Any) -> bytes:
 
 def main() -> int:
     checks = Checks()
+    few = ("--max-messages", "5", "--max-prompt-tokens", "1500", "--max-reply-tokens", "50", "--receive", "2")
+    with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", *few) as gateway:
+        limits(gateway, engine, checks)
+        byte_by_byte(gateway, checks)
+        checks.equal(gateway.process.poll(), None, "the gateway with limits lives")
     with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", "--max-body", "8000000") as gateway:
         broken_http(gateway, checks)
         wrong_requests(gateway, checks)

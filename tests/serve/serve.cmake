@@ -1,6 +1,6 @@
 # The gateway, driven over the loopback: its engine is a script, its clients are those that people have.
 set(serve ${CMAKE_CURRENT_SOURCE_DIR}/serve)
-foreach(test IN ITEMS http sessions attacks render_tier engines capture inspect capture_model)
+foreach(test IN ITEMS http operator sessions attacks render_tier engines capture inspect capture_model)
   parlance_python_test(serve.${test} serve ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
 endforeach()
 set_tests_properties(serve.capture serve.capture_model PROPERTIES TIMEOUT 300 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")

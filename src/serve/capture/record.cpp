@@ -117,7 +117,7 @@ std::string prompt_json(const Turn& turn, const Session& session, std::size_t be
 
 std::string grammar_json(const Turn& turn) {
   return JsonWriter('{')
-      .text("syntax", name_of(*turn.model().backend->facts().grammar))
+      .text("syntax", name_of(*turn.model()->backend->facts().grammar))
       .text("sha256", sha256(*turn.grammar()))
       .take();
 }
@@ -204,6 +204,7 @@ std::string origins_json(const ServedModel& model, const Session& session, Civil
 }
 
 std::string head_record(const ServedModel& model, std::string_view source, const std::vector<std::string>& files) {
+  if (!model.backend) return {};  // it has no turns
   JsonWriter hashed('[');
   for (const std::string& file : files) hashed.item(file_json(file));
   const TokenizerFacts& facts = model.tokenizer->facts();
@@ -215,7 +216,6 @@ std::string head_record(const ServedModel& model, std::string_view source, const
   JsonWriter made('{');
   made.text("record", "head").number("format", kCaptureFormat).text("parlance", PARLANCE_VERSION);
   made.text("model", model.name).text("engine", model.backend->facts().name);
-  if (!model.backend) return {};  // it has no turns
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
   syntax ? made.text("grammars", name_of(*syntax)) : made.null("grammars");
   made.raw("templates", templates_json(model.reader.model())).raw("tokenizer", tokenizer);
@@ -231,12 +231,12 @@ std::string grammar_record(std::string_view syntax, std::string_view text, std::
 std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session& session, std::string_view request,
                         std::size_t behind) {
   const PreparedPrompt& prompt = turn.prompt();
-  const Tokenizer& tokenizer = *turn.model().tokenizer;
+  const Tokenizer& tokenizer = *turn.model()->tokenizer;
   JsonWriter made('{');
   made.text("record", "turn").text("time", facts.time).text("session", prompt.id);
   made.number("turn", static_cast<std::int64_t>(prompt.from ? prompt.from->turn + 1 : 1))
       .number("choice", turn.choice());
-  made.text("model", turn.model().name).text("api", facts.api);
+  made.text("model", turn.model()->name).text("api", facts.api);
   if (facts.generate) made.flag("generate", true);
   made.text("id", facts.id).text("status", facts.status);
   if (!facts.error.empty()) made.text("error", facts.error);
@@ -244,7 +244,7 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   prompt.from ? made.raw("from", from_json(*prompt.from)) : made.null("from");
   made.text("key", facts.key).number("reused", whole(prompt.reused)).raw("prompt", prompt_json(turn, session, behind));
   const std::size_t from = bytes_of(tokenizer, session.ids().subspan(0, behind));
-  made.raw("origins", origins_json(turn.model(), session, prompt.now, from));
+  made.raw("origins", origins_json(*turn.model(), session, prompt.now, from));
   turn.grammar() ? made.raw("grammar", grammar_json(turn)) : made.null("grammar");
   made.raw("sampling", sampling_json(turn.settings().sampling)).raw("sampled", ids_json(turn.sampled()));
   if (!turn.sampled_text().empty()) made.text("sampled_text", turn.sampled_text());

@@ -7,7 +7,7 @@ namespace parlance::serve {
 
 Task<> list_models(Call& call) {
   JsonWriter list('[');
-  for (const auto& model : call.gateway.models()) {
+  for (const auto& model : call.offer->models) {
     list.item(JsonWriter('{')
                   .text("id", model->name)
                   .text("object", "model")
@@ -23,7 +23,7 @@ Task<> health(Call& call) { co_await call.exchange.answer(200, "application/json
 
 /// Ready is who could answer: each engine is asked.
 Task<> ready(Call& call) {
-  for (const auto& model : call.gateway.models()) {
+  for (const auto& model : call.offer->models) {
     if (!model->backend) continue;  // it only renders, and reads what others sampled
     std::string why;
     try {
@@ -40,6 +40,31 @@ Task<> ready(Call& call) {
   co_await call.exchange.answer(200, "application/json", R"({"status": "ready"})");
 }
 
+namespace {
+
+/// A name as the value of a label.
+std::string label_of(const ServedModel& model) {
+  std::string text = "model=\"";
+  for (const char c : model.name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c == '\n' ? ' ' : c;
+  }
+  return text + "\"";
+}
+
+void write_slots(std::string& text, const Offer& offer) {
+  std::map<std::string, double> running, waiting;
+  for (const auto& model : offer.models) {
+    const Slots::Use use = model->slots->use();
+    running[label_of(*model)] = static_cast<double>(use.running);
+    waiting[label_of(*model)] = static_cast<double>(use.waiting);
+  }
+  write_gauges(text, "running", "Replies that an engine samples, by model.", running);
+  write_gauges(text, "waiting", "Requests that wait for an engine to be free, by model.", waiting);
+}
+
+}  // namespace
+
 Task<> metrics(Call& call) {
   std::string text = call.gateway.metrics().text();
   if (const HttpServer* server = call.gateway.server()) {
@@ -52,6 +77,7 @@ Task<> metrics(Call& call) {
   if (const Capture* capture = call.gateway.capture())
     write_gauge(text, "capture_failures", "Records of turns that could not be written, since the start.",
                 static_cast<double>(capture->failures()));
+  write_slots(text, *call.offer);
   const SessionStore::Use use = call.gateway.sessions().use();
   write_gauge(text, "conversations", "Conversations that are kept with their ids.",
               static_cast<double>(use.conversations));

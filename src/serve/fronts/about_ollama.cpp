@@ -28,17 +28,17 @@ std::string model_json(const ServedModel& model) {
       .take();
 }
 
-std::string models_json(const Gateway& gateway) {
+std::string models_json(const Offer& offer) {
   JsonWriter list('[');
-  for (const auto& model : gateway.models()) list.item(model_json(*model));
+  for (const auto& model : offer.models) list.item(model_json(*model));
   return JsonWriter('{').raw("models", list.take()).take();
 }
 
 }  // namespace
 
-Task<> ollama_tags(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(call.gateway)); }
+Task<> ollama_tags(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(*call.offer)); }
 
-Task<> ollama_running(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(call.gateway)); }
+Task<> ollama_running(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(*call.offer)); }
 
 Task<> ollama_version(Call& call) {
   co_await call.exchange.answer(200, kOllamaJson, JsonWriter('{').text("version", PARLANCE_VERSION).take());
@@ -48,7 +48,7 @@ Task<> ollama_show(Call& call) {
   const Result<Document> document = parsed_body(call.exchange.request().body);
   const Value body = document ? document->root() : Value();
   const Value name = body["model"].is_string() ? body["model"] : body["name"];
-  const ServedModel* const model = call.gateway.model_named(name.text());
+  const std::shared_ptr<const ServedModel> model = call.offer->model_named(name.text());
   if (model == nullptr) {
     co_await refuse(call.exchange, ReplyApi::ollama,
                     {.status = 404, .message = "model '" + std::string(name.text()) + "' not found"});

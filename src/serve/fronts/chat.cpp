@@ -62,7 +62,7 @@ Answer::Answer(Call& call, const Chat& chat, Turn& of)
       recorder(call.gateway, facts_of(chat), of, call.exchange.request().body, call_ids) {}
 
 void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens) {
-  const Tokenizer& tokenizer = *chat.model.tokenizer;
+  const Tokenizer& tokenizer = *chat.model->tokenizer;
   for (const SampledToken& token : tokens) {
     const std::string text = token.id < 0 ? token.text : tokenizer.token_text(token.id);
     std::vector<std::string> texts;
@@ -137,7 +137,7 @@ void count(Gateway& gateway, const Chat& chat, const Turn& turn) {
   for (const ReplyDiagnostic& fault : turn.message().diagnostics)
     metrics.malformed.add("fault=\"" + std::string(name_of(fault.fault)) + "\"");
   gateway.log().say(LogLevel::info, "turn", [&](JsonWriter& line) {
-    line.text("session", turn.prompt().id).text("model", chat.model.name).text("id", chat.id);
+    line.text("session", turn.prompt().id).text("model", chat.model->name).text("id", chat.id);
     line.number("prompt_tokens", static_cast<std::int64_t>(turn.prompt_tokens()));
     line.number("reused", static_cast<std::int64_t>(turn.prompt().reused));
     if (turn.end().evaluated) line.number("evaluated", *turn.end().evaluated);

@@ -78,7 +78,7 @@ Result<ChatRequest> read_conversation(SessionStore& store, const ServedModel& mo
   const Result<ChatRequest> request = model.reader.consume(without(body, "previous_response_id"), "the request");
   if (!request) return request.error();
   const std::shared_ptr<const Held> held = store.by_response(hints.response, hints.owner);
-  if (held == nullptr || held->model != model.name) {
+  if (held == nullptr || held->model.get() != &model) {
     return Error(ErrorCode::conversation, "the response '" + hints.response + "' is not known here, or not any more")
         .input("previous_response_id")
         .hint("send the whole conversation");
@@ -98,13 +98,17 @@ Result<std::int64_t> choices_of(Value body, const ChatApi& api) {
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text) {
   Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
+  const RequestLimits& limits = chat.model->limits;
+  if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits;
   const Result<std::int64_t> choices = choices_of(body, chat.api);
   if (!choices) return choices.error();
   SessionHints hints = hints_of(call.exchange.request(), body);
   SessionStore& store = call.gateway.sessions();
-  Result<ChatRequest> request = read_conversation(store, chat.model, body, text, hints);
+  Result<ChatRequest> request = read_conversation(store, *chat.model, body, text, hints);
   if (!request) return request.error();
-  chat.loads = chat.api.api == ReplyApi::ollama && request->conversation.messages().items().empty();
+  const std::size_t messages = request->conversation.messages().items().size();
+  if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
+  chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
   if (chat.loads) return {};
   const std::optional<unsigned> logprobs = logprobs_of(body);
   chat.logprobs = logprobs.has_value();
@@ -114,9 +118,9 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
                               .logprobs = logprobs};
   Result<Turn> turn = Turn::plan(chat.model, store, std::move(*request), settings);
   if (!turn && turn.error().code() == ErrorCode::undefined) {  // of a special token, mostly, that nobody told
-    request = read_conversation(store, chat.model, body, text, settings.hints);
+    request = read_conversation(store, *chat.model, body, text, settings.hints);
     if (!request) return request.error();
-    if (const Result<ReplyStart> set = chat.model.reader.reply_to(*request, chat.model.render); !set)
+    if (const Result<ReplyStart> set = chat.model->reader.reply_to(*request, chat.model->render); !set)
       return set.error();
     turn = Turn::plan(chat.model, store, std::move(*request), settings);
   }
@@ -133,12 +137,12 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api) {
   const Result<Document> document = parsed_body(call.exchange.request().body);
   if (!document) return document.error();
   const Value body = document->root();
-  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
   if (!model) return model.error();
   const Value stream = body["stream"];
   if (!stream.is_undefined() && !stream.is_none() && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
-  auto chat = std::make_unique<Chat>(api, **model);
+  auto chat = std::make_unique<Chat>(api, *model);
   chat->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
   chat->stream = flag_of(stream, api.streams_by_default);

@@ -21,12 +21,12 @@ struct ChatApi {
 
 /// A request that can be answered. It does not move: its parts refer to each other.
 struct Chat {
-  Chat(const ChatApi& of, const ServedModel& by) : api(of), model(by) {}
+  Chat(const ChatApi& of, std::shared_ptr<const ServedModel> by) : api(of), model(std::move(by)) {}
   Chat(const Chat&) = delete;
   Chat& operator=(const Chat&) = delete;
 
   const ChatApi& api;
-  const ServedModel& model;
+  std::shared_ptr<const ServedModel> model;
   std::string model_name{};  ///< as the client calls it
   std::string id{};
   bool stream = false;

@@ -16,7 +16,7 @@ namespace parlance::serve {
 namespace {
 
 struct Completion {
-  const ServedModel* model = nullptr;
+  std::shared_ptr<const ServedModel> model;
   std::string model_name;
   std::string id;
   std::vector<std::vector<TokenId>> prompts;
@@ -71,7 +71,7 @@ Result<Completion> read_completion(const Call& call) {
   const Result<Document> document = parsed_body(call.exchange.request().body);
   if (!document) return document.error();
   const Value body = document->root();
-  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
   if (!model) return model.error();
   Completion made{.model = *model, .model_name = std::string(body["model"].text()), .id = random_id("cmpl-")};
   if (made.model_name.empty()) made.model_name = (*model)->name;
@@ -80,6 +80,7 @@ Result<Completion> read_completion(const Call& call) {
   made.prompts = std::move(*prompts);
   Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
+  if (Result<void> fits = limit_reply((*model)->limits, *sampling); !fits) return fits.error();
   made.sampling = std::move(*sampling);
   made.logprobs = logprobs_of(body);
   made.stream = flag_of(body["stream"], false);

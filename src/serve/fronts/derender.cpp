@@ -515,7 +515,7 @@ Result<std::string> derendered(Call& call, Derender whole, Derender chunk) {
   const Result<Document> document = parsed_body(call.exchange.request().body);
   if (!document) return document.error();
   const Value body = document->root();
-  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
   if (!model) return model.error();
   const std::string name(body["model"].text());
   return (flag_of(body["stream"], false) ? chunk : whole)(**model, body, name.empty() ? (*model)->name : name);

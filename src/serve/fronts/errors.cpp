@@ -62,7 +62,7 @@ ReplyApiError error_of(const EngineFailure& failure) {
   using Kind = EngineFailure::Kind;
   int status = 502;
   if (failure.kind() == Kind::unfit || failure.kind() == Kind::grammar) status = 400;
-  if (failure.kind() == Kind::refused || failure.kind() == Kind::other) status = 503;
+  if (failure.kind() == Kind::refused || failure.kind() == Kind::other || failure.kind() == Kind::busy) status = 503;
   if (failure.kind() == Kind::stalled) status = 504;
   for (const int passed_on : {400, 413, 422, 429, 503}) {
     if (static_cast<int>(failure.status()) == passed_on) status = passed_on;

@@ -128,7 +128,7 @@ Result<std::string> render_chat(Call& call, RenderedApi api) {
   const Result<Document> document = parsed_body(http.body);
   if (!document) return document.error();
   const Value body = document->root();
-  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
   if (!model) return model.error();
   const Value previous = body["previous_response_id"];
   if (!previous.is_undefined() && !previous.is_none())
@@ -191,7 +191,7 @@ Result<std::string> render_prompts(Call& call) {
   const Result<Document> document = parsed_body(call.exchange.request().body);
   if (!document) return document.error();
   const Value body = document->root();
-  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
   if (!model) return model.error();
   const Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();

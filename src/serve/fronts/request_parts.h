@@ -13,7 +13,9 @@ namespace parlance::serve {
 /// The body as values. Fails with json (place), conversation if it is no object.
 Result<Document> parsed_body(const std::string& body);
 /// Fails with no_template if there is no model of this name.
-Result<const ServedModel*> model_of(const Gateway& gateway, Value body);
+Result<std::shared_ptr<const ServedModel>> model_of(const Offer& offer, Value body);
+/// Fails with no_template also if nobody runs it.
+Result<std::shared_ptr<const ServedModel>> model_with_engine(const Offer& offer, Value body);
 /// The client's name of its session: a header, or a member of the body.
 SessionHints hints_of(const HttpRequest& request, Value body);
 /// How many alternatives of each token are asked for; unset: no logprobs.

@@ -12,6 +12,7 @@ namespace parlance::serve {
 struct Call {
   Gateway& gateway;
   Exchange& exchange;
+  std::shared_ptr<const Offer> offer;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 

@@ -39,7 +39,7 @@ Result<std::string> tokenized(const Call& call) {
   const Result<Document> document = parsed_body(text);
   if (!document) return document.error();
   const Value body = document->root();
-  const Result<const ServedModel*> model = model_of(call.gateway, body);
+  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
   if (!model) return model.error();
   const bool is_llama = body["content"].is_string();
   const Value given = is_llama ? body["content"] : body["prompt"];
@@ -67,7 +67,7 @@ Result<std::string> tokenized(const Call& call) {
 Result<std::string> detokenized(const Call& call) {
   const Result<Document> document = parsed_body(call.exchange.request().body);
   if (!document) return document.error();
-  const Result<const ServedModel*> model = model_of(call.gateway, document->root());
+  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, document->root());
   if (!model) return model.error();
   const Value tokens = document->root()["tokens"];
   if (!tokens.is_sequence()) return Error(ErrorCode::conversation, "tokens must be a list of ids").input("tokens");
@@ -87,7 +87,7 @@ Result<std::string> counted(const Call& call) {
   const std::string& text = call.exchange.request().body;
   const Result<Document> document = parsed_body(text);
   if (!document) return document.error();
-  const Result<const ServedModel*> model = model_of(call.gateway, document->root());
+  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, document->root());
   if (!model) return model.error();
   const Result<std::vector<TokenId>> ids = prompt_ids(**model, text);
   if (!ids) return ids.error();

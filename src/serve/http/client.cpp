@@ -84,6 +84,7 @@ std::string_view name_of(EngineFailure::Kind kind) {
     case EngineFailure::Kind::grammar: return "grammar";
     case EngineFailure::Kind::unfit: return "unfit";
     case EngineFailure::Kind::other: return "other_model";
+    case EngineFailure::Kind::busy: return "busy";
   }
   return "";
 }

@@ -41,6 +41,7 @@ class EngineFailure : public std::exception {
     grammar,  ///< it refuses the grammar of the request
     unfit,    ///< the request was not sent, since this engine cannot do what it asks for
     other,    ///< it runs another model
+    busy,     ///< it has as many requests as it may
   };
   EngineFailure(Kind kind, std::string message, unsigned status = 0, std::string code = {})
       : kind_(kind), message_(std::move(message)), status_(status), code_(std::move(code)) {}

@@ -21,7 +21,7 @@ namespace parlance::serve {
 
 /// A turn that has ended. It never changes.
 struct InspectedTurn {
-  const ServedModel* model = nullptr;
+  std::shared_ptr<const ServedModel> model;
   TurnFacts facts;
   std::string session_name{};
   std::uint64_t turn = 0;  ///< number of the reply in its session

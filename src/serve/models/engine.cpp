@@ -90,6 +90,12 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   if (!backend.info()) co_await check_engine(model);
   const std::shared_ptr<const EngineInfo> info = backend.info();
   const auto size = static_cast<std::int64_t>(generation.ids.size());
+  const std::size_t most = model.limits.prompt_tokens;
+  if (most != 0 && generation.ids.size() > most) {
+    throw unfit(
+        "the prompt has " + std::to_string(size) + " tokens, and this server takes at most " + std::to_string(most),
+        "context_length_exceeded");
+  }
   if (info->context && size >= *info->context) {
     throw unfit("the prompt has " + std::to_string(size) + " tokens, and the engine's context " +
                     std::to_string(*info->context) + ", of which the reply needs some",
@@ -101,6 +107,8 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
         "one. Use an engine that takes ids, or --no-protect",
         "control_token_in_text");
   }
+  Slots::Slot slot(*model.slots);
+  co_await slot.take();
   co_return co_await backend.generate(generation, sink);
 }
 

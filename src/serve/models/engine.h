@@ -11,8 +11,9 @@ namespace parlance::serve {
 /// Throws EngineFailure; of kind other if its ids differ, with the ids.
 Task<std::vector<std::string>> check_engine(const ServedModel& model);
 
-/// Backend::generate, where the engine was checked. Throws EngineFailure; of kind unfit, before anything is sent, if
-/// the prompt is larger than the engine's context, or is text in which content would become a control token.
+/// Backend::generate, where the engine was checked and has a slot for it. Throws EngineFailure; of kind unfit, before
+/// anything is sent, if the prompt is larger than the engine's context or limits, or is text in which content would
+/// become a control token.
 Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink);
 
 }  // namespace parlance::serve

@@ -7,12 +7,14 @@
 
 #include "parlance/request.h"
 #include "serve/backends/backend.h"
+#include "serve/models/slots.h"
 
 namespace parlance::serve {
 
 /// Threads: any number may use one.
 struct ServedModel {
   std::string name;
+  std::string identity{};            ///< two models of one identity are the same, opened twice
   std::shared_ptr<Backend> backend;  ///< null: nobody runs it here
   RequestReader reader;
   std::unique_ptr<Tokenizer> tokenizer;
@@ -23,8 +25,10 @@ struct ServedModel {
   RenderOptions render{};
   std::function<CivilTime()> clock{};  ///< null: the time of `render`
   TokenizeOptions tokenize{};
-  bool check_tokenizer = true;  ///< compare it with the engine's
-  std::string capture_head{};   ///< the record of versions, for the files of a capture
+  RequestLimits limits{};
+  std::unique_ptr<Slots> slots = std::make_unique<Slots>(SlotLimits{});  ///< of its engine
+  bool check_tokenizer = true;                                           ///< compare it with the engine's
+  std::string capture_head{};  ///< the record of versions, for the files of a capture
   mutable GrammarCache grammars{};
 
   bool is_control(TokenId id) const {

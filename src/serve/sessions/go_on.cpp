@@ -110,7 +110,7 @@ struct Found {
 
 Found find(SessionStore& store, const MessageKeys& keys, const Key& variables, const Conversation& conversation,
            const SessionHints& hints, const ServedModel& model) {
-  const auto usable = [&](const std::shared_ptr<const Held>& held) { return held && held->model == model.name; };
+  const auto usable = [&](const std::shared_ptr<const Held>& held) { return held && held->model.get() == &model; };
   for (std::size_t count = keys.whole.size(); count > 0; --count) {
     std::shared_ptr<const Held> held = store.by_key(keys.whole[count - 1]);
     if (usable(held)) return {held, held->variables == variables};

@@ -39,6 +39,14 @@ void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner
   while (order_.size() > most_ || (bytes_ > most_bytes_ && order_.size() > 1)) drop(std::prev(order_.end()));
 }
 
+void SessionStore::drop_if(const std::function<bool(const Held&)>& unwanted) {
+  const std::lock_guard lock(mutex_);
+  for (auto at = order_.begin(); at != order_.end();) {
+    const auto which = at++;
+    if (unwanted(*which->first)) drop(which);
+  }
+}
+
 void SessionStore::drop(Order::iterator which) {
   for (const std::string& name : which->second) {
     const auto found = index_.find(name);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -10,19 +11,20 @@
 #include <vector>
 
 #include "parlance/session.h"
+#include "serve/models/model.h"
 #include "serve/sessions/message_keys.h"
 
 namespace parlance::serve {
 
 /// A conversation up to and with a reply. It never changes: a request that goes on from it takes a copy.
 struct Held {
-  std::string id;           ///< of the session, for people and for headers
-  std::string response_id;  ///< of the answer, for previous_response_id
-  std::string model;
-  Session session;        ///< ends with the ids that were sampled
-  Message reply{};        ///< as templates take it
-  std::string written{};  ///< the reply as the model wrote it, without its reasoning and its end
-  Key key{};              ///< of the messages and the reply
+  std::string id;                            ///< of the session, for people and for headers
+  std::string response_id;                   ///< of the answer, for previous_response_id
+  std::shared_ptr<const ServedModel> model;  ///< the session refers to it
+  Session session;                           ///< ends with the ids that were sampled
+  Message reply{};                           ///< as templates take it
+  std::string written{};                     ///< the reply as the model wrote it, without its reasoning and its end
+  Key key{};                                 ///< of the messages and the reply
   Key key_without_system{};
   Key variables{};
   Key previous{};                 ///< of the conversation that it goes on from; "": it is the session's first
@@ -45,6 +47,8 @@ class SessionStore {
   std::shared_ptr<const Held> by_key_without_system(const Key& key);
   std::shared_ptr<const Held> by_session(std::string_view id, std::string_view owner);
   std::shared_ptr<const Held> by_response(std::string_view id, std::string_view owner);
+
+  void drop_if(const std::function<bool(const Held&)>& unwanted);
 
   struct Use {
     std::size_t conversations = 0;

@@ -70,19 +70,20 @@ void TokenPieces::feed(std::string_view bytes, ReplyParser& parser, ReplySink si
     parser.feed(bytes, sink);  // nobody knows which texts were control tokens
 }
 
-Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatRequest request, TurnSettings settings) {
-  Result<PreparedPrompt> prompt = prepare_prompt(model, store, request, settings.hints, settings.new_session);
+Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, SessionStore& store, ChatRequest request,
+                        TurnSettings settings) {
+  Result<PreparedPrompt> prompt = prepare_prompt(*model, store, request, settings.hints, settings.new_session);
   if (!prompt) return prompt.error();
   const Session& session = prompt->session;
-  RenderOptions render = model.render;
+  RenderOptions render = model->render;
   render.now = prompt->now;
-  Result<ReplyStart> start = model.reader.reply_to(session.conversation(), render, session.text());
+  Result<ReplyStart> start = model->reader.reply_to(session.conversation(), render, session.text());
   if (!start) return start.error();
-  Result<std::shared_ptr<const std::string>> grammar = grammar_for(model, session.conversation(), *start);
+  Result<std::shared_ptr<const std::string>> grammar = grammar_for(*model, session.conversation(), *start);
   if (!grammar) return grammar.error();
-  Result<std::string> schema = schema_for(model, session.conversation(), *start);
+  Result<std::string> schema = schema_for(*model, session.conversation(), *start);
   if (!schema) return schema.error();
-  Turn made(model, std::move(*start), std::move(*prompt), std::move(settings));
+  Turn made(std::move(model), std::move(*start), std::move(*prompt), std::move(settings));
   made.grammar_ = std::move(*grammar);
   made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
@@ -92,7 +93,7 @@ Result<Turn> Turn::plan(const ServedModel& model, SessionStore& store, ChatReque
 Turn Turn::another(unsigned choice) const {
   TurnSettings settings = settings_;
   settings.choice = choice;
-  Turn made(*model_, start_, prompt_.copy(), std::move(settings));
+  Turn made(model_, start_, prompt_.copy(), std::move(settings));
   made.grammar_ = grammar_;
   made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
@@ -185,7 +186,7 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
   auto held = std::make_shared<Held>(
       Held{.id = prompt_.id,
            .response_id = std::move(response_id),
-           .model = model_->name,
+           .model = model_,
            .session = std::move(session),
            .reply = std::move(reply),
            .written = std::move(written_),

@@ -61,7 +61,8 @@ struct TurnTimes {
 class Turn {
  public:
   /// Fails as RequestReader and grammar_options() do.
-  static Result<Turn> plan(const ServedModel& model, SessionStore& store, ChatRequest request, TurnSettings settings);
+  static Result<Turn> plan(std::shared_ptr<const ServedModel> model, SessionStore& store, ChatRequest request,
+                           TurnSettings settings);
 
   /// The same again for another choice of the same request.
   Turn another(unsigned choice) const;
@@ -82,7 +83,7 @@ class Turn {
 
   const PreparedPrompt& prompt() const { return prompt_; }
   const ReplyStart& start() const { return start_; }
-  const ServedModel& model() const { return *model_; }
+  const std::shared_ptr<const ServedModel>& model() const { return model_; }
   const TurnSettings& settings() const { return settings_; }
   /// Null: the reply was not constrained.
   const std::shared_ptr<const std::string>& grammar() const { return grammar_; }
@@ -105,8 +106,8 @@ class Turn {
   bool has_grammar() const { return grammar_ != nullptr; }
 
  private:
-  Turn(const ServedModel& model, ReplyStart start, PreparedPrompt prompt, TurnSettings settings)
-      : model_(&model),
+  Turn(std::shared_ptr<const ServedModel> model, ReplyStart start, PreparedPrompt prompt, TurnSettings settings)
+      : model_(std::move(model)),
         start_(std::move(start)),
         prompt_(std::move(prompt)),
         settings_(std::move(settings)),
@@ -114,7 +115,7 @@ class Turn {
   Generation generation() const;
   void note(const ReplyEvent& event);
 
-  const ServedModel* model_;
+  std::shared_ptr<const ServedModel> model_;
   ReplyStart start_;
   PreparedPrompt prompt_;
   TurnSettings settings_;

@@ -1,0 +1,157 @@
+// Declares the options of `parlance serve`. Begin reading at declare_model.
+#include "cli/serve_options.h"
+
+#include "cli/input.h"
+#include "cli/options.h"
+
+namespace parlance::cli {
+namespace {
+
+const std::vector<std::string> kLogLevels = {"errors", "warnings", "turns", "requests"};
+
+/// The keys of a file, one a line; lines that begin with '#' are comments.
+Result<std::vector<std::string>> read_keys(const std::string& path) {
+  std::vector<std::string> keys;
+  if (path.empty()) return keys;
+  Result<std::string> text = read_input(path, "the API keys");
+  if (!text) return text.error();
+  for (std::size_t at = 0; at < text->size();) {
+    const std::size_t end = std::min(text->find('\n', at), text->size());
+    std::string key = text->substr(at, end - at);
+    while (!key.empty() && (key.back() == '\r' || key.back() == ' ')) key.pop_back();
+    if (!key.empty() && key[0] != '#') keys.push_back(std::move(key));
+    at = end + 1;
+  }
+  if (keys.empty()) return usage("'" + path + "' has no API key", "one a line");
+  return keys;
+}
+
+/// KIND=URL; "": none
+Result<std::pair<std::string, std::string>> backend_of(const std::string& given) {
+  if (given.empty()) return std::pair<std::string, std::string>();
+  const std::size_t equals = given.find('=');
+  if (equals != given.npos && equals > 0) return std::pair(given.substr(0, equals), given.substr(equals + 1));
+  return usage("--backend takes KIND=URL, not '" + given + "'", "--backend llama-server=http://127.0.0.1:8080");
+}
+
+std::string backend_help() {
+  std::string text =
+      "The engine that runs the model, as KIND=URL; URL?model=NAME where it has several. Without it the server only "
+      "renders and reads. Kinds:";
+  for (const auto& [name, sentence] : serve::engine_kinds())
+    text.append("\n").append(name).append(": ").append(sentence);
+  return text;
+}
+
+template <typename Number>
+void add_number(Options& app, const char* name, Number& into, std::string sentence) {
+  Option option = app.add_option(name, into, std::move(sentence)).placeholder("N");
+  if (into != 0) option.show_default();
+}
+
+void declare_limits_of_model(Options& app, ModelWish& wish) {
+  add_number(app, "--max-messages", wish.max_messages, "Messages of a conversation");
+  add_number(app, "--max-prompt-tokens", wish.max_prompt_tokens, "Tokens of a prompt; by default the engine's context");
+  add_number(app, "--max-reply-tokens", wish.max_reply_tokens,
+             "The largest max_tokens, which requests without one get; by default what the context leaves");
+  add_number(
+      app, "--max-running", wish.max_running,
+      "Replies that the engine samples at a time, while other requests wait; by default as many as are asked for");
+  add_number(app, "--max-waiting", wish.max_waiting, "Requests that wait for --max-running");
+  add_number(app, "--first-byte", wish.first_byte,
+             "Seconds that a request may wait, and then the engine may take to begin its answer");
+  add_number(app, "--stall", wish.stall, "Seconds between two pieces of the engine's answer");
+}
+
+void declare_limits_of_clients(Options& app, ServerWish& wish) {
+  add_number(app, "--max-body", wish.max_body, "Bytes of a request's body");
+  add_number(app, "--max-header", wish.max_header, "Bytes of a request's header");
+  add_number(app, "--max-connections", wish.max_connections, "Connections of clients");
+  add_number(app, "--max-sessions", wish.max_sessions, "Conversations that are kept with their ids");
+  add_number(app, "--receive", wish.receive, "Seconds that a request's header may take to arrive, and then its body");
+  add_number(app, "--idle", wish.idle, "Seconds that a connection may wait for its next request");
+  add_number(app, "--drain", wish.drain, "Seconds for requests that are under way at SIGTERM");
+}
+
+}  // namespace
+
+void declare_model(Options& app, ModelWish& wish) {
+  declare_template_options(app, wish.served.prompt);
+  declare_tokenizer_options(app, wish.served.tokenizer);
+  app.add_option("--backend", wish.backend, backend_help()).placeholder("KIND=URL");
+  app.add_option("--backend-key-file", wish.backend_key_file, "The API key that the engine wants, in a file")
+      .placeholder("FILE");
+  app.add_flag("--no-engine-check", wish.no_engine_check,
+               "Serve also where the engine's own tokenizer gives other ids than the model's");
+  app.add_option("--model-name", wish.name, "What clients call the model; by default what -m, -f or -t was given")
+      .placeholder("NAME");
+  declare_limits_of_model(app, wish);
+  declare_request_options(app, wish.served.prompt);
+  declare_protection_options(app, wish.served.tokenize);
+  declare_limits(app, wish.served.prompt);
+}
+
+void declare_server(Options& app, ServerWish& wish) {
+  app.add_option("--host", wish.host, "The address to listen on").placeholder("IP").show_default();
+  app.add_option("--port", wish.port, "The port; 0: any free one").placeholder("N").show_default();
+  app.add_option("--threads", wish.threads, "Threads; by default one for each core").placeholder("N");
+  app.add_option("--api-key-file", wish.api_key_file, "Keys that clients must send, one a line").placeholder("FILE");
+  app.add_option("--log", wish.log, "What the log says on standard error").one_of(kLogLevels).show_default();
+  app.add_option("--capture", wish.capture,
+                 "Record each turn in a file of its session in this folder, see\nparlance replay")
+      .placeholder("DIR");
+  app.add_flag("--inspect", wish.inspect, "Show the last turns, with their content, under /inspect/api");
+  app.add_flag("--capture-optional", wish.capture_optional,
+               "Answer also if a record cannot be written, in place of 507");
+  declare_limits_of_clients(app, wish);
+}
+
+Result<serve::ModelOptions> open_model(ModelWish wish) {
+  Result<std::pair<std::string, std::string>> backend = backend_of(wish.backend);
+  if (!backend) return backend.error();
+  const Result<std::vector<std::string>> keys = read_keys(wish.backend_key_file);
+  if (!keys) return keys.error();
+  Result<serve::ModelOptions> made = open_served(wish.served);
+  if (!made) return made.error();
+  made->name = wish.name;
+  const TemplateWish& chosen = wish.served.prompt.wish;
+  for (const std::string* other : {&chosen.model, &chosen.format, &chosen.file})
+    if (made->name.empty()) made->name = *other;
+  made->engine_kind = std::move(backend->first);
+  made->engine_url = std::move(backend->second);
+  if (!keys->empty()) made->engine_api_key = keys->front();
+  made->check_tokenizer = !wish.no_engine_check;
+  made->limits = {
+      .messages = wish.max_messages, .prompt_tokens = wish.max_prompt_tokens, .reply_tokens = wish.max_reply_tokens};
+  made->first_byte = std::chrono::seconds(wish.first_byte);
+  made->stall = std::chrono::seconds(wish.stall);
+  made->slots = {.running = wish.max_running, .waiting = wish.max_waiting, .longest_wait = made->first_byte};
+  return made;
+}
+
+Result<serve::ServeOptions> server_options(const ServerWish& wish) {
+  if (wish.port > 65535) return usage("--port is at most 65535", {});
+  serve::ServeOptions options;
+  options.address = wish.host;
+  options.port = static_cast<std::uint16_t>(wish.port);
+  options.threads = wish.threads;
+  options.http = {.connections = wish.max_connections,
+                  .header = wish.max_header,
+                  .body = wish.max_body,
+                  .idle = std::chrono::seconds(wish.idle),
+                  .receive = std::chrono::seconds(wish.receive)};
+  options.drain = std::chrono::seconds(wish.drain);
+  options.most_sessions = wish.max_sessions;
+  options.capture = wish.capture;
+  options.capture_optional = wish.capture_optional;
+  options.inspect = wish.inspect;
+  Result<std::vector<std::string>> keys = read_keys(wish.api_key_file);
+  if (!keys) return keys.error();
+  options.api_keys = std::move(*keys);
+  for (unsigned level = 0; level < kLogLevels.size(); ++level) {
+    if (kLogLevels[level] == wish.log) options.log_level = level;
+  }
+  return options;
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,41 @@
+// What clients may take of a model.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "parlance/result.h"
+#include "serve/backends/sampling.h"
+
+namespace parlance::serve {
+
+/// What one request may ask.
+///
+///     field          default  effect
+///     messages       16384    of a conversation, with those before previous_response_id; else 400
+///     prompt_tokens  0        of a prompt that is sent to the engine; else 400. 0: the engine's context
+///     reply_tokens   0        max_tokens may be so large; else 400. It is the limit of requests that set none. 0: none
+struct RequestLimits {
+  std::size_t messages = 16384;
+  std::size_t prompt_tokens = 0;
+  std::int64_t reply_tokens = 0;
+};
+
+/// How many replies its engine samples at a time; the other requests wait.
+///
+///     field         default  effect
+///     running       0        replies at a time. 0: as many as are asked for
+///     waiting       1024     requests that wait; else 503
+///     longest_wait  10 min   that one may wait; else 503
+struct SlotLimits {
+  std::size_t running = 0;
+  std::size_t waiting = 1024;
+  std::chrono::milliseconds longest_wait = std::chrono::minutes(10);
+};
+
+/// Fail with conversation, naming the member and the limit.
+Result<void> check_messages(const RequestLimits& limits, std::size_t messages);
+/// Sets the limit where the request has none.
+Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling);
+
+}  // namespace parlance::serve

@@ -1,0 +1,66 @@
+// Gives slots to those who wait. Begin reading at Slots::Slot::take.
+#include "serve/models/slots.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "serve/backends/backend.h"
+
+namespace parlance::serve {
+
+Task<> Slots::Slot::take() {
+  waiter_ = std::make_shared<Waiter>(co_await asio::this_coro::executor);
+  of_.enter(waiter_);
+  if (of_.runs(*waiter_)) co_return;
+  // Whoever gives it the slot posts to this executor, so the wait has begun before it is cancelled.
+  boost::system::error_code woken;
+  waiter_->timer.expires_after(of_.limits_.longest_wait);
+  co_await waiter_->timer.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+  if (of_.runs(*waiter_)) co_return;
+  if (woken) throw boost::system::system_error(woken);  // the client is gone
+  throw EngineFailure(EngineFailure::Kind::busy, "the engine was busy with other requests for too long");
+}
+
+void Slots::enter(const std::shared_ptr<Waiter>& waiter) {
+  const std::lock_guard lock(mutex_);
+  if (limits_.running == 0 || running_ < limits_.running) {
+    waiter->running = true;
+    ++running_;
+  } else if (waiting_.size() < limits_.waiting) {
+    waiting_.push_back(waiter);
+  } else {
+    throw EngineFailure(EngineFailure::Kind::busy, "the engine samples " + std::to_string(running_) + " replies, and " +
+                                                       std::to_string(waiting_.size()) +
+                                                       " requests wait, which is as many as this server takes");
+  }
+}
+
+void Slots::leave(Waiter* waiter) {
+  if (waiter == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  if (!waiter->running) {
+    waiting_.remove_if([waiter](const std::shared_ptr<Waiter>& one) { return one.get() == waiter; });
+    return;
+  }
+  --running_;
+  if (waiting_.empty() || running_ >= limits_.running) return;
+  const std::shared_ptr<Waiter> next = std::move(waiting_.front());
+  waiting_.pop_front();
+  next->running = true;
+  ++running_;
+  asio::post(next->executor, [next] { next->timer.cancel(); });
+}
+
+bool Slots::runs(const Waiter& waiter) const {
+  const std::lock_guard lock(mutex_);
+  return waiter.running;
+}
+
+Slots::Use Slots::use() const {
+  const std::lock_guard lock(mutex_);
+  return {running_, waiting_.size()};
+}
+
+}  // namespace parlance::serve
