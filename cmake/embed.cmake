@@ -18,7 +18,7 @@ endif()
 
 set(text "// Written by cmake/embed.cmake from the files it names.\n#pragma once\n#include <string_view>\n\n")
 string(APPEND text "namespace parlance {\n\nstruct EmbeddedFile {\n  std::string_view path;\n  std::string_view text;\n};\n\n")
-string(APPEND text "inline constexpr EmbeddedFile kEmbeddedFiles[] = {\n")
+string(APPEND text "constexpr EmbeddedFile kEmbeddedFiles[] = {\n")
 string(REPLACE "|" ";" files "${FILES}")
 foreach(file IN LISTS files)
   file(READ "${FOLDER}/${file}" content)

@@ -18,7 +18,7 @@ TurnRecorder::TurnRecorder(Gateway& gateway, TurnFacts facts, Turn& turn, const 
 }
 
 TurnRecorder::~TurnRecorder() {
-  if (done_ || (gateway_.capture() == nullptr && inspected_.empty())) return;
+  if (done_ || (gateway_.capture() == nullptr && inspected_.id.empty())) return;
   try {
     const auto session = std::make_shared<const Session>(turn_.take_session());
     if (gateway_.capture() != nullptr) gateway_.capture()->write_later(entry(*session));
@@ -60,15 +60,17 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn:
     }
   }
   if (Inspector* const inspector = gateway_.inspector()) {
-    inspected_ = capture_file_name(turn_.prompt().id, turn_.settings().hints.owner);
-    inspected_.resize(inspected_.rfind('.'));
-    inspector->begin(inspected_, turn_.prompt().id, *turn_.model(), facts_);
+    const std::string& owner = turn_.settings().hints.owner;
+    std::string id = capture_file_name(turn_.prompt().id, owner);
+    id.resize(id.rfind('.'));
+    inspected_ = {.id = std::move(id), .shown = turn_.prompt().id, .owner = owner};
+    inspector->begin(inspected_, *turn_.model(), facts_, turn_.choice());
   }
   const Turn::Take noting = [&](const ReplyEvent& event) {
     note(event);
     take(event);
   };
-  const Turn::Take& taking = inspected_.empty() ? take : noting;
+  const Turn::Take& taking = inspected_.id.empty() ? take : noting;
   try {
     co_await turn_.run(taking, flush, take_tokens);
   } catch (const EngineFailure& failure) {
@@ -86,11 +88,10 @@ void TurnRecorder::note(const ReplyEvent& event) {
 }
 
 void TurnRecorder::inspect(std::shared_ptr<const Session> session) {
-  if (inspected_.empty()) return;
+  if (inspected_.id.empty()) return;
   const PreparedPrompt& prompt = turn_.prompt();
   InspectedTurn made{.model = turn_.model(),
                      .facts = facts_,
-                     .session_name = prompt.id,
                      .turn = prompt.from ? prompt.from->turn + 1 : 1,
                      .choice = turn_.choice(),
                      .session = std::move(session),
@@ -113,7 +114,7 @@ void TurnRecorder::inspect(std::shared_ptr<const Session> session) {
 Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
   done_ = true;
   Capture* const capture = gateway_.capture();
-  if (capture == nullptr && inspected_.empty()) co_return;
+  if (capture == nullptr && inspected_.id.empty()) co_return;
   facts_.status = "answered";
   if (kept) facts_.key = kept->key;
   std::shared_ptr<const Session> session;

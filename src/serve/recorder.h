@@ -43,7 +43,7 @@ class TurnRecorder {
   const std::string& request_;
   const std::vector<std::string>& call_ids_;
   bool done_ = false;
-  std::string inspected_{};  ///< the inspector's name of the session; "": it knows nothing of the turn
+  SessionName inspected_{};  ///< for the inspector; its id is "": that knows nothing of the turn
   std::vector<std::string> events_{};
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };

@@ -32,6 +32,8 @@ constexpr Route kRoutes[] = {
     {"GET", "/inspect/api/sessions", ReplyApi::openai, Access::key, inspect_sessions},
     {"GET", "/inspect/api/sessions/*", ReplyApi::openai, Access::key, inspect_session},
     {"GET", "/inspect/api/live", ReplyApi::openai, Access::key, inspect_live},
+    {"GET", "/inspect", ReplyApi::openai, Access::open, inspect_page},  // it asks for a key itself
+    {"GET", "/inspect/*", ReplyApi::openai, Access::open, inspect_page},
     {"GET", "/health", ReplyApi::openai, Access::open, health},
     {"GET", "/ready", ReplyApi::openai, Access::open, ready},
     {"GET", "/metrics", ReplyApi::openai, Access::open, metrics},

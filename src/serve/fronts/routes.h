@@ -50,7 +50,8 @@ Task<> render_messages(Call& call);
 Task<> render_responses(Call& call);
 Task<> derender_chat_completions(Call& call);  // derender.cpp
 Task<> derender_completions(Call& call);
-Task<> inspect_sessions(Call& call);  // inspect.cpp
+Task<> inspect_page(Call& call);  // inspect.cpp
+Task<> inspect_sessions(Call& call);
 Task<> inspect_session(Call& call);
 Task<> inspect_live(Call& call);
 Task<> list_models(Call& call);  // about.cpp

@@ -84,7 +84,8 @@ class HttpAnswer final : public Exchange {
 
   Task<> answer(unsigned status, std::string_view type, std::string_view body) override {
     std::string out = head(status, type);
-    out.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
+    if (status != 304) out.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+    out += "\r\n";
     if (request_.method != "HEAD") out += body;
     ended_ = true;
     if (std::exchange(connection_.narrow, false)) set_send_buffer(1 << 20);  // a whole answer is not to wait

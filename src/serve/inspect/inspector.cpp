@@ -17,6 +17,8 @@ constexpr std::size_t kMostSessions = 4096;
 
 std::int64_t in_json(std::size_t number) { return static_cast<std::int64_t>(number); }
 
+bool may_see(const Viewer& viewer, const SessionName& name) { return !viewer || *viewer == name.owner; }
+
 }  // namespace
 
 std::size_t InspectedTurn::bytes() const {
@@ -27,16 +29,21 @@ std::size_t InspectedTurn::bytes() const {
   return bytes;
 }
 
-Inspector::Inspected& Inspector::at_front(const std::string& id) {
-  const auto found = by_id_.find(id);
+Inspector::Inspected& Inspector::at_front(const SessionName& name) {
+  const auto found = by_id_.find(name.id);
   if (found == by_id_.end()) {
     order_.emplace_front();
-    order_.front().id = id;
-    by_id_[id] = order_.begin();
+    order_.front().name = name;
+    by_id_[name.id] = order_.begin();
   } else {
     order_.splice(order_.begin(), order_, found->second);
   }
   return order_.front();
+}
+
+const Inspector::Inspected* Inspector::find(const Viewer& viewer, const std::string& id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() || !may_see(viewer, found->second->name) ? nullptr : &*found->second;
 }
 
 /// Drops the oldest turns of the sessions that were used least recently, and of the only one its oldest.
@@ -50,51 +57,50 @@ void Inspector::make_room() {
     }
     if (order_.size() == 1 && oldest.turns.size() <= 1) return;
     if (!oldest.turns.empty()) continue;
-    by_id_.erase(oldest.id);
+    by_id_.erase(oldest.name.id);
     order_.pop_back();
   }
 }
 
-void Inspector::begin(const std::string& id, const std::string& session, const ServedModel& model,
-                      const TurnFacts& facts) {
+void Inspector::begin(const SessionName& name, const ServedModel& model, const TurnFacts& facts, unsigned choice) {
   bool is_new = false;
   std::string said;
   {
     const std::lock_guard lock(mutex_);
-    Inspected& inspected = at_front(id);
+    Inspected& inspected = at_front(name);
     is_new = inspected.begun.empty();
     if (is_new) inspected.begun = facts.time;
-    inspected.session = session;
     inspected.model = model.name;
     inspected.last = facts.time;
     ++inspected.live;
     if (is_new) said = summary(inspected);
     make_room();
   }
-  if (is_new) tell("session", said);
+  if (is_new) tell(name, "session", said);
   if (watched_ == 0) return;
   JsonWriter made('{');
-  made.text("session", id).text("answer", facts.id).text("time", facts.time).text("api", facts.api);
-  tell("turn", made.take());
+  made.text("session", name.id).text("answer", facts.id).number("choice", choice);
+  made.text("time", facts.time).text("api", facts.api);
+  tell(name, "turn", made.take());
 }
 
-void Inspector::tell_event(const std::string& id, const std::string& answer, unsigned choice,
+void Inspector::tell_event(const SessionName& name, const std::string& answer, unsigned choice,
                            const std::string& event) {
   if (watched_ == 0) return;
   JsonWriter made('{');
-  tell("reply", made.text("session", id).text("answer", answer).number("choice", choice).raw("event", event).take());
+  made.text("session", name.id).text("answer", answer).number("choice", choice).raw("event", event);
+  tell(name, "reply", made.take());
 }
 
-void Inspector::end(const std::string& id, InspectedTurn turn) {
+void Inspector::end(const SessionName& name, InspectedTurn turn) {
   auto kept = std::make_shared<const InspectedTurn>(std::move(turn));
   std::string said;
   {
     const std::lock_guard lock(mutex_);
-    Inspected& session = at_front(id);
+    Inspected& session = at_front(name);
     if (session.live > 0) --session.live;
     if (session.begun.empty()) {  // it was dropped meanwhile
       session.begun = kept->facts.time;
-      session.session = kept->session_name;
       session.model = kept->model->name;
     }
     session.last = utc_now();
@@ -107,16 +113,16 @@ void Inspector::end(const std::string& id, InspectedTurn turn) {
     bytes_ += kept->bytes();
     if (watched_ != 0) {
       const std::size_t number = session.dropped + session.turns.size() - 1;
-      said = JsonWriter('{').text("session", id).raw("turn", turn_summary(*kept, number)).take();
+      said = JsonWriter('{').text("session", name.id).raw("turn", turn_summary(*kept, number)).take();
     }
     make_room();
   }
-  if (!said.empty()) tell("end", said);
+  if (!said.empty()) tell(name, "end", said);
 }
 
 std::string Inspector::summary(const Inspected& session) {
   JsonWriter made('{');
-  made.text("id", session.id).text("session", session.session).text("model", session.model);
+  made.text("id", session.name.id).text("session", session.name.shown).text("model", session.model);
   made.text("begun", session.begun).text("last", session.last);
   made.number("turns", in_json(session.dropped + session.turns.size())).number("live", in_json(session.live));
   made.number("prompt_tokens", in_json(session.prompt_tokens));
@@ -125,42 +131,45 @@ std::string Inspector::summary(const Inspected& session) {
   return made.number("breaks", in_json(session.breaks)).number("faults", in_json(session.faults)).take();
 }
 
-std::string Inspector::sessions_json() const {
+std::string Inspector::sessions_json(const Viewer& viewer) const {
   JsonWriter list('[');
   {
     const std::lock_guard lock(mutex_);
-    for (const Inspected& session : order_) list.item(summary(session));
+    for (const Inspected& session : order_) {
+      if (may_see(viewer, session.name)) list.item(summary(session));
+    }
   }
   return JsonWriter('{').raw("sessions", list.take()).take();
 }
 
-std::string Inspector::session_json(const std::string& id) const {
+std::string Inspector::session_json(const Viewer& viewer, const std::string& id) const {
   std::deque<std::shared_ptr<const InspectedTurn>> turns;
   std::size_t number = 0;
   std::string said;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = by_id_.find(id);
-    if (found == by_id_.end()) return {};
-    turns = found->second->turns;
-    number = found->second->dropped;
-    said = summary(*found->second);
+    const Inspected* const session = find(viewer, id);
+    if (session == nullptr) return {};
+    turns = session->turns;
+    number = session->dropped;
+    said = summary(*session);
   }
   JsonWriter list('[');
   for (const auto& turn : turns) list.item(turn_summary(*turn, number++));
   return JsonWriter('{').raw("session", said).raw("turns", list.take()).take();
 }
 
-std::shared_ptr<const InspectedTurn> Inspector::turn(const std::string& id, std::size_t number) const {
+std::shared_ptr<const InspectedTurn> Inspector::turn(const Viewer& viewer, const std::string& id,
+                                                     std::size_t number) const {
   const std::lock_guard lock(mutex_);
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end() || number < found->second->dropped) return nullptr;
-  const std::size_t at = number - found->second->dropped;
-  return at < found->second->turns.size() ? found->second->turns[at] : nullptr;
+  const Inspected* const session = find(viewer, id);
+  if (session == nullptr || number < session->dropped) return nullptr;
+  const std::size_t at = number - session->dropped;
+  return at < session->turns.size() ? session->turns[at] : nullptr;
 }
 
-std::shared_ptr<Watcher> Inspector::watch(asio::any_io_executor executor) {
-  auto watcher = std::make_shared<Watcher>(std::move(executor));
+std::shared_ptr<Watcher> Inspector::watch(const Viewer& viewer, asio::any_io_executor executor) {
+  auto watcher = std::make_shared<Watcher>(viewer, std::move(executor));
   const std::lock_guard lock(mutex_);
   watchers_.push_back(watcher);
   watched_ = watchers_.size();
@@ -173,11 +182,12 @@ void Inspector::forget(const std::shared_ptr<Watcher>& watcher) {
   watched_ = watchers_.size();
 }
 
-void Inspector::tell(std::string_view event, const std::string& json) {
+void Inspector::tell(const SessionName& name, std::string_view event, const std::string& json) {
   if (watched_ == 0) return;
   const auto text = std::make_shared<const std::string>("event: " + std::string(event) + "\ndata: " + json + "\n\n");
   const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<Watcher>& watcher : watchers_) {
+    if (!may_see(watcher->viewer, name)) continue;
     asio::post(watcher->executor, [watcher, text] {
       if (watcher->news.size() < kMostNews)
         watcher->news.push_back(text);

@@ -19,11 +19,13 @@
 
 namespace parlance::serve {
 
+/// Who looks: the owner of some sessions, or, unset, somebody who may see all.
+using Viewer = std::optional<std::string>;
+
 /// A turn that has ended. It never changes.
 struct InspectedTurn {
   std::shared_ptr<const ServedModel> model;
   TurnFacts facts;
-  std::string session_name{};
   std::uint64_t turn = 0;  ///< number of the reply in its session
   unsigned choice = 0;
   std::shared_ptr<const Session> session;  ///< with the sampled ids, or without
@@ -43,40 +45,48 @@ struct InspectedTurn {
   std::size_t bytes() const;  ///< about
 };
 
+/// How a session is called.
+struct SessionName {
+  std::string id{};     ///< in addresses: no other session has it
+  std::string shown{};  ///< for people
+  std::string owner{};  ///< whose API key it is
+};
+
 /// Gets what happens as server-sent events. Used on one executor alone.
 class Watcher {
  public:
-  explicit Watcher(asio::any_io_executor on) : executor(std::move(on)), timer(executor) {}
+  Watcher(Viewer who, asio::any_io_executor on) : viewer(std::move(who)), executor(std::move(on)), timer(executor) {}
+  const Viewer viewer;
   asio::any_io_executor executor;
   asio::steady_timer timer;  ///< is cancelled when there is something new
   std::deque<std::shared_ptr<const std::string>> news;
   std::size_t lost = 0;  ///< events that were dropped, since it reads too slowly
 };
 
-/// Threads: any.
+/// A viewer gets nothing of another owner's sessions, and cannot tell them from sessions that never were. Threads: any.
 class Inspector {
  public:
   /// Keeps about so many bytes of turns: the last ones.
   explicit Inspector(std::size_t most_bytes = std::size_t{256} << 20) : most_bytes_(most_bytes) {}
 
-  /// `id` names the session in the addresses of pages, `session` for people.
-  void begin(const std::string& id, const std::string& session, const ServedModel& model, const TurnFacts& facts);
+  void begin(const SessionName& name, const ServedModel& model, const TurnFacts& facts, unsigned choice);
   /// An event of a reply, as JSON.
-  void tell_event(const std::string& id, const std::string& answer, unsigned choice, const std::string& event);
-  void end(const std::string& id, InspectedTurn turn);
+  void tell_event(const SessionName& name, const std::string& answer, unsigned choice, const std::string& event);
+  void end(const SessionName& name, InspectedTurn turn);
 
-  std::string sessions_json() const;
+  std::string sessions_json(const Viewer& viewer) const;
   /// "": there is no such session.
-  std::string session_json(const std::string& id) const;
+  std::string session_json(const Viewer& viewer, const std::string& id) const;
   /// The turn by its number in the session, from 0. Null: there is none, or not any more.
-  std::shared_ptr<const InspectedTurn> turn(const std::string& id, std::size_t number) const;
+  std::shared_ptr<const InspectedTurn> turn(const Viewer& viewer, const std::string& id, std::size_t number) const;
 
-  std::shared_ptr<Watcher> watch(asio::any_io_executor executor);
+  std::shared_ptr<Watcher> watch(const Viewer& viewer, asio::any_io_executor executor);
   void forget(const std::shared_ptr<Watcher>& watcher);
 
  private:
   struct Inspected {
-    std::string id, session, model, begun, last;
+    SessionName name;
+    std::string model, begun, last;
     std::size_t live = 0;     ///< turns under way
     std::size_t dropped = 0;  ///< turns before those that are kept
     std::deque<std::shared_ptr<const InspectedTurn>> turns;
@@ -84,9 +94,10 @@ class Inspector {
   };
   using Order = std::list<Inspected>;
   static std::string summary(const Inspected& session);
-  Inspected& at_front(const std::string& id);
+  Inspected& at_front(const SessionName& name);
+  const Inspected* find(const Viewer& viewer, const std::string& id) const;
   void make_room();
-  void tell(std::string_view event, const std::string& json);
+  void tell(const SessionName& name, std::string_view event, const std::string& json);
 
   const std::size_t most_bytes_;
   mutable std::mutex mutex_;  // of what follows

@@ -1,0 +1,99 @@
+import { button, el, emptyState, facts } from "./dom.js";
+import { longText } from "./reply_view.js";
+import { count, counted, percent, visible } from "./text.js";
+export const grammarView = (turn, context) => {
+    if (turn.grammar === null)
+        return emptyState("No grammar", "The reply was not constrained: the request asked neither for calls nor for a form of the content.");
+    const box = longText(turn.grammar, context.signal, "mono grammar");
+    box.tabIndex = 0;
+    const size = el("div", { class: "toolbar" }, el("span", { class: "figure" }, el("b", {}, count(turn.grammar.split("\n").length)), " lines"), el("span", { class: "figure" }, el("b", {}, count(turn.grammar.length)), " characters"));
+    return el("div", { class: "view" }, size, box);
+};
+/** How much of the prompt was kept, as a bar. */
+export function shareBar(parts) {
+    const whole = parts.reduce((sum, [, size]) => sum + size, 0);
+    const bar = el("div", { class: "bar", role: "img", "aria-label": parts.map(([, size, label]) => `${count(size)} ${label}`).join(", ") });
+    for (const [kind, size] of parts) {
+        if (size === 0)
+            continue;
+        const part = el("span", { class: `bar-${kind}` });
+        part.style.flexGrow = String(size / Math.max(1, whole));
+        bar.append(part);
+    }
+    return bar;
+}
+const CAUSES = {
+    rewritten: "the template wrote earlier turns otherwise",
+    other_reply: "the client sent another reply than the model's",
+    across_border: "a token spans the border between old and new",
+};
+const SHOWN = 80; // tokens on each side
+function textOf(tokens) {
+    return tokens.map((token) => token.text).join("");
+}
+function difference(before, now, kept) {
+    const context = textOf(before.slice(Math.max(0, kept - SHOWN), kept));
+    const side = (title, kind, tokens) => {
+        const rest = tokens.slice(kept, kept + SHOWN);
+        const more = tokens.length > kept + SHOWN ? el("span", { class: "muted" }, " …") : null;
+        const text = el("div", { class: "text mono" }, el("span", { class: "muted" }, context), el("mark", { class: kind }, visibleLines(textOf(rest)) || "∅"), more);
+        return el("div", { class: "side" }, el("h4", {}, title), text);
+    };
+    return el("div", { class: "difference" }, side("The turn before", "lost", before), side("This prompt", "gained", now));
+}
+/** Newlines stay, with a sign before each. */
+function visibleLines(text) {
+    return visible(text).replaceAll("·", " ").replaceAll("↵", "↵\n");
+}
+/** The turn whose ids could not be kept: the last one of the right size. */
+function turnBefore(turn, broken, context) {
+    const size = broken.kept + broken.lost;
+    const fits = context.lines.filter((line) => line.number < turn.number && line.prompt_tokens + line.sampled === size);
+    return fits.at(-1)?.number ?? turn.number - 1;
+}
+async function showDifference(into, turn, broken, context) {
+    const before = await context.other(turnBefore(turn, broken, context));
+    if (context.signal.aborted)
+        return;
+    if (!before) {
+        into.replaceChildren(el("p", { class: "muted" }, "The turn before is not kept any more, so there is nothing to compare with."));
+        return;
+    }
+    const ids = [...before.tokens, ...before.sampled_tokens];
+    into.replaceChildren(difference(ids, turn.tokens, broken.kept));
+}
+function broke(turn, broken, context) {
+    const place = turn.tokens[broken.kept]?.begin;
+    const compared = el("div", { "aria-live": "polite" }, el("p", { class: "muted" }, "Comparing with the turn before …"));
+    void showDifference(compared, turn, broken, context);
+    const lost = el("span", {}, el("b", {}, count(broken.lost)), ` of the turn before (${percent(broken.lost, broken.kept + broken.lost)})`);
+    return el("div", { class: "view scroll" }, el("p", { class: "lead" }, broken.sentence), shareBar([["reused", broken.kept, "kept"], ["lost", broken.lost, "lost"]]), facts([
+        ["cause", CAUSES[broken.cause] ?? broken.cause],
+        ["template", broken.template ? el("code", {}, broken.template) : "unknown"],
+        ["input", broken.input ? el("code", {}, broken.input) : "none"],
+        ["kept", el("span", {}, el("b", {}, count(broken.kept)), ` of the ${counted(turn.prompt_tokens, "token")} of this prompt`)],
+        ["lost", lost],
+        ["volatile line", broken.volatile_line ? "yes: a line at the head of the conversation changes with each turn" : "no"],
+    ]), place === undefined ? null : button("Show it in the prompt", { class: "plain" }, () => context.goToByte(place)), compared);
+}
+export const prefixView = (turn, context) => {
+    if (turn.prefix_break)
+        return broke(turn, turn.prefix_break, context);
+    const fresh = turn.prompt_tokens - turn.reused;
+    if (turn.reused === 0)
+        return emptyState("Nothing to keep", "This conversation begins with this turn.");
+    return el("div", { class: "view scroll" }, el("p", { class: "lead" }, `The prompt begins with all ${counted(turn.reused, "token")} of the turn before.`), shareBar([["reused", turn.reused, "of the turn before"], ["new", fresh, "new"]]), facts([
+        ["of the turn before", el("b", {}, count(turn.reused))],
+        ["new", el("b", {}, count(fresh))],
+        ["evaluated", turn.evaluated === null ? "the engine did not say" : el("b", {}, count(turn.evaluated))],
+    ]));
+};
+function guardedRow(one, context) {
+    return el("div", { class: "card guarded" }, el("mark", { class: "mono guard" }, visible(one.text)), el("span", {}, "would have been control token ", el("b", {}, String(one.id))), el("code", {}, one.path || "unknown place"), button("Show it in the prompt", { class: "plain" }, () => context.goToByte(one.begin)));
+}
+export const guardedView = (turn, context) => {
+    if (turn.guarded.length === 0)
+        return emptyState("Nothing was guarded", "No content of this prompt looks like a control token.");
+    const lead = `${counted(turn.guarded.length, "text")} of the input ${turn.guarded.length === 1 ? "looks" : "look"} like control tokens. The model got spelled-out tokens in their place.`;
+    return el("div", { class: "view scroll" }, el("p", { class: "lead" }, lead), ...turn.guarded.slice(0, 2000).map((one) => guardedRow(one, context)));
+};
