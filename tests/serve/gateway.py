@@ -19,9 +19,16 @@ class Gateway:
     """`parlance serve` on a free port of the loopback, in front of an engine."""
 
     def __init__(
-        self, parlance: str, engine: str, *options: str, template: tuple[str, ...] = ("-f", "terminal-agent"), tokenizer: str = str(TOKENIZER)
+        self,
+        parlance: str,
+        engine: str,
+        *options: str,
+        template: tuple[str, ...] = ("-f", "terminal-agent"),
+        tokenizer: str = str(TOKENIZER),
+        model: str = "mine",
+        port: int = 0,
     ) -> None:
-        command = [parlance, "serve", *template, "--tokenizer", tokenizer, "--model-name", "mine", "--port", "0"]
+        command = [parlance, "serve", *template, "--tokenizer", tokenizer, "--model-name", model, "--port", str(port)]
         if engine:
             command += ["--backend", f"llama-server={engine}"]
         self.log: list[str] = []

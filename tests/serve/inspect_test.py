@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the inspector's page gets of `parlance serve --inspect`: sessions, turns, and events while they happen.
+"""The inspector's page and what it gets of `parlance serve --inspect`: sessions, turns, and events while they happen.
 
     inspect_test.py PARLANCE
 
@@ -8,17 +8,21 @@ Begin reading at main.
 
 from __future__ import annotations
 
+import html.parser
 import json
 import statistics
 import sys
+import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 from typing import Any
 
-from engine import Engine, Reply
+from engine import ROOT, Engine, Reply
 from gateway import Checks, Gateway
 
+PAGE = ROOT / "src" / "serve" / "inspect" / "page"
 REPLY = "<think>\nHm.\n</think>\n\nKöln, yes.<|im_end|>"
 
 
@@ -32,13 +36,27 @@ def got(gateway: Gateway, path: str) -> Any:
     return json.loads(text)
 
 
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def answered(gateway: Gateway, path: str, headers: dict[str, str] | None = None) -> tuple[int, Any, bytes]:
+    """Status, headers and body of an answer."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(gateway.url + path, headers=headers or {}), timeout=30) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read()
+
+
 class Live(threading.Thread):
     """Reads the events of /inspect/api/live."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, key: str = "") -> None:
         super().__init__(daemon=True)
         self.events: list[tuple[str, Any]] = []
-        self.answer = urllib.request.urlopen(gateway.url + "/inspect/api/live", timeout=30)
+        request = urllib.request.Request(gateway.url + "/inspect/api/live", headers=bearer(key))
+        self.answer = urllib.request.urlopen(request, timeout=30)
         self.answer.readline()
         self.ended = False
         self.start()
@@ -130,6 +148,93 @@ def switched_off(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal((turn["status"], len(turn["sampled_tokens"])), ("engine_failure", 3), "a turn that failed")
 
 
+class Loads(html.parser.HTMLParser):
+    """What a page loads, and whether it has scripts or styles of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.inline = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("link", "script", "img"):
+            self.found.append(given.get("href") or given.get("src") or "")
+        self.inline += tag == "style" or (tag == "script" and "src" not in given) or any(name == "style" or name.startswith("on") for name in given)
+
+
+def page(parlance: str, engine: Engine, checks: Checks) -> None:
+    """The page and its parts are those of the source, and tell the browser to load and run nothing else."""
+    files = {"/inspect": PAGE / "index.html", "/inspect/inspect.css": PAGE / "inspect.css"}
+    files |= {f"/inspect/{path.name}": path for path in (PAGE / "made").glob("*.js")}
+    types = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+    with Gateway(parlance, engine.url, "--inspect") as gateway:
+        for path, file in files.items():
+            status, headers, body = answered(gateway, path)
+            checks.equal((status, body), (200, file.read_bytes()), path)
+            checks.equal(headers["Content-Type"], types[file.suffix] + "; charset=utf-8", f"the type of {path}")
+            checks.equal((headers["X-Content-Type-Options"], headers["Referrer-Policy"]), ("nosniff", "no-referrer"), f"headers of {path}")
+            checks.equal(headers["Cache-Control"], "no-cache", f"caching of {path}")
+            policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
+            checks.equal(
+                {name: policy.get(name) for name in ("default-src", "script-src", "style-src", "connect-src", "img-src", "base-uri", "frame-ancestors")},
+                {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'", "img-src": "'self' data:",
+                 "base-uri": "'none'", "frame-ancestors": "'none'"},
+                f"the policy of {path}",
+            )  # fmt: skip
+            status, _, body = answered(gateway, path, {"If-None-Match": headers["ETag"]})
+            checks.equal((status, body), (304, b""), f"{path} once more")
+            checks.equal(answered(gateway, path, {"If-None-Match": '"other"'})[0], 200, f"{path} in place of an older one")
+        for path in ("/inspect/", "/inspect/index.html", "/inspect/none.js", "/inspect/made/api.js", "/inspect/../health", "/inspect/api", "/inspect/tsconfig.json"):
+            checks.equal(answered(gateway, path)[0], 404, path)
+        loads = Loads()
+        loads.feed(files["/inspect"].read_text(encoding="utf-8"))
+        checks.equal(loads.inline, 0, "scripts and styles inside of the page")
+        checks.equal({one for one in loads.found if not one.startswith("data:")}, {"inspect/inspect.css", "inspect/inspect.js"}, "what the page loads")
+    with Gateway(parlance, engine.url) as gateway:
+        for path in files:
+            checks.equal(answered(gateway, path)[0], 404, f"{path} without --inspect")
+
+
+def owners(parlance: str, engine: Engine, checks: Checks) -> None:
+    """The page is there without a key; each key sees its own sessions alone, also by their addresses and while they happen."""
+    engine.script = lambda asked: Reply(REPLY)
+    with tempfile.NamedTemporaryFile("w") as keys:
+        keys.write("one\ntwo\n")
+        keys.flush()
+        with Gateway(parlance, engine.url, "--inspect", "--api-key-file", keys.name) as gateway:
+            checks.equal(answered(gateway, "/inspect")[0], 200, "the page without a key")
+            for path in ("sessions", "sessions/x", "live"):
+                checks.equal(answered(gateway, "/inspect/api/" + path)[0], 401, f"{path} without a key")
+                checks.equal(answered(gateway, "/inspect/api/" + path, bearer("three"))[0], 401, f"{path} with a wrong key")
+            live = {key: Live(gateway, key) for key in ("one", "two")}
+            for key in live:
+                gateway.post("/v1/chat/completions", {"messages": [user(f"I am {key}")]}, {"x-session-id": "same name", **bearer(key)})
+            seen = {key: json.loads(answered(gateway, "/inspect/api/sessions", bearer(key))[2])["sessions"] for key in live}
+            ids = {key: [one["id"] for one in sessions] for key, sessions in seen.items()}
+            checks.that(len(ids["one"]) == len(ids["two"]) == 1 and ids["one"] != ids["two"], f"each key has a session of its own: {ids}")
+            for key, other in (("one", "two"), ("two", "one")):
+                for path in ("", "/turns/0"):
+                    mine = answered(gateway, f"/inspect/api/sessions/{ids[key][0]}{path}", bearer(key))
+                    checks.that(mine[0] == 200 and (not path or f"I am {key}" in mine[2].decode()), f"one's own{path}")
+                    theirs = answered(gateway, f"/inspect/api/sessions/{ids[other][0]}{path}", bearer(key))
+                    none = answered(gateway, f"/inspect/api/sessions/none{path}", bearer(key))
+                    checks.equal((theirs[0], theirs[2]), (404, none[2]), f"another's{path} is as one that is not there")
+            time.sleep(0.3)
+            for key, told in live.items():
+                sessions = {data["id"] if name == "session" else data["session"] for name, data in told.events}
+                checks.equal(sessions, set(ids[key]), "events of one's own sessions alone")
+                checks.equal([name for name, _ in told.events if name != "reply"], ["session", "turn", "end"], "all of them")
+
+
+def compiled(checks: Checks) -> None:
+    """No script of the page can make markup of a text."""
+    for path in [*PAGE.glob("*.ts"), *(PAGE / "made").glob("*.js")]:
+        text = path.read_text(encoding="utf-8")
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "new Function", "srcdoc"):
+            checks.that(word not in text, f"{path.name} has {word}")
+
+
 def cost(parlance: str, engine: Engine) -> None:
     """Prints what the inspector costs a request; nothing is checked, since other programs run beside."""
     engine.script = lambda asked: Reply(REPLY)
@@ -148,6 +253,9 @@ def main() -> int:
     with Engine() as engine:
         shown(parlance, engine, checks)
         switched_off(parlance, engine, checks)
+        page(parlance, engine, checks)
+        owners(parlance, engine, checks)
+        compiled(checks)
         cost(parlance, engine)
     return checks.end()
 

@@ -27,31 +27,76 @@ export function shareBar(parts: [kind: string, size: number, label: string][]): 
 }
 
 const CAUSES: Record<string, string> = {
-  rewritten: "the template wrote earlier turns otherwise",
+  rewritten: "the template writes earlier text otherwise than before",
   other_reply: "the client sent another reply than the model's",
   across_border: "a token spans the border between old and new",
 };
 
-const SHOWN = 80; // tokens on each side
+const SHOWN = 160; // tokens behind the break
+const CONTEXT = 60; // tokens before it
 
 function textOf(tokens: Token[]): string {
   return tokens.map((token) => token.text).join("");
 }
 
+/** Which tokens of both stand in the other too, in the same order: their longest common subsequence. */
+function common(a: Token[], b: Token[]): [Set<number>, Set<number>] {
+  const longest = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  const at = (i: number, j: number): number => longest[i]?.[j] ?? 0;
+  const same = (i: number, j: number): boolean => a[i]?.id === b[j]?.id;
+  for (let i = a.length - 1; i >= 0; --i) {
+    const row = longest[i] as Uint16Array;
+    for (let j = b.length - 1; j >= 0; --j) row[j] = same(i, j) ? 1 + at(i + 1, j + 1) : Math.max(at(i + 1, j), at(i, j + 1));
+  }
+  const both: [Set<number>, Set<number>] = [new Set(), new Set()];
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    if (same(i, j)) {
+      both[0].add(i++);
+      both[1].add(j++);
+    } else if (at(i + 1, j) >= at(i, j + 1)) ++i;
+    else ++j;
+  }
+  return both;
+}
+
+/** Texts of runs of tokens, marked where the other has them not. */
+function marked(tokens: Token[], shared: Set<number>, kind: string): HTMLElement[] {
+  const made: HTMLElement[] = [];
+  for (let first = 0; first < tokens.length; ) {
+    let end = first + 1;
+    while (end < tokens.length && shared.has(end) === shared.has(first)) ++end;
+    const text = textOf(tokens.slice(first, end));
+    made.push(shared.has(first) ? el("span", {}, text) : el("mark", { class: kind }, visibleLines(text)));
+    first = end;
+  }
+  return made;
+}
+
 function difference(before: Token[], now: Token[], kept: number): HTMLElement {
-  const context = textOf(before.slice(Math.max(0, kept - SHOWN), kept));
-  const side = (title: string, kind: string, tokens: Token[]): HTMLElement => {
-    const rest = tokens.slice(kept, kept + SHOWN);
-    const more = tokens.length > kept + SHOWN ? el("span", { class: "muted" }, " …") : null;
-    const text = el("div", { class: "text mono" }, el("span", { class: "muted" }, context), el("mark", { class: kind }, visibleLines(textOf(rest)) || "∅"), more);
-    return el("div", { class: "side" }, el("h4", {}, title), text);
+  const [old, fresh] = [before.slice(kept, kept + SHOWN), now.slice(kept, kept + SHOWN)];
+  const [inOld, inFresh] = common(old, fresh);
+  const context = textOf(before.slice(Math.max(0, kept - CONTEXT), kept));
+  const side = (title: string, parts: HTMLElement[], more: boolean): HTMLElement => {
+    const nothing = parts.length === 0 && el("span", { class: "muted" }, "it ends here");
+    const rest = more && el("span", { class: "muted" }, " …");
+    return el("div", { class: "side" }, el("h4", {}, title), el("div", { class: "text mono" }, el("span", { class: "muted" }, context), ...parts, nothing, rest));
   };
-  return el("div", { class: "difference" }, side("The turn before", "lost", before), side("This prompt", "gained", now));
+  return el(
+    "div",
+    { class: "difference" },
+    side("The turn before", marked(old, inOld, "lost"), before.length > kept + SHOWN),
+    side("This prompt", marked(fresh, inFresh, "gained"), now.length > kept + SHOWN),
+  );
 }
 
 /** Newlines stay, with a sign before each. */
 function visibleLines(text: string): string {
   return visible(text).replaceAll("·", " ").replaceAll("↵", "↵\n");
+}
+
+function sentenceOf(broken: PrefixBreak): string {
+  const said = broken.sentence.charAt(0).toUpperCase() + broken.sentence.slice(1);
+  return /[.!?]$/.test(said) ? said : `${said}.`;
 }
 
 /** The turn whose ids could not be kept: the last one of the right size. */
@@ -80,7 +125,7 @@ function broke(turn: Turn, broken: PrefixBreak, context: ViewContext): HTMLEleme
   return el(
     "div",
     { class: "view scroll" },
-    el("p", { class: "lead" }, broken.sentence),
+    el("p", { class: "lead" }, sentenceOf(broken)),
     shareBar([["reused", broken.kept, "kept"], ["lost", broken.lost, "lost"]]),
     facts([
       ["cause", CAUSES[broken.cause] ?? broken.cause],

@@ -2,7 +2,7 @@
 import { chunk, fill, textChunks } from "./chunks.js";
 import type { Call, Reply, ReplyEvent, Turn } from "./data.js";
 import { el, emptyState, facts } from "./dom.js";
-import { count } from "./text.js";
+import { count, visible } from "./text.js";
 import type { View, ViewContext } from "./view.js";
 
 /** A text of any length. */
@@ -69,10 +69,17 @@ export const replyView: View = (turn, context) => {
 
 const PER_CHUNK = 200;
 
+/** Spaces stay spaces; everything else that has no sign gets one. */
+function oneLine(text: string): string {
+  return text.split(" ").map(visible).join(" ");
+}
+
 function eventRow(event: ReplyEvent): HTMLElement {
-  const { type, position, text, ...rest } = event;
+  const { type, position, text, source, ...rest } = event;
   const more = Object.entries(rest).map(([member, value]) => `${member}: ${textOf(value)}`);
-  const said = typeof text === "string" ? text : more.splice(0).join("   ");
+  const [told] = [text, source].filter((one) => typeof one === "string");
+  const said = told === undefined ? more.splice(0).join("   ") : oneLine(told as string);
+  if (typeof text === "string" && typeof source === "string") more.push(`source: ${oneLine(source)}`);
   return el(
     "div",
     { class: `event type-${/^[a-z_]+$/.test(type) ? type : "other"}` },

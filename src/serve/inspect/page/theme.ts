@@ -7,7 +7,7 @@ const THEMES = ["system", "light", "dark"];
 function use(theme: string): void {
   if (theme === "system") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = theme;
-  byId("theme").textContent = theme;
+  byId("theme").textContent = `◐ ${theme}`;
 }
 
 export function startTheme(): void {

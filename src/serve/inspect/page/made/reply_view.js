@@ -1,7 +1,7 @@
 // The reply: its message, its calls, what was wrong with it. And its events, whole or while they come.
 import { chunk, fill, textChunks } from "./chunks.js";
 import { el, emptyState, facts } from "./dom.js";
-import { count } from "./text.js";
+import { count, visible } from "./text.js";
 /** A text of any length. */
 export function longText(text, signal, kind = "") {
     const box = el("div", { class: `text ${kind}` });
@@ -61,10 +61,17 @@ export const replyView = (turn, context) => {
     return el("div", { class: "view scroll" }, why, ...messageParts(turn.reply, context.signal), raw);
 };
 const PER_CHUNK = 200;
+/** Spaces stay spaces; everything else that has no sign gets one. */
+function oneLine(text) {
+    return text.split(" ").map(visible).join(" ");
+}
 function eventRow(event) {
-    const { type, position, text, ...rest } = event;
+    const { type, position, text, source, ...rest } = event;
     const more = Object.entries(rest).map(([member, value]) => `${member}: ${textOf(value)}`);
-    const said = typeof text === "string" ? text : more.splice(0).join("   ");
+    const [told] = [text, source].filter((one) => typeof one === "string");
+    const said = told === undefined ? more.splice(0).join("   ") : oneLine(told);
+    if (typeof text === "string" && typeof source === "string")
+        more.push(`source: ${oneLine(source)}`);
     return el("div", { class: `event type-${/^[a-z_]+$/.test(type) ? type : "other"}` }, el("span", { class: "event-at" }, count(position)), el("span", { class: "event-type" }, type.replaceAll("_", " ")), el("span", { class: "event-text mono" }, said), more.length > 0 ? el("span", { class: "event-more mono" }, more.join("   ")) : null);
 }
 function* eventChunks(events) {

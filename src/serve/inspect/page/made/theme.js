@@ -7,7 +7,7 @@ function use(theme) {
         delete document.documentElement.dataset["theme"];
     else
         document.documentElement.dataset["theme"] = theme;
-    byId("theme").textContent = theme;
+    byId("theme").textContent = `◐ ${theme}`;
 }
 export function startTheme() {
     const kept = localStorage.getItem(KEPT) ?? "system";
