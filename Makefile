@@ -42,6 +42,7 @@ test: built_with_oracle
 long: TEST_SHARE = 1
 long: built_with_oracle
 	$(CTEST) --test-dir build/release
+	@sh tools/setup.sh browser || echo "no browser: the test of the inspector's page is skipped"
 	sh tests/long.sh build/release
 	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 $(QUIET)
 	@cmake --build --preset asan -j $(JOBS)

@@ -37,6 +37,7 @@ if [ -x build/python/venv/bin/python ]; then
 fi
 step python3 -B tests/serve/attacks_test.py $build/parlance --attacks 200
 step python3 -B tests/serve/more_clients.py $build/parlance
+step python3 -B tests/serve/inspect_page_test.py $build/parlance
 step sh tests/serve/sanitized.sh
 step python3 -B tests/serve/real_model.py $build/parlance
 [ -z "$failed" ]

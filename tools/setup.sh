@@ -1,11 +1,13 @@
 #!/bin/sh
 # Installs what a build needs on Debian 12: `tools/setup.sh` for building, `tools/setup.sh test` also Rust, without which
 # tokenizer.json is not read, and Python's headers, `tools/setup.sh full` also Clang for the fuzz targets, clang-format, the
-# headers of libc++, and what completions and manual pages are tested with. Does nothing, and asks no network, where all is
-# there. As root, or with sudo.
+# headers of libc++, and what completions and manual pages are tested with; `tools/setup.sh browser` a headless Chromium for the
+# inspector's page, 240 MB, and the fonts of its picture. Does nothing, and asks no network, where all is there. As root, or with
+# sudo.
 set -eu
 packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost1.81-dev libsqlite3-dev libtomlplusplus-dev
   zlib1g-dev libzstd-dev libgtest-dev dpkg-dev file pkg-config python3 python3-venv"
+if [ "${1:-}" = browser ]; then packages="chromium-headless-shell fonts-inter fonts-jetbrains-mono"; fi
 if [ "${1:-}" = full ]; then packages="$packages clang-14 libclang-rt-14-dev clang-format-16 libc++-16-dev zsh fish mandoc groff zstd"; fi
 
 # Cargo 1.85 or later, from anywhere; Debian's package `cargo` is older, its cargo-web is not.

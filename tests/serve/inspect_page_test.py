@@ -34,6 +34,7 @@ HOSTILE = (
     "<iframe srcdoc='<script>parent.hacked = 4</script>'></iframe>{{hacked}}${hacked}\u202eabc"
 )
 LONG = 100_000  # tokens
+PATIENCE = 20  # seconds
 
 
 def user(text: str) -> Any:
@@ -67,28 +68,33 @@ class Bench:
     def choose(self, session: int = 0, turn: int = 0, tab: str = "") -> None:
         """By their places in the lists."""
         self.page.locator("#sessions .row").nth(session).click()
-        self.page.locator("#turns .row").nth(turn).click()
-        self.page.locator("#turn-head h2").wait_for()
-        if tab:
-            self.tab(tab)
+        name = self.page.locator("#sessions .row").nth(session).locator(".name").inner_text()
+        self.waits(f"document.querySelector('#session-head h2').textContent === {json.dumps(name)}", f"session {session} is chosen")
+        row = self.page.locator("#turns .row").nth(turn)
+        row.click()
+        self.page.locator("#turn-head h2", has_text=row.locator(".name").inner_text()).wait_for()
+        self.tab(tab or "prompt")
 
     def tab(self, name: str) -> None:
         self.page.locator(f"#tab-{name}").click()
-        self.page.wait_for_selector("#panel:not(:has([aria-busy]))")
+        self.waits(f"location.hash.endsWith('/{name}') && document.querySelector('#panel').ariaBusy !== 'true' && !document.querySelector('#panel [aria-busy]')", name)
 
     def js(self, script: str) -> Any:
         return self.page.evaluate(script)
 
     def waits(self, script: str, what: str) -> None:
-        """Until it holds."""
-        try:
-            self.page.wait_for_function(script, timeout=20_000)
-            self.checks.made += 1
-        except Exception as error:  # playwright's own, of an environment that the type checker need not have
-            self.checks.that(False, f"{what}: {str(error).splitlines()[0]}")
+        """Until it holds. The page's policy forbids Playwright's own way, which makes scripts of texts in the page."""
+        end = time.monotonic() + PATIENCE
+        while not (holds := self.js(script)) and time.monotonic() < end:
+            self.page.wait_for_timeout(25)
+        self.checks.that(holds, what)
 
     def texts(self, selector: str) -> list[str]:
         return list(self.js(f"[...document.querySelectorAll({json.dumps(selector)})].map(one => one.textContent)"))
+
+    def shown(self) -> str:
+        """The text of the tab, also where it is out of sight."""
+        return str(self.js("document.querySelector('#panel').textContent"))
 
     def picture(self, name: str) -> None:
         if self.pictures:
@@ -228,18 +234,19 @@ def reply_events_grammar(bench: Bench) -> None:
     session = conversation(bench)
     bench.open()
     bench.choose(turn=2, tab="reply")
-    said = page.locator("#panel").inner_text()
+    said = bench.shown()
     checks.that("look" in said and '"at": "Köln"' in said, f"the call: {said}")
     bench.tab("events")
     turn = bench.data(f"sessions/{session['id']}/turns/0")
     checks.equal(page.locator(".event").count(), len(turn["events"]), "events")
     bench.tab("grammar")
-    checks.equal(bench.js("document.querySelector('.grammar').textContent"), turn["grammar"], "the grammar")
+    checks.that(bench.js("document.querySelector('.grammar').textContent") == turn["grammar"], "the grammar")
     bench.choose(turn=1, tab="reply")
-    said = page.locator("#panel").inner_text()
+    said = bench.shown()
     checks.that("Hm, let me see." in said and "It is high tide." in said, f"reasoning and content: {said}")
     page.locator("summary").click()
-    shown = json.loads(page.locator(".raw .text").inner_text())
+    bench.waits("!!document.querySelector('.raw .chunk') && !document.querySelector('.raw [aria-busy]')", "the reply as JSON")
+    shown = json.loads(bench.js("document.querySelector('.raw .text').textContent"))
     checks.equal(shown, bench.data(f"sessions/{session['id']}/turns/1")["reply"], "the reply as JSON")
 
 
@@ -250,15 +257,15 @@ def prefix_and_guarded(bench: Bench) -> None:
     bench.choose(turn=0, tab="prefix")
     broken = bench.data(f"sessions/{session['id']}/turns/2")["prefix_break"]
     bench.waits("document.querySelectorAll('.side').length === 2", "both prompts around the break")
-    said = page.locator("#panel").inner_text()
-    for what in (broken["sentence"][1:], broken["template"], broken["input"], f"{broken['lost']:,} of the turn before", "volatile line\nyes"):
+    said = bench.shown()
+    for what in (broken["sentence"][1:], broken["template"], broken["input"], f"{broken['lost']:,} of the turn before", "volatile lineyes"):
         checks.that(what in said, f"{what} in {said}")
     checks.equal([bench.texts("mark.lost")[0], bench.texts("mark.gained")[0]], ["1", "2"], "what differs")
     bench.picture("prefix")
     page.get_by_role("button", name="Show it in the prompt").click()
     bench.waits("!!document.querySelector('.piece.sought[data-cut]')", "the break in the prompt")
     bench.choose(turn=1, tab="prefix")
-    checks.that("begins with all" in page.locator("#panel").inner_text(), "a prefix that was kept")
+    checks.that("begins with all" in bench.shown(), "a prefix that was kept")
     bench.choose(turn=2, tab="guarded")
     checks.equal(bench.texts("mark.guard"), ["<|im_end|>"], "what was guarded")
     checks.that("messages[1].content" in page.locator(".guarded").inner_text(), "where from")
@@ -281,7 +288,6 @@ def hostile(bench: Bench) -> None:
             bench.tab(tab)
             page.wait_for_timeout(50)
             checks.equal(bench.js("document.querySelectorAll('main img, main script, main svg, main iframe, main style').length"), 0, f"elements of content in {tab}")
-    checks.that(HOSTILE in bench.js("document.body.textContent") or True, "")
     checks.equal(page.locator("#sessions .row .name").first.inner_text(), name, "a session's name that is markup")
     bench.tab("prompt")
     bench.waits(f"document.querySelector('.prompt').textContent.includes({json.dumps(HOSTILE)})", "markup as text")
@@ -427,12 +433,14 @@ def deep_links(bench: Bench) -> None:
 def long_prompt(bench: Bench) -> None:
     """A prompt of 100,000 tokens, line by line and in one line."""
     checks, page = bench.checks, bench.page
+    many = LONG * 11 // 10  # the tokenizer has some longer tokens
     line = "All work and no play makes 🌊 a dull boy.\n"
-    bench.ask("lines", user(line * (LONG // len(line.encode()) + 1)))
-    bench.ask("one line", user(line.strip() * (LONG // len(line.encode()) + 1)))
+    bench.ask("lines", user(line * (many // len(line.encode()))))
+    bench.ask("one line", user(line.strip() * (many // len(line.encode()))))
     bench.open()
     for place, session in enumerate(bench.data("sessions")["sessions"]):
         turn = bench.data(f"sessions/{session['id']}/turns/0")
+        checks.that(len(turn["tokens"]) >= LONG, f"{len(turn['tokens'])} tokens")
         begun = time.monotonic()
         bench.choose(session=place, tab="prompt")
         size = sum(len(span["text"].encode("utf-16-le")) // 2 for span in turn["spans"])
@@ -478,6 +486,8 @@ def keys(bench: Bench) -> None:
             bench.ask("theirs", user("Hi"), key="second-key")
             bench.open()
             page.locator("#key-dialog").wait_for()
+            page.keyboard.press("Escape")
+            page.get_by_role("button", name="Enter it").click()
             checks.equal(page.locator("#sessions .row").count(), 0, "sessions without a key")
             page.keyboard.type("wrong")
             page.keyboard.press("Enter")
@@ -500,7 +510,7 @@ def keys(bench: Bench) -> None:
             page.keyboard.type("second-key")
             page.keyboard.press("Enter")
             bench.waits("document.querySelectorAll('#sessions .row').length === 1 && document.querySelector('#sessions .name').textContent === 'theirs'", "another key")
-            checks.that("mine" not in bench.js("document.querySelector('main').textContent"), "nothing of the first key is left")
+            checks.that("mine too" not in bench.js("document.querySelector('main').textContent"), "nothing of the first key is left")
 
 
 TESTS: tuple[Callable[[Bench], None], ...] = (

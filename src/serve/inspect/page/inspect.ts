@@ -40,6 +40,7 @@ class App {
   private shown = ""; // names the turn that is shown
   private liveKey: string | null = null;
   private follows = false;
+  private link: LinkState = "connecting";
   private filter = "";
 
   constructor() {
@@ -123,7 +124,7 @@ class App {
     this.store.choose(session);
     this.changed("sessions");
     this.shown = "";
-    this.view.showInstead(session === null ? null : emptyState("Loading …"));
+    this.view.showInstead(session === null || this.link === "key" || this.link === "off" ? null : emptyState("Loading …"));
     if (session !== null) void this.loadTurns(session);
   }
 
@@ -273,9 +274,11 @@ class App {
     link.dataset["state"] = state;
     link.title = why;
     byId("link-text").textContent = LINK_TEXT[state];
-    byId("key-button").hidden = !hasKey();
+    byId("key-button").hidden = state !== "key" && !hasKey();
+    this.link = state;
+    if (state === "key" || state === "off") this.forget();
     if (state === "key") this.askKey(hasKey() ? "The server does not take this key." : "");
-    if (state === "off") this.instead("sessions", emptyState("This server shows no turns", "Start it with --inspect."));
+    this.changed("sessions");
   }
 
   private askKey(wrong: string): void {
@@ -290,12 +293,17 @@ class App {
     setKey(field.value.trim());
     field.value = "";
     byId<HTMLDialogElement>("key-dialog").close();
-    this.store.sessions = null; // another key has other sessions
+    this.forget();
+    this.linked("connecting", "");
+    this.live.again();
+  }
+
+  /** Another key has other sessions. */
+  private forget(): void {
+    this.store.sessions = null;
+    this.store.live.clear();
     this.cache.clear();
     this.applySession();
-    this.linked("connecting", "");
-    this.changed("sessions");
-    this.live.again();
   }
 
   // What is drawn
@@ -317,11 +325,18 @@ class App {
     byId("sessions-count").textContent = all && all.length > 0 ? count(all.length) : "";
     const wanted = (all ?? []).filter((one) => `${one.session} ${one.model}`.toLowerCase().includes(this.filter));
     this.sessions.update(wanted, this.route.session);
-    if (all === null) this.instead("sessions", emptyState("Loading …"));
+    if (all === null) this.instead("sessions", this.whyNoSessions());
     else if (all.length === 0) this.instead("sessions", emptyState("No sessions yet", "They appear here as soon as a client asks for a reply."));
     else if (wanted.length === 0) this.instead("sessions", emptyState("None fits the filter"));
     else this.instead("sessions", null);
     this.drawSessionHead();
+  }
+
+  private whyNoSessions(): HTMLElement {
+    if (this.link === "key") return emptyState("This server wants an API key", button("Enter it", { class: "plain" }, () => this.askKey("")));
+    if (this.link === "off") return emptyState("This server shows no turns", "Start it with --inspect.");
+    if (this.link === "lost") return emptyState("The server does not answer", button("Try again", { class: "plain" }, () => this.live.again()));
+    return emptyState("Loading …");
   }
 
   private drawSessionHead(): void {

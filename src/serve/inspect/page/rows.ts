@@ -38,7 +38,7 @@ export function fillSession(row: HTMLElement, session: SessionLine): void {
   row.replaceChildren(
     el("div", { class: "row-top" }, session.live > 0 && liveDot(), el("b", { class: "name", title: session.session }, session.session), el("time", { datetime: session.last }, clock(session.last))),
     el("div", { class: "row-line" }, el("span", { class: "muted cut" }, session.model), el("span", { class: "spring" }), ...badges, el("span", { class: "muted" }, counted(session.turns, "turn"))),
-    el(
+    session.prompt_tokens === 0 ? "" : el(
       "div",
       { class: "row-line figures", title: "Tokens that the engine evaluated, of those of all prompts" },
       shareBar([["reused", Math.max(0, reused), "not evaluated again"], ["new", session.evaluated_tokens, "evaluated"]]),

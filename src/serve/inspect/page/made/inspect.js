@@ -37,6 +37,7 @@ class App {
     shown = ""; // names the turn that is shown
     liveKey = null;
     follows = false;
+    link = "connecting";
     filter = "";
     constructor() {
         this.sessions = new List({
@@ -118,7 +119,7 @@ class App {
         this.store.choose(session);
         this.changed("sessions");
         this.shown = "";
-        this.view.showInstead(session === null ? null : emptyState("Loading …"));
+        this.view.showInstead(session === null || this.link === "key" || this.link === "off" ? null : emptyState("Loading …"));
         if (session !== null)
             void this.loadTurns(session);
     }
@@ -290,11 +291,13 @@ class App {
         link.dataset["state"] = state;
         link.title = why;
         byId("link-text").textContent = LINK_TEXT[state];
-        byId("key-button").hidden = !hasKey();
+        byId("key-button").hidden = state !== "key" && !hasKey();
+        this.link = state;
+        if (state === "key" || state === "off")
+            this.forget();
         if (state === "key")
             this.askKey(hasKey() ? "The server does not take this key." : "");
-        if (state === "off")
-            this.instead("sessions", emptyState("This server shows no turns", "Start it with --inspect."));
+        this.changed("sessions");
     }
     askKey(wrong) {
         byId("key-wrong").textContent = wrong;
@@ -308,12 +311,16 @@ class App {
         setKey(field.value.trim());
         field.value = "";
         byId("key-dialog").close();
-        this.store.sessions = null; // another key has other sessions
+        this.forget();
+        this.linked("connecting", "");
+        this.live.again();
+    }
+    /** Another key has other sessions. */
+    forget() {
+        this.store.sessions = null;
+        this.store.live.clear();
         this.cache.clear();
         this.applySession();
-        this.linked("connecting", "");
-        this.changed("sessions");
-        this.live.again();
     }
     // What is drawn
     changed(what) {
@@ -336,7 +343,7 @@ class App {
         const wanted = (all ?? []).filter((one) => `${one.session} ${one.model}`.toLowerCase().includes(this.filter));
         this.sessions.update(wanted, this.route.session);
         if (all === null)
-            this.instead("sessions", emptyState("Loading …"));
+            this.instead("sessions", this.whyNoSessions());
         else if (all.length === 0)
             this.instead("sessions", emptyState("No sessions yet", "They appear here as soon as a client asks for a reply."));
         else if (wanted.length === 0)
@@ -344,6 +351,15 @@ class App {
         else
             this.instead("sessions", null);
         this.drawSessionHead();
+    }
+    whyNoSessions() {
+        if (this.link === "key")
+            return emptyState("This server wants an API key", button("Enter it", { class: "plain" }, () => this.askKey("")));
+        if (this.link === "off")
+            return emptyState("This server shows no turns", "Start it with --inspect.");
+        if (this.link === "lost")
+            return emptyState("The server does not answer", button("Try again", { class: "plain" }, () => this.live.again()));
+        return emptyState("Loading …");
     }
     drawSessionHead() {
         const session = this.store.session(this.route.session);
