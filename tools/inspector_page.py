@@ -29,7 +29,18 @@ def compiler() -> pathlib.Path | None:
     if shutil.which("npm") is None:
         return None
     THERE.mkdir(parents=True, exist_ok=True)
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--fetch-retries=1", "--fetch-timeout=20000", "--prefix", str(THERE), COMPILER]
+    command = [
+        "npm",
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "--fetch-retries=1",
+        "--fetch-timeout=20000",
+        "--prefix",
+        str(THERE),
+        COMPILER,
+    ]
     if subprocess.run(command, capture_output=True).returncode != 0:
         shutil.rmtree(THERE, ignore_errors=True)
         return None

@@ -100,7 +100,7 @@ void declare_server(Options& app, ServerWish& wish) {
   app.add_option("--capture", wish.capture,
                  "Record each turn in a file of its session in this folder, see\nparlance replay")
       .placeholder("DIR");
-  app.add_flag("--inspect", wish.inspect, "Show the last turns, with their content, under /inspect/api");
+  app.add_flag("--inspect", wish.inspect, "Show the last turns, with their content, on the page /inspect");
   app.add_flag("--capture-optional", wish.capture_optional,
                "Answer also if a record cannot be written, in place of 507");
   declare_limits_of_clients(app, wish);

@@ -1,7 +1,7 @@
 """A headless Chromium for tests of the inspector's page, driven by Playwright.
 
-Debian's browser (tools/setup.sh browser); Playwright comes from the Python registry, once, into build/serve. A program that needs both calls
-`run_with_playwright()` first: it goes on in the environment that has it, or is skipped.
+Debian's browser (tools/setup.sh browser); Playwright comes from the Python registry, once, into build/serve. A program that needs both
+calls `run_with_playwright()` first: it goes on in the environment that has it, or is skipped.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import shutil
 import subprocess
 import sys
 
-from engine import ROOT
 from gateway import SKIPPED
+
+from engine import ROOT
 
 PLAYWRIGHT = "playwright==1.65.2"
 THERE = ROOT / "build" / "serve" / "playwright"

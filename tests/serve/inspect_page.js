@@ -33,6 +33,15 @@ document.addEventListener("securitypolicyviolation", (event) => window.refused.p
     }
     return { seen, pale: [...pale] };
   };
+  /** The animation that this class gives. */
+  window.animationOf = (name) => {
+    const made = document.createElement("i");
+    made.className = name;
+    document.body.append(made);
+    const animation = getComputedStyle(made).animationName;
+    made.remove();
+    return animation;
+  };
   /** What people reach by keys and cannot name. */
   window.namelessControls = () =>
     [...document.querySelectorAll("button, input, [tabindex='0'], [role='tabpanel'], nav, section.pane")]

@@ -22,11 +22,14 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from browser import OPTIONS, browser, run_with_playwright
-from engine import Engine, Reply
 from gateway import Checks, Gateway
 
+from engine import Engine, Reply
+
 TABS = ("prompt", "tokens", "masks", "reply", "events", "grammar", "prefix", "guarded")
-TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+TOOLS: Any = [
+    {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}
+]
 CALL = '<tool_call>\n{"name": "look", "arguments": {"at": "Köln"}}\n</tool_call><|im_end|>'
 THOUGHT = "<think>\nHm, let me see.\n</think>\n\nIt is high tide.<|im_end|>"
 HOSTILE = (
@@ -77,7 +80,10 @@ class Bench:
 
     def tab(self, name: str) -> None:
         self.page.locator(f"#tab-{name}").click()
-        self.waits(f"location.hash.endsWith('/{name}') && document.querySelector('#panel').ariaBusy !== 'true' && !document.querySelector('#panel [aria-busy]')", name)
+        self.waits(
+            f"location.hash.endsWith('/{name}') && !document.querySelector('#panel [aria-busy]')",
+            name,
+        )
 
     def js(self, script: str) -> Any:
         return self.page.evaluate(script)
@@ -127,7 +133,9 @@ def streams(bench: Bench) -> None:
     body = {"messages": [user("Slowly")], "stream": True}
 
     def ask() -> None:
-        with urllib.request.urlopen(urllib.request.Request(bench.gateway.url + "/v1/chat/completions", json.dumps(body).encode())) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(bench.gateway.url + "/v1/chat/completions", json.dumps(body).encode())
+        ) as answer:
             answer.read()
 
     client = threading.Thread(target=ask)
@@ -188,15 +196,24 @@ def prompt(bench: Bench) -> None:
             checks.equal("".join(bench.texts(f".prompt .piece.{hue}")), wanted, f"what is {hue} of prompt {number}")
         derived = "".join(span["text"] for span in turn["spans"] if span["origin"] == "derived")
         checks.equal("".join(bench.texts(".prompt .piece.derived")), derived, f"what is derived of prompt {number}")
-    colours = {hue: bench.js(f"getComputedStyle(document.querySelector('.piece.{hue}')).backgroundColor") for hue in ("system", "user", "assistant", "tool")}
+    colours = {
+        hue: bench.js(f"getComputedStyle(document.querySelector('.piece.{hue}')).backgroundColor")
+        for hue in ("system", "user", "assistant", "tool")
+    }
     checks.equal(len({*colours.values(), "rgba(0, 0, 0, 0)"}), 5, f"each origin has a colour of its own: {colours}")
     page.locator(".piece.user", has_text="Look").first.hover()
     checks.that("messages[1].content" in page.locator("#detail").inner_text(), "pointing at a part says its path")
     page.locator(".piece.control").first.hover()
     checks.that("template, line" in page.locator("#detail").inner_text(), "pointing at the template's says its line")
     page.locator(".legend button", has_text="user").click()
-    checks.equal(bench.js("getComputedStyle(document.querySelector('.piece.user')).backgroundColor"), "rgba(0, 0, 0, 0)", "a colour that is switched off")
-    checks.that(bench.texts(".piece[data-cut]") and page.locator(".piece[data-cut='the prefix broke here']").count() == 1, "where the prefix broke")
+    checks.equal(
+        bench.js("getComputedStyle(document.querySelector('.piece.user')).backgroundColor"),
+        "rgba(0, 0, 0, 0)",
+        "a colour that is switched off",
+    )
+    checks.that(
+        bench.texts(".piece[data-cut]") and page.locator(".piece[data-cut='the prefix broke here']").count() == 1, "where the prefix broke"
+    )
 
 
 def tokens_and_masks(bench: Bench) -> None:
@@ -205,9 +222,18 @@ def tokens_and_masks(bench: Bench) -> None:
     bench.open()
     bench.choose(turn=1, tab="tokens")
     turn = bench.data(f"sessions/{session['id']}/turns/1")
-    shown = bench.js("[...document.querySelectorAll('.token')].map(one => [Number(one.dataset.id), one.matches('.is-control'), one.matches('.reused')])")
-    checks.equal(shown, [[one["id"], one.get("control", False), one.get("reused", False)] for one in turn["tokens"]], "ids, control tokens, reused tokens")
-    look = {kind: bench.js(f"getComputedStyle(document.querySelector('.token.{kind}:not(.is-control)')).backgroundColor") for kind in ("reused", "new")}
+    shown = bench.js(
+        "[...document.querySelectorAll('.token')].map(one => [Number(one.dataset.id), one.matches('.is-control'), one.matches('.reused')])"
+    )
+    checks.equal(
+        shown,
+        [[one["id"], one.get("control", False), one.get("reused", False)] for one in turn["tokens"]],
+        "ids, control tokens, reused tokens",
+    )
+    look = {
+        kind: bench.js(f"getComputedStyle(document.querySelector('.token.{kind}:not(.is-control)')).backgroundColor")
+        for kind in ("reused", "new")
+    }
     checks.that(look["reused"] != look["new"], "new tokens look other than reused ones")
     checks.that(bench.js("getComputedStyle(document.querySelector('.token.is-control')).boxShadow") != "none", "control tokens are marked")
     page.locator(".toolbar .choice", has_text="ids").click()
@@ -277,7 +303,16 @@ def hostile(bench: Bench) -> None:
     """Names, contents, tools and calls that are markup stay text, in every tab."""
     checks, page = bench.checks, bench.page
     name = "<img src=x onerror=hacked=5>"
-    tools = [{"type": "function", "function": {"name": "look", "description": HOSTILE, "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": "look",
+                "description": HOSTILE,
+                "parameters": {"type": "object", "properties": {"at": {"type": "string"}}},
+            },
+        }
+    ]
     call = '<tool_call>\n{"name": "look", "arguments": {"at": ' + json.dumps(HOSTILE) + "}}\n</tool_call><|im_end|>"
     bench.ask(name, {"role": "system", "content": HOSTILE}, user(HOSTILE), reply=call, tools=tools)
     bench.ask(name, {"role": "system", "content": "Other"}, user(HOSTILE), reply=f"<think>\n{HOSTILE}\n</think>\n\n{HOSTILE}<|im_end|>")
@@ -287,7 +322,11 @@ def hostile(bench: Bench) -> None:
         for tab in TABS:
             bench.tab(tab)
             page.wait_for_timeout(50)
-            checks.equal(bench.js("document.querySelectorAll('main img, main script, main svg, main iframe, main style').length"), 0, f"elements of content in {tab}")
+            checks.equal(
+                bench.js("document.querySelectorAll('main img, main script, main svg, main iframe, main style').length"),
+                0,
+                f"elements of content in {tab}",
+            )
     checks.equal(page.locator("#sessions .row .name").first.inner_text(), name, "a session's name that is markup")
     bench.tab("prompt")
     bench.waits(f"document.querySelector('.prompt').textContent.includes({json.dumps(HOSTILE)})", "markup as text")
@@ -325,10 +364,16 @@ def keyboard(bench: Bench) -> None:
     checks.that(bench.js("document.activeElement.matches('.prompt')"), "Enter goes into the prompt")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    checks.that(bench.js("document.querySelectorAll('.pointed').length === 1 && document.querySelector('#detail').textContent !== ''"), "arrows go from part to part")
+    checks.that(
+        bench.js("document.querySelectorAll('.pointed').length === 1 && document.querySelector('#detail').textContent !== ''"),
+        "arrows go from part to part",
+    )
     for number, tab in enumerate(TABS):
         page.keyboard.press(str(number + 1))
-        bench.waits(f"document.querySelector('#tab-{tab}').getAttribute('aria-selected') === 'true' && location.hash.endsWith('/{tab}')", f"{number + 1} is {tab}")
+        bench.waits(
+            f"document.querySelector('#tab-{tab}').getAttribute('aria-selected') === 'true' && location.hash.endsWith('/{tab}')",
+            f"{number + 1} is {tab}",
+        )
     page.locator("#tab-guarded").focus()
     page.keyboard.press("ArrowRight")
     bench.waits("document.activeElement.id === 'tab-prompt'", "an arrow between tabs")
@@ -355,8 +400,12 @@ def by_tab_alone(bench: Bench) -> None:
     page.locator("#skip").focus()
     reached, outlined = [], True
     for _ in range(24):
-        reached.append(bench.js("document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.className"))
-        outlined = outlined and bench.js("document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle !== 'none'")
+        reached.append(
+            bench.js("document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.className")
+        )
+        outlined = outlined and bench.js(
+            "document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+        )
         page.keyboard.press("Tab")
     for wanted in ("skip", "follow", "theme", "help-button", "filter", "Sessions", "Turns", "tab-prompt"):
         checks.that(wanted in reached, f"Tab reaches {wanted}: {reached}")
@@ -391,7 +440,11 @@ def looks(bench: Bench) -> None:
     page.reload()
     bench.waits("document.documentElement.dataset.theme === 'dark'", "it is kept")
     page.emulate_media(reduced_motion="reduce")
-    checks.equal(bench.js("(() => { const dot = document.createElement('i'); dot.className = 'live-dot'; document.body.append(dot); const name = getComputedStyle(dot).animationName; dot.remove(); return name })()"), "none", "reduced motion")
+    checks.equal(
+        bench.js("animationOf('live-dot')"),
+        "none",
+        "reduced motion",
+    )
     narrow(bench)
 
 
@@ -400,7 +453,9 @@ def narrow(bench: Bench) -> None:
     page.set_viewport_size({"width": 390, "height": 780})
     bench.open()
     page.locator("#sessions .row").nth(1).click()
-    checks.equal([page.locator(f"#{one}-pane").is_visible() for one in ("sessions", "turns", "turn")], [False, True, False], "one pane at a time")
+    checks.equal(
+        [page.locator(f"#{one}-pane").is_visible() for one in ("sessions", "turns", "turn")], [False, True, False], "one pane at a time"
+    )
     page.locator("#turns .row").first.click()
     for tab in TABS:
         bench.tab(tab)
@@ -415,10 +470,16 @@ def deep_links(bench: Bench) -> None:
     checks, page = bench.checks, bench.page
     session = conversation(bench)
     bench.open(f"#{session['id']}/1/masks")
-    bench.waits("document.querySelector('#tab-masks')?.getAttribute('aria-selected') === 'true' && document.querySelectorAll('.token').length > 9", "a link to a tab")
+    bench.waits(
+        "document.querySelector('#tab-masks')?.getAttribute('aria-selected') === 'true' && document.querySelectorAll('.token').length > 9",
+        "a link to a tab",
+    )
     checks.equal(page.locator("#turns [aria-selected=true] .name").inner_text(), "Turn 2", "of a turn")
     bench.js(f"void (location.hash = '#{session['id']}/0/reply')")
-    bench.waits("document.querySelector('#turn-head h2').textContent === 'Turn 1' && document.querySelector('#panel').textContent.includes('look')", "another link")
+    bench.waits(
+        "document.querySelector('#turn-head h2').textContent === 'Turn 1' && document.querySelector('#panel').textContent.includes('look')",
+        "another link",
+    )
     bench.open("#none/7/prompt")
     page.reload()
     bench.waits("document.querySelector('#panel').textContent.includes('not kept any more')", "a session that is not there")
@@ -452,7 +513,10 @@ def long_prompt(bench: Bench) -> None:
         shown = time.monotonic()
         page.keyboard.press("1")
         bench.waits("!!document.querySelector('.prompt')", "back")
-        print(f"{session['session']}: {len(turn['tokens'])} tokens; the prompt in {middle - begun:.1f} s, its tokens in {shown - middle:.1f} s")
+        print(
+            f"{session['session']}: {len(turn['tokens'])} tokens; "
+            f"the prompt in {middle - begun:.1f} s, its tokens in {shown - middle:.1f} s"
+        )
 
 
 def reconnects(bench: Bench) -> None:
@@ -505,17 +569,22 @@ def keys(bench: Bench) -> None:
             bench.waits("document.querySelectorAll('.piece').length > 3", "a prompt")
             page.reload()
             bench.waits("document.querySelectorAll('#sessions .row').length === 2", "the tab keeps the key")
-            checks.equal(bench.js("Object.values(localStorage).concat(document.cookie).join().includes('key')"), False, "nothing else keeps it")
+            checks.equal(
+                bench.js("Object.values(localStorage).concat(document.cookie).join().includes('key')"), False, "nothing else keeps it"
+            )
             page.locator("#key-button").click()
             page.keyboard.type("second-key")
             page.keyboard.press("Enter")
-            bench.waits("document.querySelectorAll('#sessions .row').length === 1 && document.querySelector('#sessions .name').textContent === 'theirs'", "another key")
+            bench.waits(
+                "[...document.querySelectorAll('#sessions .name')].map(one => one.textContent).join() === 'theirs'",
+                "another key",
+            )
             checks.that("mine too" not in bench.js("document.querySelector('main').textContent"), "nothing of the first key is left")
 
 
 TESTS: tuple[Callable[[Bench], None], ...] = (
-    appears_live, follows, prompt, tokens_and_masks, reply_events_grammar, prefix_and_guarded, hostile, keyboard, looks, deep_links, long_prompt,
-    reconnects, keys,
+    appears_live, follows, prompt, tokens_and_masks, reply_events_grammar, prefix_and_guarded, hostile, keyboard, looks, deep_links,
+    long_prompt, reconnects, keys,
 )  # fmt: skip
 
 
@@ -553,7 +622,11 @@ def main() -> int:
         for test in TESTS:
             if options.only and test.__name__ not in options.only:
                 continue
-            with Engine() as engine, Gateway(options.parlance, engine.url, "--inspect") as gateway, opened(chromium, checks, test.__name__) as page:
+            with (
+                Engine() as engine,
+                Gateway(options.parlance, engine.url, "--inspect") as gateway,
+                opened(chromium, checks, test.__name__) as page,
+            ):
                 before = len(checks.failed)
                 test(Bench(options.parlance, engine, gateway, page, checks, options.pictures))
                 print(f"{test.__name__}: {'failed' if len(checks.failed) > before else 'ok'}", flush=True)

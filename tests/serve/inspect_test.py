@@ -19,8 +19,9 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from engine import ROOT, Engine, Reply
 from gateway import Checks, Gateway
+
+from engine import ROOT, Engine, Reply
 
 PAGE = ROOT / "src" / "serve" / "inspect" / "page"
 REPLY = "<think>\nHm.\n</think>\n\nKöln, yes.<|im_end|>"
@@ -88,7 +89,9 @@ def one_turn(gateway: Gateway, engine: Engine, checks: Checks, ask: Any, session
     users = [span for span in turn["spans"] if span["hue"] == "user" and span.get("path", "").endswith(".content")]
     checks.that(users[0]["path"] == "messages[0].content" and users[0]["message"] == 0, f"a span of the user's: {users[0]}")
     checks.that(any(span["hue"] == "control" and span["line"] > 0 for span in turn["spans"]), "a control token of the template")
-    checks.equal([one["text"] for one in turn["guarded"]], ["<|im_end|>"] * sum("<|im_end|>" in m["content"] for m in ask["messages"]), "guarded")
+    checks.equal(
+        [one["text"] for one in turn["guarded"]], ["<|im_end|>"] * sum("<|im_end|>" in m["content"] for m in ask["messages"]), "guarded"
+    )
     checks.equal(engine.vocabulary.decode([token["id"] for token in turn["sampled_tokens"]]), REPLY, "sampled tokens")
     kinds = list(dict.fromkeys(token["kind"] for token in turn["sampled_tokens"]))
     checks.equal(kinds, ["reasoning", "content", "stop"], "kinds of sampled tokens")
@@ -160,7 +163,9 @@ class Loads(html.parser.HTMLParser):
         given = dict(attrs)
         if tag in ("link", "script", "img"):
             self.found.append(given.get("href") or given.get("src") or "")
-        self.inline += tag == "style" or (tag == "script" and "src" not in given) or any(name == "style" or name.startswith("on") for name in given)
+        self.inline += (
+            tag == "style" or (tag == "script" and "src" not in given) or any(name == "style" or name.startswith("on") for name in given)
+        )
 
 
 def page(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -177,20 +182,33 @@ def page(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(headers["Cache-Control"], "no-cache", f"caching of {path}")
             policy = dict(part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";"))
             checks.equal(
-                {name: policy.get(name) for name in ("default-src", "script-src", "style-src", "connect-src", "img-src", "base-uri", "frame-ancestors")},
+                policy,
                 {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'", "img-src": "'self' data:",
-                 "base-uri": "'none'", "frame-ancestors": "'none'"},
+                 "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'", "require-trusted-types-for": "'script'",
+                 "trusted-types": "'none'"},
                 f"the policy of {path}",
             )  # fmt: skip
             status, _, body = answered(gateway, path, {"If-None-Match": headers["ETag"]})
             checks.equal((status, body), (304, b""), f"{path} once more")
             checks.equal(answered(gateway, path, {"If-None-Match": '"other"'})[0], 200, f"{path} in place of an older one")
-        for path in ("/inspect/", "/inspect/index.html", "/inspect/none.js", "/inspect/made/api.js", "/inspect/../health", "/inspect/api", "/inspect/tsconfig.json"):
+        for path in (
+            "/inspect/",
+            "/inspect/index.html",
+            "/inspect/none.js",
+            "/inspect/made/api.js",
+            "/inspect/../health",
+            "/inspect/api",
+            "/inspect/tsconfig.json",
+        ):
             checks.equal(answered(gateway, path)[0], 404, path)
         loads = Loads()
         loads.feed(files["/inspect"].read_text(encoding="utf-8"))
         checks.equal(loads.inline, 0, "scripts and styles inside of the page")
-        checks.equal({one for one in loads.found if not one.startswith("data:")}, {"inspect/inspect.css", "inspect/inspect.js"}, "what the page loads")
+        checks.equal(
+            {one for one in loads.found if not one.startswith("data:")},
+            {"inspect/inspect.css", "inspect/inspect.js"},
+            "what the page loads",
+        )
     with Gateway(parlance, engine.url) as gateway:
         for path in files:
             checks.equal(answered(gateway, path)[0], 404, f"{path} without --inspect")

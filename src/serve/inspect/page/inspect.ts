@@ -1,11 +1,13 @@
 // The inspector's page. Begin reading at App: it holds what is shown, gives the lists and the turn what they show, and
 // follows the server's events.
-import { get, Gone, hasKey, sessionPath, setKey, turnPath, WrongKey } from "./api.js";
+import { get, Gone, hasKey, sessionPath, turnPath, WrongKey } from "./api.js";
 import type { SessionLine, Turn, TurnLine } from "./data.js";
 import { button, byId, el, emptyState } from "./dom.js";
+import { KeyDialog } from "./key_dialog.js";
 import { startKeys } from "./keys.js";
 import { List } from "./list.js";
 import { type LinkState, Live } from "./live.js";
+import { Panes } from "./panes.js";
 import { type Route, readRoute, type Tab, writeRoute } from "./route.js";
 import { fillSession, fillTurn, type TurnItem, turnKey } from "./rows.js";
 import { keyOf, type LiveTurn, Store, type Told } from "./store.js";
@@ -36,7 +38,18 @@ class App {
   private readonly view: TurnView;
   private readonly cache = new Map<string, Turn>();
   private readonly dirty = new Set<string>();
+  private readonly panes = new Panes({
+    sessions: () => this.sessions.element.focus(),
+    turns: () => this.turns.element.focus(),
+    turn: () => this.view.focus(),
+  });
+  private readonly key = new KeyDialog(() => {
+    this.forget();
+    this.linked("connecting", "");
+    this.live.again();
+  });
   private loading = new AbortController();
+  private era = 0; // of a key and a server: what was asked for in an earlier one is not shown
   private shown = ""; // names the turn that is shown
   private liveKey: string | null = null;
   private follows = false;
@@ -49,14 +62,14 @@ class App {
       key: (one) => one.id,
       fill: fillSession,
       choose: (one) => this.go({ session: one.id, turn: null }),
-      enter: () => this.enterTurns(),
+      enter: () => this.panes.enter("turns"),
     });
     this.turns = new List({
       label: "Turns",
       key: turnKey,
       fill: fillTurn,
       choose: (item) => this.chooseTurn(item),
-      enter: () => this.enterTurn(),
+      enter: () => this.panes.enter("turn"),
     });
     this.view = new TurnView({
       chooseTab: (tab) => this.go({ tab }),
@@ -70,8 +83,8 @@ class App {
   start(): void {
     startTheme();
     startKeys({
-      move: (by) => (this.pane() === "sessions" ? this.sessions : this.turns).move(by),
-      enter: () => this.sessions.element.focus(),
+      move: (by) => (this.panes.active === "sessions" ? this.sessions : this.turns).move(by),
+      enter: () => this.panes.enter("sessions"),
       back: () => this.back(),
       tab: (tab) => this.go({ tab }),
       follow: () => this.follow(!this.follows),
@@ -91,14 +104,9 @@ class App {
     });
     byId("follow").addEventListener("click", () => this.follow(!this.follows));
     byId("back").addEventListener("click", () => this.back());
-    byId("key-button").addEventListener("click", () => this.askKey(""));
     byId("skip").addEventListener("click", (event) => {
       event.preventDefault();
-      this.enterTurn();
-    });
-    byId("key-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.takeKey();
+      this.panes.enter("turn");
     });
     addEventListener("hashchange", () => {
       const route = readRoute(location.hash);
@@ -155,7 +163,8 @@ class App {
       return;
     }
     const { session, turn, tab } = this.route;
-    const name = [session, turn === "live" && live ? keyOf(live) : turn, tab].join("\n");
+    const answer = turn === "live" ? live && keyOf(live) : this.store.line(turn ?? 0)?.answer;
+    const name = [session, turn, answer, tab].join("\n"); // another server may have another turn of this number
     if (name === this.shown) return;
     this.shown = name;
     this.loading.abort();
@@ -181,7 +190,13 @@ class App {
     } catch (error) {
       if (signal.aborted) return;
       this.shown = "";
-      this.view.showInstead(emptyState("The turn could not be loaded", String(error), button("Try again", { class: "plain" }, () => this.applyTurn())));
+      this.view.showInstead(
+        emptyState(
+          "The turn could not be loaded",
+          String(error),
+          button("Try again", { class: "plain" }, () => this.applyTurn()),
+        ),
+      );
     } finally {
       clearTimeout(slow);
     }
@@ -195,7 +210,9 @@ class App {
     const known = this.cache.get(name);
     if (known) return known;
     try {
+      const { era } = this;
       const turn = await get<Turn>(turnPath(session, number), signal);
+      if (era !== this.era) return null;
       this.cache.set(name, turn);
       for (const key of [...this.cache.keys()].slice(0, -KEPT_TURNS)) this.cache.delete(key);
       return turn;
@@ -207,11 +224,25 @@ class App {
 
   /** `anew`: the server may be another one than before. */
   private async loadSessions(anew: boolean): Promise<void> {
-    if (anew) this.cache.clear();
+    if (anew) {
+      this.cache.clear();
+      ++this.era;
+    }
+    const { era } = this;
     try {
-      this.store.takeSessions((await get<{ sessions: SessionLine[] }>("sessions")).sessions);
+      const { sessions } = await get<{ sessions: SessionLine[] }>("sessions");
+      if (era !== this.era) return;
+      this.store.takeSessions(sessions);
     } catch (error) {
-      if (!(error instanceof WrongKey)) this.instead("sessions", emptyState("The sessions could not be loaded", String(error), button("Try again", { class: "plain" }, () => void this.loadSessions(false))));
+      if (!(error instanceof WrongKey))
+        this.instead(
+          "sessions",
+          emptyState(
+            "The sessions could not be loaded",
+            String(error),
+            button("Try again", { class: "plain" }, () => void this.loadSessions(false)),
+          ),
+        );
       return;
     }
     if (this.route.session !== null) await this.loadTurns(this.route.session);
@@ -220,16 +251,23 @@ class App {
 
   private async loadTurns(session: string): Promise<void> {
     if (this.store.sessions === null) return; // they come first
+    const { era } = this;
     try {
       const { turns } = await get<{ turns: TurnLine[] }>(sessionPath(session));
-      if (session !== this.route.session) return;
+      if (session !== this.route.session || era !== this.era) return;
       this.store.takeTurns(session, turns);
       this.applyTurn();
     } catch (error) {
       if (session !== this.route.session) return;
       this.shown = "";
       const gone = error instanceof Gone;
-      const what = gone ? emptyState("This session is not kept any more", "The server keeps the last turns, and forgets them when it ends.") : emptyState("The turns could not be loaded", String(error), button("Try again", { class: "plain" }, () => void this.loadTurns(session)));
+      const what = gone
+        ? emptyState("This session is not kept any more", "The server keeps the last turns, and forgets them when it ends.")
+        : emptyState(
+            "The turns could not be loaded",
+            String(error),
+            button("Try again", { class: "plain" }, () => void this.loadTurns(session)),
+          );
       if (gone) this.store.takeTurns(session, []);
       this.view.showInstead(what);
     }
@@ -250,7 +288,8 @@ class App {
 
   private ended(told: Told["end"]): void {
     const live = this.liveTurn();
-    const shown = told.session === this.route.session && this.route.turn === "live" && live !== undefined && keyOf(live) === keyOf(told.turn);
+    const shown =
+      told.session === this.route.session && this.route.turn === "live" && live !== undefined && keyOf(live) === keyOf(told.turn);
     this.store.turnEnded(told);
     if (shown) this.go({ turn: told.turn.number });
   }
@@ -277,29 +316,13 @@ class App {
     byId("key-button").hidden = state !== "key" && !hasKey();
     this.link = state;
     if (state === "key" || state === "off") this.forget();
-    if (state === "key") this.askKey(hasKey() ? "The server does not take this key." : "");
+    if (state === "key") this.key.ask(true);
     this.changed("sessions");
-  }
-
-  private askKey(wrong: string): void {
-    byId("key-wrong").textContent = wrong;
-    const dialog = byId<HTMLDialogElement>("key-dialog");
-    if (!dialog.open) dialog.showModal();
-    byId("key").focus();
-  }
-
-  private takeKey(): void {
-    const field = byId<HTMLInputElement>("key");
-    setKey(field.value.trim());
-    field.value = "";
-    byId<HTMLDialogElement>("key-dialog").close();
-    this.forget();
-    this.linked("connecting", "");
-    this.live.again();
   }
 
   /** Another key has other sessions. */
   private forget(): void {
+    ++this.era;
     this.store.sessions = null;
     this.store.live.clear();
     this.cache.clear();
@@ -326,23 +349,35 @@ class App {
     const wanted = (all ?? []).filter((one) => `${one.session} ${one.model}`.toLowerCase().includes(this.filter));
     this.sessions.update(wanted, this.route.session);
     if (all === null) this.instead("sessions", this.whyNoSessions());
-    else if (all.length === 0) this.instead("sessions", emptyState("No sessions yet", "They appear here as soon as a client asks for a reply."));
+    else if (all.length === 0)
+      this.instead("sessions", emptyState("No sessions yet", "They appear here as soon as a client asks for a reply."));
     else if (wanted.length === 0) this.instead("sessions", emptyState("None fits the filter"));
     else this.instead("sessions", null);
     this.drawSessionHead();
   }
 
   private whyNoSessions(): HTMLElement {
-    if (this.link === "key") return emptyState("This server wants an API key", button("Enter it", { class: "plain" }, () => this.askKey("")));
+    if (this.link === "key")
+      return emptyState(
+        "This server wants an API key",
+        button("Enter it", { class: "plain" }, () => this.key.ask()),
+      );
     if (this.link === "off") return emptyState("This server shows no turns", "Start it with --inspect.");
-    if (this.link === "lost") return emptyState("The server does not answer", button("Try again", { class: "plain" }, () => this.live.again()));
+    if (this.link === "lost")
+      return emptyState(
+        "The server does not answer",
+        button("Try again", { class: "plain" }, () => this.live.again()),
+      );
     return emptyState("Loading …");
   }
 
   private drawSessionHead(): void {
     const session = this.store.session(this.route.session);
     const head = [el("h2", { title: session?.session }, session?.session ?? "Turns")];
-    if (session) head.push(el("p", { class: "muted" }, `${session.model} · ${counted(session.turns, "turn")} · ${counted(session.sampled_tokens, "sampled token")}`));
+    if (session)
+      head.push(
+        el("p", { class: "muted" }, `${session.model} · ${counted(session.turns, "turn")} · ${`${count(session.sampled_tokens)} sampled`}`),
+      );
     byId("session-head").replaceChildren(...head);
   }
 
@@ -350,7 +385,12 @@ class App {
     const items = this.store.chosen === null ? [] : this.items();
     const live = this.route.turn === "live" ? this.liveTurn() : undefined;
     this.turns.update(items, live ? turnKey({ live }) : this.route.turn === null ? null : String(this.route.turn));
-    const nothing = this.store.chosen === null ? emptyState("Choose a session") : this.store.turns === null ? emptyState("Loading …") : emptyState("No turns");
+    const nothing =
+      this.store.chosen === null
+        ? emptyState("Choose a session")
+        : this.store.turns === null
+          ? emptyState("Loading …")
+          : emptyState("No turns");
     this.instead("turns", items.length > 0 ? null : nothing);
   }
 
@@ -361,36 +401,12 @@ class App {
     if (what) body.append(what);
   }
 
-  // Panes
-
-  private pane(): "sessions" | "turns" | "turn" {
-    if (byId("turn-pane").contains(document.activeElement)) return "turn";
-    return byId("turns-pane").contains(document.activeElement) ? "turns" : "sessions";
-  }
-
-  private enterTurns(): void {
-    document.body.dataset["pane"] = "turns";
-    this.turns.element.focus();
-  }
-
-  private enterTurn(): void {
-    document.body.dataset["pane"] = "turn";
-    this.view.focus();
-  }
-
   private back(): void {
     const filter = byId<HTMLInputElement>("filter");
-    const narrow = document.body.dataset["pane"];
-    if (document.activeElement === filter) {
-      filter.value = this.filter = "";
-      this.changed("sessions");
-      this.sessions.element.focus();
-    } else if (this.pane() === "turn" || narrow === "turn") {
-      this.enterTurns();
-    } else {
-      document.body.dataset["pane"] = "sessions";
-      this.sessions.element.focus();
-    }
+    if (document.activeElement !== filter) return this.panes.back();
+    filter.value = this.filter = "";
+    this.changed("sessions");
+    this.panes.enter("sessions");
   }
 }
 

@@ -33,6 +33,8 @@ export class EventCutter {
 export class Live {
   private stop = new AbortController();
   private wake: (() => void) | null = null;
+  private listening = false;
+  private anew = false;
 
   constructor(private readonly listener: LiveListener) {}
 
@@ -55,6 +57,10 @@ export class Live {
         }
         why = "the server does not answer";
       }
+      if (this.anew) {
+        this.anew = false;
+        continue;
+      }
       this.listener.state("lost", why);
       await this.sleep(pause);
     }
@@ -62,6 +68,7 @@ export class Live {
 
   /** Connects anew at once: with another key, or because somebody does not want to wait. */
   again(): void {
+    this.anew = this.listening;
     this.stop.abort();
     this.wake?.();
   }
@@ -78,6 +85,7 @@ export class Live {
 
   private async listen(begun: () => void): Promise<void> {
     this.stop = new AbortController();
+    this.listening = true;
     const stop = this.stop;
     let timer = setTimeout(() => stop.abort(), QUIET);
     try {
@@ -96,6 +104,7 @@ export class Live {
         for (const [name, data] of cutter.take(decoder.decode(value, { stream: true }))) this.listener.event(name, JSON.parse(data));
       }
     } finally {
+      this.listening = false;
       clearTimeout(timer);
     }
   }

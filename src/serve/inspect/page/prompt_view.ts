@@ -103,7 +103,12 @@ async function show(box: HTMLElement, turn: Turn, context: ViewContext, shown: M
 
 export const promptView: View = (turn, context) => {
   if (turn.spans.length === 0) return emptyState("No prompt to show", "The template fails to render it once more.");
-  const box = el("div", { class: "prompt mono", tabindex: 0, role: "document", "aria-label": "The prompt. Left and right go through its parts." });
+  const box = el("div", {
+    class: "prompt mono",
+    tabindex: 0,
+    role: "document",
+    "aria-label": "The prompt. Left and right go through its parts.",
+  });
   const shown = new Map<Element, Shown>();
   pointable(box, ".piece", context, (element) => {
     const one = shown.get(element);

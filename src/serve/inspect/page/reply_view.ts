@@ -33,7 +33,12 @@ function textOf(value: unknown): string {
 function callCard(call: Call, signal: AbortSignal): HTMLElement {
   const name = call.function?.name ?? String(call["name"] ?? "?");
   const given = call.function?.arguments ?? call["arguments"] ?? call["input"] ?? call["custom"];
-  const head = el("div", { class: "call-head" }, el("b", { class: "mono" }, name), call.id ? el("span", { class: "muted mono" }, call.id) : null);
+  const head = el(
+    "div",
+    { class: "call-head" },
+    el("b", { class: "mono" }, name),
+    call.id ? el("span", { class: "muted mono" }, call.id) : null,
+  );
   if (call["complete"] === false) head.append(el("span", { class: "badge bad" }, "not complete"));
   return el("div", { class: "card" }, head, longText(pretty(given), signal, "mono"));
 }
@@ -41,7 +46,12 @@ function callCard(call: Call, signal: AbortSignal): HTMLElement {
 function problem(one: Record<string, unknown>): HTMLElement {
   const { kind, fault, ...rest } = one;
   const name = textOf(kind ?? fault ?? "fault").replaceAll("_", " ");
-  return el("div", { class: "card problem" }, el("b", {}, name), facts(Object.entries(rest).map(([member, value]) => [member, textOf(value)])));
+  return el(
+    "div",
+    { class: "card problem" },
+    el("b", {}, name),
+    facts(Object.entries(rest).map(([member, value]) => [member, textOf(value)])),
+  );
 }
 
 function messageParts(reply: Reply, signal: AbortSignal): (HTMLElement | null)[] {
@@ -63,7 +73,9 @@ export const replyView: View = (turn, context) => {
   raw.addEventListener("toggle", () => {
     if (raw.open && raw.childElementCount === 1) raw.append(longText(JSON.stringify(turn.reply, null, 2), context.signal, "mono"));
   });
-  const why = turn.error ? el("div", { class: "card problem" }, el("b", {}, turn.status.replaceAll("_", " ")), el("p", {}, turn.error)) : null;
+  const why = turn.error
+    ? el("div", { class: "card problem" }, el("b", {}, turn.status.replaceAll("_", " ")), el("p", {}, turn.error))
+    : null;
   return el("div", { class: "view scroll" }, why, ...messageParts(turn.reply, context.signal), raw);
 };
 
@@ -144,7 +156,9 @@ export function liveReply(): { element: HTMLElement; take(events: ReplyEvent[]):
       if (event.type === "call_begin") {
         const given = el("div", { class: "text mono" });
         arguments_.set(event["call"], given);
-        calls.append(el("div", { class: "card" }, el("div", { class: "call-head" }, el("b", { class: "mono" }, textOf(event["name"]))), given));
+        calls.append(
+          el("div", { class: "card" }, el("div", { class: "call-head" }, el("b", { class: "mono" }, textOf(event["name"]))), given),
+        );
       }
     }
     [reasoning, content, calls].forEach((box, at) => ((parts[at] as HTMLElement).hidden = !box.hasChildNodes()));

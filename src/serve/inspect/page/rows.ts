@@ -1,7 +1,7 @@
 // Rows of the lists: sessions and turns.
 import type { SessionLine, TurnLine } from "./data.js";
 import { el } from "./dom.js";
-import { shareBar } from "./other_views.js";
+import { shareBar } from "./share_bar.js";
 import { keyOf, type LiveTurn } from "./store.js";
 import { clock, count, counted, duration, percent } from "./text.js";
 
@@ -36,21 +36,45 @@ export function fillSession(row: HTMLElement, session: SessionLine): void {
     session.faults > 0 && badge(counted(session.faults, "fault"), "bad"),
   ];
   row.replaceChildren(
-    el("div", { class: "row-top" }, session.live > 0 && liveDot(), el("b", { class: "name", title: session.session }, session.session), el("time", { datetime: session.last }, clock(session.last))),
-    el("div", { class: "row-line" }, el("span", { class: "muted cut" }, session.model), el("span", { class: "spring" }), ...badges, el("span", { class: "muted" }, counted(session.turns, "turn"))),
-    session.prompt_tokens === 0 ? "" : el(
+    el(
       "div",
-      { class: "row-line figures", title: "Tokens that the engine evaluated, of those of all prompts" },
-      shareBar([["reused", Math.max(0, reused), "not evaluated again"], ["new", session.evaluated_tokens, "evaluated"]]),
-      el("span", { class: "muted number" }, `${count(session.evaluated_tokens)} of ${count(session.prompt_tokens)} evaluated`),
+      { class: "row-top" },
+      session.live > 0 && liveDot(),
+      el("b", { class: "name", title: session.session }, session.session),
+      el("time", { datetime: session.last }, clock(session.last)),
     ),
+    el(
+      "div",
+      { class: "row-line" },
+      el("span", { class: "muted cut" }, session.model),
+      el("span", { class: "spring" }),
+      ...badges,
+      el("span", { class: "muted" }, counted(session.turns, "turn")),
+    ),
+    session.prompt_tokens === 0
+      ? ""
+      : el(
+          "div",
+          { class: "row-line figures", title: "Tokens that the engine evaluated, of those of all prompts" },
+          shareBar([
+            ["reused", Math.max(0, reused), "not evaluated again"],
+            ["new", session.evaluated_tokens, "evaluated"],
+          ]),
+          el("span", { class: "muted number" }, `${count(session.evaluated_tokens)} of ${count(session.prompt_tokens)} evaluated`),
+        ),
   );
 }
 
 function liveRow(row: HTMLElement, turn: LiveTurn): void {
   row.classList.add("is-live");
   row.replaceChildren(
-    el("div", { class: "row-top" }, liveDot(), el("b", { class: "name" }, "under way"), turn.time && el("time", { datetime: turn.time }, clock(turn.time))),
+    el(
+      "div",
+      { class: "row-top" },
+      liveDot(),
+      el("b", { class: "name" }, "under way"),
+      turn.time && el("time", { datetime: turn.time }, clock(turn.time)),
+    ),
     el("div", { class: "row-line" }, el("span", { class: "muted" }, turn.api)),
   );
 }
@@ -74,8 +98,17 @@ export function fillTurn(row: HTMLElement, item: TurnItem): void {
   const fresh = line.prompt_tokens - line.reused;
   const calls = line.calls.slice(0, 6).map((name) => el("span", { class: "call mono" }, `${name}()`));
   row.replaceChildren(
-    el("div", { class: "row-top" }, el("b", { class: "name" }, `Turn ${line.turn}${line.choice > 0 ? `, choice ${line.choice}` : ""}`), el("time", { datetime: line.time }, clock(line.time))),
-    shareBar([["reused", line.reused, "of the turn before"], ["new", fresh, "new"], ["sampled", line.sampled, "sampled"]]),
+    el(
+      "div",
+      { class: "row-top" },
+      el("b", { class: "name" }, `Turn ${line.turn}${line.choice > 0 ? `, choice ${line.choice}` : ""}`),
+      el("time", { datetime: line.time }, clock(line.time)),
+    ),
+    shareBar([
+      ["reused", line.reused, "of the turn before"],
+      ["new", fresh, "new"],
+      ["sampled", line.sampled, "sampled"],
+    ]),
     el(
       "div",
       { class: "row-line figures" },

@@ -9,7 +9,11 @@ import { pointable, type View, type ViewContext } from "./view.js";
 const BOXES = 400; // of a chunk
 const PER_LINE = 12;
 
-function* boxes<Kind extends Token>(tokens: Kind[], of: Map<Element, number>, classOf: (token: Kind, number: number) => string): Generator<Node> {
+function* boxes<Kind extends Token>(
+  tokens: Kind[],
+  of: Map<Element, number>,
+  classOf: (token: Kind, number: number) => string,
+): Generator<Node> {
   for (let first = 0; first < tokens.length; first += BOXES) {
     const some = tokens.slice(first, first + BOXES);
     const made = chunk(some.length / PER_LINE + some.filter((token) => token.text.includes("\n")).length, "boxes");
@@ -42,7 +46,8 @@ function spansOf(turn: Turn): Span[] {
 function sayToken(token: Token, number: number, context: ViewContext, ...more: string[]): void {
   const text = token.bytes ? `bytes ${hexBytes(token.bytes)}` : JSON.stringify(token.text);
   const control = token.control ? ["control token"] : [];
-  context.detail(`token ${count(number)}`, `id ${token.id}`, text, ...control, ...more, `bytes ${count(token.begin)}–${count(token.end)}`);
+  const place = `bytes ${count(token.begin)}–${count(token.end)}`;
+  context.detail(`token ${count(number)}`, `id ${token.id}`, text, ...control, ...more, place);
 }
 
 function idsToggle(box: HTMLElement): HTMLElement {
@@ -55,7 +60,12 @@ function figure(name: string, value: number, kind = ""): HTMLElement {
 
 export const tokensView: View = (turn, context) => {
   if (turn.tokens.length === 0) return emptyState("No tokens");
-  const box = el("div", { class: "tokens mono", tabindex: 0, role: "document", "aria-label": "The prompt's tokens. Left and right go through them." });
+  const box = el("div", {
+    class: "tokens mono",
+    tabindex: 0,
+    role: "document",
+    "aria-label": "The prompt's tokens. Left and right go through them.",
+  });
   const of = new Map<Element, number>();
   const spans = spansOf(turn);
   const classOf = (token: Token, number: number): string =>
@@ -97,10 +107,18 @@ function sentence(turn: Turn, off: Set<string>): string {
 export const masksView: View = (turn, context) => {
   const tokens = turn.sampled_tokens;
   if (tokens.length === 0) {
-    const why = turn.status === "answered" ? "The engine gives text alone, without ids: there is nothing that training could learn." : `The turn was not answered: ${turn.status}.`;
+    const why =
+      turn.status === "answered"
+        ? "The engine gives text alone, without ids: there is nothing that training could learn."
+        : `The turn was not answered: ${turn.status}.`;
     return emptyState("No sampled tokens", why);
   }
-  const box = el("div", { class: "tokens masks mono", tabindex: 0, role: "document", "aria-label": "The sampled tokens. Left and right go through them." });
+  const box = el("div", {
+    class: "tokens masks mono",
+    tabindex: 0,
+    role: "document",
+    "aria-label": "The sampled tokens. Left and right go through them.",
+  });
   const of = new Map<Element, number>();
   const off = new Set<string>();
   const said = el("p", { class: "said", "aria-live": "polite" }, sentence(turn, off));
@@ -125,7 +143,8 @@ export const masksView: View = (turn, context) => {
     const logprob = token.logprob === undefined ? [] : [`logprob ${token.logprob.toFixed(3)}`];
     sayToken(token, number, context, token.kind, ...logprob);
   });
-  const classOf = (token: SampledToken): string => `kind-${KINDS.includes(token.kind) ? token.kind : "marker"}${token.control ? " is-control" : ""}`;
+  const classOf = (token: SampledToken): string =>
+    `kind-${KINDS.includes(token.kind) ? token.kind : "marker"}${token.control ? " is-control" : ""}`;
   void fill(box, boxes(tokens, of, classOf), context.signal);
   return el("div", { class: "view" }, el("div", { class: "toolbar" }, kinds, idsToggle(box)), said, box);
 };

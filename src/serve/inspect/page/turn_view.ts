@@ -1,7 +1,8 @@
 // The chosen turn: its figures, its tabs, and the view of the tab.
 import type { Turn, TurnLine } from "./data.js";
 import { byId, el, emptyState } from "./dom.js";
-import { grammarView, guardedView, prefixView } from "./other_views.js";
+import { grammarView, guardedView } from "./other_views.js";
+import { prefixView } from "./prefix_view.js";
 import { promptView } from "./prompt_view.js";
 import { eventsView, liveEvents, liveReply, replyView } from "./reply_view.js";
 import { type Tab, TABS } from "./route.js";
@@ -94,10 +95,19 @@ export class TurnView {
 
   showLive(turn: LiveTurn, tab: Tab): void {
     this.begin();
-    this.head.replaceChildren(el("div", { class: "turn-title" }, el("h2", {}, el("span", { class: "live-dot" }), "Under way"), el("span", { class: "muted" }, [turn.api, turn.time && clock(turn.time)].filter(Boolean).join(" · "))));
+    this.head.replaceChildren(
+      el(
+        "div",
+        { class: "turn-title" },
+        el("h2", {}, el("span", { class: "live-dot" }), "Under way"),
+        el("span", { class: "muted" }, [turn.api, turn.time && clock(turn.time)].filter(Boolean).join(" · ")),
+      ),
+    );
     this.showTabs(tab, null);
     if (tab !== "reply" && tab !== "events") {
-      this.panel.replaceChildren(emptyState("This turn is under way", "Reply and events are shown while they come, the rest once it has ended."));
+      this.panel.replaceChildren(
+        emptyState("This turn is under way", "Reply and events are shown while they come, the rest once it has ended."),
+      );
       return;
     }
     const view = tab === "reply" ? liveReply() : liveEvents();
@@ -135,7 +145,10 @@ export class TurnView {
       button.setAttribute("aria-selected", String(tab === chosen));
       button.tabIndex = tab === chosen ? 0 : -1;
       button.classList.toggle("is-empty", turn !== null && isEmpty(tab, turn));
-      button.classList.toggle("is-wrong", turn !== null && ((tab === "prefix" && turn.prefix_break !== null) || (tab === "reply" && note !== "")));
+      button.classList.toggle(
+        "is-wrong",
+        turn !== null && ((tab === "prefix" && turn.prefix_break !== null) || (tab === "reply" && note !== "")),
+      );
     }
     this.panel.setAttribute("aria-labelledby", `tab-${chosen}`);
   }
@@ -154,10 +167,17 @@ export class TurnView {
 function headOf(turn: Turn): HTMLElement[] {
   const choice = turn.choice > 0 ? `, choice ${turn.choice}` : "";
   const about = [turn.api, clock(turn.time), duration(turn.milliseconds)].join(" · ");
-  const figure = (name: string, value: string, kind = ""): HTMLElement => el("div", { class: `stat ${kind}` }, el("dt", {}, name), el("dd", {}, value));
+  const figure = (name: string, value: string, kind = ""): HTMLElement =>
+    el("div", { class: `stat ${kind}` }, el("dt", {}, name), el("dd", {}, value));
   const ended = turn.status === "answered" ? turn.finish_reason || "–" : turn.status.replaceAll("_", " ");
   return [
-    el("div", { class: "turn-title" }, el("h2", {}, `Turn ${turn.turn}${choice}`), el("span", { class: "muted" }, about), el("code", { class: "muted answer", title: turn.answer }, turn.answer)),
+    el(
+      "div",
+      { class: "turn-title" },
+      el("h2", {}, `Turn ${turn.turn}${choice}`),
+      el("span", { class: "muted" }, about),
+      el("code", { class: "muted answer", title: turn.answer }, turn.answer),
+    ),
     el(
       "dl",
       { class: "stats" },

@@ -1,10 +1,12 @@
 // The inspector's page. Begin reading at App: it holds what is shown, gives the lists and the turn what they show, and
 // follows the server's events.
-import { get, Gone, hasKey, sessionPath, setKey, turnPath, WrongKey } from "./api.js";
+import { get, Gone, hasKey, sessionPath, turnPath, WrongKey } from "./api.js";
 import { button, byId, el, emptyState } from "./dom.js";
+import { KeyDialog } from "./key_dialog.js";
 import { startKeys } from "./keys.js";
 import { List } from "./list.js";
 import { Live } from "./live.js";
+import { Panes } from "./panes.js";
 import { readRoute, writeRoute } from "./route.js";
 import { fillSession, fillTurn, turnKey } from "./rows.js";
 import { keyOf, Store } from "./store.js";
@@ -33,7 +35,18 @@ class App {
     view;
     cache = new Map();
     dirty = new Set();
+    panes = new Panes({
+        sessions: () => this.sessions.element.focus(),
+        turns: () => this.turns.element.focus(),
+        turn: () => this.view.focus(),
+    });
+    key = new KeyDialog(() => {
+        this.forget();
+        this.linked("connecting", "");
+        this.live.again();
+    });
     loading = new AbortController();
+    era = 0; // of a key and a server: what was asked for in an earlier one is not shown
     shown = ""; // names the turn that is shown
     liveKey = null;
     follows = false;
@@ -45,14 +58,14 @@ class App {
             key: (one) => one.id,
             fill: fillSession,
             choose: (one) => this.go({ session: one.id, turn: null }),
-            enter: () => this.enterTurns(),
+            enter: () => this.panes.enter("turns"),
         });
         this.turns = new List({
             label: "Turns",
             key: turnKey,
             fill: fillTurn,
             choose: (item) => this.chooseTurn(item),
-            enter: () => this.enterTurn(),
+            enter: () => this.panes.enter("turn"),
         });
         this.view = new TurnView({
             chooseTab: (tab) => this.go({ tab }),
@@ -65,8 +78,8 @@ class App {
     start() {
         startTheme();
         startKeys({
-            move: (by) => (this.pane() === "sessions" ? this.sessions : this.turns).move(by),
-            enter: () => this.sessions.element.focus(),
+            move: (by) => (this.panes.active === "sessions" ? this.sessions : this.turns).move(by),
+            enter: () => this.panes.enter("sessions"),
             back: () => this.back(),
             tab: (tab) => this.go({ tab }),
             follow: () => this.follow(!this.follows),
@@ -85,14 +98,9 @@ class App {
         });
         byId("follow").addEventListener("click", () => this.follow(!this.follows));
         byId("back").addEventListener("click", () => this.back());
-        byId("key-button").addEventListener("click", () => this.askKey(""));
         byId("skip").addEventListener("click", (event) => {
             event.preventDefault();
-            this.enterTurn();
-        });
-        byId("key-form").addEventListener("submit", (event) => {
-            event.preventDefault();
-            this.takeKey();
+            this.panes.enter("turn");
         });
         addEventListener("hashchange", () => {
             const route = readRoute(location.hash);
@@ -149,7 +157,8 @@ class App {
             return;
         }
         const { session, turn, tab } = this.route;
-        const name = [session, turn === "live" && live ? keyOf(live) : turn, tab].join("\n");
+        const answer = turn === "live" ? live && keyOf(live) : this.store.line(turn ?? 0)?.answer;
+        const name = [session, turn, answer, tab].join("\n"); // another server may have another turn of this number
         if (name === this.shown)
             return;
         this.shown = name;
@@ -199,7 +208,10 @@ class App {
         if (known)
             return known;
         try {
+            const { era } = this;
             const turn = await get(turnPath(session, number), signal);
+            if (era !== this.era)
+                return null;
             this.cache.set(name, turn);
             for (const key of [...this.cache.keys()].slice(0, -KEPT_TURNS))
                 this.cache.delete(key);
@@ -213,10 +225,16 @@ class App {
     }
     /** `anew`: the server may be another one than before. */
     async loadSessions(anew) {
-        if (anew)
+        if (anew) {
             this.cache.clear();
+            ++this.era;
+        }
+        const { era } = this;
         try {
-            this.store.takeSessions((await get("sessions")).sessions);
+            const { sessions } = await get("sessions");
+            if (era !== this.era)
+                return;
+            this.store.takeSessions(sessions);
         }
         catch (error) {
             if (!(error instanceof WrongKey))
@@ -231,9 +249,10 @@ class App {
     async loadTurns(session) {
         if (this.store.sessions === null)
             return; // they come first
+        const { era } = this;
         try {
             const { turns } = await get(sessionPath(session));
-            if (session !== this.route.session)
+            if (session !== this.route.session || era !== this.era)
                 return;
             this.store.takeTurns(session, turns);
             this.applyTurn();
@@ -243,7 +262,9 @@ class App {
                 return;
             this.shown = "";
             const gone = error instanceof Gone;
-            const what = gone ? emptyState("This session is not kept any more", "The server keeps the last turns, and forgets them when it ends.") : emptyState("The turns could not be loaded", String(error), button("Try again", { class: "plain" }, () => void this.loadTurns(session)));
+            const what = gone
+                ? emptyState("This session is not kept any more", "The server keeps the last turns, and forgets them when it ends.")
+                : emptyState("The turns could not be loaded", String(error), button("Try again", { class: "plain" }, () => void this.loadTurns(session)));
             if (gone)
                 this.store.takeTurns(session, []);
             this.view.showInstead(what);
@@ -296,27 +317,12 @@ class App {
         if (state === "key" || state === "off")
             this.forget();
         if (state === "key")
-            this.askKey(hasKey() ? "The server does not take this key." : "");
+            this.key.ask(true);
         this.changed("sessions");
-    }
-    askKey(wrong) {
-        byId("key-wrong").textContent = wrong;
-        const dialog = byId("key-dialog");
-        if (!dialog.open)
-            dialog.showModal();
-        byId("key").focus();
-    }
-    takeKey() {
-        const field = byId("key");
-        setKey(field.value.trim());
-        field.value = "";
-        byId("key-dialog").close();
-        this.forget();
-        this.linked("connecting", "");
-        this.live.again();
     }
     /** Another key has other sessions. */
     forget() {
+        ++this.era;
         this.store.sessions = null;
         this.store.live.clear();
         this.cache.clear();
@@ -354,7 +360,7 @@ class App {
     }
     whyNoSessions() {
         if (this.link === "key")
-            return emptyState("This server wants an API key", button("Enter it", { class: "plain" }, () => this.askKey("")));
+            return emptyState("This server wants an API key", button("Enter it", { class: "plain" }, () => this.key.ask()));
         if (this.link === "off")
             return emptyState("This server shows no turns", "Start it with --inspect.");
         if (this.link === "lost")
@@ -365,14 +371,18 @@ class App {
         const session = this.store.session(this.route.session);
         const head = [el("h2", { title: session?.session }, session?.session ?? "Turns")];
         if (session)
-            head.push(el("p", { class: "muted" }, `${session.model} · ${counted(session.turns, "turn")} · ${counted(session.sampled_tokens, "sampled token")}`));
+            head.push(el("p", { class: "muted" }, `${session.model} · ${counted(session.turns, "turn")} · ${`${count(session.sampled_tokens)} sampled`}`));
         byId("session-head").replaceChildren(...head);
     }
     drawTurns() {
         const items = this.store.chosen === null ? [] : this.items();
         const live = this.route.turn === "live" ? this.liveTurn() : undefined;
         this.turns.update(items, live ? turnKey({ live }) : this.route.turn === null ? null : String(this.route.turn));
-        const nothing = this.store.chosen === null ? emptyState("Choose a session") : this.store.turns === null ? emptyState("Loading …") : emptyState("No turns");
+        const nothing = this.store.chosen === null
+            ? emptyState("Choose a session")
+            : this.store.turns === null
+                ? emptyState("Loading …")
+                : emptyState("No turns");
         this.instead("turns", items.length > 0 ? null : nothing);
     }
     /** Shows this in place of a list; null: the list. */
@@ -382,35 +392,13 @@ class App {
         if (what)
             body.append(what);
     }
-    // Panes
-    pane() {
-        if (byId("turn-pane").contains(document.activeElement))
-            return "turn";
-        return byId("turns-pane").contains(document.activeElement) ? "turns" : "sessions";
-    }
-    enterTurns() {
-        document.body.dataset["pane"] = "turns";
-        this.turns.element.focus();
-    }
-    enterTurn() {
-        document.body.dataset["pane"] = "turn";
-        this.view.focus();
-    }
     back() {
         const filter = byId("filter");
-        const narrow = document.body.dataset["pane"];
-        if (document.activeElement === filter) {
-            filter.value = this.filter = "";
-            this.changed("sessions");
-            this.sessions.element.focus();
-        }
-        else if (this.pane() === "turn" || narrow === "turn") {
-            this.enterTurns();
-        }
-        else {
-            document.body.dataset["pane"] = "sessions";
-            this.sessions.element.focus();
-        }
+        if (document.activeElement !== filter)
+            return this.panes.back();
+        filter.value = this.filter = "";
+        this.changed("sessions");
+        this.panes.enter("sessions");
     }
 }
 new App().start();

@@ -22,6 +22,8 @@ export class Live {
     listener;
     stop = new AbortController();
     wake = null;
+    listening = false;
+    anew = false;
     constructor(listener) {
         this.listener = listener;
     }
@@ -45,12 +47,17 @@ export class Live {
                 }
                 why = "the server does not answer";
             }
+            if (this.anew) {
+                this.anew = false;
+                continue;
+            }
             this.listener.state("lost", why);
             await this.sleep(pause);
         }
     }
     /** Connects anew at once: with another key, or because somebody does not want to wait. */
     again() {
+        this.anew = this.listening;
         this.stop.abort();
         this.wake?.();
     }
@@ -65,6 +72,7 @@ export class Live {
     }
     async listen(begun) {
         this.stop = new AbortController();
+        this.listening = true;
         const stop = this.stop;
         let timer = setTimeout(() => stop.abort(), QUIET);
         try {
@@ -86,6 +94,7 @@ export class Live {
             }
         }
         finally {
+            this.listening = false;
             clearTimeout(timer);
         }
     }

@@ -57,7 +57,9 @@ export const replyView = (turn, context) => {
         if (raw.open && raw.childElementCount === 1)
             raw.append(longText(JSON.stringify(turn.reply, null, 2), context.signal, "mono"));
     });
-    const why = turn.error ? el("div", { class: "card problem" }, el("b", {}, turn.status.replaceAll("_", " ")), el("p", {}, turn.error)) : null;
+    const why = turn.error
+        ? el("div", { class: "card problem" }, el("b", {}, turn.status.replaceAll("_", " ")), el("p", {}, turn.error))
+        : null;
     return el("div", { class: "view scroll" }, why, ...messageParts(turn.reply, context.signal), raw);
 };
 const PER_CHUNK = 200;

@@ -1,5 +1,5 @@
 import { el } from "./dom.js";
-import { shareBar } from "./other_views.js";
+import { shareBar } from "./share_bar.js";
 import { keyOf } from "./store.js";
 import { clock, count, counted, duration, percent } from "./text.js";
 export function turnKey(item) {
@@ -27,7 +27,12 @@ export function fillSession(row, session) {
         session.breaks > 0 && badge(counted(session.breaks, "break"), "warn"),
         session.faults > 0 && badge(counted(session.faults, "fault"), "bad"),
     ];
-    row.replaceChildren(el("div", { class: "row-top" }, session.live > 0 && liveDot(), el("b", { class: "name", title: session.session }, session.session), el("time", { datetime: session.last }, clock(session.last))), el("div", { class: "row-line" }, el("span", { class: "muted cut" }, session.model), el("span", { class: "spring" }), ...badges, el("span", { class: "muted" }, counted(session.turns, "turn"))), session.prompt_tokens === 0 ? "" : el("div", { class: "row-line figures", title: "Tokens that the engine evaluated, of those of all prompts" }, shareBar([["reused", Math.max(0, reused), "not evaluated again"], ["new", session.evaluated_tokens, "evaluated"]]), el("span", { class: "muted number" }, `${count(session.evaluated_tokens)} of ${count(session.prompt_tokens)} evaluated`)));
+    row.replaceChildren(el("div", { class: "row-top" }, session.live > 0 && liveDot(), el("b", { class: "name", title: session.session }, session.session), el("time", { datetime: session.last }, clock(session.last))), el("div", { class: "row-line" }, el("span", { class: "muted cut" }, session.model), el("span", { class: "spring" }), ...badges, el("span", { class: "muted" }, counted(session.turns, "turn"))), session.prompt_tokens === 0
+        ? ""
+        : el("div", { class: "row-line figures", title: "Tokens that the engine evaluated, of those of all prompts" }, shareBar([
+            ["reused", Math.max(0, reused), "not evaluated again"],
+            ["new", session.evaluated_tokens, "evaluated"],
+        ]), el("span", { class: "muted number" }, `${count(session.evaluated_tokens)} of ${count(session.prompt_tokens)} evaluated`)));
 }
 function liveRow(row, turn) {
     row.classList.add("is-live");
@@ -52,5 +57,9 @@ export function fillTurn(row, item) {
         return;
     const fresh = line.prompt_tokens - line.reused;
     const calls = line.calls.slice(0, 6).map((name) => el("span", { class: "call mono" }, `${name}()`));
-    row.replaceChildren(el("div", { class: "row-top" }, el("b", { class: "name" }, `Turn ${line.turn}${line.choice > 0 ? `, choice ${line.choice}` : ""}`), el("time", { datetime: line.time }, clock(line.time))), shareBar([["reused", line.reused, "of the turn before"], ["new", fresh, "new"], ["sampled", line.sampled, "sampled"]]), el("div", { class: "row-line figures" }, el("span", { class: "muted number" }, `${count(line.prompt_tokens)} → ${count(line.sampled)}`), el("span", { class: "muted number" }, line.reused > 0 ? `${percent(line.reused, line.prompt_tokens)} reused` : ""), el("span", { class: "spring" }), el("span", { class: "muted number" }, duration(line.milliseconds))), el("div", { class: "row-line said-line" }, ...calls, el("span", { class: "cut" }, line.beginning)), el("div", { class: "row-line badges" }, ...statusBadges(line)));
+    row.replaceChildren(el("div", { class: "row-top" }, el("b", { class: "name" }, `Turn ${line.turn}${line.choice > 0 ? `, choice ${line.choice}` : ""}`), el("time", { datetime: line.time }, clock(line.time))), shareBar([
+        ["reused", line.reused, "of the turn before"],
+        ["new", fresh, "new"],
+        ["sampled", line.sampled, "sampled"],
+    ]), el("div", { class: "row-line figures" }, el("span", { class: "muted number" }, `${count(line.prompt_tokens)} → ${count(line.sampled)}`), el("span", { class: "muted number" }, line.reused > 0 ? `${percent(line.reused, line.prompt_tokens)} reused` : ""), el("span", { class: "spring" }), el("span", { class: "muted number" }, duration(line.milliseconds))), el("div", { class: "row-line said-line" }, ...calls, el("span", { class: "cut" }, line.beginning)), el("div", { class: "row-line badges" }, ...statusBadges(line)));
 }

@@ -41,7 +41,8 @@ function spansOf(turn) {
 function sayToken(token, number, context, ...more) {
     const text = token.bytes ? `bytes ${hexBytes(token.bytes)}` : JSON.stringify(token.text);
     const control = token.control ? ["control token"] : [];
-    context.detail(`token ${count(number)}`, `id ${token.id}`, text, ...control, ...more, `bytes ${count(token.begin)}–${count(token.end)}`);
+    const place = `bytes ${count(token.begin)}–${count(token.end)}`;
+    context.detail(`token ${count(number)}`, `id ${token.id}`, text, ...control, ...more, place);
 }
 function idsToggle(box) {
     return toggle(["ids"], { class: "choice" }, false, (pressed) => void box.classList.toggle("with-ids", pressed));
@@ -52,7 +53,12 @@ function figure(name, value, kind = "") {
 export const tokensView = (turn, context) => {
     if (turn.tokens.length === 0)
         return emptyState("No tokens");
-    const box = el("div", { class: "tokens mono", tabindex: 0, role: "document", "aria-label": "The prompt's tokens. Left and right go through them." });
+    const box = el("div", {
+        class: "tokens mono",
+        tabindex: 0,
+        role: "document",
+        "aria-label": "The prompt's tokens. Left and right go through them.",
+    });
     const of = new Map();
     const spans = spansOf(turn);
     const classOf = (token, number) => `${token.reused ? "reused" : "new"}${token.control ? " is-control" : ""} from-${spans[number]?.hue ?? "literal"}`;
@@ -83,10 +89,17 @@ function sentence(turn, off) {
 export const masksView = (turn, context) => {
     const tokens = turn.sampled_tokens;
     if (tokens.length === 0) {
-        const why = turn.status === "answered" ? "The engine gives text alone, without ids: there is nothing that training could learn." : `The turn was not answered: ${turn.status}.`;
+        const why = turn.status === "answered"
+            ? "The engine gives text alone, without ids: there is nothing that training could learn."
+            : `The turn was not answered: ${turn.status}.`;
         return emptyState("No sampled tokens", why);
     }
-    const box = el("div", { class: "tokens masks mono", tabindex: 0, role: "document", "aria-label": "The sampled tokens. Left and right go through them." });
+    const box = el("div", {
+        class: "tokens masks mono",
+        tabindex: 0,
+        role: "document",
+        "aria-label": "The sampled tokens. Left and right go through them.",
+    });
     const of = new Map();
     const off = new Set();
     const said = el("p", { class: "said", "aria-live": "polite" }, sentence(turn, off));

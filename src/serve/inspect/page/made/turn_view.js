@@ -1,5 +1,6 @@
 import { byId, el, emptyState } from "./dom.js";
-import { grammarView, guardedView, prefixView } from "./other_views.js";
+import { grammarView, guardedView } from "./other_views.js";
+import { prefixView } from "./prefix_view.js";
 import { promptView } from "./prompt_view.js";
 import { eventsView, liveEvents, liveReply, replyView } from "./reply_view.js";
 import { TABS } from "./route.js";
