@@ -376,7 +376,7 @@ class App {
     const head = [el("h2", { title: session?.session }, session?.session ?? "Turns")];
     if (session)
       head.push(
-        el("p", { class: "muted" }, `${session.model} · ${counted(session.turns, "turn")} · ${`${count(session.sampled_tokens)} sampled`}`),
+        el("p", { class: "muted" }, `${session.model} · ${counted(session.turns, "turn")} · ${count(session.sampled_tokens)} sampled`),
       );
     byId("session-head").replaceChildren(...head);
   }

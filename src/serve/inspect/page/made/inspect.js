@@ -371,7 +371,7 @@ class App {
         const session = this.store.session(this.route.session);
         const head = [el("h2", { title: session?.session }, session?.session ?? "Turns")];
         if (session)
-            head.push(el("p", { class: "muted" }, `${session.model} · ${counted(session.turns, "turn")} · ${`${count(session.sampled_tokens)} sampled`}`));
+            head.push(el("p", { class: "muted" }, `${session.model} · ${counted(session.turns, "turn")} · ${count(session.sampled_tokens)} sampled`));
         byId("session-head").replaceChildren(...head);
     }
     drawTurns() {
