@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import html.parser
 import json
+import pathlib
+import signal
 import statistics
 import sys
 import tempfile
@@ -243,6 +245,17 @@ def owners(parlance: str, engine: Engine, checks: Checks) -> None:
                 sessions = {data["id"] if name == "session" else data["session"] for name, data in told.events}
                 checks.equal(sessions, set(ids[key]), "events of one's own sessions alone")
                 checks.equal([name for name, _ in told.events if name != "reply"], ["session", "turn", "end"], "all of them")
+            reloaded(gateway, pathlib.Path(keys.name), live, checks)
+
+
+def reloaded(gateway: Gateway, keys: pathlib.Path, live: dict[str, Live], checks: Checks) -> None:
+    """A key that is taken away ends its stream, too."""
+    keys.write_text("two\n")
+    gateway.process.send_signal(signal.SIGHUP)
+    live["one"].join(10)
+    checks.that(live["one"].ended, "the stream of a key that is taken away ends")
+    checks.equal(answered(gateway, "/inspect/api/sessions", bearer("one"))[0], 401, "the key that was taken away")
+    checks.equal(answered(gateway, "/inspect/api/sessions", bearer("two"))[0], 200, "the key that was not")
 
 
 def compiled(checks: Checks) -> None:
