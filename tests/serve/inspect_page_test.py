@@ -628,7 +628,10 @@ def main() -> int:
                 opened(chromium, checks, test.__name__) as page,
             ):
                 before = len(checks.failed)
-                test(Bench(options.parlance, engine, gateway, page, checks, options.pictures))
+                try:
+                    test(Bench(options.parlance, engine, gateway, page, checks, options.pictures))
+                except Exception as error:  # something is not there to be looked at
+                    checks.that(False, f"{test.__name__}: {error}")
                 print(f"{test.__name__}: {'failed' if len(checks.failed) > before else 'ok'}", flush=True)
         chromium.close()
     return checks.end()
