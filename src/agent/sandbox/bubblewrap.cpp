@@ -1,0 +1,144 @@
+// Makes bubblewrap's command line. Begin reading at arguments_of.
+//
+// The order counts: each mount covers what stands before it. What is left writable in memory (/, /dev, hidden folders)
+// is made read-only at the end, as memory that files take is no process's and would escape the limit.
+#include "agent/sandbox/bubblewrap.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "agent/sandbox/places.h"
+#include "agent/sandbox/seccomp_filter.h"
+
+namespace parlance::agent {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFilterDescriptor = 3;
+
+void add(std::vector<std::string>& arguments, std::initializer_list<std::string> more) {
+  arguments.insert(arguments.end(), more);
+}
+
+void show_system(std::vector<std::string>& arguments) {
+  for (const std::string& folder : system_folders()) {
+    std::error_code error;
+    if (fs::is_symlink(folder)) {
+      add(arguments, {"--symlink", fs::read_symlink(folder, error).string(), folder});
+    } else {
+      add(arguments, {"--ro-bind", folder, folder});
+    }
+  }
+}
+
+void show_etc(std::vector<std::string>& arguments, const SessionFolder& folder) {
+  add(arguments, {"--ro-bind", "/etc", "/etc"});
+  for (const std::string& hidden : private_entries("/etc")) {
+    if (fs::is_directory(hidden)) {
+      add(arguments, {"--tmpfs", hidden, "--remount-ro", hidden});
+    } else {
+      add(arguments, {"--ro-bind", folder.control() + "/empty", hidden});
+    }
+  }
+  for (const char* name : {"passwd", "group"}) {
+    add(arguments, {"--ro-bind", folder.control() + "/" + name, std::string("/etc/") + name});
+  }
+}
+
+/// What resolves names, which may lie in /run.
+void show_resolver(std::vector<std::string>& arguments) {
+  std::error_code error;
+  const std::string target = fs::canonical("/etc/resolv.conf", error).string();
+  if (!error && !is_within(target, "/etc")) add(arguments, {"--ro-bind", target, target});
+}
+
+int user_inside() { return geteuid() == 0 ? 1000 : static_cast<int>(geteuid()); }
+int group_inside() { return geteuid() == 0 ? 1000 : static_cast<int>(getegid()); }
+
+Result<void> write_users(const SessionFolder& folder) {
+  const std::string user = std::to_string(user_inside()), group = std::to_string(group_inside());
+  const std::string nobody = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
+  const std::string users = "agent:x:" + user + ":" + group + "::/tmp/home:/bin/bash\n" + nobody;
+  Result<void> done = write_file(folder.control() + "/passwd", users + "root:x:0:0::/root:/usr/sbin/nologin\n");
+  if (done) done = write_file(folder.control() + "/group", "agent:x:" + group + ":\nroot:x:0:\nnogroup:x:65534:\n");
+  if (done) done = write_file(folder.control() + "/empty", "");
+  return done;
+}
+
+std::vector<std::string> arguments_of(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch) {
+  std::vector<std::string> arguments{"bwrap", "--unshare-all", "--unshare-user", "--die-with-parent"};
+  if (policy.network) add(arguments, {"--share-net"});
+  add(arguments, {"--uid", std::to_string(user_inside()), "--gid", std::to_string(group_inside())});
+  add(arguments, {"--cap-drop", "ALL", "--hostname", "sandbox", "--seccomp", std::to_string(kFilterDescriptor)});
+  show_system(arguments);
+  show_etc(arguments, folder);
+  add(arguments, {"--proc", "/proc", "--dev", "/dev", "--bind", folder.state() + "/shm", "/dev/shm"});
+  add(arguments, {"--bind", folder.temporary(), "/tmp", "--dir", "/var", "--symlink", "/tmp", "/var/tmp"});
+  add(arguments, {"--ro-bind", folder.control(), kControlInside});
+  add(arguments, {"--bind", folder.state(), std::string(kControlInside) + "/state"});
+  if (policy.network) show_resolver(arguments);
+  for (const std::string& path : policy.readable) add(arguments, {"--ro-bind", path, path});
+  for (const std::string& path : policy.writable) add(arguments, {"--bind", path, path});
+  add(arguments, {"--bind", policy.workspace, policy.workspace, "--remount-ro", "/dev", "--remount-ro", "/"});
+  add(arguments, {"--chdir", launch.folder, "--"});
+  arguments.insert(arguments.end(), launch.command.begin(), launch.command.end());
+  return arguments;
+}
+
+/// The filter in a file without a name, from which bubblewrap reads it.
+Result<Descriptor> filter_file(const SandboxPolicy& policy) {
+  SeccompChoice choice;
+  choice.network = policy.network;
+  const std::vector<sock_filter> program = seccomp_program(choice);
+  Descriptor file(memfd_create("filter", MFD_CLOEXEC));
+  const std::size_t size = program.size() * sizeof(sock_filter);
+  if (!file || ::write(file.get(), program.data(), size) != static_cast<ssize_t>(size)) {
+    return system_error("the filter of system calls", errno);
+  }
+  lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+}  // namespace
+
+std::string bubblewrap_path() {
+  const char* given = std::getenv("PATH");
+  std::string folders = std::string(given ? given : "") + ":/usr/bin:/usr/local/bin";
+  for (std::size_t from = 0; from < folders.size();) {
+    const std::size_t to = std::min(folders.find(':', from), folders.size());
+    const std::string path = folders.substr(from, to - from) + "/bwrap";
+    if (path.front() == '/' && access(path.c_str(), X_OK) == 0) return path;
+    from = to + 1;
+  }
+  return "";
+}
+
+Result<Started> start_in_bubblewrap(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch) {
+  if (Result<void> written = write_users(folder); !written) return written.error();
+  Result<Descriptor> filter = filter_file(policy);
+  if (!filter) return filter.error();
+  const std::string program = bubblewrap_path();
+  const TextList arguments(arguments_of(policy, folder, launch)), environment(launch.environment);
+  const pid_t child = fork();
+  if (child < 0) return system_error("fork", errno);
+  if (child == 0) {
+    if (enter_session(launch, {filter->get()})) {
+      limit_process(policy.limits);
+      execve(program.c_str(), arguments.get(), environment.get());
+    }
+    _exit(127);
+  }
+  Started started;
+  started.root = child;
+  return started;
+}
+
+}  // namespace parlance::agent

@@ -1,0 +1,64 @@
+// Runs between fork() and execve(): calls of the system alone, no memory.
+#include "agent/sandbox/launch.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace parlance::agent {
+
+namespace {
+
+constexpr int kHigh = 200;  // above the numbers that descriptors get
+
+void close_from(int first) {
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  for (int each = first; each < 4096; ++each) close(each);
+}
+
+void set_limit(int what, std::uint64_t most) {
+  rlimit now{};
+  getrlimit(static_cast<__rlimit_resource_t>(what), &now);
+  const rlim_t value = now.rlim_max < most ? now.rlim_max : most;
+  const rlimit limit{value, value};
+  setrlimit(static_cast<__rlimit_resource_t>(what), &limit);
+}
+
+void forget_signals() {
+  for (int each = 1; each < NSIG; ++each) signal(each, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+}  // namespace
+
+bool enter_session(const Launch& launch, std::initializer_list<int> kept) {
+  forget_signals();
+  int count = 0;
+  for (const int given : {launch.in, launch.out, launch.err}) {
+    if (dup2(given, kHigh + count++) < 0) return false;
+  }
+  for (const int given : kept) {
+    if (dup2(given, kHigh + count++) < 0) return false;
+  }
+  for (int each = 0; each < count; ++each) dup2(kHigh + each, each);
+  close_from(count);
+  if (setsid() < 0) return false;
+  return !launch.terminal || ioctl(0, TIOCSCTTY, 0) == 0;
+}
+
+void limit_process(const SandboxLimits& limits) {
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_FSIZE, limits.file_size);
+  set_limit(RLIMIT_NOFILE, limits.open_files);
+  set_limit(RLIMIT_CPU, limits.processor_seconds);
+  // Whatever they do, we and the machine's other users come first.
+  if (setpriority(PRIO_PROCESS, 0, 5) != 0) return;
+}
+
+}  // namespace parlance::agent

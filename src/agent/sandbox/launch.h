@@ -1,0 +1,56 @@
+// Starts a program in a sandbox: what both kinds have in common.
+#pragma once
+#include <sys/types.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "agent/sandbox/descriptor.h"
+#include "agent/sandbox/policy.h"
+#include "agent/sandbox/session_folder.h"
+#include "parlance/result.h"
+
+namespace parlance::agent {
+
+/// A program to start. Its paths are those that it sees (Sandbox::inside).
+struct Launch {
+  std::vector<std::string> command{};
+  std::vector<std::string> environment{};  ///< NAME=value
+  std::string folder{};                    ///< where it starts
+  int in = -1;                             ///< what becomes its descriptors 0, 1, 2
+  int out = -1;
+  int err = -1;
+  bool terminal = false;  ///< `in` is a terminal, which becomes the one of its own session
+};
+
+/// Texts as execve() takes them: made before a fork, after which nothing may ask for memory.
+class TextList {
+ public:
+  explicit TextList(std::vector<std::string> texts) : texts_(std::move(texts)) {
+    for (std::string& text : texts_) pointers_.push_back(text.data());
+    pointers_.push_back(nullptr);
+  }
+  TextList(const TextList&) = delete;
+  TextList& operator=(const TextList&) = delete;
+  ~TextList() = default;
+  char* const* get() const { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<char*> pointers_;
+};
+
+/// A started sandbox: its first process, which all others descend from, and a pipe that ends it when it closes.
+struct Started {
+  pid_t root = -1;
+  Descriptor lifeline{};  ///< none with bubblewrap, which ends by itself when we do
+};
+
+/// In the child, between fork() and execve(): a session of its own, the descriptors 0, 1 and 2, and none of ours besides
+/// `kept`, which become 3, 4…
+bool enter_session(const Launch& launch, std::initializer_list<int> kept);
+/// The limits that each process has by itself.
+void limit_process(const SandboxLimits& limits);
+
+}  // namespace parlance::agent

@@ -1,0 +1,184 @@
+// The table of folders, and the walk through /etc. Begin reading at checked.
+#include "agent/sandbox/places.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace parlance::agent {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSystemFolders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", "/opt"};
+
+/// A workspace that is one of these, or around one of these, would put the system into the commands' hands.
+constexpr const char* kNeverWritable[] = {"/usr", "/bin", "/sbin", "/lib",  "/lib64", "/etc",  "/boot",
+                                          "/dev", "/sys", "/proc", "/root", "/run",   "/var/lib", "/var/run"};
+
+constexpr int kMostDepth = 6;
+
+bool is_public(const struct stat& facts) {
+  const mode_t needed = S_ISDIR(facts.st_mode) ? (S_IROTH | S_IXOTH) : S_IROTH;
+  return S_ISLNK(facts.st_mode) || (facts.st_mode & needed) == needed;
+}
+
+std::vector<std::string> entries_of(const std::string& folder) {
+  std::vector<std::string> entries;
+  std::error_code error;
+  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+    entries.push_back(each->path().string());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+void find_private(const std::string& path, int depth, std::vector<std::string>& found) {
+  struct stat facts {};
+  if (lstat(path.c_str(), &facts) != 0) return;
+  if (!is_public(facts)) {
+    found.push_back(path);
+  } else if (S_ISDIR(facts.st_mode) && depth < kMostDepth) {
+    for (const std::string& entry : entries_of(path)) find_private(entry, depth + 1, found);
+  }
+}
+
+void find_public(const std::string& path, const std::vector<std::string>& hidden, std::vector<std::string>& found) {
+  const auto within = [&](const std::string& entry) { return is_within(entry, path); };
+  if (std::find(hidden.begin(), hidden.end(), path) != hidden.end() || fs::is_symlink(path)) return;
+  if (std::none_of(hidden.begin(), hidden.end(), within)) {
+    found.push_back(path);
+    return;
+  }
+  for (const std::string& entry : entries_of(path)) find_public(entry, hidden, found);
+}
+
+Error refusal(const std::string& path, const std::string& reason) {
+  return Error(ErrorCode::usage, path + ": " + reason);
+}
+
+Result<std::string> resolved(const std::string& path) {
+  std::error_code error;
+  const fs::path found = fs::canonical(path, error);
+  if (error) return refusal(path, "there is no such folder or file");
+  return found.string();
+}
+
+/// The homes of people, whose keys a workspace around them would show.
+std::vector<std::string> homes() {
+  std::vector<std::string> found{"/root"};
+  if (const char* home = std::getenv("HOME"); home && *home == '/') {
+    std::error_code error;
+    found.push_back(fs::weakly_canonical(home, error).string());
+  }
+  return found;
+}
+
+Result<void> check_writable(const std::string& path) {
+  for (const char* folder : kNeverWritable) {
+    if (is_within(folder, path)) return refusal(path, "commands would change the system; choose a folder of a project");
+    const bool in_system = std::string_view(folder) != "/root" && is_within(path, folder);
+    if (in_system) return refusal(path, "this belongs to the system; choose a folder of a project");
+  }
+  for (const std::string& home : homes()) {
+    if (is_within(home, path)) {
+      return refusal(path, "this holds a home directory with its keys; choose a folder in it");
+    }
+  }
+  return {};
+}
+
+/// The folders of PATH that the sandbox shows.
+std::string visible_path(const SandboxPolicy& policy) {
+  const char* given = std::getenv("PATH");
+  std::string all = given ? given : "", kept;
+  for (std::size_t from = 0; from <= all.size();) {
+    const std::size_t to = std::min(all.find(':', from), all.size());
+    const std::string folder = all.substr(from, to - from);
+    const auto shows = [&](const std::string& place) { return is_within(folder, place); };
+    const bool visible = std::any_of(system_folders().begin(), system_folders().end(), shows) ||
+                         std::any_of(policy.readable.begin(), policy.readable.end(), shows) ||
+                         std::any_of(policy.writable.begin(), policy.writable.end(), shows) || shows(policy.workspace);
+    if (visible && !folder.empty()) kept.append(kept.empty() ? "" : ":").append(folder);
+    from = to + 1;
+  }
+  for (const char* needed : {"/usr/local/bin", "/usr/bin", "/bin"}) {
+    if ((":" + kept + ":").find(":" + std::string(needed) + ":") == std::string::npos) kept.append(":").append(needed);
+  }
+  return kept.front() == ':' ? kept.substr(1) : kept;
+}
+
+}  // namespace
+
+const char* name_of(SandboxKind kind) {
+  constexpr const char* kNames[] = {"bubblewrap", "landlock", "none"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const std::vector<std::string>& system_folders() {
+  static const std::vector<std::string> found = [] {
+    std::vector<std::string> folders;
+    for (const char* folder : kSystemFolders) {
+      if (fs::exists(fs::symlink_status(folder))) folders.emplace_back(folder);
+    }
+    return folders;
+  }();
+  return found;
+}
+
+bool is_within(std::string_view path, std::string_view folder) {
+  if (folder == "/") return !path.empty() && path.front() == '/';
+  return path.substr(0, folder.size()) == folder && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+std::vector<std::string> private_entries(const std::string& folder) {
+  std::vector<std::string> found;
+  find_private(folder, 0, found);
+  return found;
+}
+
+std::vector<std::string> public_parts(const std::string& folder) {
+  std::vector<std::string> found;
+  find_public(folder, private_entries(folder), found);
+  return found;
+}
+
+Result<SandboxPolicy> checked(SandboxPolicy policy) {
+  Result<std::string> workspace = resolved(policy.workspace);
+  if (!workspace) return workspace.error();
+  policy.workspace = *workspace;
+  if (!fs::is_directory(policy.workspace)) return refusal(policy.workspace, "the workspace is no folder");
+  for (std::vector<std::string>* list : {&policy.writable, &policy.readable}) {
+    for (std::string& path : *list) {
+      Result<std::string> found = resolved(path);
+      if (!found) return found.error();
+      path = *found;
+    }
+  }
+  std::vector<std::string> changed = policy.writable;
+  changed.push_back(policy.workspace);
+  for (const std::string& path : changed) {
+    if (Result<void> fine = check_writable(path); !fine) return fine.error();
+  }
+  return policy;
+}
+
+std::vector<std::string> environment_of(const SandboxPolicy& policy, const std::string& home,
+                                        const std::string& temporary) {
+  std::vector<std::string> variables{
+      "TERM=dumb",       "PAGER=cat",         "GIT_PAGER=cat",      "MANPAGER=cat",
+      "SYSTEMD_PAGER=",  "GIT_EDITOR=true",   "EDITOR=true",        "VISUAL=true",
+      "NO_COLOR=1",      "PYTHONUNBUFFERED=1", "GIT_TERMINAL_PROMPT=0", "DEBIAN_FRONTEND=noninteractive",
+      "PIP_NO_INPUT=1",  "SHELL=/bin/bash",   "USER=agent",         "LOGNAME=agent",
+      "MPLBACKEND=Agg",  "HOME=" + home,      "TMPDIR=" + temporary, "PATH=" + visible_path(policy)};
+  for (const std::string& name : policy.environment) {
+    if (const char* value = std::getenv(name.c_str())) variables.push_back(name + "=" + value);
+  }
+  return variables;
+}
+
+}  // namespace parlance::agent

@@ -1,0 +1,36 @@
+// Which folders of the system a sandbox shows, and which files in them it hides.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/sandbox/policy.h"
+#include "parlance/result.h"
+
+namespace parlance::agent {
+
+/// Folders of programs and their data, which all commands may read: /usr, /bin, /opt… as this system has them.
+const std::vector<std::string>& system_folders();
+
+/// Is `path` the folder, or below it?
+bool is_within(std::string_view path, std::string_view folder);
+
+/// The entries of /etc, at any depth, that not everybody may read: /etc/shadow, the keys of the SSH server. Who is
+/// root, or a member of a group, could read them, but a command in the sandbox may not.
+std::vector<std::string> private_entries(const std::string& folder);
+
+/// What of the folder everybody may read: the folder itself, or where it has private entries, the parts between them.
+/// Links are left out.
+std::vector<std::string> public_parts(const std::string& folder);
+
+/// The policy with its paths made absolute, without links.
+/// Fails with: usage where a path does not exist, or where the workspace holds what commands must not change or read:
+/// the system, or a home directory with its keys.
+Result<SandboxPolicy> checked(SandboxPolicy policy);
+
+/// The environment of commands: the variables that the policy names, and those that keep programs from waiting for
+/// somebody who types (PAGER=cat, TERM=dumb). As NAME=value.
+std::vector<std::string> environment_of(const SandboxPolicy& policy, const std::string& home,
+                                        const std::string& temporary);
+
+}  // namespace parlance::agent

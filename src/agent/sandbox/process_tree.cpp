@@ -1,0 +1,127 @@
+// Reads /proc. Begin reading at processes_below.
+#include "agent/sandbox/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "agent/sandbox/descriptor.h"
+
+namespace parlance::agent {
+
+namespace {
+
+std::string text_of(pid_t process, const char* file, std::size_t most = 4096) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/%s", static_cast<int>(process), file);
+  const Descriptor opened(::open(path, O_RDONLY | O_CLOEXEC));
+  std::string text(most, '\0');
+  const ssize_t size = opened ? ::read(opened.get(), text.data(), text.size()) : 0;
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+/// Of "4 (a name) S 1 …"; the name may have blanks and brackets.
+bool read_facts(pid_t process, ProcessFacts& facts) {
+  const std::string text = text_of(process, "stat");
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return false;
+  long parent = 0, group = 0, threads = 0, pages = 0;
+  const int read = std::sscanf(text.c_str() + name_end + 1,
+                               " %c %ld %ld %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %*u %*u %ld",
+                               &facts.state, &parent, &group, &threads, &pages);
+  if (read < 5) return false;
+  facts.pid = process;
+  facts.parent = static_cast<pid_t>(parent);
+  facts.group = static_cast<pid_t>(group);
+  facts.threads = static_cast<std::uint64_t>(threads);
+  facts.resident = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return true;
+}
+
+std::vector<ProcessFacts> all_processes() {
+  std::vector<ProcessFacts> all;
+  DIR* folder = opendir("/proc");
+  if (!folder) return all;
+  while (const dirent* entry = readdir(folder)) {
+    const int process = std::atoi(entry->d_name);
+    ProcessFacts facts;
+    if (process > 0 && read_facts(process, facts)) all.push_back(facts);
+  }
+  closedir(folder);
+  return all;
+}
+
+/// The number behind a line's name in a file such as status; 0 if there is none.
+std::uint64_t number_in(const std::string& text, const char* name) {
+  const std::size_t at = text.find(name);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + std::strlen(name), nullptr, 10);
+}
+
+}  // namespace
+
+std::vector<ProcessFacts> processes_below(pid_t root) {
+  const std::vector<ProcessFacts> all = all_processes();
+  std::set<pid_t> below{root};
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const ProcessFacts& facts : all) {
+      if (below.count(facts.parent) != 0 && below.insert(facts.pid).second) grew = true;
+    }
+  }
+  std::vector<ProcessFacts> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const ProcessFacts& facts) { return facts.pid != root && below.count(facts.pid) != 0; });
+  return found;
+}
+
+std::uint64_t proportional_memory(pid_t process) {
+  return number_in(text_of(process, "smaps_rollup"), "\nPss:") * 1024;
+}
+
+pid_t outer_pid(pid_t root, pid_t inside) {
+  for (const ProcessFacts& facts : processes_below(root)) {
+    const std::string status = text_of(facts.pid, "status");
+    const std::size_t at = status.find("\nNSpid:");
+    if (at == std::string::npos) continue;
+    const std::string line = status.substr(at + 1, status.find('\n', at + 1) - at - 1);
+    if (std::atoi(line.c_str() + line.find_last_of("\t ") + 1) == inside) return facts.pid;
+  }
+  return 0;
+}
+
+bool waits_for_terminal(pid_t process) {
+  // "0 0x3 0x7ffe…": the number of the call, and its arguments
+  const std::string call = text_of(process, "syscall");
+  char* end = nullptr;
+  if (call.empty() || std::strtol(call.c_str(), &end, 10) != SYS_read || end == call.c_str()) return false;
+  const std::string link = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(std::strtol(end, nullptr, 16));
+  char target[64] = {};
+  if (readlink(link.c_str(), target, sizeof target - 1) <= 0) return false;
+  return std::strncmp(target, "/dev/pts/", 9) == 0 || std::strcmp(target, "/dev/tty") == 0;
+}
+
+void kill_below(pid_t root) {
+  // Who forks faster than we look is stopped before it is killed: else there are always new ones.
+  std::set<pid_t> stopped;
+  for (int round = 0; round < 1000; ++round) {
+    bool grew = false;
+    for (const ProcessFacts& facts : processes_below(root)) {
+      if (facts.state == 'Z' || !stopped.insert(facts.pid).second) continue;
+      grew = kill(facts.pid, SIGSTOP) == 0 || grew;
+    }
+    if (!grew) break;
+  }
+  for (const ProcessFacts& facts : processes_below(root)) kill(facts.pid, SIGKILL);
+}
+
+}  // namespace parlance::agent

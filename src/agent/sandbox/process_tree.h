@@ -1,0 +1,35 @@
+// The processes of a sandbox, seen from outside: all that descend from one. A process that loses its parent stays below
+// the root, as this is the first process of its PID namespace or takes such processes in (PR_SET_CHILD_SUBREAPER).
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace parlance::agent {
+
+struct ProcessFacts {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  char state = '?';            ///< 'R', 'S', 'T', 'Z'… as /proc has it
+  std::uint64_t threads = 0;
+  std::uint64_t resident = 0;  ///< bytes in memory, of which others may share some
+};
+
+/// All that descend from `root`, without it. What ends meanwhile may be missing.
+std::vector<ProcessFacts> processes_below(pid_t root);
+
+/// The bytes of a process in memory, with its share of what it shares. 0: it has ended.
+std::uint64_t proportional_memory(pid_t process);
+
+/// The process below `root` that calls itself `inside` (in its PID namespace). 0: there is none.
+pid_t outer_pid(pid_t root, pid_t inside);
+
+/// Does the process wait for somebody who types: is it in a read from a terminal?
+bool waits_for_terminal(pid_t process);
+
+/// Ends all below `root`, without it: first stops them, until there are no new ones.
+void kill_below(pid_t root);
+
+}  // namespace parlance::agent

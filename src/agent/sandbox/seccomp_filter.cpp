@@ -1,0 +1,190 @@
+// Tables of refused calls, and what makes a program of them. Begin reading at seccomp_program.
+//
+// The program is a list of tests one after the other, each of which ends in an answer or goes on, so that no jump is long.
+#include "agent/sandbox/seccomp_filter.h"
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+
+namespace parlance::agent {
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t kProcessor = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t kProcessor = AUDIT_ARCH_AARCH64;
+#else
+#error "the sandbox knows the system calls of x86-64 and aarch64"
+#endif
+
+// Calls from 424 on have the same number on every processor, and older headers lack some.
+constexpr int kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432, kFspick = 433,
+              kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435, kPidfdGetfd = 438,
+              kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452,
+              kSetxattrat = 463, kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469;
+
+/// Refused in every sandbox: other processes' memory, mounts and namespaces, kernel facilities with a large surface, the clock
+/// and the machine itself.
+constexpr int kRefused[] = {
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, kPidfdGetfd, kProcessMadvise, SYS_move_pages,
+    SYS_migrate_pages, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, kOpenTree,
+    kMoveMount, kFsopen, kFsconfig, kFsmount, kFspick, kMountSetattr, kOpenTreeAttr, SYS_open_by_handle_at,
+    SYS_name_to_handle_at, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
+    kIoUringSetup, kIoUringEnter, kIoUringRegister, SYS_fanotify_init, SYS_init_module, SYS_finit_module,
+    SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct, SYS_quotactl, SYS_syslog,
+    SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_sethostname, SYS_setdomainname,
+    SYS_vhangup,
+#if defined(__x86_64__)
+    SYS_kexec_file_load, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_ustat, SYS_sysfs,
+#endif
+};
+
+/// Refused besides where Landlock stands alone, which does not cover them.
+constexpr int kRefusedWithLandlock[] = {
+    SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop,
+    SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
+    SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, kSetxattrat, kRemovexattrat, kFileSetattr,
+};
+
+/// Change a file's mode, owner or times, which Landlock does not cover: the supervisor does it instead, in the places
+/// that are writable.
+constexpr int kBrokered[] = {
+    SYS_fchmod, SYS_fchmodat, kFchmodat2, SYS_fchown, SYS_fchownat, SYS_utimensat,
+#if defined(__x86_64__)
+    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
+#endif
+};
+
+// CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
+constexpr std::uint32_t kNamespaceFlags = 0x7e020080U;
+constexpr std::uint32_t kSetFlags = 0x40086602U, kSetAttributes = 0x401c5820U;  // FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
+constexpr std::uint32_t kLinuxConsole = 0x541cU;                                // TIOCLINUX
+
+constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
+constexpr std::uint32_t failing(int error) { return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error); }
+
+class Program {
+ public:
+  void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset), 0, 0); }
+  void load_number() { load(offsetof(seccomp_data, nr)); }
+  /// The lower half of an argument; both processors keep it first.
+  void load_argument(std::size_t index) { load(offsetof(seccomp_data, args) + 8 * index); }
+  void answer(std::uint32_t what) { add(BPF_RET | BPF_K, what, 0, 0); }
+  void if_equal(std::uint32_t value, std::uint32_t what) { test(BPF_JEQ, value, what); }
+  void unless_equal(std::uint32_t value, std::uint32_t what) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
+    answer(what);
+  }
+  void if_any_bit(std::uint32_t bits, std::uint32_t what) { test(BPF_JSET, bits, what); }
+  void if_at_least(std::uint32_t value, std::uint32_t what) { test(BPF_JGE, value, what); }
+  void keep_bits(std::uint32_t bits) { add(BPF_ALU | BPF_AND | BPF_K, bits, 0, 0); }
+  /// What `body` adds is for this call alone.
+  template <typename Body>
+  void for_call(int number, const Body& body) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 0);
+    const std::size_t at = code_.size() - 1;
+    body();
+    load_number();
+    code_[at].jf = static_cast<std::uint8_t>(code_.size() - at - 1);
+  }
+  void refuse(int number, std::uint32_t what = failing(EPERM)) { if_equal(static_cast<std::uint32_t>(number), what); }
+  std::vector<sock_filter> take() { return std::move(code_); }
+
+ private:
+  void test(std::uint16_t kind, std::uint32_t value, std::uint32_t what) {
+    add(static_cast<std::uint16_t>(BPF_JMP | kind | BPF_K), value, 0, 1);
+    answer(what);
+  }
+  void add(std::uint16_t code, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
+    code_.push_back({code, yes, no, value});
+  }
+
+  std::vector<sock_filter> code_;
+};
+
+void refuse_arguments(Program& program) {
+  program.for_call(SYS_clone, [&] {
+    program.load_argument(0);
+    program.if_any_bit(kNamespaceFlags, failing(EPERM));
+  });
+  program.refuse(kClone3, failing(ENOSYS));  // its flags lie in memory; C libraries take clone instead
+  program.for_call(SYS_ioctl, [&] {
+    program.load_argument(1);
+    for (const std::uint32_t request : {static_cast<std::uint32_t>(TIOCSTI), kLinuxConsole}) {
+      program.if_equal(request, failing(EPERM));
+    }
+  });
+}
+
+/// Sockets of these families alone: others (packets, virtual machines, cryptography) no namespace holds.
+void allow_families(Program& program, const std::vector<int>& families) {
+  program.for_call(SYS_socket, [&] {
+    program.load_argument(0);
+    for (const int family : families) program.if_equal(static_cast<std::uint32_t>(family), kAllow);
+    program.answer(failing(EPERM));
+  });
+}
+
+void refuse_for_landlock(Program& program, const SeccompChoice& choice) {
+  for (const int number : kRefusedWithLandlock) program.refuse(number);
+  for (const int number : kBrokered) program.refuse(number, choice.broker ? SECCOMP_RET_USER_NOTIF : failing(EPERM));
+  if (choice.landlock_abi < 3) program.refuse(SYS_truncate);
+  program.for_call(SYS_ioctl, [&] {
+    program.load_argument(1);
+    for (const std::uint32_t request : {kSetFlags, kSetAttributes}) program.if_equal(request, failing(EPERM));
+  });
+  // Landlock does not ask whom a local socket connects to, and a datagram socket of a pair could send to any.
+  program.for_call(SYS_socketpair, [&] {
+    program.load_argument(1);
+    program.keep_bits(0xf);
+    program.if_equal(SOCK_DGRAM, failing(EPERM));
+  });
+  program.for_call(SYS_prlimit64, [&] {  // 0: the process itself
+    program.load_argument(0);
+    program.if_at_least(1, failing(EPERM));
+  });
+  for (const int number : {static_cast<int>(SYS_kill), static_cast<int>(SYS_tkill), static_cast<int>(SYS_tgkill),
+                           static_cast<int>(SYS_rt_sigqueueinfo), static_cast<int>(SYS_pidfd_open)}) {
+    program.for_call(number, [&] {
+      program.load_argument(0);
+      program.if_equal(0xffffffffU, failing(EPERM));  // everybody
+      for (const int process : choice.protected_processes) {
+        program.if_equal(static_cast<std::uint32_t>(process), failing(EPERM));
+        program.if_equal(static_cast<std::uint32_t>(-process), failing(EPERM));  // its group
+      }
+    });
+  }
+}
+
+}  // namespace
+
+std::vector<sock_filter> seccomp_program(const SeccompChoice& choice) {
+  Program program;
+  program.load(offsetof(seccomp_data, arch));
+  program.unless_equal(kProcessor, failing(ENOSYS));  // the tables know the numbers of this processor's own mode alone
+  program.load_number();
+#if defined(__x86_64__)
+  program.if_at_least(0x40000000U, failing(ENOSYS));  // x32
+#endif
+  for (const int number : kRefused) program.refuse(number);
+  refuse_arguments(program);
+  const bool landlock = choice.kind == SandboxKind::landlock;
+  if (landlock) {
+    refuse_for_landlock(program, choice);
+    allow_families(program, choice.network ? std::vector<int>{AF_INET, AF_INET6} : std::vector<int>{});
+  } else {
+    allow_families(program, {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK});
+  }
+  program.answer(kAllow);
+  return program.take();
+}
+
+}  // namespace parlance::agent

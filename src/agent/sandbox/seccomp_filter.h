@@ -1,0 +1,24 @@
+// The filter of system calls that every process of a sandbox has: a program for the kernel's seccomp.
+#pragma once
+#include <linux/filter.h>
+
+#include <vector>
+
+#include "agent/sandbox/policy.h"
+
+namespace parlance::agent {
+
+struct SeccompChoice {
+  SandboxKind kind = SandboxKind::bubblewrap;
+  bool network = false;
+  int landlock_abi = 0;   ///< what the kernel's Landlock can do; the filter refuses what it leaves open
+  bool broker = false;    ///< calls that change a file's mode, owner or times are asked of the supervisor
+  /// Processes that nobody may send signals to (landlock alone; in bubblewrap they do not exist).
+  std::vector<int> protected_processes{};
+};
+
+/// The program, for this build's processor. Calls that it refuses fail with EPERM, and those of another processor's
+/// mode (32 bits, x32) with ENOSYS.
+std::vector<sock_filter> seccomp_program(const SeccompChoice& choice);
+
+}  // namespace parlance::agent

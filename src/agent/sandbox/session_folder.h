@@ -1,0 +1,42 @@
+// SessionFolder: the folder of a session outside of the workspace, which goes with it.
+//
+//   tmp/      the commands' own /tmp
+//   control/  what we write and they read: scripts, pipes, the whole of long outputs
+//   control/state/  what they may write of it: what a shell that ends leaves for the next one
+#pragma once
+#include <string>
+
+#include "parlance/result.h"
+
+namespace parlance::agent {
+
+class SessionFolder {
+ public:
+  SessionFolder(SessionFolder&& other) noexcept;
+  SessionFolder& operator=(SessionFolder&&) = delete;
+  /// Removes it with everything that commands have put there.
+  ~SessionFolder();
+
+  /// A new one in TMPDIR or /tmp, which nobody else may enter.
+  /// Fails with: file.
+  static Result<SessionFolder> open();
+
+  std::string path() const { return path_; }
+  std::string temporary() const { return path_ + "/tmp"; }
+  std::string control() const { return path_ + "/control"; }
+  std::string state() const { return control() + "/state"; }
+
+ private:
+  explicit SessionFolder(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
+
+/// Writes a file whole.
+/// Fails with: file.
+Result<void> write_file(const std::string& path, const std::string& text);
+
+/// A failed call of the system: "PATH: No such file or directory".
+Error system_error(const std::string& what, int number);
+
+}  // namespace parlance::agent

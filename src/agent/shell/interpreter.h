@@ -1,0 +1,34 @@
+// Interpreter: one Python process in the sandbox, the code interpreter of ChatGLM3. Its variables stay from code to code;
+// if it ends, another takes its place.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "agent/shell/resident.h"
+
+namespace parlance::agent {
+
+struct CodeResult {
+  RunResult run{};  ///< `out` has what was printed, the value of the last expression, and the traceback, in order
+  bool failed = false;     ///< there was an exception
+  bool restarted = false;  ///< Python ended, and the next code begins without its variables
+
+  /// The observation as ChatGLM3's format has it: a block of three backticks and `result`.
+  std::string observation() const;
+};
+
+class Interpreter {
+ public:
+  /// `sandbox` must outlive it. The first code starts Python.
+  explicit Interpreter(const Sandbox& sandbox) : sandbox_(sandbox) {}
+
+  /// Fails with: file; usage (there is no Python in the sandbox).
+  Result<CodeResult> run(const std::string& code, const RunOptions& options);
+
+ private:
+  const Sandbox& sandbox_;
+  std::unique_ptr<Resident> python_;
+  bool was_started_ = false;
+};
+
+}  // namespace parlance::agent

@@ -1,0 +1,308 @@
+// Begin reading at Resident::run.
+#include "agent/shell/resident.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "agent/sandbox/process_tree.h"
+
+namespace parlance::agent {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kStart = 20;          // seconds in which the program must be ready
+constexpr double kLook = 0.25;         // seconds between two looks at whether it waits for input
+constexpr double kDrain = 2;           // seconds for output that is on its way
+constexpr int kTick = 50;              // milliseconds
+constexpr std::size_t kKeptFiles = 20;  // outputs in files, the latest
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// Nobody can guess it.
+std::string random_token() {
+  unsigned char bytes[16];
+  while (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) continue;
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += "0123456789abcdef"[byte >> 4];
+    token += "0123456789abcdef"[byte & 15];
+  }
+  return token;
+}
+
+std::string with_token(std::string text, const std::string& token) {
+  for (std::size_t at = text.find("{}"); at != std::string::npos; at = text.find("{}", at)) text.replace(at, 2, token);
+  return text;
+}
+
+Result<Descriptor> open_pipe(const std::string& path) {
+  unlink(path.c_str());
+  if (mkfifo(path.c_str(), 0600) != 0) return system_error(path, errno);
+  // Both ends are ours as well, so that it never ends, whoever closes his.
+  Descriptor pipe(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  if (!pipe) return system_error(path, errno);
+  return pipe;
+}
+
+std::string read_some(int from) {
+  char part[65536];
+  const ssize_t size = ::read(from, part, sizeof part);
+  return {part, size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+/// An answer's lines behind its token; empty: it has not come.
+std::vector<std::string> answer_in(const std::string& received, const std::string& token) {
+  std::vector<std::string> lines;
+  const std::size_t begin = received.find(token + "\n");
+  const std::size_t end = begin == std::string::npos ? begin : received.find('\0', begin);
+  if (end == std::string::npos) return lines;
+  std::size_t from = begin + token.size() + 1;
+  while (from < end) {
+    const std::size_t to = std::min(received.find('\n', from), end);
+    lines.push_back(received.substr(from, to - from));
+    from = to + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+const char* name_of(RunEnd end) {
+  constexpr const char* kNames[] = {"finished",        "timed_out",       "cancelled",
+                                    "waits_for_input", "too_much_output", "program_ended"};
+  return kNames[static_cast<std::size_t>(end)];
+}
+
+std::string Resident::path(const std::string& ending) const {
+  return sandbox_.folder().control() + "/" + kind_.name + "." + ending;
+}
+
+Result<void> Resident::open_pipes() {
+  Result<Terminal> terminal = Terminal::open();
+  if (!terminal) return terminal.error();
+  terminal_ = std::move(*terminal);
+  for (const auto& [ending, pipe] : {std::pair{"errors", &errors_}, std::pair{"answers", &answers_}}) {
+    Result<Descriptor> opened = open_pipe(path(ending));
+    if (!opened) return opened.error();
+    *pipe = std::move(*opened);
+  }
+  return {};
+}
+
+Result<void> Resident::write_files(const std::string& text, const std::string& token) {
+  Result<void> done = write_file(path("command"), text);
+  for (const auto& [ending, script] : kind_.scripts) {
+    if (done) done = write_file(path(ending), with_token(script, token));
+  }
+  return done;
+}
+
+/// One run, from the typed line to the program's answer.
+struct Resident::Run {
+  Resident& resident;
+  const RunOptions& options;
+  std::string token;
+  Capture out, err;
+  std::string received{};  ///< at the pipe of answers
+  RunEnd reason = RunEnd::finished;
+  Clock::time_point begin = Clock::now();
+  Clock::time_point quiet_since = begin, waits_since{}, looked = begin, interrupted{}, typed{};
+  int stage = 0;  ///< 0: runs; then the signals that it was sent
+
+  void take(Stream stream, const std::string& bytes) {
+    if (bytes.empty()) return;
+    (stream == Stream::out ? out : err).add(bytes);
+    quiet_since = Clock::now();
+    waits_since = {};
+    if (options.on_output) options.on_output(stream, bytes);
+  }
+
+  /// Waits for one of the pipes, for a tick at most.
+  void read_pipes() {
+    pollfd watched[] = {{resident.terminal_.ours(), POLLIN, 0},
+                        {resident.errors_.get(), POLLIN, 0},
+                        {resident.answers_.get(), POLLIN, 0},
+                        {resident.process_->end(), POLLIN, 0},
+                        {stage == 0 ? options.cancel : -1, POLLIN, 0}};
+    if (poll(watched, 5, kTick) <= 0) return;
+    if ((watched[0].revents & POLLIN) != 0) take(Stream::out, read_some(resident.terminal_.ours()));
+    if ((watched[1].revents & POLLIN) != 0) take(Stream::err, read_some(resident.errors_.get()));
+    if ((watched[2].revents & POLLIN) != 0) received += read_some(resident.answers_.get());
+    if (watched[4].revents != 0) stop(RunEnd::cancelled);
+  }
+
+  void stop(RunEnd why) {
+    if (stage != 0) return;
+    reason = why;
+    stage = 1;
+    interrupted = Clock::now();
+    resident.interrupt(SIGINT);
+  }
+
+  void check_limits() {
+    if (seconds_since(begin) > options.timeout) stop(RunEnd::timed_out);
+    if (out.bytes() + err.bytes() > options.output.stop) stop(RunEnd::too_much_output);
+    if (seconds_since(quiet_since) < 1 || seconds_since(looked) < kLook) return;
+    looked = Clock::now();
+    if (!resident.somebody_should_type()) {
+      waits_since = {};
+    } else if (waits_since == Clock::time_point{}) {
+      waits_since = looked;
+    } else if (seconds_since(waits_since) > options.patience) {
+      stop(RunEnd::waits_for_input);
+    }
+  }
+
+  /// An interruption that has not helped yet.
+  void go_on_stopping() {
+    constexpr int kSignals[] = {SIGINT, SIGTERM, SIGKILL};
+    const double since = seconds_since(interrupted);
+    if (since > options.grace * stage) {
+      if (stage == 3) return resident.process_->kill();
+      resident.interrupt(kSignals[stage++]);
+    }
+    // Where the program is back at its own loop, the interruption has cut off its report.
+    const bool idle = resident.terminal_.foreground() == resident.group_ && since > 0.2;
+    if (idle && !resident.kind_.after_line.empty() && seconds_since(typed) > 0.4) {
+      typed = Clock::now();
+      resident.terminal_.type(resident.kind_.after_line);
+    }
+  }
+
+  /// What was written before the answer, and has not come out yet: a terminal hands on later than a pipe. So we write a
+  /// mark behind it, and read up to there.
+  void drain() {
+    const std::string mark = "\x1b]" + token;
+    std::size_t written = 0, at = std::string::npos;
+    std::string held;
+    const Clock::time_point since = Clock::now();
+    while (at == std::string::npos && seconds_since(since) < kDrain) {
+      const ssize_t size = ::write(resident.terminal_.behind(), mark.data() + written, mark.size() - written);
+      if (size > 0) written += static_cast<std::size_t>(size);
+      pollfd watched{resident.terminal_.ours(), POLLIN, 0};
+      if (poll(&watched, 1, 5) <= 0) continue;
+      held += read_some(resident.terminal_.ours());
+      at = held.find(mark);
+      const std::size_t sure = at != std::string::npos ? at : held.size() - std::min(held.size(), mark.size());
+      take(Stream::out, held.substr(0, sure));
+      held.erase(0, sure);
+    }
+    if (at != std::string::npos) held.erase(0, mark.size());
+    take(Stream::out, held);
+    for (int round = 0; round < 64; ++round) {
+      const std::string bytes = read_some(resident.errors_.get());
+      if (bytes.empty()) break;
+      take(Stream::err, bytes);
+    }
+  }
+};
+
+void Resident::interrupt(int signal) const {
+  const int group = terminal_.foreground();
+  // The program itself is told, too, or it would go on with the next line of the command.
+  if (group_ > 0) kill(group_, SIGINT);
+  if (group > 0 && group != group_) kill(-group, signal);
+  if (group == group_ && group > 0 && signal == SIGINT) kill(-group, SIGINT);
+}
+
+bool Resident::somebody_should_type() const {
+  const int group = terminal_.foreground();
+  for (const ProcessFacts& facts : processes_below(process_->root())) {
+    if (facts.group == group && waits_for_terminal(facts.pid)) return true;
+  }
+  return false;
+}
+
+Result<void> Resident::launch(const std::string& folder) {
+  const std::string token = random_token();
+  if (Result<void> written = write_files("", token); !written) return written;
+  Launch launch;
+  for (const std::string& part : kind_.command) launch.command.push_back(with_token(part, token));
+  launch.environment = sandbox_.environment();
+  launch.folder = folder;
+  launch.in = launch.out = terminal_.theirs();
+  launch.err = errors_.get();
+  launch.terminal = true;
+  // The program has its own end of the pipe, as ours does not wait.
+  const Descriptor errors(open(path("errors").c_str(), O_RDWR | O_CLOEXEC));
+  if (errors) launch.err = errors.get();
+  Result<std::unique_ptr<SandboxedProcess>> process = sandbox_.start(launch);
+  if (!process) return process.error();
+  process_ = std::move(*process);
+  std::string received, said;
+  const Clock::time_point begin = Clock::now();
+  while (answer_in(received, token).empty()) {
+    pollfd watched[] = {{answers_.get(), POLLIN, 0}, {process_->end(), POLLIN, 0}};
+    poll(watched, 2, kTick);
+    received += read_some(answers_.get());
+    said += read_some(errors_.get());
+    if (ended() || seconds_since(begin) > kStart) {
+      return Error(ErrorCode::usage, kind_.command[0] + " does not start in the sandbox: " + said);
+    }
+  }
+  group_ = outer_pid(process_->root(), std::atoi(answer_in(received, token)[0].c_str()));
+  read_some(errors_.get());
+  return {};
+}
+
+Result<std::unique_ptr<Resident>> Resident::start(const Sandbox& sandbox, ResidentKind kind,
+                                                  const std::string& folder) {
+  std::unique_ptr<Resident> resident(new Resident(sandbox, std::move(kind)));
+  if (Result<void> opened = resident->open_pipes(); !opened) return opened.error();
+  if (Result<void> launched = resident->launch(folder); !launched) return launched.error();
+  return resident;
+}
+
+Result<RunResult> Resident::run(const std::string& text, const RunOptions& options) {
+  const std::string token = random_token(), number = std::to_string(++runs_);
+  if (Result<void> written = write_files(text, token); !written) return written.error();
+  const auto capture = [&](const char* stream) {
+    const std::string name = "/output/" + kind_.name + "-" + number + stream;
+    return Capture(options.output, sandbox_.folder().control() + name, sandbox_.control_inside() + name);
+  };
+  if (runs_ > kKeptFiles) {
+    const std::string old = sandbox_.folder().control() + "/output/" + kind_.name + "-" + std::to_string(runs_ - kKeptFiles);
+    for (const char* stream : {".out", ".err"}) unlink((old + stream).c_str());
+  }
+  read_some(answers_.get());
+  terminal_.reset();
+  Run run{*this, options, token, capture(".out"), capture(".err")};
+  terminal_.type(with_token(kind_.run_line, token));
+  std::vector<std::string> answer;
+  while (answer.empty() && !ended()) {
+    run.read_pipes();
+    answer = answer_in(run.received, token);
+    if (!answer.empty()) break;
+    run.check_limits();
+    if (run.stage != 0) run.go_on_stopping();
+  }
+  RunResult result;
+  result.seconds = seconds_since(run.begin);
+  run.drain();
+  if (answer.empty()) answer = answer_in(run.received += read_some(answers_.get()), token);
+  result.end = run.reason;
+  if (ended()) {
+    result.end = run.reason == RunEnd::finished ? RunEnd::program_ended : run.reason;
+    result.status = process_->status();
+  }
+  if (!answer.empty() && !result.status) result.status = std::atoi(answer[0].c_str());
+  if (answer.size() > 1) result.folder = answer[1];
+  for (std::size_t each = 2; each < answer.size(); ++each) result.background_jobs.push_back(std::atoi(answer[each].c_str()));
+  result.notes = process_->take_notes();
+  result.out = run.out.finish();
+  result.err = run.err.finish();
+  return result;
+}
+
+}  // namespace parlance::agent

@@ -1,0 +1,106 @@
+// Resident: a program that stays in the sandbox and runs one text after the other: bash, or Python with our driver.
+//
+// How it and we talk, so that no output can pass for the end of a command:
+//
+//   NAME.command   a file: the text to run
+//   terminal       we type one line, which makes the program run the file; the text's standard output comes here
+//   NAME.errors    a pipe with a name: its standard error
+//   NAME.answers   a pipe with a name: at the end the program writes the token of this command, the status and the folder
+//
+// All lie in the session's folder `control`, which programs cannot change, and are opened by name for each command: so
+// the command has no descriptor of ours that it could close, and none stays with what it starts in the background.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/sandbox/sandbox.h"
+#include "agent/shell/capture.h"
+#include "agent/shell/terminal.h"
+
+namespace parlance::agent {
+
+/// How a run came to its end.
+enum class RunEnd : std::uint8_t {
+  finished,
+  timed_out,
+  cancelled,
+  waits_for_input,  ///< it read from the terminal, where nobody types
+  too_much_output,
+  program_ended,  ///< the shell itself has ended, and with it all that ran in it
+};
+
+/// "finished", "timed_out"…
+const char* name_of(RunEnd end);
+
+enum class Stream : std::uint8_t { out, err };
+
+struct RunOptions {
+  double timeout = 120;  ///< seconds
+  double grace = 1.5;    ///< seconds between SIGINT, SIGTERM and SIGKILL
+  double patience = 5;   ///< seconds that it may wait for somebody who types
+  OutputLimits output{};
+  /// Is given the output as it comes, raw.
+  std::function<void(Stream, std::string_view)> on_output{};
+  int cancel = -1;  ///< a descriptor; the run is interrupted when it can be read
+};
+
+/// What a run left.
+struct RunResult {
+  RunEnd end = RunEnd::finished;
+  std::optional<int> status{};  ///< of the last command; 128 and a signal's number where a signal ended it
+  Output out{};
+  Output err{};
+  double seconds = 0;
+  std::string folder{};                  ///< where the program is now; "": unknown
+  std::vector<int> background_jobs{};    ///< processes that it has left, by the numbers it knows them by
+  std::vector<std::string> notes{};      ///< what the sandbox's limits did, in sentences
+};
+
+/// What program it is.
+struct ResidentKind {
+  std::string name{};                  ///< of its files in the folder
+  std::vector<std::string> command{};  ///< with arguments
+  /// The line that makes it run the command. `{}` stands for the token.
+  std::string run_line{};
+  /// Typed after an interruption, where the run's own report was cut off; "": it never is.
+  std::string after_line{};
+  /// Files to write before each run, as name and text with `{}` for the token.
+  std::vector<std::pair<std::string, std::string>> scripts{};
+};
+
+class Resident {
+ public:
+  /// Starts the program, and waits until it is ready.
+  /// Fails with: file; usage (it does not start; with what it said).
+  static Result<std::unique_ptr<Resident>> start(const Sandbox& sandbox, ResidentKind kind, const std::string& folder);
+
+  /// Fails with: file.
+  Result<RunResult> run(const std::string& text, const RunOptions& options);
+
+  bool ended() { return process_->status().has_value(); }
+
+ private:
+  struct Run;  // what a run knows, in resident.cpp
+  explicit Resident(const Sandbox& sandbox, ResidentKind kind) : sandbox_(sandbox), kind_(std::move(kind)) {}
+  Result<void> open_pipes();
+  Result<void> launch(const std::string& folder);
+  Result<void> write_files(const std::string& text, const std::string& token);
+  std::string path(const std::string& ending) const;
+  void interrupt(int signal) const;
+  bool somebody_should_type() const;
+
+  const Sandbox& sandbox_;
+  ResidentKind kind_;
+  Terminal terminal_;
+  Descriptor errors_, answers_;
+  std::unique_ptr<SandboxedProcess> process_;
+  int group_ = 0;  ///< of the program itself, in the terminal's foreground when nothing else is
+  std::uint64_t runs_ = 0;
+};
+
+}  // namespace parlance::agent

@@ -1,0 +1,109 @@
+// bash's scripts. Begin reading at PersistentShell::run.
+//
+// bash is interactive, as only then SIGINT ends a loop of its own and not bash, and as only then background jobs have
+// groups of their own. It reads the lines that we type; a command is read from a file, so that a quote that is not closed
+// in it ends with it.
+#include "agent/shell/shell.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+namespace parlance::agent {
+
+namespace {
+
+/// Reports to the pipe: token, status, folder, jobs. `\builtin` is no alias.
+constexpr const char* kReport =
+    R"({ \builtin printf '%s\n%s\n%s\n' {} "$?" "$PWD"; \builtin jobs -rp; \builtin jobs -sp; \builtin printf '\0'; })";
+
+/// At the start: @control is the folder of the pipes, @state the one for what stays, @processes the limit.
+constexpr const char* kStart = R"(PS1= PS2= PROMPT_COMMAND=
+unset HISTFILE MAILCHECK
+set +o history +H
+if [[ -r @state/shell.saved ]]; then
+  . @state/shell.saved; rm -f -- @state/shell.saved; PS1= PS2= PROMPT_COMMAND=
+fi 2>/dev/null
+ulimit -u @processes 2>/dev/null
+trap '. @control/shell.leave' EXIT
+builtin printf '{}\n%s\n\0' "$$" >@control/shell.answers
+)";
+
+/// When it ends by `exit` or `set -e`: what the next shell begins with.
+constexpr const char* kLeave = R"(@report >@control/shell.answers 2>/dev/null
+{ \builtin declare -p; \builtin declare -f; \builtin alias -p; } >@state/shell.saved 2>/dev/null
+)";
+
+constexpr const char* kRun = R"(. @control/shell.command </dev/null >/dev/tty 2>@control/shell.errors
+@report >@control/shell.answers 2>/dev/null
+)";
+
+constexpr const char* kAfter = "@report >@control/shell.answers 2>/dev/null\n";
+
+std::string filled(std::string text, const Sandbox& sandbox) {
+  const std::pair<std::string, std::string> words[] = {{"@report", kReport},
+                                                       {"@control", sandbox.control_inside()},
+                                                       {"@state", sandbox.control_inside() + "/state"},
+                                                       {"@processes", std::to_string(sandbox.process_limit())}};
+  for (const auto& [word, value] : words) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + value.size())) {
+      text.replace(at, word.size(), value);
+    }
+  }
+  return text;
+}
+
+ResidentKind bash(const Sandbox& sandbox) {
+  const std::string control = sandbox.control_inside();
+  ResidentKind kind;
+  kind.name = "shell";
+  kind.command = {"/bin/bash", "--noprofile", "--noediting", "--rcfile", control + "/shell.start", "-i"};
+  kind.run_line = ". " + control + "/shell.run";
+  kind.after_line = ". " + control + "/shell.after";
+  kind.scripts = {{"start", filled(kStart, sandbox)},
+                  {"run", filled(kRun, sandbox)},
+                  {"after", filled(kAfter, sandbox)},
+                  {"leave", filled(kLeave, sandbox)}};
+  return kind;
+}
+
+}  // namespace
+
+PersistentShell::PersistentShell(const Sandbox& sandbox) : sandbox_(sandbox), folder_(sandbox.policy().workspace) {}
+
+Result<void> PersistentShell::start() {
+  bash_.reset();
+  Result<std::unique_ptr<Resident>> started = Resident::start(sandbox_, bash(sandbox_), folder_);
+  if (!started && folder_ != sandbox_.policy().workspace) {  // the folder may have gone
+    folder_ = sandbox_.policy().workspace;
+    started = Resident::start(sandbox_, bash(sandbox_), folder_);
+  }
+  if (!started) return started.error();
+  bash_ = std::move(*started);
+  return {};
+}
+
+Result<CommandResult> PersistentShell::run(const std::string& command, const RunOptions& options) {
+  CommandResult result;
+  // It may have ended since the last command, by a job in the background.
+  if (!bash_ || bash_->ended()) {
+    result.restarted = bash_ != nullptr;
+    if (Result<void> started = start(); !started) return started.error();
+  }
+  Result<RunResult> run = bash_->run(command + "\n", options);
+  if (!run) return run.error();
+  result.run = std::move(*run);
+  if (!result.run.folder.empty()) folder_ = result.run.folder;
+  if (bash_->ended()) {
+    const std::string saved = sandbox_.folder().state() + "/shell.saved";
+    result.restarted = true;
+    result.restored = access(saved.c_str(), F_OK) == 0;
+    if (Result<void> started = start(); !started) return started.error();
+    result.run.folder = folder_;
+    result.run.background_jobs.clear();
+  }
+  return result;
+}
+
+}  // namespace parlance::agent
