@@ -3,7 +3,7 @@
 //
 //   shell_tool WORKSPACE KIND [key=value...]
 //
-// KIND is bubblewrap, landlock, none or best; keys are processes, memory, network, shown, file, stop, patience, readable.
+// KIND is bubblewrap, landlock, none or best; keys are processes, memory, groups, network, shown, file, stop, patience, readable.
 #include <unistd.h>
 
 #include <cstdio>
@@ -32,6 +32,7 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   if (key == "processes") settings.policy.limits.processes = number;
   if (key == "memory") settings.policy.limits.memory = number;
   if (key == "file_size") settings.policy.limits.file_size = number;
+  if (key == "groups") settings.policy.control_groups = number != 0;
   if (key == "network") settings.policy.network = number != 0;
   if (key == "readable") settings.policy.readable.push_back(value);
   if (key == "shown") settings.options.output.shown = number;

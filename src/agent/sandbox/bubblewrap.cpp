@@ -4,6 +4,8 @@
 // is made read-only at the end, as memory that files take is no process's and would escape the limit.
 #include "agent/sandbox/bubblewrap.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +14,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "agent/sandbox/places.h"
 #include "agent/sandbox/seccomp_filter.h"
@@ -22,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFilterDescriptor = 3;
+constexpr int kFilterDescriptor = 3, kArgumentsDescriptor = 4, kInfoDescriptor = 5;
 
 void add(std::vector<std::string>& arguments, std::initializer_list<std::string> more) {
   arguments.insert(arguments.end(), more);
@@ -74,10 +78,11 @@ Result<void> write_users(const SessionFolder& folder) {
 }
 
 std::vector<std::string> arguments_of(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch) {
-  std::vector<std::string> arguments{"bwrap", "--unshare-all", "--unshare-user", "--die-with-parent"};
+  std::vector<std::string> arguments{"--unshare-all", "--unshare-user", "--die-with-parent"};
   if (policy.network) add(arguments, {"--share-net"});
   add(arguments, {"--uid", std::to_string(user_inside()), "--gid", std::to_string(group_inside())});
   add(arguments, {"--cap-drop", "ALL", "--hostname", "sandbox", "--seccomp", std::to_string(kFilterDescriptor)});
+  add(arguments, {"--info-fd", std::to_string(kInfoDescriptor)});
   show_system(arguments);
   show_etc(arguments, folder);
   add(arguments, {"--proc", "/proc", "--dev", "/dev", "--bind", folder.state() + "/shm", "/dev/shm"});
@@ -88,23 +93,49 @@ std::vector<std::string> arguments_of(const SandboxPolicy& policy, const Session
   for (const std::string& path : policy.readable) add(arguments, {"--ro-bind", path, path});
   for (const std::string& path : policy.writable) add(arguments, {"--bind", path, path});
   add(arguments, {"--bind", policy.workspace, policy.workspace, "--remount-ro", "/dev", "--remount-ro", "/"});
-  add(arguments, {"--chdir", launch.folder, "--"});
-  arguments.insert(arguments.end(), launch.command.begin(), launch.command.end());
+  add(arguments, {"--chdir", launch.folder});
   return arguments;
 }
 
-/// The filter in a file without a name, from which bubblewrap reads it.
+/// A file without a name, which bubblewrap reads.
+Result<Descriptor> file_of(const char* data, std::size_t size) {
+  Descriptor file(memfd_create("sandbox", MFD_CLOEXEC));
+  if (!file || ::write(file.get(), data, size) != static_cast<ssize_t>(size)) {
+    return system_error("a file for bubblewrap", errno);
+  }
+  lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
 Result<Descriptor> filter_file(const SandboxPolicy& policy) {
   SeccompChoice choice;
   choice.network = policy.network;
   const std::vector<sock_filter> program = seccomp_program(choice);
-  Descriptor file(memfd_create("filter", MFD_CLOEXEC));
-  const std::size_t size = program.size() * sizeof(sock_filter);
-  if (!file || ::write(file.get(), program.data(), size) != static_cast<ssize_t>(size)) {
-    return system_error("the filter of system calls", errno);
+  return file_of(reinterpret_cast<const char*>(program.data()), program.size() * sizeof(sock_filter));
+}
+
+/// The options, which nobody needs to see in a list of processes.
+Result<Descriptor> arguments_file(const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const std::string& argument : arguments) text.append(argument).push_back('\0');
+  return file_of(text.data(), text.size());
+}
+
+/// What bubblewrap writes of its first process in the namespace: {"child-pid": 17}. -1: it does not start.
+pid_t read_first(int info) {
+  constexpr int kMostWait = 10000;
+  constexpr std::string_view kName = "\"child-pid\":";
+  std::string text;
+  while (text.find('}') == std::string::npos) {
+    pollfd watched{info, POLLIN, 0};
+    char part[256];
+    if (poll(&watched, 1, kMostWait) <= 0) break;
+    const ssize_t size = ::read(info, part, sizeof part);
+    if (size <= 0) break;
+    text.append(part, static_cast<std::size_t>(size));
   }
-  lseek(file.get(), 0, SEEK_SET);
-  return file;
+  const std::size_t at = text.find(kName);
+  return at == std::string::npos ? -1 : std::atoi(text.c_str() + at + kName.size());
 }
 
 }  // namespace
@@ -125,19 +156,29 @@ Result<Started> start_in_bubblewrap(const SandboxPolicy& policy, const SessionFo
   if (Result<void> written = write_users(folder); !written) return written.error();
   Result<Descriptor> filter = filter_file(policy);
   if (!filter) return filter.error();
+  Result<Descriptor> options = arguments_file(arguments_of(policy, folder, launch));
+  if (!options) return options.error();
   const std::string program = bubblewrap_path();
-  const TextList arguments(arguments_of(policy, folder, launch)), environment(launch.environment);
+  std::vector<std::string> command{"bwrap", "--args", std::to_string(kArgumentsDescriptor), "--"};
+  command.insert(command.end(), launch.command.begin(), launch.command.end());
+  const TextList arguments(std::move(command)), environment(launch.environment);
+  int info[2];
+  if (pipe2(info, O_CLOEXEC) != 0) return system_error("a pipe", errno);
+  const Descriptor read_end(info[0]);
+  Descriptor write_end(info[1]);
   const pid_t child = fork();
   if (child < 0) return system_error("fork", errno);
   if (child == 0) {
-    if (enter_session(launch, {filter->get()})) {
-      limit_process(policy.limits);
+    if (enter_session(launch, {filter->get(), options->get(), write_end.get()})) {
+      limit_process(policy.limits, launch);
       execve(program.c_str(), arguments.get(), environment.get());
     }
     _exit(127);
   }
   Started started;
   started.root = child;
+  write_end.close();
+  started.first = read_first(read_end.get());
   return started;
 }
 

@@ -2,6 +2,7 @@
 #include "agent/sandbox/launch.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -52,13 +53,25 @@ bool enter_session(const Launch& launch, std::initializer_list<int> kept) {
   return !launch.terminal || ioctl(0, TIOCSCTTY, 0) == 0;
 }
 
-void limit_process(const SandboxLimits& limits) {
+void prefer_this_thread() {
+  sched_param first{};
+  first.sched_priority = 1;
+  if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first) == 0) return;
+  if (setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), -20) != 0) return;
+}
+
+void limit_process(const SandboxLimits& limits, const Launch& launch) {
+  for (const std::string& group : launch.groups) {
+    const int file = open(group.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0 || write(file, "0", 1) != 1) _exit(127);
+    close(file);
+  }
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, limits.file_size);
   set_limit(RLIMIT_NOFILE, limits.open_files);
   set_limit(RLIMIT_CPU, limits.processor_seconds);
   // Whatever they do, we and the machine's other users come first.
-  if (setpriority(PRIO_PROCESS, 0, 5) != 0) return;
+  if (setpriority(PRIO_PROCESS, 0, 10) != 0) return;
 }
 
 }  // namespace parlance::agent

@@ -23,6 +23,7 @@ struct SandboxPolicy {
   std::vector<std::string> readable{};  ///< other folders and files that they may read
   bool network = false;                 ///< may they open connections?
   SandboxLimits limits{};
+  bool control_groups = true;  ///< set the limits by control groups, too, where we may
   /// Variables of our environment that they see. Others they do not: these often hold secrets.
   std::vector<std::string> environment{"LANG", "LC_ALL", "LC_CTYPE", "TZ", "COLUMNS", "LINES"};
 };

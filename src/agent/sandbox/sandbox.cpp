@@ -2,6 +2,7 @@
 #include "agent/sandbox/sandbox.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -24,6 +25,9 @@ namespace parlance::agent {
 namespace {
 
 constexpr int kMostWait = 10000;  // milliseconds for processes to end
+
+/// A bound for what is faster than the watchdog.
+std::uint64_t with_room(std::uint64_t limit) { return limit + limit / 4 + 16; }
 
 /// Processes and threads of this user, which RLIMIT_NPROC counts where there is no namespace of users.
 std::uint64_t threads_of_user() {
@@ -53,20 +57,24 @@ void wait_for(const Descriptor& process) {
 
 }  // namespace
 
-SandboxedProcess::SandboxedProcess(Started started, const SandboxLimits& limits)
-    : started_(std::move(started)), end_(open_process(started_.root)) {
+SandboxedProcess::SandboxedProcess(Started started, ControlGroup group, const SandboxLimits& limits)
+    : started_(std::move(started)), group_(std::move(group)), end_(open_process(started_.root)) {
+  if (started_.first > 0) first_ = Descriptor(open_process(started_.first));
   watchdog_ = std::make_unique<Watchdog>(started_.root, limits, [this] { begin_kill(); });
 }
 
 SandboxedProcess::~SandboxedProcess() { kill(); }
 
 void SandboxedProcess::begin_kill() {
-  // The supervisor ends all when there is something in its pipe. Bubblewrap's processes end with bubblewrap.
-  if (!started_.lifeline) {
-    ::kill(started_.root, SIGKILL);
-  } else if (::write(started_.lifeline.get(), "", 1) < 0) {
-    kill_below(started_.root);
+  if (started_.lifeline) {  // the supervisor ends all when its lifeline has something for it
+    if (send(started_.lifeline.get(), "", 1, MSG_NOSIGNAL) < 0) kill_below(started_.root);
+    return;
   }
+  // The first process of the PID namespace takes the others with it, and bubblewrap itself then ends.
+  const long done = first_ ? syscall(SYS_pidfd_send_signal, first_.get(), SIGKILL, nullptr, 0) : -1;
+  if (done != 0) ::kill(started_.root, SIGKILL);
+  // It does so once it runs, for which it may have to wait among a thousand: nobody may fork until then.
+  kill_below(started_.root);
 }
 
 std::optional<int> SandboxedProcess::status() {
@@ -79,21 +87,22 @@ std::optional<int> SandboxedProcess::status() {
 }
 
 std::vector<std::string> SandboxedProcess::take_notes() {
-  return watchdog_ ? watchdog_->take_notes() : std::exchange(last_notes_, {});
+  std::vector<std::string> notes = watchdog_ ? watchdog_->take_notes() : std::exchange(last_notes_, {});
+  const std::uint64_t ended = group_.ended_for_memory();
+  if (ended > ended_for_memory_) {
+    notes.push_back("The kernel ended " + std::to_string(ended - ended_for_memory_) +
+                    " processes: all together took more memory than the limit.");
+  }
+  ended_for_memory_ = ended;
+  return notes;
 }
 
 void SandboxedProcess::kill() {
   if (!watchdog_) return;
-  // The first process of bubblewrap's PID namespace has ended when all the others have.
-  std::vector<Descriptor> ends;
-  if (!started_.lifeline) {
-    for (const ProcessFacts& facts : processes_below(started_.root)) {
-      if (facts.parent == started_.root) ends.emplace_back(open_process(facts.pid));
-    }
-  }
   begin_kill();
   wait_for(end_);
-  for (const Descriptor& each : ends) wait_for(each);
+  if (!status()) ::kill(started_.root, SIGKILL);
+  wait_for(end_);
   if (!status()) status_ = 128 + SIGKILL;
   // Only now may its number become another process's.
   last_notes_ = watchdog_->take_notes();
@@ -145,18 +154,24 @@ std::vector<std::string> Sandbox::environment() const {
 }
 
 std::uint64_t Sandbox::process_limit() const {
-  // The watchdog says what happened, so it shall be the first; this is for what is faster.
-  const std::uint64_t most = policy_.limits.processes + policy_.limits.processes / 4 + 16;
+  const std::uint64_t most = with_room(policy_.limits.processes);
   const bool own = kind_ == SandboxKind::bubblewrap && counts_by_namespace();
   return own ? most : most + threads_of_user();
 }
 
-Result<std::unique_ptr<SandboxedProcess>> Sandbox::start(const Launch& launch) const {
+Result<std::unique_ptr<SandboxedProcess>> Sandbox::start(const Launch& given) const {
+  // The watchdog says what happened, so it shall be the first.
+  ControlGroup group;
+  if (policy_.control_groups) {
+    group = ControlGroup::open(with_room(policy_.limits.processes), with_room(policy_.limits.memory));
+  }
+  Launch launch = given;
+  launch.groups = group.members();
   Result<Started> started = kind_ == SandboxKind::bubblewrap ? start_in_bubblewrap(policy_, *folder_, launch)
                             : kind_ == SandboxKind::landlock ? start_in_landlock(policy_, *folder_, launch)
                                                              : start_unconfined(policy_, launch);
   if (!started) return started.error();
-  return std::make_unique<SandboxedProcess>(std::move(*started), policy_.limits);
+  return std::make_unique<SandboxedProcess>(std::move(*started), std::move(group), policy_.limits);
 }
 
 }  // namespace parlance::agent

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/sandbox/control_group.h"
 #include "agent/sandbox/launch.h"
 #include "agent/sandbox/policy.h"
 #include "agent/sandbox/session_folder.h"
@@ -19,7 +20,7 @@ namespace parlance::agent {
 /// It must be started by a thread that lives as long as it does: bubblewrap ends with that thread.
 class SandboxedProcess {
  public:
-  SandboxedProcess(Started started, const SandboxLimits& limits);
+  SandboxedProcess(Started started, ControlGroup group, const SandboxLimits& limits);
   SandboxedProcess(const SandboxedProcess&) = delete;
   SandboxedProcess& operator=(const SandboxedProcess&) = delete;
   ~SandboxedProcess();
@@ -39,7 +40,10 @@ class SandboxedProcess {
   void begin_kill();
 
   Started started_;
+  ControlGroup group_;
   Descriptor end_;
+  Descriptor first_;
+  std::uint64_t ended_for_memory_ = 0;
   std::optional<int> status_;
   std::vector<std::string> last_notes_;
   std::unique_ptr<Watchdog> watchdog_;

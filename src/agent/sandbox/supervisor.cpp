@@ -36,7 +36,7 @@ struct Plan {
   const TextList& environment;
   std::vector<std::string> writable;
   int rules = -1;
-  int lifeline = -1;   ///< the reading end of the pipe whose other end we hold
+  int lifeline = -1;   ///< one of a pair of sockets; the agent holds the other
   int agent = 0;       ///< our process
   int channel[2]{};    ///< by which the command hands the filter's descriptor to its supervisor
 };
@@ -124,7 +124,7 @@ bool filter_calls(const Plan& plan, int channel) {
   const bool entered = confined ? enter_session(plan.launch, {plan.rules, plan.channel[1]})
                                 : enter_session(plan.launch, {});
   if (!entered || chdir(plan.launch.folder.c_str()) != 0) _exit(127);
-  limit_process(plan.policy.limits);
+  limit_process(plan.policy.limits, plan.launch);
   if (confined) {
     if (!drop_capabilities() && geteuid() == 0) _exit(127);
     if (!restrict_by_landlock(kRules) || !filter_calls(plan, kChannel)) _exit(127);
@@ -189,16 +189,16 @@ int reap(pid_t command) {
   syscall(SYS_close_range, 0, 299, 0);
   syscall(SYS_close_range, 303, ~0U, 0);
   plan.lifeline = 300;
-  if (setpriority(PRIO_PROCESS, 0, -10) != 0 && errno == ENOSYS) _exit(127);
+  prefer_this_thread();
   watch(plan, command, filter < 0 ? -1 : 302, 301);
 }
 
 Result<Started> fork_supervisor(Plan plan) {
-  int pipe_ends[2];
-  if (pipe2(pipe_ends, O_CLOEXEC) != 0) return system_error("a pipe", errno);
-  const Descriptor read_end(pipe_ends[0]);
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return system_error("a pair of sockets", errno);
+  const Descriptor read_end(ends[0]);
   Started started;
-  started.lifeline = Descriptor(pipe_ends[1]);
+  started.lifeline = Descriptor(ends[1]);
   plan.lifeline = read_end.get();
   plan.agent = getpid();
   started.root = fork();

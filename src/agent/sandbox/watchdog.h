@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/sandbox/launch.h"
 #include "agent/sandbox/policy.h"
 
 namespace parlance::agent {
@@ -33,6 +34,7 @@ class Watchdog {
  private:
   template <typename End>
   void run(const End& end) {
+    prefer_this_thread();
     while (pause()) {
       if (!look()) end();
     }

@@ -248,7 +248,7 @@ Result<void> Resident::launch(const std::string& folder) {
     received += read_some(answers_.get());
     said += read_some(errors_.get());
     if (ended() || seconds_since(begin) > kStart) {
-      return Error(ErrorCode::usage, kind_.command[0] + " does not start in the sandbox: " + said);
+      return Error(ErrorCode::usage, kind_.name + " does not start in the sandbox: " + said);
     }
   }
   group_ = outer_pid(process_->root(), std::atoi(answer_in(received, token)[0].c_str()));
@@ -283,6 +283,7 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
   while (answer.empty() && !ended()) {
     run.read_pipes();
     answer = answer_in(run.received, token);
+    if (answer.size() == 3 && answer[2] == "ends") answer.clear();  // wait for that
     if (!answer.empty()) break;
     run.check_limits();
     if (run.stage != 0) run.go_on_stopping();
@@ -298,10 +299,11 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
   }
   if (!answer.empty() && !result.status) result.status = std::atoi(answer[0].c_str());
   if (answer.size() > 1) result.folder = answer[1];
-  for (std::size_t each = 2; each < answer.size(); ++each) result.background_jobs.push_back(std::atoi(answer[each].c_str()));
+  for (std::size_t each = 2; each < answer.size() && !ended(); ++each) result.background_jobs.push_back(std::atoi(answer[each].c_str()));
   result.notes = process_->take_notes();
   result.out = run.out.finish();
   result.err = run.err.finish();
+  if (run.stage != 0 && result.err.text == "\n") result.err.text.clear();  // bash ends its line at an interruption
   return result;
 }
 

@@ -31,7 +31,7 @@ builtin printf '{}\n%s\n\0' "$$" >@control/shell.answers
 )";
 
 /// When it ends by `exit` or `set -e`: what the next shell begins with.
-constexpr const char* kLeave = R"(@report >@control/shell.answers 2>/dev/null
+constexpr const char* kLeave = R"(\builtin printf '%s\n%s\n%s\nends\n\0' {} "$?" "$PWD" >@control/shell.answers 2>/dev/null
 { \builtin declare -p; \builtin declare -f; \builtin alias -p; } >@state/shell.saved 2>/dev/null
 )";
 
