@@ -92,7 +92,9 @@ std::vector<std::string> arguments_of(const SandboxPolicy& policy, const Session
   if (policy.network) show_resolver(arguments);
   for (const std::string& path : policy.readable) add(arguments, {"--ro-bind", path, path});
   for (const std::string& path : policy.writable) add(arguments, {"--bind", path, path});
-  add(arguments, {"--bind", policy.workspace, policy.workspace, "--remount-ro", "/dev", "--remount-ro", "/"});
+  add(arguments, {"--bind", policy.workspace, policy.workspace});
+  // /proc, too: who was root could write what root may, such as /proc/sys/kernel/core_pattern.
+  for (const char* folder : {"/proc", "/dev", "/"}) add(arguments, {"--remount-ro", folder});
   add(arguments, {"--chdir", launch.folder});
   return arguments;
 }

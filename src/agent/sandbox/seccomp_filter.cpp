@@ -3,6 +3,7 @@
 // The program is a list of tests one after the other, each of which ends in an answer or goes on, so that no jump is long.
 #include "agent/sandbox/seccomp_filter.h"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
@@ -28,7 +29,7 @@ constexpr std::uint32_t kProcessor = AUDIT_ARCH_AARCH64;
 // Calls from 424 on have the same number on every processor, and older headers lack some.
 constexpr int kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432, kFspick = 433,
               kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435, kPidfdGetfd = 438,
-              kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452,
+              kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452, kOpenat2 = 437,
               kSetxattrat = 463, kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469;
 
 /// Refused in every sandbox: other processes' memory, mounts and namespaces, kernel facilities with a large surface, the clock
@@ -50,8 +51,13 @@ constexpr int kRefused[] = {
 /// Refused besides where Landlock stands alone, which does not cover them.
 constexpr int kRefusedWithLandlock[] = {
     SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop,
-    SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
-    SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, kSetxattrat, kRemovexattrat, kFileSetattr,
+    SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink,
+};
+
+/// The same, as if no file system had such a thing: programs go on without.
+constexpr int kUnsupportedWithLandlock[] = {
+    SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, kSetxattrat,
+    kRemovexattrat, kFileSetattr,
 };
 
 /// Change a file's mode, owner or times, which Landlock does not cover: the supervisor does it instead, in the places
@@ -95,6 +101,14 @@ class Program {
     load_number();
     code_[at].jf = static_cast<std::uint8_t>(code_.size() - at - 1);
   }
+  /// What `body` adds is for a loaded value that has one of these bits.
+  template <typename Body>
+  void where_any_bit(std::uint32_t bits, const Body& body) {
+    add(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 0);
+    const std::size_t at = code_.size() - 1;
+    body();
+    code_[at].jf = static_cast<std::uint8_t>(code_.size() - at - 1);
+  }
   void refuse(int number, std::uint32_t what = failing(EPERM)) { if_equal(static_cast<std::uint32_t>(number), what); }
   std::vector<sock_filter> take() { return std::move(code_); }
 
@@ -109,6 +123,38 @@ class Program {
 
   std::vector<sock_filter> code_;
 };
+
+/// A file of root's with this bit, left in the workspace, would give root's rights to who runs it.
+void refuse_setuid(Program& program) {
+  constexpr std::uint32_t kSetuid = 04000, kCreates = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+  const auto refuse = [&](int number, std::size_t mode) {
+    program.for_call(number, [&] {
+      program.load_argument(mode);
+      program.if_any_bit(kSetuid, failing(EPERM));
+    });
+  };
+  const auto refuse_new = [&](int number, std::size_t flags, std::size_t mode) {
+    program.for_call(number, [&] {
+      program.load_argument(flags);
+      program.where_any_bit(kCreates, [&] {
+        program.load_argument(mode);
+        program.if_any_bit(kSetuid, failing(EPERM));
+      });
+    });
+  };
+  refuse(SYS_fchmod, 1);
+  refuse(SYS_fchmodat, 2);
+  refuse(kFchmodat2, 2);
+  refuse(SYS_mknodat, 2);
+  refuse_new(SYS_openat, 2, 3);
+#if defined(__x86_64__)
+  refuse(SYS_chmod, 1);
+  refuse(SYS_creat, 1);
+  refuse(SYS_mknod, 1);
+  refuse_new(SYS_open, 1, 2);
+#endif
+  program.refuse(kOpenat2, failing(ENOSYS));  // its mode lies in memory; programs take openat instead
+}
 
 void refuse_arguments(Program& program) {
   program.for_call(SYS_clone, [&] {
@@ -135,6 +181,7 @@ void allow_families(Program& program, const std::vector<int>& families) {
 
 void refuse_for_landlock(Program& program, const SeccompChoice& choice) {
   for (const int number : kRefusedWithLandlock) program.refuse(number);
+  for (const int number : kUnsupportedWithLandlock) program.refuse(number, failing(EOPNOTSUPP));
   for (const int number : kBrokered) program.refuse(number, choice.broker ? SECCOMP_RET_USER_NOTIF : failing(EPERM));
   if (choice.landlock_abi < 3) program.refuse(SYS_truncate);
   program.for_call(SYS_ioctl, [&] {
@@ -176,6 +223,7 @@ std::vector<sock_filter> seccomp_program(const SeccompChoice& choice) {
 #endif
   for (const int number : kRefused) program.refuse(number);
   refuse_arguments(program);
+  refuse_setuid(program);
   const bool landlock = choice.kind == SandboxKind::landlock;
   if (landlock) {
     refuse_for_landlock(program, choice);

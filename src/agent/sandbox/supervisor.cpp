@@ -145,9 +145,14 @@ int reap(pid_t command) {
 }
 
 [[noreturn]] void end_all(int status) {
-  kill_below(getpid());
-  while (waitpid(-1, nullptr, 0) > 0) continue;
-  _exit(status);
+  // Who loses its parent while we look is not below us for a moment, so we look until we have no children.
+  while (true) {
+    kill_below(getpid());
+    pid_t ended = 1;
+    while (ended > 0) ended = waitpid(-1, nullptr, WNOHANG);
+    if (ended < 0 && errno == ECHILD) _exit(status);
+    usleep(2000);
+  }
 }
 
 [[noreturn]] void watch(const Plan& plan, pid_t command, int filter, int signals) {

@@ -54,7 +54,7 @@ bool Watchdog::look() {
     resident += facts.resident;
   }
   if (threads > limits_.processes) {
-    note("All processes were ended: there were " + std::to_string(threads) + " processes and threads, and the limit is " +
+    if (!std::exchange(said_, true)) note("All processes were ended: there were " + std::to_string(threads) + " processes and threads, and the limit is " +
          std::to_string(limits_.processes) + ".");
     return false;
   }

@@ -51,6 +51,7 @@ class Watchdog {
   std::condition_variable wake_;
   bool stopping_ = false;
   std::vector<std::string> notes_;
+  bool said_ = false;  ///< that all were ended
   double cost_ = 0;  ///< seconds that the last look took
   std::thread thread_;
 };

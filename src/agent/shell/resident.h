@@ -100,7 +100,6 @@ class Resident {
   Descriptor errors_, answers_;
   std::unique_ptr<SandboxedProcess> process_;
   int group_ = 0;  ///< of the program itself, in the terminal's foreground when nothing else is
-  std::uint64_t runs_ = 0;
 };
 
 }  // namespace parlance::agent

@@ -1,0 +1,154 @@
+"""What the agent's tests share: the tool that drives the shell (shell_tool.cpp), as this user or as nobody, and checks.
+
+Begin reading at Tool.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+NOBODY = 65534
+SKIPPED = 77
+
+
+class Checks:
+    """Counts what failed, and says what."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+        self.done = 0
+
+    def that(self, true: object, what: str, found: object = "") -> None:
+        self.done += 1
+        if not true:
+            self.failed += 1
+            print(f"FAILED: {what}: {str(found)[:1500]}")
+
+    def finish(self) -> None:
+        print(f"{self.done} checks, {self.failed} failed")
+        sys.exit(1 if self.failed else 0)
+
+
+class Place:
+    """A folder for a test that is the tested user's: `workspace`, and `outside` beside it."""
+
+    def __init__(self, user: int) -> None:
+        self.user = user
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="parlance-test-"))
+        self.workspace, self.outside, self.shown = (self.folder / name for name in ("workspace", "outside", "shown"))
+        for each in (self.workspace, self.outside, self.shown):
+            each.mkdir()
+        self.folder.chmod(0o755)
+
+    def give(self) -> None:
+        """All that is in it now becomes the tested user's, so that no permission of files protects it."""
+        for each in [self.folder, *self.folder.rglob("*")]:
+            os.chown(each, self.user, self.user, follow_symlinks=False)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Tool:
+    """A sandbox with its shell and its Python, as `user`. `kind` is bubblewrap, landlock, none or best."""
+
+    def __init__(self, program: str, place: Place, kind: str, *settings: str, env: dict[str, str] | None = None) -> None:
+        self.place = place
+        program = str(pathlib.Path(program).resolve())
+        if place.user != os.geteuid():  # the build's folder may be closed to others
+            copy = place.folder / "shell_tool"
+            if not copy.exists():
+                shutil.copy(program, copy)
+                copy.chmod(0o755)
+            program = str(copy)
+        other: Any = {"user": place.user, "group": place.user, "extra_groups": []} if place.user != os.geteuid() else {}
+        environment = {**os.environ, "TMPDIR": "/tmp", **({"HOME": "/nonexistent"} if other else {}), **(env or {})}
+        self.process = subprocess.Popen([program, str(place.workspace), kind, *settings], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=environment, cwd="/", **other)
+        self.start = self._read()
+
+    def _read(self) -> Any:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else {"error": "the tool ended"}
+
+    def send(self, **request: object) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, **request: object) -> Any:
+        self.send(**request)
+        return self._read()
+
+    def run(self, command: str, timeout: float = 20) -> Any:
+        answer = self.ask(command=command, timeout=timeout)
+        assert "error" not in answer, answer
+        return answer
+
+    def python(self, code: str, timeout: float = 20) -> Any:
+        answer = self.ask(code=code, timeout=timeout)
+        assert "error" not in answer, answer
+        return answer
+
+    def close(self) -> int:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.close()
+        code = self.process.wait(20)
+        self.process.stdout.close()
+        return code
+
+
+def said(answer: Any) -> str:
+    """All that a command wrote."""
+    return answer["out"]["text"] + answer["err"]["text"]
+
+
+def user_of(name: str) -> int:
+    """root or nobody; where we are neither, we are what we are. Ends the test where we cannot be that user."""
+    if os.geteuid() == 0:
+        return 0 if name == "root" else NOBODY
+    if name == "root":
+        print("skipped: this is not root")
+        sys.exit(SKIPPED)
+    return os.geteuid()
+
+
+def open_or_skip(program: str, place: Place, kind: str, *settings: str, env: dict[str, str] | None = None) -> Tool:
+    """The tool; where this machine has no such sandbox, the test is skipped and says why."""
+    tool = Tool(program, place, kind, *settings, env=env)
+    if "error" in tool.start:
+        print(f"skipped: {tool.start['error']}; {tool.start.get('hint')}")
+        place.remove()
+        sys.exit(SKIPPED)
+    return tool
+
+
+def descendants(root: int) -> set[int]:
+    """The processes that descend from one."""
+    parents = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found = {root}
+    while new := {child for child, parent in parents.items() if parent in found} - found:
+        found |= new
+    return found - {root}
+
+
+def alive(process: int) -> bool:
+    """Runs it? Who has ended and was not taken in by its parent does not."""
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
