@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs what a build needs on Debian 12: `tools/setup.sh` for building, `tools/setup.sh test` also Rust, without which
-# tokenizer.json is not read, and Python's headers, `tools/setup.sh full` also Clang for the fuzz targets, clang-format, the
-# headers of libc++, and what completions and manual pages are tested with; `tools/setup.sh browser` a headless Chromium for the
-# inspector's page, 240 MB, and the fonts of its picture. Does nothing, and asks no network, where all is there. As root, or with
-# sudo.
+# tokenizer.json is not read, Python's headers, and bubblewrap, the agent's sandbox, `tools/setup.sh full` also Clang for the
+# fuzz targets, clang-format, the headers of libc++, and what completions and manual pages are tested with; `tools/setup.sh
+# browser` a headless Chromium for the inspector's page, 240 MB, and the fonts of its picture. Does nothing, and asks no
+# network, where all is there. As root, or with sudo.
 set -eu
 packages="g++ make cmake ninja-build ccache libsimdjson-dev libutf8proc-dev libcli11-dev libfmt-dev libboost1.81-dev libsqlite3-dev libtomlplusplus-dev
   zlib1g-dev libzstd-dev libgtest-dev dpkg-dev file pkg-config python3 python3-venv"
@@ -16,7 +16,7 @@ cargo_is_new_enough() {
     awk 'BEGIN { old = 1 } { split($2, part, "."); old = !(part[1] > 1 || part[2] >= 85) } END { exit old }'
 }
 if [ "${1:-}" = full ] || [ "${1:-}" = test ]; then
-  packages="$packages python3-dev"
+  packages="$packages python3-dev bubblewrap"
   cargo_is_new_enough || packages="$packages cargo-web rustc-web"
 fi
 

@@ -1,3 +1,11 @@
-# The agent's sandbox and shell. Each kind of sandbox is a test of its own, so that they run beside each other.
+# The agent's sandbox and shell. Each kind of sandbox and of user is a test of its own, so that they can run beside each other.
 parlance_test_program(agent_shell_tool agent/shell_tool.cpp)
 target_link_libraries(agent_shell_tool PRIVATE parlance_agent)
+set(agent ${CMAKE_CURRENT_SOURCE_DIR}/agent)
+foreach(kind IN ITEMS bubblewrap landlock)
+  foreach(user IN ITEMS root nobody)
+    parlance_python_test(agent.sandbox.${kind}.${user} agent ${agent}/sandbox_test.py $<TARGET_FILE:agent_shell_tool> ${kind} ${user})
+  endforeach()
+  parlance_python_test(agent.shell.${kind} agent ${agent}/shell_test.py $<TARGET_FILE:agent_shell_tool> ${kind})
+endforeach()
+parlance_python_test(agent.refusals agent ${agent}/refusal_test.py $<TARGET_FILE:agent_shell_tool>)

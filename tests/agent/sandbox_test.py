@@ -71,7 +71,7 @@ def tree_of(folder: pathlib.Path) -> str:
     total = hashlib.sha256()
     for path in sorted([folder, *folder.rglob("*")]):
         facts = path.lstat()
-        total.update(f"{path} {facts.st_mode} {facts.st_uid} {facts.st_gid} {facts.st_mtime_ns} {facts.st_size} {facts.st_nlink}\n".encode())
+        total.update(f"{path} {facts.st_mode} {facts.st_uid} {facts.st_gid} {facts.st_mtime_ns} {facts.st_size}\n".encode())
         if path.is_symlink():
             total.update(os.readlink(path).encode())
         elif path.is_file():
@@ -147,37 +147,69 @@ class Outside:
 def check_files(checks: Checks, tool: Tool, outside: Outside) -> None:
     for folder in (outside.place.outside, outside.place.shown):
         name = f"{folder}"
-        commands = [f"echo x > {name}/new", f"echo x >> {name}/file", f"echo x > {name}/file", f"rm -f {name}/file", f"mkdir {name}/more",
-                    f"mv {name}/file {name}/moved", f"mv {name}/file .", f"ln {name}/file hard && echo x >> hard", f"ln -s x {name}/new",
-                    f"chmod 777 {name}/program", f"touch -d yesterday {name}/file", f"chown 12345 {name}/file",
-                    f"chown -h 12345 {name}/link", f"truncate -s 0 {name}/file", f"ln -sfn {name} way && echo x > way/new",
-                    "echo x > way/file", "rm -rf way/", "chmod 777 way/program", f"rm -rf {name}", f"mknod {name}/null c 1 3",
-                    f"cd {name} && echo x > file; cd - > /dev/null", f"setfattr -n user.x -v y {name}/file", f"chattr +d {name}/file",
-                    f"python3 -c 'import os; os.chmod(\"{name}/program\", 0o777)'", f"exec 9< {name}/file && chmod 777 /proc/self/fd/9",
-                    f"python3 -c 'import os; os.fchmod(os.open(\"{name}/program\", os.O_RDONLY), 0o777)'",
-                    f"python3 -c 'import os; os.utime(os.open(\"{name}/file\", os.O_RDONLY), (1, 1))'"]
+        commands = [
+            f"echo x > {name}/new",
+            f"echo x >> {name}/file",
+            f"echo x > {name}/file",
+            f"rm -f {name}/file",
+            f"mkdir {name}/more",
+            f"mv {name}/file {name}/moved",
+            f"mv {name}/file .",
+            f"ln {name}/file hard && echo x >> hard",
+            f"ln -s x {name}/new",
+            f"chmod 777 {name}/program",
+            f"touch -d yesterday {name}/file",
+            f"chown 12345 {name}/file",
+            f"chown -h 12345 {name}/link",
+            f"truncate -s 0 {name}/file",
+            f"ln -sfn {name} way && echo x > way/new",
+            "echo x > way/file",
+            "rm -rf way/",
+            "chmod 777 way/program",
+            f"rm -rf {name}",
+            f"mknod {name}/null c 1 3",
+            f"cd {name} && echo x > file; cd - > /dev/null",
+            f"setfattr -n user.x -v y {name}/file",
+            f"chattr +d {name}/file",
+            f"python3 -c 'import os; os.chmod(\"{name}/program\", 0o777)'",
+            f"exec 9< {name}/file && chmod 777 /proc/self/fd/9",
+            f"python3 -c 'import os; os.fchmod(os.open(\"{name}/program\", os.O_RDONLY), 0o777)'",
+            f"python3 -c 'import os; os.utime(os.open(\"{name}/file\", os.O_RDONLY), (1, 1))'",
+        ]
         for command in commands:
             answer = tool.run(f"( {command} )")
             checks.that(answer["end"] == "finished", command, answer)
         tool.run("rm -rf way hard file new")
     outside.check(checks, "changes of files")
     checks.that("as it was" in said(tool.run(f"cat {outside.place.shown}/file")), "what is readable is read")
-    made = tool.run("echo x > made && chmod 755 made && touch -d yesterday made && chown $(id -u) made && ./made; ln -s made l && mkdir d && "
-                    "mv made d/ && cp -a d e && stat -c '%a %y' e/made")
+    made = tool.run(
+        "echo true > made && chmod 755 made && touch -d yesterday made && chown $(id -u) made && ./made && ln -s made l && "
+        "mkdir d && mv made d/ && cp -a d e && stat -c '%a %y' e/made"
+    )
     checks.that(made["status"] == 0 and "755" in said(made), "the workspace is writable", made)
-    answer = tool.run("cp /bin/true s && chmod u+s s; chmod 4755 s; python3 -c 'import os; os.open(\"t\", os.O_CREAT | os.O_WRONLY, 0o4755)'")
+    answer = tool.run("cp /bin/true s; chmod u+s s; chmod 4755 s; python3 -c 'import os; os.open(\"t\", os.O_CREAT | os.O_WRONLY, 0o4755)'")
     setuid = [path for path in outside.place.workspace.iterdir() if path.lstat().st_mode & 0o4000]
     checks.that(not setuid, "no file runs as its owner", answer)
 
 
 def check_secrets(checks: Checks, tool: Tool, outside: Outside, kind: str) -> None:
     agent, canary = tool.start["pid"], outside.process.pid
-    places = [f"cat {outside.place.outside}/secret", f"ln -sf {outside.place.outside}/secret link; cat link", "cat /proc/*/environ",
-              f"cat /proc/{agent}/environ /proc/{canary}/environ", f"cat /proc/{agent}/root{outside.place.outside}/secret",
-              f"cat /proc/{canary}/cwd{outside.place.outside}/secret", f"cat /proc/self/root{outside.place.outside}/secret",
-              f"cat /proc/1/root{outside.place.outside}/secret", "env; export -p; cat /proc/self/environ; cat /proc/$PPID/environ",
-              f"cat /proc/{agent}/fd/* < /dev/null", f"strings /proc/{agent}/mem", f"cd /proc/{agent}/cwd && cat .{outside.place.outside}/secret",
-              f"tar c {outside.place.outside} | strings", f"mkdir -p m; mount --bind {outside.place.outside} m; cat m/secret"]
+    places = [
+        f"cat {outside.place.outside}/secret",
+        f"ln -sf {outside.place.outside}/secret link; cat link",
+        "cat /proc/*/environ",
+        f"cat /proc/{agent}/environ /proc/{canary}/environ",
+        f"cat /proc/{agent}/root{outside.place.outside}/secret",
+        f"cat /proc/{canary}/cwd{outside.place.outside}/secret",
+        f"cat /proc/self/root{outside.place.outside}/secret",
+        f"cat /proc/1/root{outside.place.outside}/secret",
+        "env; export -p; cat /proc/self/environ; cat /proc/$PPID/environ",
+        f"cat /proc/{agent}/fd/* < /dev/null",
+        f"strings /proc/{agent}/mem",
+        f"cd /proc/{agent}/cwd && cat .{outside.place.outside}/secret",
+        f"tar c {outside.place.outside} | strings",
+        f"mkdir -p m; mount --bind {outside.place.outside} m; cat m/secret",
+    ]
     for command in places:
         answer = tool.run(f"( {command} ) 2>&1 | head -c 200000")
         checks.that(SECRET not in said(answer) and VARIABLE not in said(answer), command, answer)
@@ -189,12 +221,24 @@ def check_secrets(checks: Checks, tool: Tool, outside: Outside, kind: str) -> No
             answer = tool.run(f"cat {path} | wc -c")
             checks.that(answer["out"]["text"].split()[-1] == "0", path, answer)
     settings = {path: pathlib.Path(path).read_text() for path in ("/proc/sys/kernel/core_pattern",)}
-    for command in ("echo x > /proc/sys/kernel/core_pattern", "echo h > /proc/sysrq-trigger", f"echo 1000 > /proc/{agent}/oom_score_adj",
-                    "echo 60 > /proc/sys/vm/swappiness", "echo x > /sys/kernel/profiling", "head -c 1 /proc/kcore", "head -c 1 /dev/mem",
-                    "echo '0 0 1' > /proc/self/uid_map", "ls /dev/vda /dev/sda /dev/kvm", "dmesg", f"readlink /proc/{agent}/fd/1"):
+    for command in (
+        "echo x > /proc/sys/kernel/core_pattern",
+        "echo h > /proc/sysrq-trigger",
+        f"echo 1000 > /proc/{agent}/oom_score_adj",
+        "echo 60 > /proc/sys/vm/swappiness",
+        "echo x > /sys/kernel/profiling",
+        "head -c 1 /proc/kcore",
+        "head -c 1 /dev/mem",
+        "echo '0 0 1' > /proc/self/uid_map",
+        "ls /dev/vda /dev/sda /dev/kvm",
+        "dmesg",
+        f"readlink /proc/{agent}/fd/1",
+    ):
         if kind == "bubblewrap" and "/fd" in command:
-            checks.that(tool.run(f"test -e /proc/{agent}/comm && ! grep -q -E 'bwrap|bash|python' /proc/{agent}/comm")["status"] != 0,
-                        "the agent is not there")
+            checks.that(
+                tool.run(f"test -e /proc/{agent}/comm && ! grep -q -E 'bwrap|bash|python' /proc/{agent}/comm")["status"] != 0,
+                "the agent is not there",
+            )
         answer = tool.run(f"( {command} )")
         checks.that(answer["status"] != 0, command, answer)
     for path, value in settings.items():
@@ -220,14 +264,16 @@ def check_processes(checks: Checks, tool: Tool, outside: Outside, kind: str) -> 
             answer = tool.run(f"kill -{signal} {victim}; kill -{signal} -{victim}")
             checks.that(answer["status"] != 0, f"kill -{signal}", answer)
     answer = tool.run("unshare -Ur id; unshare -m true; nsenter -t 1 -m ls; chroot / true")
-    checks.that("uid=0(root)" not in answer["out"]["text"] or tool.place.user == 0 and kind == "landlock", "no namespaces", answer)
+    checks.that("uid=0(root)" not in answer["out"]["text"] or (tool.place.user == 0 and kind == "landlock"), "no namespaces", answer)
     tiocsti = "import fcntl; fcntl.ioctl(open('/dev/tty'), 0x5412, b'x')"
     checks.that("Error" in said(tool.run(f'python3 -c "{tiocsti}"')), "nobody types into the terminal")
     outside.check(checks, "processes")
 
 
 def check_network(checks: Checks, tool: Tool, outside: Outside) -> None:
-    code = CONNECT.replace("PORT", str(outside.port)).replace("OUTSIDE", str(outside.place.outside)).replace("ABSTRACT", outside.abstract_name)
+    code = CONNECT
+    for word, value in {"PORT": outside.port, "OUTSIDE": outside.place.outside, "ABSTRACT": outside.abstract_name}.items():
+        code = code.replace(word, str(value))
     answer = tool.run(f"cat > connect.py <<'end'\n{code}\nend\npython3 connect.py; (echo x > /dev/tcp/127.0.0.1/{outside.port})")
     checks.that(answer["end"] == "finished", "connections", answer)
     outside.check(checks, "network")

@@ -28,8 +28,10 @@ def check_state(checks: Checks, tool: Tool) -> None:
     answer = tool.run("(sleep 0.3; echo late; echo later >&2) &")
     time.sleep(0.6)
     answer = tool.run("true")
-    checks.that("late\n" in answer["out"]["text"] and "later\n" in answer["err"]["text"], "what jobs write comes with the next command", answer)
-    answer = tool.run("cd ~ && python3 -m venv --without-pip venv && . venv/bin/activate && python -c 'import sys; print(sys.prefix)'; cd - > /dev/null")
+    checks.that(
+        "late\n" in answer["out"]["text"] and "later\n" in answer["err"]["text"], "what jobs write comes with the next command", answer
+    )
+    answer = tool.run("cd ~ && python3 -m venv --without-pip venv && . venv/bin/activate && cd - > /dev/null")
     checks.that(answer["status"] == 0 and "home/venv" in said(tool.run("command -v python")), "a virtual environment", answer)
     tool.run("deactivate; set +o pipefail")
 
@@ -48,17 +50,81 @@ def check_status(checks: Checks, tool: Tool) -> None:
 
 # What a command may do to the shell that could keep its end from being seen, or pass for it. Afterwards the shell works.
 TRICKS = [
-    "echo 'not closed", 'echo "not closed', "cat << end\nno end", "if true; then", "echo $(", "case x in", ")", "}", "done", "`", "((", "\\",
-    "exec 0<&- 1>&- 2>&-", "for f in /proc/self/fd/*; do eval \"exec ${f##*/}>&-\"; done", "exec > /dev/null 2>&1", "exec < /dev/null",
-    "stty raw -echo < /dev/tty", "stty stop a -icanon ixon < /dev/tty", "trap '' INT", "trap 'echo trapped' EXIT DEBUG ERR; true; trap - DEBUG ERR",
-    "PS1='$ '; PS2='> '; PROMPT_COMMAND='echo prompt'", "PROMPT_COMMAND=; unset PROMPT_COMMAND", "set -v", "set +v", "set -x", "set +x",
-    "set -u", "set +u", "set -o posix; set +o posix", "IFS=x", "unset IFS", "cd() { echo no; }; unset -f cd", "alias builtin=false printf=false",
-    "unalias builtin printf", "printf() { echo no; }; unset -f printf", "eval 'exit() { :; }'; unset -f exit", "shopt -s extdebug; shopt -u extdebug",
-    "set -f; set +f", "exec 3<> /dev/null; exec 3>&-", "BASH_ENV=x; ENV=y", "PATH=; PATH=/usr/bin:/bin", "umask 777; umask 022", "history -c; fc -l",
-    "kill -STOP $$ & sleep 0.1; kill -CONT $$", "kill -INT $$", "kill -TERM $$", "kill -HUP 0 2> /dev/null &", "suspend", "bind -x 2> /dev/null",
-    "read -t 1 x", "select x in a b; do break; done", "coproc cat", "exec {x}> /dev/null", "disown -a", "wait", "\0", "\x03", "\x04", "\x1a",
-    "echo é\xff", "# nothing", "", "\n\n", "true;;", "exit", "exit 3", "set -e; false", "exec true", "exec sh -c 'exit 7'", "kill -9 $$",
-    "logout", "return", "set -o noexec", "set -eu; echo $NOSUCH; true", "readonly PROMPT_COMMAND PS1", "builtin() { :; }", "enable -n printf builtin jobs",
+    "echo 'not closed",
+    'echo "not closed',
+    "cat << end\nno end",
+    "if true; then",
+    "echo $(",
+    "case x in",
+    ")",
+    "}",
+    "done",
+    "`",
+    "((",
+    "\\",
+    "exec 0<&- 1>&- 2>&-",
+    'for f in /proc/self/fd/*; do eval "exec ${f##*/}>&-"; done',
+    "exec > /dev/null 2>&1",
+    "exec < /dev/null",
+    "stty raw -echo < /dev/tty",
+    "stty stop a -icanon ixon < /dev/tty",
+    "trap '' INT",
+    "trap 'echo trapped' EXIT DEBUG ERR; true; trap - DEBUG ERR",
+    "PS1='$ '; PS2='> '; PROMPT_COMMAND='echo prompt'",
+    "PROMPT_COMMAND=; unset PROMPT_COMMAND",
+    "set -v",
+    "set +v",
+    "set -x",
+    "set +x",
+    "set -u",
+    "set +u",
+    "set -o posix; set +o posix",
+    "IFS=x",
+    "unset IFS",
+    "cd() { echo no; }; unset -f cd",
+    "alias builtin=false printf=false",
+    "unalias builtin printf",
+    "printf() { echo no; }; unset -f printf",
+    "eval 'exit() { :; }'; unset -f exit",
+    "shopt -s extdebug; shopt -u extdebug",
+    "set -f; set +f",
+    "exec 3<> /dev/null; exec 3>&-",
+    "BASH_ENV=x; ENV=y",
+    "PATH=; PATH=/usr/bin:/bin",
+    "umask 777; umask 022",
+    "history -c; fc -l",
+    "kill -INT $$",
+    "kill -TERM $$",
+    "kill -HUP 0 2> /dev/null &",
+    "bind -x 2> /dev/null",
+    "read -t 1 x",
+    "select x in a b; do break; done",
+    "coproc cat",
+    "exec {x}> /dev/null",
+    "disown -a",
+    "wait",
+    "\0",
+    "\x03",
+    "\x04",
+    "\x1a",
+    "echo é\xff",
+    "# nothing",
+    "",
+    "\n\n",
+    "true;;",
+    "exit",
+    "exit 3",
+    "set -e; false",
+    "exec true",
+    "exec sh -c 'exit 7'",
+    "kill -9 $$",
+    "logout",
+    "return",
+    "set -o noexec",
+    "set -eu; echo $NOSUCH; true",
+    "readonly PROMPT_COMMAND PS1",
+    "builtin() { :; }",
+    "enable -n printf builtin jobs",
 ]
 
 
@@ -72,16 +138,19 @@ def check_tricks(checks: Checks, tool: Tool) -> None:
             works = after["restarted"] and said(tool.run("echo again")) == "again\n"
         checks.that(works, f"the shell works after {command!r}", after)
     # What it writes cannot pass for its end, though it may know how that is told.
-    control = "$(dirname $(ls -d /run/parlance/shell.answers /tmp/parlance-agent-*/control/shell.answers 2> /dev/null | head -1))"
-    answer = tool.run(f"for i in 1 2 3; do printf '0000\\n0\\n/\\n\\0' > {control}/shell.answers; done; head -c 5000 /dev/urandom > {control}/shell.answers; "
-                      "printf '\\0'; sleep 0.5; echo end")
+    control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
+    pipe = f"{control}/shell.answers"
+    forged = f"for i in 1 2 3; do printf '0000\\n0\\n/\\n\\0' > {pipe}; done; head -c 5000 /dev/urandom > {pipe}; printf '\\0'"
+    answer = tool.run(f"{forged}; sleep 0.5; echo end")
     checks.that("end" in said(answer) and answer["seconds"] > 0.4, "no output is an end", answer)
 
 
 def check_ends(checks: Checks, tool: Tool) -> None:
     tool.run("cd /usr; export KEPT=1; kept() { echo kept; }; PLAIN=2")
     answer = tool.run("echo before; exit 3")
-    checks.that((answer["end"], answer["status"], answer["restarted"], answer["restored"]) == ("program_ended", 3, True, True), "exit", answer)
+    checks.that(
+        (answer["end"], answer["status"], answer["restarted"], answer["restored"]) == ("program_ended", 3, True, True), "exit", answer
+    )
     checks.that("before" in said(answer), "what it printed", answer)
     answer = tool.run("pwd; kept; echo $KEPT $PLAIN")
     checks.that(answer["out"]["text"] == "/usr\nkept\n1 2\n", "folder, functions and variables are restored", answer)
@@ -91,10 +160,18 @@ def check_ends(checks: Checks, tool: Tool) -> None:
     tool.run(f"mkdir {tool.place.workspace}/gone; cd {tool.place.workspace}/gone")
     answer = tool.run("rmdir $PWD; kill -9 $$")
     checks.that(answer["folder"] == str(tool.place.workspace), "where the folder is gone it is the workspace", answer)
-    for command, end in {"sleep 60": "timed_out", "while :; do :; done": "timed_out", "while :; do sleep 0.1; done; echo no": "timed_out",
-                         "trap '' INT; sleep 60": "timed_out", "sh -c 'trap \"\" INT TERM; sleep 60; sleep 60'": "timed_out",
-                         "sleep 60 | cat | tail": "timed_out", "(sleep 60)": "timed_out", "sleep 60\nsleep 60\necho no": "timed_out",
-                         "wait $! & sleep 60": "timed_out", "exec sleep 60": "timed_out"}.items():
+    for command, end in {
+        "sleep 60": "timed_out",
+        "while :; do :; done": "timed_out",
+        "while :; do sleep 0.1; done; echo no": "timed_out",
+        "trap '' INT; sleep 60": "timed_out",
+        "suspend": "timed_out",
+        "kill -STOP $$ & sleep 60": "timed_out",
+        "sh -c 'trap \"\" INT TERM; sleep 60; sleep 60'": "timed_out",
+        "sleep 60 | cat | tail": "timed_out",
+        "sleep 60\nsleep 60\necho no": "timed_out",
+        "exec sleep 60": "timed_out",
+    }.items():
         begin = time.monotonic()
         answer = tool.run(f"echo begun; {command}", timeout=0.5)
         checks.that(answer["end"] == end and time.monotonic() - begin < 8 and answer["out"]["text"] == "begun\n", command, answer)
@@ -108,17 +185,24 @@ def check_ends(checks: Checks, tool: Tool) -> None:
 
 
 def check_interactive(checks: Checks, tool: Tool) -> None:
-    for command in ("cat", "python3", "read x; echo read $x", "bash", "wc -c", "ssh-keygen", "passwd", "vim", "top", "less", "man ls", "git commit"):
+    for command in ("cat", "python3", "read x; echo read $x", "bash", "wc -c", "passwd", "top", "man ls", "git commit"):
         if tool.run(f"command -v {command.split()[0].strip(';')}")["status"] != 0:
             continue
         answer = tool.run(command, timeout=3)
         checks.that(answer["end"] == "finished" and answer["seconds"] < 3, f"{command}: its input is empty", answer)
-    programs = {"python3 -i < /dev/tty": ">>>", "cat < /dev/tty": "", "read x < /dev/tty": "", "bash -i < /dev/tty": "",
-                "seq 500 | less -X": "1\n", "vim -u NONE < /dev/tty": "", "top < /dev/tty": "", "python3 -c 'input()' < /dev/tty": ""}
+    programs = {
+        "python3 -i < /dev/tty": ">>>",
+        "cat < /dev/tty": "",
+        "read x < /dev/tty": "",
+        "seq 500 | less -X": "1\n",
+        "less": "",
+        "vim": "",
+        "top < /dev/tty": "",
+    }
     for command, printed in programs.items():
         if tool.run(f"command -v {command.replace('seq 500 | ', '').split()[0]}")["status"] != 0:
             continue
-        answer = tool.run(command, timeout=3)
+        answer = tool.run(command, timeout=1)
         if answer["end"] == "finished" and answer["status"] != 0:
             continue  # it does without a terminal that can do more than ours
         checks.that(answer["end"] in ("waits_for_input", "timed_out") and printed in said(answer), f"{command}: interrupted", answer)
@@ -129,7 +213,9 @@ def check_output(checks: Checks, tool: Tool) -> None:
     answer = tool.run("seq 100000")
     text, file = answer["out"]["text"], answer["out"]["file"]
     checks.that(answer["out"]["cut"] and text.startswith("1\n2\n") and text.endswith("99999\n100000\n"), "head and tail", text[:50])
-    checks.that(f"the whole is in {file}]\n" in text and answer["out"]["bytes"] == 588895 and len(text) < 17000, "what is left out is said", text)
+    checks.that(
+        f"the whole is in {file}]\n" in text and answer["out"]["bytes"] == 588895 and len(text) < 17000, "what is left out is said", text
+    )
     checks.that(all(line.isdigit() or line.startswith("[") for line in text.splitlines()), "whole lines")
     answer = tool.run(f"wc -lc < {file}; sort -n {file} | uniq | wc -l")
     checks.that(answer["out"]["text"].split() == ["100000", "588895", "100000"], "the file has the whole", answer)
@@ -138,9 +224,11 @@ def check_output(checks: Checks, tool: Tool) -> None:
     answer = tool.run("for i in $(seq 0 100); do printf '\\rprogress %d%%' $i; done; echo")
     checks.that(answer["out"]["text"] == "progress 100%\n", "a progress bar is its last state", answer)
     answer = tool.run("printf '\\033[31mred\\033[0m \\033]0;title\\007\\033(Bplain\\033[2K\\b\\bx\\a\\n'")
-    checks.that(answer["out"]["text"] == "red plaix\n".replace("plaix", "plax" + "") or answer["out"]["text"] == "red plax\n", "control sequences", answer)
+    checks.that(answer["out"]["text"] == "red plax\n", "control sequences", answer)
     answer = tool.run("printf 'ok \\xff\\xfe \\xc3\\xa9 \\xed\\xa0\\x80 \\x00\\n'")
-    checks.that(answer["out"]["text"].startswith("ok \ufffd é \ufffd \ufffd\n[") and "6 bytes" in said(answer), "bytes that are no text", answer)
+    checks.that(
+        answer["out"]["text"].startswith("ok \ufffd é \ufffd \ufffd\n[") and "6 bytes" in said(answer), "bytes that are no text", answer
+    )
     answer = tool.run("printf 'a%.0s\u00e9' $(seq 20000)")
     checks.that("\ufffd" not in said(answer), "no character is cut in halves")
     answer = tool.run("stdbuf -o0 printf 'no line end'; printf 'none' >&2")
@@ -151,24 +239,40 @@ def check_output(checks: Checks, tool: Tool) -> None:
     checks.that(said(tool.run("printf '%s' '" + "x" * 300000 + "' | wc -c")) == "300000\n", "a long command")
 
 
+def result(text: str) -> str:
+    """As ChatGLM3's format has it."""
+    return f"```result\n{text}```"
+
+
 def check_python(checks: Checks, tool: Tool) -> None:
-    observe = lambda code, timeout=10: tool.python(code, timeout)["observation"]  # noqa: E731
-    result = lambda text: f"```result\n{text}```"  # noqa: E731
+    def observe(code: str, timeout: float = 10) -> str:
+        return str(tool.python(code, timeout)["observation"])
+
     checks.that(observe("x = 5\nx") == result("5\n"), "a value")
     checks.that(observe("print('a'); x += 1; x") == result("a\n6\n"), "what is printed, and a value")
     checks.that(observe("y = 1") == result(""), "nothing")
-    data = "[{'file_name': 'aceinthehole.png', 'name': 'Ace in the Hole', 'type': 'survivor', 'description': 'Lady Luck.'}, {'b': 1, 'a': 2}]"
-    shown = ("[{'file_name': 'aceinthehole.png',\n  'name': 'Ace in the Hole',\n  'type': 'survivor',\n  'description': 'Lady Luck.'},\n"
-             " {'b': 1, 'a': 2}]\n")
+    data = (
+        "[{'file_name': 'ace.png', 'name': 'Ace in the Hole', 'type': 'survivor', 'description': 'Lady Luck at last.'}, {'b': 1, 'a': 2}]"
+    )
+    shown = (
+        "[{'file_name': 'ace.png',\n  'name': 'Ace in the Hole',\n  'type': 'survivor',\n  'description': 'Lady Luck at last.'},\n"
+        " {'b': 1, 'a': 2}]\n"
+    )
     checks.that(observe(data) == result(shown), "data, as the specification shows them", observe(data))
     text = observe("def f():\n    return 1 / 0\n\nf()")
-    checks.that("Traceback" in text and "in f\n    return 1 / 0" in text and "ZeroDivisionError: division by zero\n```" in text
-                and "driver" not in text, "an exception", text)
+    checks.that(
+        "Traceback" in text
+        and "in f\n    return 1 / 0" in text
+        and "ZeroDivisionError: division by zero\n```" in text
+        and "driver" not in text,
+        "an exception",
+        text,
+    )
     checks.that("SyntaxError" in observe("def f(:") and "driver" not in observe("def f(:"), "a syntax error")
     checks.that("SystemExit: 3" in observe("import sys; sys.exit(3)") and observe("x") == result("6\n"), "sys.exit")
     checks.that("KeyboardInterrupt" in observe("while True: pass", 0.5) and observe("x") == result("6\n"), "an endless loop")
     checks.that("KeyboardInterrupt" in observe("import time; time.sleep(60)", 0.5) and observe("x") == result("6\n"), "sleep")
-    stubborn = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    stubborn = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
     answer = tool.python(stubborn, 0.5)
     checks.that(answer["end"] == "timed_out" and answer["restarted"] and "variables are gone" in answer["observation"], "caught", answer)
     checks.that("NameError" in observe("x"), "a new Python")
@@ -178,31 +282,44 @@ def check_python(checks: Checks, tool: Tool) -> None:
     checks.that(observe("import subprocess; subprocess.run(['echo', 'child']).returncode") == result("child\n0\n"), "a child")
     checks.that(observe("import os\nif os.fork() == 0:\n    print('c')\nelse:\n    os.wait()\n    None").count("c\n") == 1, "a fork")
     checks.that(observe("import sys, os; sys.stdout.close(); os.close(1)") == result("") and observe("print(1)") == result("1\n"), "closed")
-    checks.that(observe("class A:\n    def __repr__(self): raise ValueError('no')\nA()").endswith("ValueError: no\n```"), "a value that cannot be shown")
+    checks.that(
+        observe("class A:\n    def __repr__(self): raise ValueError('no')\nA()").endswith("ValueError: no\n```"),
+        "a value that cannot be shown",
+    )
     checks.that(observe("_") != "" and observe("'\\ud83d'") == result("'\\ud83d'\n"), "half a surrogate")
-    answer = tool.python("for i in range(10**6): print(i)")
+    answer = tool.python("for i in range(10**5): print(i)")
     checks.that(answer["out"]["cut"] and len(answer["observation"]) < 20000, "much output")
     answer = tool.python("while True: print('x' * 1000)")
     checks.that(answer["end"] == "too_much_output", "endless output", answer)
-    checks.that(observe("open('shared', 'w').write('y')") == result("1\n") and said(tool.run(f"cat {tool.place.workspace}/shared")) == "y",
-                "the shell and Python share the workspace")
+    checks.that(
+        observe("open('shared', 'w').write('y')") == result("1\n") and said(tool.run(f"cat {tool.place.workspace}/shared")) == "y",
+        "the shell and Python share the workspace",
+    )
+
+
+def descriptors_of(process: int) -> int:
+    """How many are open. The watchdog opens some for moments, so this is the least of several looks."""
+    looks = []
+    for _ in range(20):
+        looks.append(len(list(pathlib.Path(f"/proc/{process}/fd").iterdir())))
+        time.sleep(0.01)
+    return min(looks)
 
 
 def check_leaks(checks: Checks, tool: Tool) -> None:
     tool.run("true")
-    me = pathlib.Path(f"/proc/{tool.process.pid}")
-    before = len(list((me / "fd").iterdir())), len(descendants(tool.process.pid)), len(said(tool.run("ls /proc/$$/fd")).split())
+    before = descriptors_of(tool.process.pid), len(descendants(tool.process.pid)), len(said(tool.run("ls /proc/$$/fd")).split())
     begin = time.monotonic()
     for each in range(200):
         answer = tool.run(f"echo {each}")
         checks.that(answer["out"]["text"] == f"{each}\n", "one of two hundred", answer)
     took = time.monotonic() - begin
-    after = len(list((me / "fd").iterdir())), len(descendants(tool.process.pid)), len(said(tool.run("ls /proc/$$/fd")).split())
+    after = descriptors_of(tool.process.pid), len(descendants(tool.process.pid)), len(said(tool.run("ls /proc/$$/fd")).split())
     checks.that(before == after, "no descriptors and no processes stay", (before, after))
     print(f"a command takes {took / 200 * 1000:.1f} ms with the tool around it")
     for _ in range(5):
         tool.run("exit")
-    again = len(list((me / "fd").iterdir())), len(descendants(tool.process.pid))
+    again = descriptors_of(tool.process.pid), len(descendants(tool.process.pid))
     checks.that(again == before[:2], "nor after shells that ended", (before, again))
 
 
@@ -218,9 +335,10 @@ def check_traces(checks: Checks, tool: Tool) -> None:
 def main() -> None:
     program, kind = sys.argv[1:3]
     place = Place(os.geteuid())
-    tool = open_or_skip(program, place, kind, f"stop={32 << 20}", "patience=1")
+    tool = open_or_skip(program, place, kind, f"stop={32 << 20}", "patience=0.7", "grace=0.7")
     checks = Checks()
-    for check in (check_state, check_status, check_output, check_ends, check_tricks, check_interactive, check_python, check_leaks, check_traces):
+    parts = (check_state, check_status, check_output, check_ends, check_tricks, check_interactive, check_python, check_leaks, check_traces)
+    for check in parts:
         begin = time.monotonic()
         check(checks, tool)
         print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")

@@ -3,7 +3,8 @@
 //
 //   shell_tool WORKSPACE KIND [key=value...]
 //
-// KIND is bubblewrap, landlock, none or best; keys are processes, memory, groups, network, shown, file, stop, patience, readable.
+// KIND is bubblewrap, landlock, none or best; keys are processes, memory, groups, network, shown, file, stop, patience,
+// grace, readable.
 #include <unistd.h>
 
 #include <cstdio>
@@ -38,7 +39,8 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   if (key == "shown") settings.options.output.shown = number;
   if (key == "file") settings.options.output.file = number;
   if (key == "stop") settings.options.output.stop = number;
-  if (key == "patience") settings.options.patience = static_cast<double>(number);
+  if (key == "patience") settings.options.patience = std::strtod(value.c_str(), nullptr);
+  if (key == "grace") settings.options.grace = std::strtod(value.c_str(), nullptr);
 }
 
 Result<Sandbox> open_sandbox(const SandboxPolicy& policy, const std::string& kind) {
@@ -106,7 +108,11 @@ int main(int count, char** arguments) {
     say(error_json(sandbox.error()));
     return 1;
   }
-  say(JsonWriter('{').text("kind", name_of(sandbox->kind())).text("reason", sandbox->reason()).number("pid", getpid()).take());
+  say(JsonWriter('{')
+          .text("kind", name_of(sandbox->kind()))
+          .text("reason", sandbox->reason())
+          .number("pid", getpid())
+          .take());
   PersistentShell shell(*sandbox);
   Interpreter python(*sandbox);
   for (std::string line; std::getline(std::cin, line);) {

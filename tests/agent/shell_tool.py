@@ -70,8 +70,14 @@ class Tool:
             program = str(copy)
         other: Any = {"user": place.user, "group": place.user, "extra_groups": []} if place.user != os.geteuid() else {}
         environment = {**os.environ, "TMPDIR": "/tmp", **({"HOME": "/nonexistent"} if other else {}), **(env or {})}
-        self.process = subprocess.Popen([program, str(place.workspace), kind, *settings], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        env=environment, cwd="/", **other)
+        self.process = subprocess.Popen(
+            [program, str(place.workspace), kind, *settings],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            cwd="/",
+            **other,
+        )
         self.start = self._read()
 
     def _read(self) -> Any:
@@ -108,7 +114,7 @@ class Tool:
 
 def said(answer: Any) -> str:
     """All that a command wrote."""
-    return answer["out"]["text"] + answer["err"]["text"]
+    return str(answer["out"]["text"] + answer["err"]["text"])
 
 
 def user_of(name: str) -> int:

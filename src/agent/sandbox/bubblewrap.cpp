@@ -24,8 +24,6 @@ namespace parlance::agent {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int kFilterDescriptor = 3, kArgumentsDescriptor = 4, kInfoDescriptor = 5;
 
 void add(std::vector<std::string>& arguments, std::initializer_list<std::string> more) {
@@ -35,8 +33,8 @@ void add(std::vector<std::string>& arguments, std::initializer_list<std::string>
 void show_system(std::vector<std::string>& arguments) {
   for (const std::string& folder : system_folders()) {
     std::error_code error;
-    if (fs::is_symlink(folder)) {
-      add(arguments, {"--symlink", fs::read_symlink(folder, error).string(), folder});
+    if (std::filesystem::is_symlink(folder)) {
+      add(arguments, {"--symlink", std::filesystem::read_symlink(folder, error).string(), folder});
     } else {
       add(arguments, {"--ro-bind", folder, folder});
     }
@@ -46,7 +44,7 @@ void show_system(std::vector<std::string>& arguments) {
 void show_etc(std::vector<std::string>& arguments, const SessionFolder& folder) {
   add(arguments, {"--ro-bind", "/etc", "/etc"});
   for (const std::string& hidden : private_entries("/etc")) {
-    if (fs::is_directory(hidden)) {
+    if (std::filesystem::is_directory(hidden)) {
       add(arguments, {"--tmpfs", hidden, "--remount-ro", hidden});
     } else {
       add(arguments, {"--ro-bind", folder.control() + "/empty", hidden});
@@ -60,7 +58,7 @@ void show_etc(std::vector<std::string>& arguments, const SessionFolder& folder) 
 /// What resolves names, which may lie in /run.
 void show_resolver(std::vector<std::string>& arguments) {
   std::error_code error;
-  const std::string target = fs::canonical("/etc/resolv.conf", error).string();
+  const std::string target = std::filesystem::canonical("/etc/resolv.conf", error).string();
   if (!error && !is_within(target, "/etc")) add(arguments, {"--ro-bind", target, target});
 }
 

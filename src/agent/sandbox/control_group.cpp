@@ -16,9 +16,7 @@ namespace parlance::agent {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::string_view kPrefix = "parlance-agent-";
+constexpr std::string_view kGroupPrefix = "parlance-agent-";
 
 /// A place where groups are made, and what its files for our limits are called; nullptr: it has no such limit.
 struct Place {
@@ -42,10 +40,10 @@ bool write_number(const std::string& path, std::uint64_t number) {
 /// Groups of agents that were killed. One with processes in it does not go away.
 void remove_left_ones(const char* folder) {
   std::error_code error;
-  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
     const std::string name = each->path().filename().string();
-    if (name.compare(0, kPrefix.size(), kPrefix) != 0) continue;
-    const int owner = std::atoi(name.c_str() + kPrefix.size());
+    if (name.compare(0, kGroupPrefix.size(), kGroupPrefix) != 0) continue;
+    const int owner = std::atoi(name.c_str() + kGroupPrefix.size());
     if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH) rmdir(each->path().c_str());
   }
 }
@@ -54,7 +52,7 @@ void remove_left_ones(const char* folder) {
 
 ControlGroup ControlGroup::open(std::uint64_t processes, std::uint64_t memory) {
   static std::atomic<int> count{0};
-  const std::string name = "/" + std::string(kPrefix) + std::to_string(getpid()) + "-" + std::to_string(++count);
+  const std::string name = "/" + std::string(kGroupPrefix) + std::to_string(getpid()) + "-" + std::to_string(++count);
   ControlGroup group;
   for (const Place& place : kPlaces) {
     const std::string folder = place.folder + name;

@@ -1,7 +1,7 @@
 // ControlGroup: the kernel's own limits over all processes of a sandbox together, where we may set them.
 //
-// Mostly root may. Root needs them most: no other limit on the number of its processes binds it (RLIMIT_NPROC does not),
-// and who forks without end is faster than a watchdog.
+// Mostly root may. Root needs them most: no other limit on the number of its processes binds it (RLIMIT_NPROC does
+// not), and who forks without end is faster than a watchdog.
 #pragma once
 #include <string>
 #include <utility>
@@ -16,7 +16,8 @@ class ControlGroup {
   ControlGroup() = default;
   /// New groups for `processes` and `memory`; as many as this system lets us have, perhaps none.
   static ControlGroup open(std::uint64_t processes, std::uint64_t memory);
-  ControlGroup(ControlGroup&& other) noexcept : folders_(std::move(other.folders_)), limits_processes_(other.limits_processes_) {
+  ControlGroup(ControlGroup&& other) noexcept
+      : folders_(std::move(other.folders_)), limits_processes_(other.limits_processes_) {
     other.folders_.clear();
   }
   ControlGroup& operator=(ControlGroup&& other) noexcept {

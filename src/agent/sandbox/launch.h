@@ -22,7 +22,7 @@ struct Launch {
   int out = -1;
   int err = -1;
   std::vector<std::string> groups{};  ///< files of control groups in which to write 0
-  bool terminal = false;  ///< `in` is a terminal, which becomes the one of its own session
+  bool terminal = false;              ///< `in` is a terminal, which becomes the one of its own session
 };
 
 /// Texts as execve() takes them: made before a fork, after which nothing may ask for memory.
@@ -42,19 +42,19 @@ class TextList {
   std::vector<char*> pointers_;
 };
 
-/// A started sandbox: its first process, which all others descend from, and a socket by which it is ended: by a byte, or
-/// when it closes.
+/// A started sandbox: its first process, which all others descend from, and a socket by which it is ended: by a byte,
+/// or when it closes.
 struct Started {
   pid_t root = -1;
-  pid_t first = -1;  ///< the first process of its PID namespace, which takes all others with it; -1: it has none
+  pid_t first = -1;       ///< the first process of its PID namespace, which takes all others with it; -1: it has none
   Descriptor lifeline{};  ///< none with bubblewrap, which ends by itself when we do
 };
 
-/// In the child, between fork() and execve(): a session of its own, the descriptors 0, 1 and 2, and none of ours besides
-/// `kept`, which become 3, 4…
+/// In the child, between fork() and execve(): a session of its own, the descriptors 0, 1 and 2, and none of ours
+/// besides `kept`, which become 3, 4…
 bool enter_session(const Launch& launch, std::initializer_list<int> kept);
-/// Runs the calling thread before all others where we may (as root), else it stays as it is: who ends processes must not
-/// wait for these. What it starts does not inherit this.
+/// Runs the calling thread before all others where we may (as root), else it stays as it is: who ends processes must
+/// not wait for these. What it starts does not inherit this.
 void prefer_this_thread();
 /// The limits: those that each process has by itself, and the control groups.
 void limit_process(const SandboxLimits& limits, const Launch& launch);

@@ -34,11 +34,11 @@ struct CallForm {
   int fixed_flags;
 };
 
-constexpr int kFchmodat2 = 452;
+constexpr int kFchmodat2Form = 452;
 constexpr CallForm kForms[] = {
     {SYS_fchmod, Change::mode, 0, -1, 1, -1, 0},
     {SYS_fchmodat, Change::mode, 0, 1, 2, -1, 0},
-    {kFchmodat2, Change::mode, 0, 1, 2, 3, 0},
+    {kFchmodat2Form, Change::mode, 0, 1, 2, 3, 0},
     {SYS_fchown, Change::owner, 0, -1, 1, -1, 0},
     {SYS_fchownat, Change::owner, 0, 1, 2, 4, 0},
     {SYS_utimensat, Change::times, 0, 1, 2, 3, 0},
@@ -58,7 +58,8 @@ bool read_path(const Descriptor& memory, std::uint64_t from, std::string& path) 
   char part[256];
   while (memory && path.size() < PATH_MAX) {
     const std::size_t to_page_end = 4096 - static_cast<std::size_t>((from + path.size()) % 4096);
-    const ssize_t size = pread(memory.get(), part, std::min(sizeof part, to_page_end), static_cast<off_t>(from + path.size()));
+    const ssize_t size =
+        pread(memory.get(), part, std::min(sizeof part, to_page_end), static_cast<off_t>(from + path.size()));
     if (size <= 0) return false;
     const std::size_t length = strnlen(part, static_cast<std::size_t>(size));
     path.append(part, length);
@@ -110,7 +111,8 @@ class Call {
     char target[PATH_MAX + 1] = {};
     const std::string link = "/proc/self/fd/" + std::to_string(file_.get());
     if (readlink(link.c_str(), target, PATH_MAX) <= 0) return false;
-    return std::any_of(places.begin(), places.end(), [&](const std::string& place) { return is_within(target, place); });
+    return std::any_of(places.begin(), places.end(),
+                       [&](const std::string& place) { return is_within(target, place); });
   }
 
   int change(const timespec* times) const {

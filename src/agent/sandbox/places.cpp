@@ -12,12 +12,10 @@ namespace parlance::agent {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kSystemFolders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", "/opt"};
 
 /// A workspace that is one of these, or around one of these, would put the system into the commands' hands.
-constexpr const char* kNeverWritable[] = {"/usr", "/bin", "/sbin", "/lib",  "/lib64", "/etc",  "/boot",
+constexpr const char* kNeverWritable[] = {"/usr", "/bin", "/sbin", "/lib",  "/lib64", "/etc",     "/boot",
                                           "/dev", "/sys", "/proc", "/root", "/run",   "/var/lib", "/var/run"};
 
 constexpr int kMostDepth = 6;
@@ -30,7 +28,7 @@ bool is_public(const struct stat& facts) {
 std::vector<std::string> entries_of(const std::string& folder) {
   std::vector<std::string> entries;
   std::error_code error;
-  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
     entries.push_back(each->path().string());
   }
   std::sort(entries.begin(), entries.end());
@@ -49,7 +47,7 @@ void find_private(const std::string& path, int depth, std::vector<std::string>& 
 
 void find_public(const std::string& path, const std::vector<std::string>& hidden, std::vector<std::string>& found) {
   const auto within = [&](const std::string& entry) { return is_within(entry, path); };
-  if (std::find(hidden.begin(), hidden.end(), path) != hidden.end() || fs::is_symlink(path)) return;
+  if (std::find(hidden.begin(), hidden.end(), path) != hidden.end() || std::filesystem::is_symlink(path)) return;
   if (std::none_of(hidden.begin(), hidden.end(), within)) {
     found.push_back(path);
     return;
@@ -63,7 +61,7 @@ Error refusal(const std::string& path, const std::string& reason) {
 
 Result<std::string> resolved(const std::string& path) {
   std::error_code error;
-  const fs::path found = fs::canonical(path, error);
+  const std::filesystem::path found = std::filesystem::canonical(path, error);
   if (error) return refusal(path, "there is no such folder or file");
   return found.string();
 }
@@ -73,7 +71,7 @@ std::vector<std::string> homes() {
   std::vector<std::string> found{"/root"};
   if (const char* home = std::getenv("HOME"); home && *home == '/') {
     std::error_code error;
-    found.push_back(fs::weakly_canonical(home, error).string());
+    found.push_back(std::filesystem::weakly_canonical(home, error).string());
   }
   return found;
 }
@@ -123,7 +121,7 @@ const std::vector<std::string>& system_folders() {
   static const std::vector<std::string> found = [] {
     std::vector<std::string> folders;
     for (const char* folder : kSystemFolders) {
-      if (fs::exists(fs::symlink_status(folder))) folders.emplace_back(folder);
+      if (std::filesystem::exists(std::filesystem::symlink_status(folder))) folders.emplace_back(folder);
     }
     return folders;
   }();
@@ -151,7 +149,7 @@ Result<SandboxPolicy> checked(SandboxPolicy policy) {
   Result<std::string> workspace = resolved(policy.workspace);
   if (!workspace) return workspace.error();
   policy.workspace = *workspace;
-  if (!fs::is_directory(policy.workspace)) return refusal(policy.workspace, "the workspace is no folder");
+  if (!std::filesystem::is_directory(policy.workspace)) return refusal(policy.workspace, "the workspace is no folder");
   for (std::vector<std::string>* list : {&policy.writable, &policy.readable}) {
     for (std::string& path : *list) {
       Result<std::string> found = resolved(path);
@@ -169,12 +167,26 @@ Result<SandboxPolicy> checked(SandboxPolicy policy) {
 
 std::vector<std::string> environment_of(const SandboxPolicy& policy, const std::string& home,
                                         const std::string& temporary) {
-  std::vector<std::string> variables{
-      "TERM=dumb",       "PAGER=cat",         "GIT_PAGER=cat",      "MANPAGER=cat",
-      "SYSTEMD_PAGER=",  "GIT_EDITOR=true",   "EDITOR=true",        "VISUAL=true",
-      "NO_COLOR=1",      "PYTHONUNBUFFERED=1", "GIT_TERMINAL_PROMPT=0", "DEBIAN_FRONTEND=noninteractive",
-      "PIP_NO_INPUT=1",  "SHELL=/bin/bash",   "USER=agent",         "LOGNAME=agent",
-      "MPLBACKEND=Agg",  "HOME=" + home,      "TMPDIR=" + temporary, "PATH=" + visible_path(policy)};
+  std::vector<std::string> variables{"TERM=dumb",
+                                     "PAGER=cat",
+                                     "GIT_PAGER=cat",
+                                     "MANPAGER=cat",
+                                     "SYSTEMD_PAGER=",
+                                     "GIT_EDITOR=true",
+                                     "EDITOR=true",
+                                     "VISUAL=true",
+                                     "NO_COLOR=1",
+                                     "PYTHONUNBUFFERED=1",
+                                     "GIT_TERMINAL_PROMPT=0",
+                                     "DEBIAN_FRONTEND=noninteractive",
+                                     "PIP_NO_INPUT=1",
+                                     "SHELL=/bin/bash",
+                                     "USER=agent",
+                                     "LOGNAME=agent",
+                                     "MPLBACKEND=Agg",
+                                     "HOME=" + home,
+                                     "TMPDIR=" + temporary,
+                                     "PATH=" + visible_path(policy)};
   for (const std::string& name : policy.environment) {
     if (const char* value = std::getenv(name.c_str())) variables.push_back(name + "=" + value);
   }

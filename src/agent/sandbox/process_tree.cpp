@@ -36,9 +36,10 @@ bool read_facts(pid_t process, ProcessFacts& facts) {
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return false;
   long parent = 0, group = 0, threads = 0, pages = 0;
-  const int read = std::sscanf(text.c_str() + name_end + 1,
-                               " %c %ld %ld %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %*u %*u %ld",
-                               &facts.state, &parent, &group, &threads, &pages);
+  const int read =
+      std::sscanf(text.c_str() + name_end + 1,
+                  " %c %ld %ld %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %*u %*u %ld",
+                  &facts.state, &parent, &group, &threads, &pages);
   if (read < 5) return false;
   facts.pid = process;
   facts.parent = static_cast<pid_t>(parent);

@@ -12,7 +12,7 @@ struct ProcessFacts {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  char state = '?';            ///< 'R', 'S', 'T', 'Z'… as /proc has it
+  char state = '?';  ///< 'R', 'S', 'T', 'Z'… as /proc has it
   std::uint64_t threads = 0;
   std::uint64_t resident = 0;  ///< bytes in memory, of which others may share some
 };

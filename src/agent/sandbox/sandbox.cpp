@@ -50,6 +50,19 @@ bool counts_by_namespace() {
 
 int open_process(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
 
+/// Commands must not reach the folder of the session through theirs.
+Result<void> check_apart(const SandboxPolicy& policy, const std::string& folder) {
+  std::vector<std::string> places = policy.writable;
+  places.insert(places.end(), policy.readable.begin(), policy.readable.end());
+  places.push_back(policy.workspace);
+  for (const std::string& place : places) {
+    if (!is_within(folder, place)) continue;
+    return Error(ErrorCode::usage, place + ": this holds the agent's temporary files")
+        .hint("choose a folder in it, or set TMPDIR to one elsewhere");
+  }
+  return {};
+}
+
 void wait_for(const Descriptor& process) {
   pollfd watched{process.get(), POLLIN, 0};
   while (process && poll(&watched, 1, kMostWait) < 0 && errno == EINTR) continue;
@@ -113,6 +126,7 @@ void SandboxedProcess::kill() {
 Result<Sandbox> Sandbox::open_checked(const SandboxPolicy& policy, SandboxKind kind) {
   Result<SessionFolder> folder = SessionFolder::open();
   if (!folder) return folder.error();
+  if (Result<void> apart = check_apart(policy, folder->path()); !apart) return apart.error();
   Sandbox sandbox(kind, policy, std::make_shared<SessionFolder>(std::move(*folder)));
   if (kind == SandboxKind::none) return sandbox;
   if (Result<void> holds = self_test(sandbox); !holds) return holds.error();

@@ -1,6 +1,7 @@
 // Tables of refused calls, and what makes a program of them. Begin reading at seccomp_program.
 //
-// The program is a list of tests one after the other, each of which ends in an answer or goes on, so that no jump is long.
+// The program is a list of tests one after the other, each of which ends in an answer or goes on, so that no jump is
+// long.
 #include "agent/sandbox/seccomp_filter.h"
 
 #include <fcntl.h>
@@ -29,35 +30,84 @@ constexpr std::uint32_t kProcessor = AUDIT_ARCH_AARCH64;
 // Calls from 424 on have the same number on every processor, and older headers lack some.
 constexpr int kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432, kFspick = 433,
               kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435, kPidfdGetfd = 438,
-              kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452, kOpenat2 = 437,
-              kSetxattrat = 463, kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469;
+              kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452, kOpenat2 = 437, kSetxattrat = 463,
+              kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469;
 
-/// Refused in every sandbox: other processes' memory, mounts and namespaces, kernel facilities with a large surface, the clock
-/// and the machine itself.
+/// Refused in every sandbox: other processes' memory, mounts and namespaces, kernel facilities with a large surface,
+/// the clock and the machine itself.
 constexpr int kRefused[] = {
-    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, kPidfdGetfd, kProcessMadvise, SYS_move_pages,
-    SYS_migrate_pages, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, kOpenTree,
-    kMoveMount, kFsopen, kFsconfig, kFsmount, kFspick, kMountSetattr, kOpenTreeAttr, SYS_open_by_handle_at,
-    SYS_name_to_handle_at, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
-    kIoUringSetup, kIoUringEnter, kIoUringRegister, SYS_fanotify_init, SYS_init_module, SYS_finit_module,
-    SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct, SYS_quotactl, SYS_syslog,
-    SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_sethostname, SYS_setdomainname,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_kcmp,
+    kPidfdGetfd,
+    kProcessMadvise,
+    SYS_move_pages,
+    SYS_migrate_pages,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_unshare,
+    SYS_setns,
+    kOpenTree,
+    kMoveMount,
+    kFsopen,
+    kFsconfig,
+    kFsmount,
+    kFspick,
+    kMountSetattr,
+    kOpenTreeAttr,
+    SYS_open_by_handle_at,
+    SYS_name_to_handle_at,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    kIoUringSetup,
+    kIoUringEnter,
+    kIoUringRegister,
+    SYS_fanotify_init,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_acct,
+    SYS_quotactl,
+    SYS_syslog,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_adjtimex,
+    SYS_clock_adjtime,
+    SYS_sethostname,
+    SYS_setdomainname,
     SYS_vhangup,
 #if defined(__x86_64__)
-    SYS_kexec_file_load, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_ustat, SYS_sysfs,
+    SYS_kexec_file_load,
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_modify_ldt,
+    SYS_uselib,
+    SYS_ustat,
+    SYS_sysfs,
 #endif
 };
 
 /// Refused besides where Landlock stands alone, which does not cover them.
 constexpr int kRefusedWithLandlock[] = {
-    SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop,
-    SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink,
+    SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget,     SYS_msgsnd,  SYS_msgrcv,    SYS_msgctl,
+    SYS_semget, SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink,
 };
 
 /// The same, as if no file system had such a thing: programs go on without.
 constexpr int kUnsupportedWithLandlock[] = {
-    SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, kSetxattrat,
-    kRemovexattrat, kFileSetattr,
+    SYS_setxattr,     SYS_lsetxattr, SYS_fsetxattr,  SYS_removexattr, SYS_lremovexattr,
+    SYS_fremovexattr, kSetxattrat,   kRemovexattrat, kFileSetattr,
 };
 
 /// Change a file's mode, owner or times, which Landlock does not cover: the supervisor does it instead, in the places
@@ -65,7 +115,7 @@ constexpr int kUnsupportedWithLandlock[] = {
 constexpr int kBrokered[] = {
     SYS_fchmod, SYS_fchmodat, kFchmodat2, SYS_fchown, SYS_fchownat, SYS_utimensat,
 #if defined(__x86_64__)
-    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
+    SYS_chmod,  SYS_chown,    SYS_lchown, SYS_utime,  SYS_utimes,   SYS_futimesat,
 #endif
 };
 

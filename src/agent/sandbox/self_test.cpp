@@ -74,9 +74,7 @@ constexpr Mend kMends[] = {
      "--security-opt apparmor=unconfined"},
 };
 
-Error refused(const std::string& reason, const std::string& mend) {
-  return Error(ErrorCode::usage, reason).hint(mend);
-}
+Error refused(const std::string& reason, const std::string& mend) { return Error(ErrorCode::usage, reason).hint(mend); }
 
 char first_of(const char* path) {
   std::ifstream file(path);
@@ -147,8 +145,15 @@ Result<std::string> run_script(const Sandbox& sandbox, int port) {
   const Descriptor read_end(out[0]), nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   Descriptor write_end(out[1]);
   Launch launch;
-  launch.command = {"/bin/bash", "--norc", "--noprofile", "-c", kScript, "trial", sandbox.folder().path(),
-                    std::to_string(port), std::to_string(getpid()),
+  launch.command = {"/bin/bash",
+                    "--norc",
+                    "--noprofile",
+                    "-c",
+                    kScript,
+                    "trial",
+                    sandbox.folder().path(),
+                    std::to_string(port),
+                    std::to_string(getpid()),
                     ".parlance-trial-" + std::to_string(getpid())};
   launch.environment = sandbox.environment();
   launch.folder = sandbox.policy().workspace;
@@ -182,7 +187,8 @@ Result<void> self_test(const Sandbox& sandbox) {
                    mend_for(sandbox.kind(), *said));
   }
   for (const Meaning& meaning : kMeanings) {
-    if (has_line(*said, meaning.word)) return refused(name + " does not hold: " + meaning.sentence, mend_for(SandboxKind::none, ""));
+    if (has_line(*said, meaning.word))
+      return refused(name + " does not hold: " + meaning.sentence, mend_for(SandboxKind::none, ""));
   }
   const bool written = access((sandbox.folder().path() + "/written").c_str(), F_OK) == 0;
   if (written || server.reached()) return refused(name + " does not hold", mend_for(SandboxKind::none, ""));

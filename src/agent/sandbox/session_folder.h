@@ -6,6 +6,7 @@
 #pragma once
 #include <string>
 
+#include "agent/sandbox/descriptor.h"
 #include "parlance/result.h"
 
 namespace parlance::agent {
@@ -17,7 +18,7 @@ class SessionFolder {
   /// Removes it with everything that commands have put there.
   ~SessionFolder();
 
-  /// A new one in TMPDIR or /tmp, which nobody else may enter.
+  /// A new one in TMPDIR or /tmp, which nobody else may enter. Removes those of our agents that were killed.
   /// Fails with: file.
   static Result<SessionFolder> open();
 
@@ -30,6 +31,7 @@ class SessionFolder {
   explicit SessionFolder(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
+  Descriptor lock_;  ///< held as long as we live: the folders of agents that were killed can be told
 };
 
 /// Writes a file whole.

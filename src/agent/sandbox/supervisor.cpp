@@ -36,9 +36,9 @@ struct Plan {
   const TextList& environment;
   std::vector<std::string> writable;
   int rules = -1;
-  int lifeline = -1;   ///< one of a pair of sockets; the agent holds the other
-  int agent = 0;       ///< our process
-  int channel[2]{};    ///< by which the command hands the filter's descriptor to its supervisor
+  int lifeline = -1;  ///< one of a pair of sockets; the agent holds the other
+  int agent = 0;      ///< our process
+  int channel[2]{};   ///< by which the command hands the filter's descriptor to its supervisor
 };
 
 /// A command as root has its files, but none of its powers.
@@ -121,8 +121,8 @@ bool filter_calls(const Plan& plan, int channel) {
 [[noreturn]] void become_command(const Plan& plan) {
   constexpr int kRules = 3, kChannel = 4;
   const bool confined = plan.rules >= 0;
-  const bool entered = confined ? enter_session(plan.launch, {plan.rules, plan.channel[1]})
-                                : enter_session(plan.launch, {});
+  const bool entered =
+      confined ? enter_session(plan.launch, {plan.rules, plan.channel[1]}) : enter_session(plan.launch, {});
   if (!entered || chdir(plan.launch.folder.c_str()) != 0) _exit(127);
   limit_process(plan.policy.limits, plan.launch);
   if (confined) {

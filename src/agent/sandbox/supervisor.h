@@ -5,8 +5,8 @@
 
 namespace parlance::agent {
 
-/// Forks the supervisor, which starts the program. Its exit status is the program's, or 128 and the number of the signal.
-/// Fails with: file.
+/// Forks the supervisor, which starts the program. Its exit status is the program's, or 128 and the number of the
+/// signal. Fails with: file.
 Result<Started> start_in_landlock(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch);
 
 /// The same without any confinement but the limits of each process: what --no-sandbox asks for.

@@ -12,8 +12,8 @@ namespace parlance::agent {
 
 namespace {
 
-constexpr double kPause = 0.05;    // seconds between two looks
-constexpr double kShare = 0.05;    // of one processor, at most
+constexpr double kPause = 0.05;  // seconds between two looks
+constexpr double kShare = 0.05;  // of one processor, at most
 constexpr std::uint64_t kMiB = 1ULL << 20;
 
 }  // namespace
@@ -54,8 +54,9 @@ bool Watchdog::look() {
     resident += facts.resident;
   }
   if (threads > limits_.processes) {
-    if (!std::exchange(said_, true)) note("All processes were ended: there were " + std::to_string(threads) + " processes and threads, and the limit is " +
-         std::to_string(limits_.processes) + ".");
+    if (!std::exchange(said_, true))
+      note("All processes were ended: there were " + std::to_string(threads) +
+           " processes and threads, and the limit is " + std::to_string(limits_.processes) + ".");
     return false;
   }
   if (resident <= limits_.memory) return true;
@@ -63,7 +64,9 @@ bool Watchdog::look() {
   std::uint64_t total = 0;
   for (ProcessFacts& facts : all) total += facts.resident = proportional_memory(facts.pid);
   if (total <= limits_.memory) return true;
-  const auto smaller = [](const ProcessFacts& left, const ProcessFacts& right) { return left.resident < right.resident; };
+  const auto smaller = [](const ProcessFacts& left, const ProcessFacts& right) {
+    return left.resident < right.resident;
+  };
   const ProcessFacts largest = *std::max_element(all.begin(), all.end(), smaller);
   if (kill(largest.pid, SIGKILL) == 0) {
     note("The largest process was ended: the processes took " + std::to_string(total / kMiB) +

@@ -1,7 +1,7 @@
 // Watchdog: counts the processes and the memory of a sandbox, a few times a second, and ends what takes too much.
 //
-// The kernel's own limits do not do: those of a process (RLIMIT_AS) are not for a sum, that of a user (RLIMIT_NPROC) not
-// for root, and control groups are seldom ours to write.
+// The kernel's own limits do not do: those of a process (RLIMIT_AS) are not for a sum, that of a user (RLIMIT_NPROC)
+// not for root, and control groups are seldom ours to write.
 #pragma once
 #include <sys/types.h>
 
@@ -52,7 +52,7 @@ class Watchdog {
   bool stopping_ = false;
   std::vector<std::string> notes_;
   bool said_ = false;  ///< that all were ended
-  double cost_ = 0;  ///< seconds that the last look took
+  double cost_ = 0;    ///< seconds that the last look took
   std::thread thread_;
 };
 

@@ -69,8 +69,9 @@ Output Capture::finish() {
   if (bytes_ > head_.size() && tail_.size() > half) tail_.erase(0, tail_.size() - half);
   output.cut = head_.size() + tail_.size() < bytes_;
   if (file_) output.file = inside_;
-  const std::string where = !file_ ? "" : written_ < bytes_ ? "; the first " + size_text(written_) + " are in " + inside_
-                                                            : "; the whole is in " + inside_;
+  const std::string where = !file_              ? ""
+                            : written_ < bytes_ ? "; the first " + size_text(written_) + " are in " + inside_
+                                                : "; the whole is in " + inside_;
   CleanText all;
   if (output.cut) {
     const std::string_view first = whole_lines_first(head_), last = whole_lines_last(tail_);

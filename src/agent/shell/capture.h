@@ -10,17 +10,17 @@ namespace parlance::agent {
 
 /// How much of a command's output is kept. Bytes.
 struct OutputLimits {
-  std::uint64_t shown = 16 << 10;   ///< of the output in the answer: half its begin, half its end
-  std::uint64_t file = 64 << 20;    ///< of the whole, in a file
-  std::uint64_t stop = 256 << 20;   ///< a command that has written more is interrupted
+  std::uint64_t shown = 16 << 10;  ///< of the output in the answer: half its begin, half its end
+  std::uint64_t file = 64 << 20;   ///< of the whole, in a file
+  std::uint64_t stop = 256 << 20;  ///< a command that has written more is interrupted
 };
 
 /// A command's output as a model reads it.
 struct Output {
-  std::string text{};        ///< valid UTF-8; what was left out is said in it, in brackets
-  std::uint64_t bytes = 0;   ///< of the whole, as the command wrote it
-  bool cut = false;          ///< something was left out
-  std::string file{};        ///< where a command can read the whole; "": all is in `text`
+  std::string text{};       ///< valid UTF-8; what was left out is said in it, in brackets
+  std::uint64_t bytes = 0;  ///< of the whole, as the command wrote it
+  bool cut = false;         ///< something was left out
+  std::string file{};       ///< where a command can read the whole; "": all is in `text`
 };
 
 class Capture {

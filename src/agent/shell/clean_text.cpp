@@ -26,7 +26,8 @@ std::size_t end_of_sequence(std::string_view text, std::size_t at) {
     while (next < text.size() && between(text[next], 0x20, 0x3f)) ++next;
     return next < text.size() && between(text[next], 0x40, 0x7e) ? next + 1 : next;
   }
-  if (kind == ']' || kind == 'P' || kind == '_' || kind == '^' || kind == 'X') {  // a string, up to BEL or ESC backslash
+  if (kind == ']' || kind == 'P' || kind == '_' || kind == '^' ||
+      kind == 'X') {  // a string, up to BEL or ESC backslash
     constexpr std::size_t kMost = 4096;
     for (std::size_t end = next; end < text.size() && end < next + kMost; ++end) {
       if (text[end] == '\a') return end + 1;

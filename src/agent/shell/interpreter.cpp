@@ -15,8 +15,13 @@ ResidentKind python(const Sandbox& sandbox) {
   const std::string control = sandbox.control_inside();
   ResidentKind kind;
   kind.name = "python";
-  kind.command = {"/usr/bin/env", "python3", "-u", control + "/python.driver", control,
-                  std::to_string(sandbox.process_limit()), "{}"};
+  kind.command = {"/usr/bin/env",
+                  "python3",
+                  "-u",
+                  control + "/python.driver",
+                  control,
+                  std::to_string(sandbox.process_limit()),
+                  "{}"};
   kind.run_line = "{}";
   kind.scripts = {{"driver", kDriver}};
   return kind;
@@ -27,7 +32,8 @@ std::string explanation(const CodeResult& result) {
   std::string text;
   for (const std::string& note : result.run.notes) text += note + "\n";
   if (result.run.end == RunEnd::timed_out) text += "TimeoutError: the code was interrupted.\n";
-  if (result.run.end == RunEnd::waits_for_input) text += "EOFError: the code waited for input, and nobody types here.\n";
+  if (result.run.end == RunEnd::waits_for_input)
+    text += "EOFError: the code waited for input, and nobody types here.\n";
   if (result.run.end == RunEnd::too_much_output) text += "The code was interrupted: it printed too much.\n";
   if (result.restarted) text += "Python ended, and was started again: all variables are gone.\n";
   return text;

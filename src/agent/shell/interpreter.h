@@ -1,5 +1,5 @@
-// Interpreter: one Python process in the sandbox, the code interpreter of ChatGLM3. Its variables stay from code to code;
-// if it ends, another takes its place.
+// Interpreter: one Python process in the sandbox, the code interpreter of ChatGLM3. Its variables stay from code to
+// code; if it ends, another takes its place.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,8 +9,8 @@
 namespace parlance::agent {
 
 struct CodeResult {
-  RunResult run{};  ///< `out` has what was printed, the value of the last expression, and the traceback, in order
-  bool failed = false;     ///< there was an exception
+  RunResult run{};      ///< `out` has what was printed, the value of the last expression, and the traceback, in order
+  bool failed = false;  ///< there was an exception
   bool restarted = false;  ///< Python ended, and the next code begins without its variables
 
   /// The observation as ChatGLM3's format has it: a block of three backticks and `result`.

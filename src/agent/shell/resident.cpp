@@ -22,10 +22,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kStart = 20;          // seconds in which the program must be ready
-constexpr double kLook = 0.25;         // seconds between two looks at whether it waits for input
-constexpr double kDrain = 2;           // seconds for output that is on its way
-constexpr int kTick = 50;              // milliseconds
+constexpr double kStart = 20;            // seconds in which the program must be ready
+constexpr double kLook = 0.25;           // seconds between two looks at whether it waits for input
+constexpr double kDrain = 2;             // seconds for output that is on its way
+constexpr int kTick = 50;                // milliseconds
 constexpr std::uint64_t kKeptRuns = 20;  // whose outputs stay in files
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -221,10 +221,14 @@ struct Resident::Run {
 
 void Resident::interrupt(int signal) const {
   const int group = terminal_.foreground();
-  // The program itself is told, too, or it would go on with the next line of the command.
-  if (group_ > 0) kill(group_, SIGINT);
-  if (group > 0 && group != group_) kill(-group, signal);
-  if (group == group_ && group > 0 && signal == SIGINT) kill(-group, SIGINT);
+  if (group_ > 0) kill(group_, SIGCONT);
+  if (group == group_ && group > 0) {
+    kill(-group, SIGINT);
+  } else {
+    // The program itself is told, too, or it would go on with the next line of the command.
+    if (group_ > 0) kill(group_, SIGINT);
+    if (group > 0) kill(-group, signal);
+  }
 }
 
 bool Resident::somebody_should_type() const {
@@ -296,10 +300,14 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
     run.check_limits();
     if (run.stage != 0) run.go_on_stopping();
   }
+  return finish(run);
+}
+
+RunResult Resident::finish(Run& run) {
   RunResult result;
   result.seconds = seconds_since(run.begin);
   run.drain();
-  if (answer.empty()) answer = answer_in(run.received += read_some(answers_.get()), token);
+  const std::vector<std::string> answer = answer_in(run.received += read_some(answers_.get()), run.token);
   result.end = run.reason;
   if (ended()) {
     result.end = run.reason == RunEnd::finished ? RunEnd::program_ended : run.reason;
@@ -307,11 +315,14 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
   }
   if (!answer.empty() && !result.status) result.status = std::atoi(answer[0].c_str());
   if (answer.size() > 1) result.folder = answer[1];
-  for (std::size_t each = 2; each < answer.size() && !ended(); ++each) result.background_jobs.push_back(std::atoi(answer[each].c_str()));
+  for (std::size_t each = 2; each < answer.size() && !ended(); ++each) {
+    result.background_jobs.push_back(std::atoi(answer[each].c_str()));
+  }
   result.notes = process_->take_notes();
   result.out = run.out.finish();
   result.err = run.err.finish();
-  if (run.stage != 0 && result.err.text == "\n") result.err.text.clear();  // bash ends its line at an interruption
+  // bash ends its line at an interruption.
+  if (run.stage != 0 && result.err.text == "\n") result.err.text.clear();
   return result;
 }
 

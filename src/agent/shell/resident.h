@@ -5,7 +5,8 @@
 //   NAME.command   a file: the text to run
 //   terminal       we type one line, which makes the program run the file; the text's standard output comes here
 //   NAME.errors    a pipe with a name: its standard error
-//   NAME.answers   a pipe with a name: at the end the program writes the token of this command, the status and the folder
+//   NAME.answers   a pipe with a name: at the end the program writes the token of this command, the status and the
+//   folder
 //
 // All lie in the session's folder `control`, which programs cannot change, and are opened by name for each command: so
 // the command has no descriptor of ours that it could close, and none stays with what it starts in the background.
@@ -56,9 +57,9 @@ struct RunResult {
   Output out{};
   Output err{};
   double seconds = 0;
-  std::string folder{};                  ///< where the program is now; "": unknown
-  std::vector<int> background_jobs{};    ///< processes that it has left, by the numbers it knows them by
-  std::vector<std::string> notes{};      ///< what the sandbox's limits did, in sentences
+  std::string folder{};                ///< where the program is now; "": unknown
+  std::vector<int> background_jobs{};  ///< processes that it has left, by the numbers it knows them by
+  std::vector<std::string> notes{};    ///< what the sandbox's limits did, in sentences
 };
 
 /// What program it is.
@@ -91,6 +92,7 @@ class Resident {
   Result<void> launch(const std::string& folder);
   Result<void> write_files(const std::string& text, const std::string& token);
   std::string path(const std::string& ending) const;
+  RunResult finish(Run& run);
   void interrupt(int signal) const;
   bool somebody_should_type() const;
 

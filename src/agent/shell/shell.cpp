@@ -1,8 +1,8 @@
 // bash's scripts. Begin reading at PersistentShell::run.
 //
 // bash is interactive, as only then SIGINT ends a loop of its own and not bash, and as only then background jobs have
-// groups of their own. It reads the lines that we type; a command is read from a file, so that a quote that is not closed
-// in it ends with it.
+// groups of their own. It reads the lines that we type; a command is read from a file, so that a quote that is not
+// closed in it ends with it.
 #include "agent/shell/shell.h"
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ constexpr const char* kReport =
     R"({ \builtin printf '%s\n%s\n%s\n' {} "$?" "$PWD"; \builtin jobs -rp; \builtin jobs -sp; \builtin printf '\0'; })";
 
 /// At the start: @control is the folder of the pipes, @state the one for what stays, @processes the limit.
-constexpr const char* kStart = R"(PS1= PS2= PROMPT_COMMAND=
+constexpr const char* kStartScript = R"(PS1= PS2= PROMPT_COMMAND=
 unset HISTFILE MAILCHECK
 set +o history +H
 if [[ -r @state/shell.saved ]]; then
@@ -31,15 +31,19 @@ builtin printf '{}\n%s\n\0' "$$" >@control/shell.answers
 )";
 
 /// When it ends by `exit` or `set -e`: what the next shell begins with.
-constexpr const char* kLeave = R"(\builtin printf '%s\n%s\n%s\nends\n\0' {} "$?" "$PWD" >@control/shell.answers 2>/dev/null
+constexpr const char* kLeave =
+    R"(\builtin printf '%s\n%s\n%s\nends\n\0' {} "$?" "$PWD" >@control/shell.answers 2>/dev/null
 { \builtin declare -p; \builtin declare -f; \builtin alias -p; } >@state/shell.saved 2>/dev/null
 )";
 
 constexpr const char* kRun = R"(. @control/shell.command </dev/null >/dev/tty 2>@control/shell.errors
 @report >@control/shell.answers 2>/dev/null
+{ PS1= PS2= PROMPT_COMMAND=; } 2>/dev/null
 )";
 
-constexpr const char* kAfter = "@report >@control/shell.answers 2>/dev/null\n";
+constexpr const char* kAfter = R"(@report >@control/shell.answers 2>/dev/null
+{ PS1= PS2= PROMPT_COMMAND=; } 2>/dev/null
+)";
 
 std::string filled(std::string text, const Sandbox& sandbox) {
   const std::pair<std::string, std::string> words[] = {{"@report", kReport},
@@ -61,7 +65,7 @@ ResidentKind bash(const Sandbox& sandbox) {
   kind.command = {"/bin/bash", "--noprofile", "--noediting", "--rcfile", control + "/shell.start", "-i"};
   kind.run_line = ". " + control + "/shell.run";
   kind.after_line = ". " + control + "/shell.after";
-  kind.scripts = {{"start", filled(kStart, sandbox)},
+  kind.scripts = {{"start", filled(kStartScript, sandbox)},
                   {"run", filled(kRun, sandbox)},
                   {"after", filled(kAfter, sandbox)},
                   {"leave", filled(kLeave, sandbox)}};
