@@ -4,7 +4,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 mkdir -p "$build/logs" "$build/findings"
-targets="gguf_read jinja_compile jinja_render go_compile go_render json_read json_scan modelfile_read reply_feed request_convert jinja_derive grammar_make"
+targets="gguf_read jinja_compile jinja_render go_compile go_render json_read json_scan modelfile_read reply_feed request_convert jinja_derive grammar_make session_restore"
 [ -x "$build/fuzz/fuzz_tokenizer_json" ] && targets="$targets tokenizer_json vocabulary"
 [ ! -x "$build/fuzz/fuzz_sentencepiece_model" ] || targets="$targets sentencepiece_model"
 for target in $targets; do

@@ -176,9 +176,12 @@ void check_cut(const Template& chat_template, const Tokenizer& tokenizer, const 
   std::string fault;
   ++counts.cuts;
   Session copied = session->copy();
+  Result<Session> restored = Session::restore(chat_template, tokenizer, session->save(), session_options);
+  if (!restored) std::abort();
   const Result<Extension> extension = session->extend(chat.first(chat.size(), as_is));
   check_extension(tokenizer, *whole, known, extension, counts, fault);
   if (!is_same(extension, copied.extend(chat.first(chat.size(), as_is)))) fault = "a copy extends otherwise";
+  if (!is_same(extension, restored->extend(chat.first(chat.size(), as_is)))) fault = "a saved one extends otherwise";
   Counts unused;
   check_extension(tokenizer, *whole, known,
                   extend_ids(known, chat_template, tokenizer, chat.first(chat.size(), as_is), session_options), unused,
@@ -226,6 +229,7 @@ void check_long(const Template& chat_template, const Tokenizer& tokenizer, Count
     if (!extension) return;  // what of it is right is told by check_cut
     ++steps;
     if (turn % 10 == 4) session = session->copy();
+    if (turn % 10 == 7) session = Session::restore(chat_template, tokenizer, session->save(), options);
     if (turn % 10 != 9) continue;
     const Result<Rendering> whole = chat_template.render(session->conversation(), options.render);
     const Result<PromptTokens> tokens = tokenize(*whole, session->conversation(), tokenizer);

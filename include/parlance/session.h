@@ -95,6 +95,17 @@ class Session {
   /// that of copying the conversation. The next extend() of the copy renders all of it once.
   Session copy() const;
 
+  /// The session as bytes, for another process: what copy() copies, without the template, the tokenizer and the
+  /// options.
+  std::string save() const;
+  /// A session from what save() gave, with the same template, tokenizer and options. Neither the template nor the
+  /// tokenizer runs; the next extend() renders all of it once. The bytes may come from anybody: what no session is made
+  /// of fails with json or conversation. Whether they are of this template and tokenizer, the caller has to know.
+  static Result<Session> restore(Template chat_template, const Tokenizer& tokenizer, std::string_view saved,
+                                 const SessionOptions& options = {});
+  static Result<Session> restore(Template chat_template, const Tokenizer&& tokenizer, std::string_view saved,
+                                 const SessionOptions& options = {}) = delete;  ///< it would be gone too early
+
   /// All tokens so far: those of the first prompt, sampled and appended.
   std::span<const TokenId> ids() const;
   const Conversation& conversation() const;

@@ -159,6 +159,87 @@ TEST(Session, ACopyGoesOnByItself) {
   EXPECT_EQ(session.conversation().messages().list->size, 3u);
 }
 
+Result<Session> restored(std::string_view saved, const char* source = kTurns) {
+  const Result<Template> chat_template = Template::compile(source);
+  return Session::restore(*chat_template, kTokenizer, saved);
+}
+
+TEST(Session, GoesOnInAnotherProcess) {
+  Session session =
+      begin(kTurns, R"({"messages": [{"role": "user", "content": "Hi <|end|>"}], "n": 12345678901234567890123,
+      "list": [1, 2.5, null, true, {"a": "\ud83d"}, "\n"], "inf": Infinity})");
+  session.append_sampled(ids_of("hello", true));
+  const std::string saved = session.save();
+  Result<Session> other = restored(saved);
+  ASSERT_TRUE(other) << other.error().display();
+  EXPECT_EQ(other->save(), saved);
+  EXPECT_EQ(json_text(other->conversation().variables()), json_text(session.conversation().variables()));
+  ASSERT_EQ(other->guarded().size(), 1u);
+  EXPECT_EQ(other->guarded()[0].path, "messages[0].content");
+  EXPECT_EQ(other->text(), session.text());
+  for (int turn = 0; turn < 3; ++turn) {
+    auto more = session.extend(kNext), same = other->extend(kNext);
+    ASSERT_TRUE(more && same);
+    EXPECT_EQ(shown(more->ids), shown(same->ids));
+    EXPECT_EQ(more->canonical, same->canonical);
+    session.append_sampled(ids_of("hello", true));
+    other->append_sampled(ids_of("hello", true));
+    if (turn == 1) other = restored(other->save());
+  }
+  EXPECT_EQ(shown(other->ids()), shown(session.ids()));
+}
+
+TEST(Session, OfAnotherTemplateItRefusesToGoOn) {
+  Session session = begin(kTurns);
+  session.append_sampled(ids_of("hello"));
+  Result<Session> other = restored(session.save(), "{% for m in messages %}{{ m.content }}{% endfor %}");
+  ASSERT_TRUE(other);
+  auto more = other->extend(kNext);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code(), ErrorCode::history_rewritten);
+}
+
+TEST(Session, IsRestoredOfNothingButWhatWasSaved) {
+  Session session = begin(kTurns);
+  session.append_sampled(ids_of("hello"));
+  ASSERT_TRUE(session.extend(kNext));
+  const std::string saved = session.save();
+  ASSERT_TRUE(restored(saved));
+  for (std::size_t size = 0; size < saved.size(); ++size) EXPECT_FALSE(restored(saved.substr(0, size))) << size;
+  EXPECT_FALSE(restored(saved + "x"));
+  const auto with = [&saved](std::string_view member, std::string_view json) {
+    const std::size_t begin = saved.find("\"" + std::string(member) + "\": ") + member.size() + 4;
+    std::size_t end = begin;
+    for (int depth = 0; depth > 0 || (saved[end] != ',' && saved[end] != '}'); ++end)
+      depth += saved[end] == '[' ? 1 : saved[end] == ']' ? -1 : 0;
+    return std::string(saved).replace(begin, end - begin, json);
+  };
+  EXPECT_TRUE(restored(with("guarded", "[]")));
+  const std::pair<const char*, const char*> wrong[] = {{"ids", "[1, -1]"},
+                                                       {"ids", "[4294967296]"},
+                                                       {"ids", "{}"},
+                                                       {"ids", "[1.5]"},
+                                                       {"ids", "[]"},
+                                                       {"sampled_from", "1000"},
+                                                       {"before", "1000"},
+                                                       {"anchor", "1000"},
+                                                       {"anchor_byte", "1000"},
+                                                       {"landmarks", "[1]"},
+                                                       {"landmarks", "[0, 5, 3]"},
+                                                       {"landmarks", "[1000, 1]"},
+                                                       {"landmarks", "[0, 1000]"},
+                                                       {"guarded", "[[3, 1, 0, \"\"]]"},
+                                                       {"guarded", "[[0, 1, 0]]"},
+                                                       {"messages", "9"},
+                                                       {"conversation", "9000"},
+                                                       {"conversation", "0"},
+                                                       {"text", "0"},
+                                                       {"canonical", "1"},
+                                                       {"format", "2"},
+                                                       {"format", "\"1\""}};
+  for (const auto& [member, json] : wrong) EXPECT_FALSE(restored(with(member, json))) << member << " " << json;
+}
+
 TEST(Session, ACopyRefusesAndNamesThePlace) {
   const char* const request = R"({"messages": [{"role": "user", "content": "Hi"},
       {"role": "assistant", "reasoning_content": "hm", "content": "hello"}]})";

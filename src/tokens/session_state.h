@@ -1,0 +1,79 @@
+// What a Session holds between two turns (session.cpp goes on from it, saved_session.cpp writes and reads it).
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "parlance/session.h"
+#include "tokens/grown_prompt.h"
+#include "tokens/tail.h"
+#include "tokens/trusted_path.h"
+
+namespace parlance {
+
+struct Session::State {
+  State(Template chat_template_in, const Tokenizer& tokenizer_in, Conversation chat_in,
+        const SessionOptions& options_in)
+      : chat_template(std::move(chat_template_in)),
+        tokenizer(tokenizer_in),
+        chat(std::move(chat_in)),
+        options(options_in) {
+    options.render.want_spans = true;
+    options.render.want_assistant = false;
+  }
+
+  /// What was rendered is not copied, only its text.
+  State(const State& from)
+      : chat_template(from.chat_template),
+        tokenizer(from.tokenizer),
+        chat(from.chat.copy()),
+        known_messages(from.known_messages),
+        options(from.options),
+        trusted(from.trusted),
+        ids(from.ids),
+        guarded(from.guarded),
+        canonical(from.canonical),
+        sampled_from(from.sampled_from),
+        start(from.start),
+        anchor(from.anchor),
+        landmarks(from.landmarks) {
+    prompt.accept_whole(from.prompt.known());
+  }
+
+  Result<void> begin();
+  /// What save() wrote of another; a failure leaves something that must not be used.
+  Result<void> take(std::string_view saved);
+  /// The ids that `whole`, the session's conversation grown, adds.
+  Result<Extension> grow(const Conversation& whole, Tail& tail);
+  Result<Extension> go_on(const Conversation& whole, Tail& tail);
+  /// Is the last control token so far away that encoding begins at the landmarks?
+  bool begins_in_middle() const;
+  std::optional<std::size_t> encode_from_middle(const Conversation& whole, Tail& tail, const Known& known);
+  /// Those ids are there now.
+  void accept(const Conversation& whole, const Tail& tail, const Extension& extension);
+  /// For a prompt that is another from `byte` on (unset: where its text is): its tokens may go on all the same, if the
+  /// tokenizer normalises.
+  Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::optional<std::size_t> byte,
+                                     PrefixCause cause);
+  Error refuse(const Conversation& whole, std::size_t byte, std::size_t token, PrefixCause cause);
+
+  Template chat_template;
+  const Tokenizer& tokenizer;
+  Conversation chat;
+  std::uint32_t known_messages = 0;  ///< of chat, those that the prompt last accepted has
+  SessionOptions options;
+  std::vector<TrustedPath> trusted;
+  std::vector<TokenId> ids;
+  std::vector<GuardedText> guarded;
+  bool canonical = true;         ///< are the ids what the tokenizer makes of their text?
+  std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none
+  GrownPrompt prompt;            ///< the text of the tokens before that one: the prompt last rendered
+  Anchor start;                  ///< behind what the tokenizer put in front of the prompt
+  Anchor anchor;
+  Landmarks landmarks;  ///< the last tokens of the prompt that was accepted last
+  Workspace workspace;
+  Rendering rendering;    ///< a prompt that was rendered as a whole once more
+  bool is_whole = false;  ///< the last prompt is that one
+  std::optional<PrefixDifference> difference;
+};
+
+}  // namespace parlance
