@@ -26,6 +26,29 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
   return keys;
 }
 
+/// The first line of a file.
+Result<std::string> read_password(const std::string& path) {
+  if (path.empty()) return std::string();
+  Result<std::string> text = read_input(path, "the password of Redis");
+  if (!text) return text.error();
+  text->resize(std::min(text->find_first_of("\r\n"), text->size()));
+  if (text->empty()) return usage("'" + path + "' has no password in its first line", {});
+  return text;
+}
+
+Result<void> read_shared_sessions(const ServerWish& wish, serve::ServeOptions& into) {
+  constexpr std::uint64_t kLongest = std::uint64_t{366} * 24 * 3600;
+  if (wish.session_ttl == 0 || wish.session_ttl > kLongest)
+    return usage("--session-ttl is 1 to " + std::to_string(kLongest), "the default is a day: 86400");
+  Result<std::string> password = read_password(wish.sessions_password_file);
+  if (!password) return password.error();
+  into.shared_sessions = wish.sessions;
+  into.shared_password = std::move(*password);
+  into.shared_optional = wish.sessions_optional;
+  into.session_lifetime = std::chrono::seconds(wish.session_ttl);
+  return {};
+}
+
 /// KIND=URL; "": none
 Result<std::pair<std::string, std::string>> backend_of(const std::string& given) {
   if (given.empty()) return std::pair<std::string, std::string>();
@@ -73,6 +96,18 @@ void declare_limits_of_clients(Options& app, ServerWish& wish) {
   add_number(app, "--drain", wish.drain, "Seconds for requests that are under way at SIGTERM");
 }
 
+void declare_shared_sessions(Options& app, ServerWish& wish) {
+  app.add_option("--sessions", wish.sessions,
+                 "The Redis or Valkey by which several gateways share their sessions:\nredis://HOST:PORT/DATABASE or "
+                 "unix:///PATH")
+      .placeholder("URL");
+  app.add_option("--sessions-password-file", wish.sessions_password_file, "Its password, in the first line of a file")
+      .placeholder("FILE");
+  add_number(app, "--session-ttl", wish.session_ttl, "Seconds that it keeps a session behind its last reply");
+  app.add_flag("--sessions-optional", wish.sessions_optional,
+               "Answer also if a turn cannot be shared, in place of 503");
+}
+
 }  // namespace
 
 void declare_model(Options& app, ModelWish& wish) {
@@ -103,6 +138,7 @@ void declare_server(Options& app, ServerWish& wish) {
   app.add_flag("--inspect", wish.inspect, "Show the last turns, with their content, on the page /inspect");
   app.add_flag("--capture-optional", wish.capture_optional,
                "Answer also if a record cannot be written, in place of 507");
+  declare_shared_sessions(app, wish);
   declare_limits_of_clients(app, wish);
 }
 
@@ -145,6 +181,7 @@ Result<serve::ServeOptions> server_options(const ServerWish& wish) {
   options.capture = wish.capture;
   options.capture_optional = wish.capture_optional;
   options.inspect = wish.inspect;
+  if (Result<void> read = read_shared_sessions(wish, options); !read) return read.error();
   Result<std::vector<std::string>> keys = read_keys(wish.api_key_file);
   if (!keys) return keys.error();
   options.api_keys = std::move(*keys);

@@ -36,6 +36,10 @@ struct ServerWish {
   std::string log = "turns";
   std::string capture;
   bool capture_optional = false;
+  std::string sessions;
+  std::string sessions_password_file;
+  bool sessions_optional = false;
+  std::uint64_t session_ttl = 24 * 3600;
   bool inspect = false;
   std::uint64_t max_body = std::uint64_t{64} << 20;
   std::uint64_t max_header = std::uint64_t{64} << 10;

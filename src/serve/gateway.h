@@ -17,6 +17,7 @@
 #include "serve/log.h"
 #include "serve/metrics.h"
 #include "serve/offer.h"
+#include "serve/sessions/shared.h"
 #include "serve/sessions/store.h"
 
 namespace parlance::serve {
@@ -46,6 +47,9 @@ class Gateway {
   /// Records of turns are written to it. Null: there is none.
   void capture_to(std::unique_ptr<Capture> capture) { capture_ = std::move(capture); }
   Capture* capture() { return capture_.get(); }
+  /// Sessions that other gateways go on from too. Null: they are in memory alone.
+  void share(std::unique_ptr<SharedSessions> shared) { shared_ = std::move(shared); }
+  SharedSessions* shared() { return shared_.get(); }
   /// Null: no page may show turns.
   Inspector* inspector() { return inspector_.get(); }
   const Log& log() const { return log_; }
@@ -63,6 +67,7 @@ class Gateway {
   Metrics metrics_;
   Log log_;
   std::unique_ptr<Capture> capture_;
+  std::unique_ptr<SharedSessions> shared_;
   std::unique_ptr<Inspector> inspector_;
   const HttpServer* server_ = nullptr;
   asio::thread_pool workers_{std::max(1U, std::thread::hardware_concurrency())};

@@ -7,6 +7,7 @@
 #include "parlance/json_writer.h"
 #include "serve/capture/record.h"
 #include "serve/models/run_cache.h"
+#include "serve/sessions/saved_held.h"
 
 namespace parlance::serve {
 
@@ -74,6 +75,7 @@ Result<std::shared_ptr<const ServedModel>> open_model(ModelOptions&& model, cons
                   .check_tokenizer = model.check_tokenizer});
   if (Result<void> done = complete(*made); !done) return done.error();
   if (!server.capture.empty()) made->capture_head = head_record(*made, model.source, model.tokenizer_files);
+  if (!server.shared_sessions.empty()) made->fingerprint = fingerprint_of(*made);
   return std::shared_ptr<const ServedModel>(std::move(made));
 }
 

@@ -19,8 +19,9 @@ TurnRecorder::TurnRecorder(Gateway& gateway, TurnFacts facts, Turn& turn, const 
 
 TurnRecorder::~TurnRecorder() {
   if (done_ || (gateway_.capture() == nullptr && inspected_.id.empty())) return;
+  if (facts_.status == "answered") facts_.status = "client_gone";  // it left while Redis or the disk was waited for
   try {
-    const auto session = std::make_shared<const Session>(turn_.take_session());
+    const auto session = kept_ ? kept_ : std::make_shared<const Session>(turn_.take_session());
     if (gateway_.capture() != nullptr) gateway_.capture()->write_later(entry(*session));
     inspect(session);
   } catch (const std::exception& failure) {  // out of memory
@@ -57,6 +58,13 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn:
       facts_.status = "not_answered";
       say_failure(why);
       throw CaptureFailure(why);
+    }
+  }
+  if (SharedSessions* const shared = gateway_.shared(); shared != nullptr && !shared->optional()) {
+    const std::string why = co_await shared->check();
+    if (!why.empty()) {
+      facts_.status = "not_answered";
+      throw SharedFailure(why);
     }
   }
   if (Inspector* const inspector = gateway_.inspector()) {
@@ -111,28 +119,44 @@ void TurnRecorder::inspect(std::shared_ptr<const Session> session) {
   gateway_.inspector()->end(inspected_, std::move(made));
 }
 
+/// Why the turn must not be answered; "": it may.
+Task<std::string> TurnRecorder::share(std::shared_ptr<const Held> kept) {
+  SharedSessions* const shared = gateway_.shared();
+  if (shared == nullptr || kept == nullptr) co_return std::string();
+  const std::string why = co_await shared->keep(std::move(kept), turn_.settings().hints.owner);
+  if (why.empty()) co_return why;
+  gateway_.log().say(LogLevel::error, "session_not_shared",
+                     [&](JsonWriter& line) { line.text("session", turn_.prompt().id).text("message", why); });
+  co_return shared->optional() ? std::string() : why;
+}
+
 Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
-  done_ = true;
+  if (kept) {
+    kept_ = std::shared_ptr<const Session>(kept, &kept->session);
+    facts_.key = kept->key;
+  }
+  const std::string unshared = co_await share(kept);
   Capture* const capture = gateway_.capture();
-  if (capture == nullptr && inspected_.id.empty()) co_return;
-  facts_.status = "answered";
-  if (kept) facts_.key = kept->key;
-  std::shared_ptr<const Session> session;
-  if (kept)
-    session = std::shared_ptr<const Session>(kept, &kept->session);
-  else
-    session = std::make_shared<const Session>(turn_.take_session());
+  if (capture == nullptr && inspected_.id.empty()) {
+    done_ = true;
+    if (!unshared.empty()) throw SharedFailure(unshared);
+    co_return;
+  }
+  facts_.status = unshared.empty() ? "answered" : "not_answered";
+  if (!kept_) kept_ = std::make_shared<const Session>(turn_.take_session());
   std::string why;
   if (capture != nullptr) {
-    CaptureEntry made = entry(*session);
-    why = co_await capture->write(std::move(made));
+    CaptureEntry made = entry(*kept_);
+    why = co_await capture->write(std::move(made));  // throws before it writes if the client is gone
     if (kept && why.empty()) std::atomic_ref<bool>(kept->captured).store(true, std::memory_order_release);
     if (!why.empty()) say_failure(why);
   }
+  done_ = true;
   const bool answers = why.empty() || capture->optional();
   if (!answers) facts_.status = "not_answered";
-  inspect(session);
+  inspect(kept_);
   if (!answers) throw CaptureFailure(why);
+  if (!unshared.empty()) throw SharedFailure(unshared);
 }
 
 }  // namespace parlance::serve

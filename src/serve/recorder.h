@@ -25,10 +25,11 @@ class TurnRecorder {
   TurnRecorder& operator=(const TurnRecorder&) = delete;
   ~TurnRecorder();
 
-  /// Turn::run(). Throws CaptureFailure, before the engine is asked, if the capture could not be written lately and
-  /// still cannot.
+  /// Turn::run(). Throws CaptureFailure or SharedFailure, before the engine is asked, if the capture or the shared
+  /// sessions could not be written lately and still cannot.
   Task<> run(const Turn::Take& take, const Turn::Flush& flush, Turn::TakeTokens take_tokens);
-  /// Returns once the record is on the disk. Throws CaptureFailure if it cannot be written and is not optional.
+  /// Returns once what is kept is shared and the record is on the disk. Throws SharedFailure or CaptureFailure if that
+  /// cannot be done and is not optional.
   Task<> done(std::shared_ptr<const Held> kept);
 
  private:
@@ -36,6 +37,7 @@ class TurnRecorder {
   void note(const ReplyEvent& event);
   void inspect(std::shared_ptr<const Session> session);
   void say_failure(const std::string& why) const;
+  Task<std::string> share(std::shared_ptr<const Held> kept);
 
   Gateway& gateway_;
   TurnFacts facts_;
@@ -43,6 +45,7 @@ class TurnRecorder {
   const std::string& request_;
   const std::vector<std::string>& call_ids_;
   bool done_ = false;
+  std::shared_ptr<const Session> kept_{};  ///< the turn's session, once it was taken from the turn
   SessionName inspected_{};  ///< for the inspector; its id is "": that knows nothing of the turn
   std::vector<std::string> events_{};
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();

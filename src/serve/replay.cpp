@@ -260,7 +260,7 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
   if (Result<void> parsed = body.parse(record["request"].text()); !parsed) return failed(parsed.error());
   const bool generate = !record["generate"].is_undefined();
   const std::string text = generate ? messages_of_generate(body.root()) : std::string(record["request"].text());
-  Result<ChatRequest> request = read_conversation(store, *model, body.root(), text, hints);
+  Result<ChatRequest> request = read_conversation(store, model, body.root(), text, hints);
   if (!request) return failed(request.error());
   Result<SamplingSettings> sampling = read_sampling(body.root());
   if (!sampling) return failed(sampling.error());

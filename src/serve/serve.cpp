@@ -77,6 +77,17 @@ class Ending {
   bool drains_ = false;
 };
 
+Result<std::unique_ptr<SharedSessions>> open_shared(const ServeOptions& options, const Gateway& gateway) {
+  Result<RedisAddress> address = RedisAddress::parse(options.shared_sessions);
+  if (!address) return address.error();
+  if (!options.shared_password.empty()) address->password = options.shared_password;
+  const auto say = [&gateway](std::string_view event, std::string_view message) {
+    gateway.log().say(LogLevel::warning, event, [&](JsonWriter& line) { line.text("message", message); });
+  };
+  return SharedSessions::open(
+      {.address = std::move(*address), .lifetime = options.session_lifetime, .optional = options.shared_optional}, say);
+}
+
 /// Looks at an engine when the gateway starts, and logs what it finds. An engine that does not run yet is looked at
 /// with its first request.
 Task<> look_at_engine(const Gateway& gateway, std::shared_ptr<const ServedModel> model) {
@@ -199,6 +210,11 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
     if (!files) return files.error();
     gateway.capture_to(std::make_unique<Capture>(std::move(*files), options.capture_optional));
   }
+  if (!options.shared_sessions.empty()) {
+    Result<std::unique_ptr<SharedSessions>> shared = open_shared(options, gateway);
+    if (!shared) return shared.error();
+    gateway.share(std::move(*shared));
+  }
   Loops loops(threads);  // what they run refers to the gateway
   HttpServer server(loops, options.http,
                     [&gateway](Exchange& exchange, unsigned refused) { return gateway.handle(exchange, refused); });
@@ -214,6 +230,7 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   loops.run();
   gateway.workers().join();  // their work refers to coroutines of the loops
   if (gateway.capture() != nullptr) gateway.capture()->wait();
+  if (gateway.shared() != nullptr) gateway.shared()->wait();
   return {};
 }
 

@@ -55,7 +55,11 @@ struct ServeOptions {
   bool inspect = false;                                  ///< /inspect/api shows the last turns, with their content
   std::string capture{};                                 ///< a folder for records of all turns; "": none
   bool capture_optional = false;                         ///< turns are answered also if their records cannot be written
-  unsigned log_level = 2;                                ///< 0 errors, 1 warnings, 2 each turn, 3 each request
+  std::string shared_sessions{};  ///< the URL of the Redis that gateways share sessions by; "": none
+  std::string shared_password{};  ///< in place of the URL's
+  bool shared_optional = false;   ///< turns are answered also if they cannot be shared
+  std::chrono::seconds session_lifetime = std::chrono::hours(24);  ///< of shared sessions, from their last reply on
+  unsigned log_level = 2;  ///< 0 errors, 1 warnings, 2 each turn, 3 each request
   std::function<void(std::string_view line)> log{};
   /// Is told the address once it listens: "http://127.0.0.1:8080".
   std::function<void(const std::string& url)> listening{};

@@ -1,9 +1,9 @@
 # The gateway, driven over the loopback: its engine is a script, its clients are those that people have.
 set(serve ${CMAKE_CURRENT_SOURCE_DIR}/serve)
-foreach(test IN ITEMS http operator sessions attacks render_tier engines capture inspect capture_model)
+foreach(test IN ITEMS http operator sessions attacks render_tier engines capture inspect capture_model shared_sessions)
   parlance_python_test(serve.${test} serve ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
 endforeach()
-set_tests_properties(serve.capture serve.capture_model PROPERTIES TIMEOUT 300 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
+set_tests_properties(serve.capture serve.capture_model serve.shared_sessions PROPERTIES TIMEOUT 300 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
 if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
   add_test(NAME serve.clients COMMAND ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python -B ${serve}/clients_test.py $<TARGET_FILE:parlance_cli>)
   set_tests_properties(serve.clients PROPERTIES LABELS serve SKIP_RETURN_CODE 77)

@@ -222,7 +222,8 @@ Task<> answer_stream(Call& call, Chat& chat) {
       co_await call.exchange.end();
       co_return;
     }
-    if (call.gateway.capture() != nullptr) co_await flush();  // before the disk is waited for
+    const bool waits = call.gateway.capture() != nullptr || call.gateway.shared() != nullptr;
+    if (waits) co_await flush();  // before the disk or Redis is waited for
     answer.writer.finish(send, outcome_of(turn));
     co_await finish(call, chat, answer);
   }
@@ -247,14 +248,40 @@ Task<> answer_load(Call& call, const Chat& chat) {
   co_await call.exchange.answer(200, "application/json", writer.to_json());
 }
 
-Task<> chat(Call& call, const ChatApi& api) {
-  const auto make = [&call, &api] { return read_chat(call, api); };
-  const Result<std::unique_ptr<Chat>> read = co_await apart(call, make);
-  if (!read) {
-    co_await refuse(call.exchange, api.api, error_of(read.error()));
-    co_return;
+using ReadChat = Result<std::unique_ptr<Chat>>;
+
+/// Where Redis has to be asked, a thread that may wait for it reads the request once more.
+Task<ReadChat> read(Call& call, const ChatApi& api) {
+  const auto make = [&call, &api] { return read_chat(call, api, false); };
+  std::optional<ReadChat> made;
+  try {
+    made.emplace(co_await apart(call, make));
+  } catch (const AskShared&) {
+    made.reset();
   }
-  Chat& chat = **read;
+  if (made) co_return std::move(*made);
+  const auto make_waiting = [&call, &api] { return read_chat(call, api, true); };
+  co_return co_await in_pool(call.gateway.shared()->pool(), make_waiting);
+}
+
+Task<> answer_chat(Call& call, Chat& chat);
+
+Task<> chat(Call& call, const ChatApi& api) {
+  std::optional<ReadChat> made;
+  std::optional<ReplyApiError> failed;
+  try {
+    made.emplace(co_await read(call, api));
+  } catch (const SharedFailure& failure) {
+    failed = error_of(failure);
+  }
+  if (!failed && !*made) failed = error_of(made->error());
+  if (failed)
+    co_await refuse(call.exchange, api.api, *failed);
+  else
+    co_await answer_chat(call, ***made);
+}
+
+Task<> answer_chat(Call& call, Chat& chat) {
   if (chat.loads) {
     co_await answer_load(call, chat);
     co_return;
@@ -274,8 +301,10 @@ Task<> chat(Call& call, const ChatApi& api) {
     call.gateway.count(failure, chat.turns.front().prompt().id);
   } catch (const CaptureFailure& failure) {
     failed = ReplyApiError{.status = 507, .message = failure.what(), .code = "capture_failed"};
+  } catch (const SharedFailure& failure) {
+    failed = error_of(failure);
   }
-  if (failed) co_await refuse(call.exchange, api.api, *failed);
+  if (failed) co_await refuse(call.exchange, chat.api.api, *failed);
 }
 
 }  // namespace

@@ -72,18 +72,18 @@ std::string without(Value body, std::string_view name) {
 
 }  // namespace
 
-Result<ChatRequest> read_conversation(SessionStore& store, const ServedModel& model, Value body, std::string_view text,
-                                      const SessionHints& hints) {
-  if (hints.response.empty()) return model.reader.read(text, "the request");
-  const Result<ChatRequest> request = model.reader.consume(without(body, "previous_response_id"), "the request");
+Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                                      Value body, std::string_view text, const SessionHints& hints) {
+  if (hints.response.empty()) return model->reader.read(text, "the request");
+  const Result<ChatRequest> request = model->reader.consume(without(body, "previous_response_id"), "the request");
   if (!request) return request.error();
-  const std::shared_ptr<const Held> held = store.by_response(hints.response, hints.owner);
-  if (held == nullptr || held->model.get() != &model) {
+  const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
+  if (held == nullptr) {
     return Error(ErrorCode::conversation, "the response '" + hints.response + "' is not known here, or not any more")
         .input("previous_response_id")
         .hint("send the whole conversation");
   }
-  return behind_response(model, *held, request->conversation);
+  return behind_response(*model, *held, request->conversation);
 }
 
 namespace {
@@ -95,7 +95,7 @@ Result<std::int64_t> choices_of(Value body, const ChatApi& api) {
   return Error(ErrorCode::conversation, "n must be 1 to " + std::to_string(kMostChoices)).input("n");
 }
 
-Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text) {
+Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
   const RequestLimits& limits = chat.model->limits;
@@ -103,8 +103,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const Result<std::int64_t> choices = choices_of(body, chat.api);
   if (!choices) return choices.error();
   SessionHints hints = hints_of(call.exchange.request(), body);
-  SessionStore& store = call.gateway.sessions();
-  Result<ChatRequest> request = read_conversation(store, *chat.model, body, text, hints);
+  const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
+  Result<ChatRequest> request = read_conversation(sessions, chat.model, body, text, hints);
   if (!request) return request.error();
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
@@ -116,13 +116,13 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
                               .hints = std::move(hints),
                               .new_session = random_id("session-"),
                               .logprobs = logprobs};
-  Result<Turn> turn = Turn::plan(chat.model, store, std::move(*request), settings);
+  Result<Turn> turn = Turn::plan(chat.model, sessions, std::move(*request), settings);
   if (!turn && turn.error().code() == ErrorCode::undefined) {  // of a special token, mostly, that nobody told
-    request = read_conversation(store, *chat.model, body, text, settings.hints);
+    request = read_conversation(sessions, chat.model, body, text, settings.hints);
     if (!request) return request.error();
     if (const Result<ReplyStart> set = chat.model->reader.reply_to(*request, chat.model->render); !set)
       return set.error();
-    turn = Turn::plan(chat.model, store, std::move(*request), settings);
+    turn = Turn::plan(chat.model, sessions, std::move(*request), settings);
   }
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
@@ -133,7 +133,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
 
 }  // namespace
 
-Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api) {
+Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
   const Result<Document> document = parsed_body(call.exchange.request().body);
   if (!document) return document.error();
   const Value body = document->root();
@@ -153,7 +153,7 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api) {
       chat->members.emplace_back(std::string(member.key.text()), json_text(member.value));
   }
   const std::string text = api.generate ? messages_of_generate(body) : call.exchange.request().body;
-  if (Result<void> planned = plan_turns(call, *chat, body, text); !planned) return planned.error();
+  if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
   return chat;
 }
 

@@ -42,9 +42,10 @@ struct Chat {
 std::string messages_of_generate(Value body);
 /// The conversation of a request, with those before it if it names a response that it goes on from. `text` is the
 /// request, `body` its values. Fails as RequestReader::read does, and with conversation.
-Result<ChatRequest> read_conversation(SessionStore& store, const ServedModel& model, Value body, std::string_view text,
-                                      const SessionHints& hints);
-/// Fails as RequestReader and Turn::plan() do, and with no_template, conversation.
-Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api);
+Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                                      Value body, std::string_view text, const SessionHints& hints);
+/// Fails as RequestReader and Turn::plan() do, and with no_template, conversation. Throws as Sessions do; `may_wait`:
+/// the thread is one that may wait for the sessions that gateways share.
+Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait);
 
 }  // namespace parlance::serve

@@ -71,4 +71,10 @@ ReplyApiError error_of(const EngineFailure& failure) {
   return {.status = status, .message = failure.what(), .code = std::move(code)};
 }
 
+ReplyApiError error_of(const SharedFailure& failure) {
+  return {.status = 503,
+          .message = "the store of the sessions cannot be reached: " + std::string(failure.what()),
+          .code = "session_store_failed"};
+}
+
 }  // namespace parlance::serve

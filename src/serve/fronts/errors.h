@@ -13,5 +13,7 @@ Task<> answer_as_vllm(Exchange& exchange, const Result<std::string>& body);
 ReplyApiError error_of(const Error& error);
 /// What an engine did: 502, 503, 504, or the engine's own status where the request is at fault.
 ReplyApiError error_of(const EngineFailure& failure);
+/// The shared sessions cannot be asked: 503.
+ReplyApiError error_of(const SharedFailure& failure);
 
 }  // namespace parlance::serve

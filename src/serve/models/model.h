@@ -29,6 +29,7 @@ struct ServedModel {
   std::unique_ptr<Slots> slots = std::make_unique<Slots>(SlotLimits{});  ///< of its engine
   bool check_tokenizer = true;                                           ///< compare it with the engine's
   std::string capture_head{};  ///< the record of versions, for the files of a capture
+  std::string fingerprint{};   ///< what the ids of sessions depend on, where these are shared (saved_held.h)
   mutable GrammarCache grammars{};
 
   bool is_control(TokenId id) const {

@@ -108,24 +108,27 @@ struct Found {
   bool exact = false;
 };
 
-Found find(SessionStore& store, const MessageKeys& keys, const Key& variables, const Conversation& conversation,
-           const SessionHints& hints, const ServedModel& model) {
-  const auto usable = [&](const std::shared_ptr<const Held>& held) { return held && held->model.get() == &model; };
-  for (std::size_t count = keys.whole.size(); count > 0; --count) {
-    std::shared_ptr<const Held> held = store.by_key(keys.whole[count - 1]);
-    if (usable(held)) return {held, held->variables == variables};
+/// Which of the messages are replies: a conversation that is kept ends with one.
+std::vector<bool> replies_among(const Conversation& conversation) {
+  std::vector<bool> replies;
+  for (const Value& message : conversation.messages().items()) replies.push_back(message["role"].text() == "assistant");
+  return replies;
+}
+
+Found find(const Sessions& sessions, const MessageKeys& keys, const Key& variables, const Conversation& conversation,
+           const SessionHints& hints, const std::shared_ptr<const ServedModel>& model) {
+  std::vector<bool> ends = replies_among(conversation);
+  if (std::shared_ptr<const Held> held = sessions.longest(model, keys.whole, true, ends, hints.owner)) {
+    const bool exact = held->variables == variables;
+    return {std::move(held), exact};
   }
-  const std::span<const Value> messages = conversation.messages().items();
-  const bool goes_on = std::any_of(messages.begin(), messages.end(),
-                                   [](const Value& message) { return message["role"].text() == "assistant"; });
+  const bool goes_on = std::find(ends.begin(), ends.end(), true) != ends.end();
   if (!hints.session.empty() && goes_on) {
-    if (std::shared_ptr<const Held> held = store.by_session(hints.session, hints.owner); usable(held)) return {held};
+    if (std::shared_ptr<const Held> held = sessions.by_session(model, hints.session, hints.owner)) return {held};
   }
-  for (std::size_t count = keys.without_system.size(); count > 1; --count) {
-    std::shared_ptr<const Held> held = store.by_key_without_system(keys.without_system[count - 1]);
-    if (usable(held) && held->messages > 1) return {held};
-  }
-  return {};
+  if (!ends.empty()) ends[0] = false;  // a reply to nothing is the beginning of any conversation
+  std::shared_ptr<const Held> held = sessions.longest(model, keys.without_system, false, ends, hints.owner);
+  return held != nullptr && held->messages > 1 ? Found{held} : Found{};
 }
 
 /// The request as its own conversation, which may begin as the session does all the same: where tools were added behind
@@ -144,12 +147,12 @@ std::optional<Session> as_whole(const Held& held, const Conversation& conversati
 
 }  // namespace
 
-Result<PreparedPrompt> prepare_prompt(const ServedModel& model, SessionStore& store, ChatRequest& request,
-                                      const SessionHints& hints, const std::string& new_id) {
+Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& model, const Sessions& sessions,
+                                      ChatRequest& request, const SessionHints& hints, const std::string& new_id) {
   Conversation& conversation = request.conversation;
   MessageKeys keys = message_keys(conversation, hints.owner);
   Key variables = variables_key(conversation);
-  const Found found = find(store, keys, variables, conversation, hints, model);
+  const Found found = find(sessions, keys, variables, conversation, hints, model);
   std::optional<PrefixBreak> broken;
   std::optional<Session> session;
   if (found.held) {
@@ -160,19 +163,20 @@ Result<PreparedPrompt> prepare_prompt(const ServedModel& model, SessionStore& st
       if (all) conversation = std::move(*all);
     }
   }
-  RenderOptions render = model.render_now();
+  RenderOptions render = model->render_now();
   if (session) render.now = found.held->now;
   const std::size_t reused = session ? found.held->session.ids().size() : 0;
+  const bool with_tools = session ? found.held->with_tools : has_tools(conversation);
   if (!session) {
-    const Result<Template>& chosen = model.reader.template_for(conversation);
+    const Result<Template>& chosen = model->reader.template_for(conversation);
     if (!chosen) return chosen.error();
-    Result<Session> begun = Session::begin(*chosen, *model.tokenizer, std::move(conversation),
-                                           {.render = render, .tokenize = model.tokenize});
+    Result<Session> begun = Session::begin(*chosen, *model->tokenizer, std::move(conversation),
+                                           {.render = render, .tokenize = model->tokenize});
     if (!begun) return begun.error();
     session.emplace(std::move(*begun));
   }
   const std::string id = !hints.session.empty() ? hints.session : found.held ? found.held->id : new_id;
-  return PreparedPrompt{std::move(*session), found.held,           reused,    std::move(broken), id,
+  return PreparedPrompt{std::move(*session), found.held,           reused,    std::move(broken), id, with_tools,
                         std::move(keys),     std::move(variables), render.now};
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "serve/models/model.h"
-#include "serve/sessions/store.h"
+#include "serve/sessions/lookup.h"
 
 namespace parlance::serve {
 
@@ -32,17 +32,18 @@ struct PreparedPrompt {
   std::shared_ptr<const Held> from;  ///< the conversation that it goes on from; null: none is known
   std::size_t reused = 0;            ///< ids at the beginning that are those of the earlier turn
   std::optional<PrefixBreak> broken{};
-  std::string id;  ///< of the session
+  std::string id;           ///< of the session
+  bool with_tools = false;  ///< it began with the template for requests with tools
   MessageKeys keys;
   Key variables;
   CivilTime now{};  ///< what the session's renders show
 
-  PreparedPrompt copy() const { return {session.copy(), from, reused, broken, id, keys, variables, now}; }
+  PreparedPrompt copy() const { return {session.copy(), from, reused, broken, id, with_tools, keys, variables, now}; }
 };
 
-/// Fails as Template::render and tokenize() do.
-Result<PreparedPrompt> prepare_prompt(const ServedModel& model, SessionStore& store, ChatRequest& request,
-                                      const SessionHints& hints, const std::string& new_id);
+/// Fails as Template::render and tokenize() do. Throws as Sessions do.
+Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& model, const Sessions& sessions,
+                                      ChatRequest& request, const SessionHints& hints, const std::string& new_id);
 
 /// A message of a conversation as one to add. What passes made of it stays as it is.
 Message message_of(Value value);

@@ -6,15 +6,14 @@
 
 namespace parlance::serve {
 
-namespace {
-
-/// Names in the index, by kind.
-std::string key_name(const Key& key) { return "k" + key; }
-std::string rest_name(const Key& key) { return "w" + key; }
-std::string session_name(std::string_view id, std::string_view owner) { return "s" + sha256(owner) + std::string(id); }
-std::string response_name(std::string_view id, std::string_view owner) { return "r" + sha256(owner) + std::string(id); }
-
-}  // namespace
+std::string name_of_key(const Key& key) { return "k" + key; }
+std::string name_of_rest(const Key& key_without_system) { return "w" + key_without_system; }
+std::string name_of_session(std::string_view id, std::string_view owner) {
+  return "s" + sha256(owner) + std::string(id);
+}
+std::string name_of_response(std::string_view id, std::string_view owner) {
+  return "r" + sha256(owner) + std::string(id);
+}
 
 std::size_t Held::bytes() const {
   // Ids, with the place and origin of each, and the conversation's own text and values.
@@ -24,16 +23,16 @@ std::size_t Held::bytes() const {
 SessionStore::SessionStore(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
 
 void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
-  std::vector<std::string> names = {key_name(held->key), rest_name(held->key_without_system)};
-  if (!held->id.empty()) names.push_back(session_name(held->id, owner));
-  if (!held->response_id.empty()) names.push_back(response_name(held->response_id, owner));
+  std::vector<std::string> names = {name_of_key(held->key), name_of_rest(held->key_without_system)};
+  if (!held->id.empty()) names.push_back(name_of_session(held->id, owner));
+  if (!held->response_id.empty()) names.push_back(name_of_response(held->response_id, owner));
   const std::lock_guard lock(mutex_);
   bytes_ += held->bytes();
   order_.emplace_front(std::move(held), names);
   for (const std::string& name : names) index_[name] = order_.begin();
-  const auto previous = index_.find(key_name(order_.front().first->previous));
+  const auto previous = index_.find(name_of_key(order_.front().first->previous));
   if (previous != index_.end()) {
-    const auto superseded = index_.find(key_name(previous->second->first->previous));
+    const auto superseded = index_.find(name_of_key(previous->second->first->previous));
     if (superseded != index_.end() && superseded->second != order_.begin()) drop(superseded->second);
   }
   while (order_.size() > most_ || (bytes_ > most_bytes_ && order_.size() > 1)) drop(std::prev(order_.end()));
@@ -62,15 +61,6 @@ std::shared_ptr<const Held> SessionStore::find(const std::string& name) {
   if (found == index_.end()) return nullptr;
   order_.splice(order_.begin(), order_, found->second);
   return found->second->first;
-}
-
-std::shared_ptr<const Held> SessionStore::by_key(const Key& key) { return find(key_name(key)); }
-std::shared_ptr<const Held> SessionStore::by_key_without_system(const Key& key) { return find(rest_name(key)); }
-std::shared_ptr<const Held> SessionStore::by_session(std::string_view id, std::string_view owner) {
-  return find(session_name(id, owner));
-}
-std::shared_ptr<const Held> SessionStore::by_response(std::string_view id, std::string_view owner) {
-  return find(response_name(id, owner));
 }
 
 SessionStore::Use SessionStore::use() const {

@@ -28,12 +28,22 @@ struct Held {
   Key key_without_system{};
   Key variables{};
   Key previous{};                 ///< of the conversation that it goes on from; "": it is the session's first
+  Key superseded{};               ///< of the one before that, which nobody needs once this is kept
+  Key first{};                    ///< of the session's first reply; "": it is this one
   std::size_t messages = 0;       ///< of the request, and the reply
   std::uint64_t turn = 0;         ///< number of the reply in its session, from 1
+  bool with_tools = false;        ///< the session began with the template for requests with tools
   CivilTime now{};                ///< what the session's renders show
   mutable bool captured = false;  ///< its record is on the disk; by std::atomic_ref alone
   std::size_t bytes() const;
 };
+
+/// The names under which a conversation is found: by Held::key, Held::key_without_system, the id of the session (its
+/// last reply), that of a response. `owner` keeps clients apart; the keys have it in them.
+std::string name_of_key(const Key& key);
+std::string name_of_rest(const Key& key_without_system);
+std::string name_of_session(std::string_view id, std::string_view owner);
+std::string name_of_response(std::string_view id, std::string_view owner);
 
 /// Keeps the least recently used conversations within limits. Threads: any.
 class SessionStore {
@@ -42,11 +52,8 @@ class SessionStore {
 
   /// Of each session it keeps the last two replies, since a client may ask for the last one again.
   void keep(std::shared_ptr<const Held> held, std::string_view owner);
-  /// By Held::key, Held::key_without_system, the id of the session (its last reply), that of a response. Null: none.
-  std::shared_ptr<const Held> by_key(const Key& key);
-  std::shared_ptr<const Held> by_key_without_system(const Key& key);
-  std::shared_ptr<const Held> by_session(std::string_view id, std::string_view owner);
-  std::shared_ptr<const Held> by_response(std::string_view id, std::string_view owner);
+  /// By one of its names. Null: there is none.
+  std::shared_ptr<const Held> find(const std::string& name);
 
   void drop_if(const std::function<bool(const Held&)>& unwanted);
 
@@ -60,7 +67,6 @@ class SessionStore {
 
  private:
   using Order = std::list<std::pair<std::shared_ptr<const Held>, std::vector<std::string>>>;
-  std::shared_ptr<const Held> find(const std::string& name);
   void drop(Order::iterator which);
 
   const std::size_t most_, most_bytes_;

@@ -70,9 +70,9 @@ void TokenPieces::feed(std::string_view bytes, ReplyParser& parser, ReplySink si
     parser.feed(bytes, sink);  // nobody knows which texts were control tokens
 }
 
-Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, SessionStore& store, ChatRequest request,
+Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, const Sessions& sessions, ChatRequest request,
                         TurnSettings settings) {
-  Result<PreparedPrompt> prompt = prepare_prompt(*model, store, request, settings.hints, settings.new_session);
+  Result<PreparedPrompt> prompt = prepare_prompt(model, sessions, request, settings.hints, settings.new_session);
   if (!prompt) return prompt.error();
   const Session& session = prompt->session;
   RenderOptions render = model->render;
@@ -181,6 +181,7 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
   }
   const MessageKeys& keys = prompt_.keys;
   const Key none;
+  const Held* const from = prompt_.from.get();
   Session session = std::move(prompt_.session);
   session.append_sampled(sampled_);
   auto held = std::make_shared<Held>(
@@ -193,9 +194,12 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
            .key = key_after(keys.whole.empty() ? none : keys.whole.back(), message_),
            .key_without_system = key_after(keys.without_system.empty() ? none : keys.without_system.back(), message_),
            .variables = prompt_.variables,
-           .previous = prompt_.from ? prompt_.from->key : none,
+           .previous = from ? from->key : none,
+           .superseded = from ? from->previous : none,
+           .first = from ? (from->first.empty() ? from->key : from->first) : none,
            .messages = keys.whole.size() + 1,
-           .turn = prompt_.from ? prompt_.from->turn + 1 : 1,
+           .turn = from ? from->turn + 1 : 1,
+           .with_tools = prompt_.with_tools,
            .now = prompt_.now});
   store.keep(held, settings_.hints.owner);
   return held;

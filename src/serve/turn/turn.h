@@ -60,8 +60,8 @@ struct TurnTimes {
 
 class Turn {
  public:
-  /// Fails as RequestReader and grammar_options() do.
-  static Result<Turn> plan(std::shared_ptr<const ServedModel> model, SessionStore& store, ChatRequest request,
+  /// Fails as RequestReader and grammar_options() do. Throws as Sessions do.
+  static Result<Turn> plan(std::shared_ptr<const ServedModel> model, const Sessions& sessions, ChatRequest request,
                            TurnSettings settings);
 
   /// The same again for another choice of the same request.

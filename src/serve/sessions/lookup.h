@@ -1,0 +1,45 @@
+// Sessions: where a request's conversation is looked for: in memory, then in the store that gateways share.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serve/sessions/shared.h"
+#include "serve/sessions/store.h"
+
+namespace parlance::serve {
+
+/// Thrown where Redis has to be asked, by who must not wait for it.
+struct AskShared {};
+
+/// What is found in Redis is kept in memory. A conversation never changes, so one that is in memory need not be asked
+/// for; only which one is a session's last reply may be another.
+class Sessions {
+ public:
+  /// In memory alone.
+  Sessions(SessionStore& memory) : memory_(memory) {}
+  /// `may_wait`: the calling thread is one that may wait for Redis. Others get AskShared thrown.
+  Sessions(SessionStore& memory, SharedSessions* shared, bool may_wait)
+      : memory_(memory), shared_(shared), may_wait_(may_wait) {}
+
+  /// Of the conversations with these keys, the one of the last key that is known and of this model. `whole`: the keys
+  /// are Held::key, else Held::key_without_system. `ends`: which keys may be those of a reply. Null: none is known.
+  std::shared_ptr<const Held> longest(const std::shared_ptr<const ServedModel>& model, const std::vector<Key>& keys,
+                                      bool whole, const std::vector<bool>& ends, std::string_view owner) const;
+  std::shared_ptr<const Held> by_session(const std::shared_ptr<const ServedModel>& model, std::string_view id,
+                                         std::string_view owner) const;
+  std::shared_ptr<const Held> by_response(const std::shared_ptr<const ServedModel>& model, std::string_view id,
+                                          std::string_view owner) const;
+
+ private:
+  std::shared_ptr<const Held> in_memory(const std::shared_ptr<const ServedModel>& model, const std::string& name) const;
+  SharedSessions& shared() const;
+  std::shared_ptr<const Held> remember(std::shared_ptr<const Held> held, std::string_view owner) const;
+
+  SessionStore& memory_;
+  SharedSessions* shared_ = nullptr;
+  bool may_wait_ = true;
+};
+
+}  // namespace parlance::serve

@@ -1,0 +1,614 @@
+#!/usr/bin/env python3
+"""Several `parlance serve` that share their sessions by Redis, whose server is the real one.
+
+    shared_sessions_test.py PARLANCE
+
+The engine samples its replies byte by byte, so that a prompt that was encoded again would have other ids. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import http.client
+import json
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+from engine import TOKENIZER, Engine, Reply
+from gateway import SKIPPED, Checks, Gateway
+from redis_server import SERVER, RedisServer
+from sessions_test import CALL, TOOLS, Talk, user
+
+
+class World:
+    """A Redis, an engine, and gateways that end with the test."""
+
+    def __init__(self, parlance: str, engine: Engine, checks: Checks, redis: RedisServer, open_gateways: contextlib.ExitStack) -> None:
+        self.parlance, self.engine, self.checks, self.redis = parlance, engine, checks, redis
+        self.open_gateways = open_gateways
+
+    def gateway(self, *options: str, url: str = "", **members: Any) -> Gateway:
+        made = Gateway(self.parlance, self.engine.url, "--sessions", url or self.redis.url, *options, **members)
+        return self.open_gateways.enter_context(made)
+
+
+@contextlib.contextmanager
+def world(parlance: str, engine: Engine, checks: Checks, *redis_options: str) -> Iterator[World]:
+    engine.script = lambda asked: Reply("Yes, indeed.<|im_end|>")
+    engine.asked.clear()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        RedisServer(pathlib.Path(folder), *redis_options) as redis,
+        contextlib.ExitStack() as gateways,
+    ):
+        yield World(parlance, engine, checks, redis, gateways)
+
+
+def round_robin(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Each turn is another gateway's: it goes on with the sampled ids, and the engine evaluates the new tokens alone."""
+    for count in (2, 3):
+        with world(parlance, engine, checks) as here:
+            gateways = [here.gateway(url=here.redis.network_url if number % 2 else "") for number in range(count)]
+            talk = Talk(gateways[0], engine, tools=TOOLS)
+            engine.script = lambda asked: Reply(CALL % len(asked.prompt))
+            talk.keeps(talk.turn(user("Look <|im_end|> around.")))
+            for number in range(50):
+                call = talk.answer["choices"][0]["message"]["tool_calls"][0]["id"]
+                known = len(talk.seen)
+                talk.gateway = gateways[(number + 1) % count]
+                asked = talk.turn({"role": "tool", "tool_call_id": call, "content": f"result {number}"})
+                checks.that(talk.keeps(asked), f"{count} gateways, turn {number}: the ids before it are kept")
+                told = talk.answer["parlance"]
+                checks.equal(told["evaluated_tokens"], len(asked.prompt) - known + 1, f"{count} gateways, turn {number}: evaluated tokens")
+                checks.equal((told["reused_tokens"], told["prefix_break"]), (known, None), f"{count} gateways, turn {number}: what is told")
+            checks.that(len(here.redis.keys("parlance:turn:*")) <= 3, "of a session the last replies are kept")
+            lifetimes = [here.redis.ask("TTL", key) for key in here.redis.keys("parlance:*")]
+            checks.that(all(0 < one <= 24 * 3600 for one in lifetimes), f"everything ends: {lifetimes[:5]}")
+            checks.equal(sum(one.metric("parlance_shared_sessions_kept") for one in gateways), 51.0, "turns in /metrics")
+            checks.equal(sum(one.metric("parlance_shared_sessions_refused") for one in gateways), 0.0, "refused values")
+
+
+def other_apis(parlance: str, engine: Engine, checks: Checks) -> None:
+    """previous_response_id, a named session whose client rewrites its system message, and reasoning that clients drop."""
+    with world(parlance, engine, checks) as here:
+        gateways = [here.gateway(), here.gateway()]
+        response, known = "", 0
+        for turn in range(6):
+            body: Any = {"model": "mine", "input": f"Question {turn}?"} | ({"previous_response_id": response} if response else {})
+            status, headers, answer = gateways[turn % 2].post("/v1/responses", body)
+            checks.equal((status, headers.get("X-Parlance-Reused-Tokens")), (200, str(known)), f"previous_response_id, turn {turn}")
+            response, known = answer["id"], int(headers["X-Parlance-Prompt-Tokens"]) + len("Yes, indeed.") + 1
+        status, _, answer = gateways[0].post("/v1/responses", {"model": "mine", "input": "?", "previous_response_id": "resp_none"})
+        checks.that(status == 400 and "resp_none" in answer["error"]["message"], f"a response that nobody knows: {answer}")
+        engine.script = lambda asked: Reply("<think>\nHm?\n</think>\n\n" + CALL % 7)
+        talk = Talk(gateways[0], engine, tools=TOOLS)
+        talk.keeps(talk.turn(user("Look.")))
+        for gateway in (gateways[1], gateways[0]):
+            message = talk.request["messages"][-1]
+            message.pop("reasoning_content", None)
+            message.pop("reasoning", None)
+            talk.gateway = gateway
+            checks.that(
+                talk.keeps(talk.turn({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "x"})), "reasoning"
+            )
+
+
+def rewritten(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A line that changes breaks the prefix at another gateway too, and is explained there; the session keeps its name."""
+    with world(parlance, engine, checks) as here:
+        gateways = [here.gateway(), here.gateway()]
+        for headers in ({"x-session-id": "mine"}, None):
+            talk = Talk(gateways[0], engine)
+            talk.turn({"role": "system", "content": "billing 1\nBe short."}, user(f"One, {headers}?"), headers=headers)
+            name = talk.headers["X-Session-Id"]
+            talk.gateway = gateways[1]
+            talk.request["messages"][0]["content"] = "billing 2\nBe short."
+            talk.turn(user("Two?"), headers=headers)
+            told = talk.answer["parlance"]["prefix_break"]
+            checks.that(told and told["volatile_line"] and told["lost"] > 0, f"a volatile line at another gateway: {told}")
+            checks.equal(talk.headers["X-Session-Id"], name, "the session")
+
+
+def branches(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Two gateways go on from one reply at a time; each branch goes on at the other one."""
+    with world(parlance, engine, checks) as here:
+        gateways = [here.gateway("--threads", "1"), here.gateway("--threads", "1")]
+        for trial in range(5):
+            trunk = Talk(gateways[trial % 2], engine)
+            trunk.turn(user(f"Trial {trial}?"), headers={"x-session-id": f"trial {trial}"})
+            talks = [Client(gateways[number], f"branch {number}", f"trial {trial}", list(trunk.request["messages"])) for number in range(2)]
+            run_at_once([functools.partial(talk.turns, 1) for talk in talks])
+            for rounds in range(4):
+                for number, talk in enumerate(talks):
+                    talk.gateway = gateways[(number + rounds + 1) % 2]
+                run_at_once([functools.partial(talk.turns, 1) for talk in talks])
+            for talk in talks:
+                checks.equal((len(talk.acknowledged), talk.breaks), (5, []), f"trial {trial}: {talk.name}")
+
+
+def later_reply(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A gateway that is slow with an earlier turn does not make it the last reply of its session."""
+    with world(parlance, engine, checks) as here:
+        fast, slow = here.gateway(), here.gateway()
+        named = {"x-session-id": "one"}
+        talk = Talk(fast, engine)
+        talk.turn(user("One?"), headers=named)
+        again = Talk(slow, engine, messages=list(talk.request["messages"]))
+        entered, leave = threading.Event(), threading.Event()
+
+        def wait(asked: Any) -> Reply:
+            if "slowly" in engine.vocabulary.decode(asked.prompt):
+                entered.set()
+                leave.wait(20)
+            return Reply("Yes, indeed.<|im_end|>")
+
+        engine.script = wait
+        thread = threading.Thread(target=lambda: again.turn(user("Two, slowly?"), headers=named))
+        thread.start()
+        entered.wait(20)
+        for text in ("Two?", "Three?", "Four?"):
+            talk.turn(user(text), headers=named)
+        last = [value for key in here.redis.keys("parlance:name:*") if (value := here.redis.ask("GET", key)).startswith(b"4 ")]
+        leave.set()
+        thread.join()
+        behind = [here.redis.ask("GET", key) for key in here.redis.keys("parlance:name:*")]
+        checks.that(len(last) == 1 and last[0] in behind, "the last reply of a session stays the last one")
+        fresh = Talk(fast, engine)
+        fresh.turn(user("Anew?"), headers=named)
+        values = [here.redis.ask("GET", key) for key in here.redis.keys("parlance:name:*")]
+        checks.that(last[0] not in values, "a conversation that begins anew under the same name")
+
+
+class Client:
+    """A client that goes on and on, and knows what was acknowledged."""
+
+    def __init__(self, gateway: Gateway, name: str, session: str = "", messages: list[Any] | None = None, stream: bool = False) -> None:
+        self.gateway, self.name, self.session, self.stream = gateway, name, session or name, stream
+        self.messages: list[Any] = list(messages or [])
+        self.acknowledged: list[Any] = []  # the member `parlance` of each answer
+        self.errors: list[Any] = []  # status and code of refusals
+        self.breaks: list[Any] = []
+        self.lost = False  # the gateway is gone
+
+    def turn(self) -> bool:
+        body = {
+            "model": "mine",
+            "messages": [*self.messages, user(f"{self.name}, {len(self.acknowledged)}?")],
+            "parlance": True,
+            "stream": self.stream,
+        }
+        headers = {"Content-Type": "application/json", "x-session-id": self.session}
+        request = urllib.request.Request(self.gateway.url + "/v1/chat/completions", json.dumps(body).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                text = answer.read().decode()
+        except urllib.error.HTTPError as error:
+            self.errors.append((error.code, json.loads(error.read())["error"]["code"]))
+            return False
+        except (OSError, ValueError, http.client.HTTPException):
+            self.lost = True
+            return False
+        return self.take(text, body["messages"])
+
+    def take(self, text: str, messages: Any) -> bool:
+        content, told = "Yes, indeed.", None
+        if self.stream:
+            events = [json.loads(line[6:]) for line in text.split("\n") if line.startswith("data: {")]
+            failed = [event["error"] for event in events if "error" in event]
+            told = next((event["parlance"] for event in events if "parlance" in event), None)
+            if failed or told is None or "data: [DONE]" not in text:
+                self.errors += [(200, one["code"]) for one in failed]
+                self.lost = self.lost or not failed
+                return False
+        else:
+            told = json.loads(text)["parlance"]
+        if self.acknowledged:
+            last = self.acknowledged[-1]
+            if told["reused_tokens"] != last["prompt_tokens"] + len(last["sampled_ids"]):
+                self.breaks.append((len(self.acknowledged), told))
+        self.acknowledged.append(told)
+        self.messages = [*messages, {"role": "assistant", "content": content}]
+        return True
+
+    def turns(self, most: int) -> None:
+        for _ in range(most):
+            if not self.turn():
+                return
+
+
+def run_at_once(all_of_them: list[Any]) -> None:
+    threads = [threading.Thread(target=one) for one in all_of_them]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+
+
+def under_load(clients: list[Client], then: Any, seconds: float = 1.5) -> None:
+    """Each client goes on until it is refused or its gateway is gone; `then` comes after some time."""
+    threads = [threading.Thread(target=client.turns, args=(100_000,)) for client in clients]
+    for one in threads:
+        one.start()
+    time.sleep(seconds)
+    then()
+    for one in threads:
+        one.join()
+
+
+def goes_on(client: Client, engine: Engine, checks: Checks, what: str) -> None:
+    """One more turn: its prompt has the ids that were sampled in the last acknowledged one."""
+    client.errors, client.breaks = [], []
+    last, turns = client.acknowledged[-1], len(client.acknowledged)
+    engine.asked.clear()
+    client.turn()
+    checks.equal((len(client.acknowledged), client.breaks, client.errors), (turns + 1, [], []), f"{what}: {client.name} goes on")
+    begin = last["prompt_tokens"]
+    sampled = engine.asked[-1].prompt[begin : begin + len(last["sampled_ids"])] if engine.asked else []
+    checks.equal(sampled, last["sampled_ids"], f"{what}: the ids of {client.name}")
+
+
+def gateway_killed(parlance: str, engine: Engine, checks: Checks) -> None:
+    """kill -9 of a gateway under load: every acknowledged turn goes on at the other one."""
+    with world(parlance, engine, checks) as here:
+        stays = here.gateway("--log", "errors")
+        for trial in range(2):
+            goes = here.gateway("--log", "errors")
+            clients = [Client(goes, f"client {trial} {number}", stream=number % 2 == 0) for number in range(8)]
+            under_load(clients, functools.partial(goes.end, signal.SIGKILL))
+            checks.that(sum(len(client.acknowledged) for client in clients) > 30, "acknowledged turns before kill -9 of a gateway")
+            checks.equal([client.breaks for client in clients if client.breaks], [], "breaks before kill -9")
+            for client in clients:
+                client.gateway = stays
+                goes_on(client, engine, checks, "kill -9 of a gateway")
+
+
+def redis_killed(parlance: str, engine: Engine, checks: Checks) -> None:
+    """kill -9 of Redis under load: what was acknowledged is in its append-only file, what was not has a typed error."""
+    with world(parlance, engine, checks) as here:
+        gateways = [here.gateway("--log", "errors"), here.gateway("--log", "errors")]
+        for trial in range(3):
+            clients = [Client(gateways[number % 2], f"client {trial} {number}", stream=number % 3 == 0) for number in range(8)]
+            under_load(clients, lambda: here.redis.signal(signal.SIGKILL))
+            checks.that(sum(len(client.acknowledged) for client in clients) > 30, "acknowledged turns before kill -9 of Redis")
+            errors = [error for client in clients for error in client.errors]
+            checks.equal(len(errors), len(clients), f"each client is refused: {errors}")
+            checks.that(
+                all(one in ((503, "session_store_failed"), (200, "session_store_failed")) for one in errors), f"typed errors: {errors}"
+            )
+            status, said = gateways[0].get("/ready")
+            checks.that(status == 503 and "shared sessions" in said, f"/ready without Redis: {said}")
+            here.redis.start()
+            fresh = here.gateway("--log", "errors")
+            for number, client in enumerate(clients):
+                client.gateway = fresh if number % 2 else gateways[(number // 2 + 1) % 2]
+                goes_on_again(client, engine, checks, f"kill -9 of Redis, trial {trial}")
+            checks.equal(gateways[0].get("/ready")[0], 200, "/ready once Redis is back")
+
+
+def goes_on_again(client: Client, engine: Engine, checks: Checks, what: str) -> None:
+    """Redis has just been started: a gateway notices within a second."""
+    time.sleep(0 if client.gateway.get("/ready")[0] == 200 else 1.1)
+    goes_on(client, engine, checks, what)
+
+
+def redis_hangs(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A Redis that was stopped: a typed error in a bounded time, for many at once too; then all goes on."""
+    with world(parlance, engine, checks) as here:
+        one, other = here.gateway("--log", "errors"), here.gateway("--log", "errors")
+        clients = [Client(one, f"client {number}") for number in range(24)]
+        run_at_once([functools.partial(client.turns, 2) for client in clients])
+        for number, client in enumerate(clients):
+            client.gateway = (one, other)[number % 2]
+        here.redis.signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        run_at_once([client.turn for client in clients])
+        seconds = time.monotonic() - begun
+        checks.that(seconds < 8, f"many requests while Redis hangs took {seconds:.1f} s")
+        errors = {error for client in clients for error in client.errors}
+        checks.equal(errors, {(503, "session_store_failed")}, "errors while Redis hangs")
+        begun = time.monotonic()
+        checks.equal(one.get("/health")[0], 200, "/health while Redis hangs")
+        checks.that(time.monotonic() - begun < 1, "a gateway answers what needs no Redis at once")
+        here.redis.signal(signal.SIGCONT)
+        time.sleep(1.2)
+        for client in clients:
+            goes_on(client, engine, checks, "a Redis that hung")
+
+
+def optional(parlance: str, engine: Engine, checks: Checks) -> None:
+    """--sessions-optional: turns are answered without Redis, go on from memory, and /ready says so."""
+    with world(parlance, engine, checks) as here:
+        gateway = here.gateway("--sessions-optional")
+        client = Client(gateway, "client")
+        client.turns(3)
+        here.redis.signal(signal.SIGKILL)
+        for _ in range(3):
+            goes_on(client, engine, checks, "optional")
+        status, said = gateway.get("/ready")
+        checks.that(status == 200 and "Redis at" in json.loads(said)["sessions"], f"/ready: {said}")
+        checks.that(gateway.metric("parlance_shared_sessions_failures") >= 3, "failures in /metrics")
+        here.redis.start()
+        time.sleep(1.2)
+        goes_on(client, engine, checks, "optional, with Redis again")
+        checks.equal(json.loads(gateway.get("/ready")[1]), {"status": "ready", "sessions": "shared"}, "/ready with Redis again")
+        client.gateway = here.gateway()
+        goes_on(client, engine, checks, "optional, at another gateway")
+        events = [line["event"] for line in gateway.end()]
+        checks.that({"shared_sessions_failure", "session_not_shared", "shared_sessions_back"} <= set(events), f"the log: {set(events)}")
+
+
+def hashed(value: bytes) -> bytes:
+    return hashlib.sha256(value).hexdigest().encode() + b"\n" + value
+
+
+def damaged(whole: bytes, chance: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Values that are damaged, and values that lie: those have the right hash."""
+    for at in (0, 10, 64, 65, 66, len(whole) - 1):
+        yield f"cut at {at}", whole[:at]
+    for _ in range(20):
+        at = chance.randrange(len(whole))
+        yield f"byte {at}", whole[:at] + bytes([whole[at] ^ 1 << chance.randrange(8)]) + whole[at + 1 :]
+    for what, value in lies(whole[65:]):
+        yield what, hashed(value)
+
+
+# Members of a saved session and of the line before it, with values that cannot be.
+WRONG_SESSION: Any = {
+    "ids": [[2**31 - 1], [-1], [1.5], ["x"], 7, None, [], [10**30]],
+    "sampled_from": [10**6, -1, "1"],
+    "before": [10**6],
+    "anchor": [10**6, -1],
+    "anchor_byte": [2**32, 10**6],
+    "landmarks": [[5], [0, 10**6], [10**6, 0], [0, 9, 3], [[]]],
+    "guarded": [[[9, 3, 1, "x"]], [7], [[1, 2, 3]]],
+    "messages": [10**6],
+    "conversation": [10**9, 3],
+    "text": [0, -1],
+    "format": [2],
+    "canonical": [1],
+}
+WRONG_HELD: Any = {
+    "fingerprint": ["0" * 64],
+    "format": [7],
+    "key": ["0" * 64],
+    "turn": [-1],
+    "messages": [0, 10**9],
+    "now": [[1], None, [2024, 13, 1, 0, 0, 0, 0]],
+    "calls": [[{}], [{"id": "", "name": "f", "arguments": "["}]],
+    "content": [7],
+    "with_tools": [2],
+}
+
+
+def lies(value: bytes) -> Iterator[tuple[str, bytes]]:
+    head, session, rest = value.split(b"\n", 2)
+    yield "nothing of ours", b"\x00\xff\xfe garbage" * 100
+    yield "an empty object", b"{}\n{}\n"
+    yield "no object", b"[]\n[]\n"
+    for at in (0, 10, len(head), len(head) + 1, len(head) + len(session), len(value) - 1):
+        yield f"cut at {at}", value[:at]
+    numbers, held = json.loads(session), json.loads(head)
+    yield "an id too large", b"\n".join((head, json.dumps(numbers | {"ids": [*numbers["ids"][:-1], 10**6]}).encode(), rest))
+    for name, values in WRONG_SESSION.items():
+        for wrong in values:
+            yield f"{name} = {wrong}"[:60], b"\n".join((head, json.dumps(numbers | {name: wrong}).encode(), rest))
+    for name, values in WRONG_HELD.items():
+        for wrong in values:
+            yield f"{name} = {wrong}"[:60], b"\n".join((json.dumps(held | {name: wrong}).encode(), session, rest))
+
+
+def garbage(parlance: str, engine: Engine, checks: Checks) -> None:
+    """What others write into our keys is a miss, or changes nothing, and never ends a gateway."""
+    with world(parlance, engine, checks) as here:
+        writer = here.gateway()
+        talk = Talk(writer, engine)
+        talk.turn({"role": "system", "content": "Be <|im_end|> kind."}, user("One?"), headers={"x-session-id": "one"})
+        talk.turn(user("Two?"), headers={"x-session-id": "one"})
+        written = {key: here.redis.ask("GET", key) for key in here.redis.keys("parlance:turn:*")}
+        question = [*talk.request["messages"], user("Three?")]
+        for key in here.redis.keys("parlance:*"):
+            here.redis.ask("DEL", key)
+            here.redis.ask("RPUSH", key, "x")
+        reader = here.gateway("--log", "errors")
+        status, headers, _ = reader.post("/v1/chat/completions", {"messages": question}, {"x-session-id": "one"})
+        checks.equal((status, headers["X-Parlance-Reused-Tokens"]), (200, "0"), "lists in place of values and names")
+        reader.end()
+        chance, misses, tried = random.Random(7), 0, 0
+        key, value = max(written.items(), key=lambda one: len(one[1]))
+        reader = here.gateway("--max-sessions", "1", "--log", "errors")
+        whole = 0
+        for name, wrong in [("as it was", value), *damaged(value, chance)]:
+            reader.post("/v1/chat/completions", {"messages": [user("Forget.")]})  # it remembers one conversation alone
+            here.redis.ask("FLUSHALL")
+            here.redis.ask("SET", key, wrong)
+            status, headers, _ = reader.post("/v1/chat/completions", {"messages": question})
+            reused = int(headers.get("X-Parlance-Reused-Tokens", "-1"))
+            whole = whole or reused
+            tried, misses = tried + 1, misses + (reused == 0)
+            checks.that(status == 200 and reused in (0, whole), f"{name}: {status}, {reused} tokens")
+            checks.that(whole > 0, "the value as it was")
+            checks.that(reused == 0 or name == "as it was", f"{name} is refused")
+        checks.that(misses > 40 and reader.metric("parlance_shared_sessions_refused") >= 40, f"{misses} of {tried} are misses")
+        for name, wrong in (("no key", b"7 x y"), ("long", b"a" * 10**6), ("of nobody", b"f" * 64), ("empty", b"")):
+            here.redis.ask("FLUSHALL")
+            status, _, answer = reader.post("/v1/responses", {"input": "Hi"})
+            for place in here.redis.keys("parlance:name:*"):
+                here.redis.ask("SET", place, wrong)
+            reader.post("/v1/chat/completions", {"messages": [user("Forget.")]})
+            status, _, answer = reader.post("/v1/responses", {"input": "And?", "previous_response_id": answer["id"]})
+            checks.equal(status, 400, f"a name that leads to nothing ({name})")
+
+
+def apart(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Nobody goes on from another client's conversation, nor by another template, tokenizer, name or protection."""
+    with world(parlance, engine, checks) as here:
+        one = here.gateway()
+        talk = Talk(one, engine)
+        talk.turn(user("A secret?"), headers={"Authorization": "Bearer one", "x-session-id": "s"})
+        status, _, response = one.post("/v1/responses", {"input": "A secret?"}, {"Authorization": "Bearer one"})
+        asked = {"messages": [*talk.request["messages"], user("And?")]}
+        other = here.gateway()
+        for key, reused in (("two", False), ("", False), ("one", True)):
+            headers = {"Authorization": f"Bearer {key}", "x-session-id": "s"} if key else {"x-session-id": "s"}
+            status, got, _ = other.post("/v1/chat/completions", asked, headers)
+            checks.equal((status, int(got["X-Parlance-Reused-Tokens"]) > 0), (200, reused), f"the key {key or 'of nobody'}")
+            status, _, _ = other.post("/v1/responses", {"input": "And?", "previous_response_id": response["id"]}, headers)
+            checks.equal(status, 200 if reused else 400, f"previous_response_id with the key {key or 'of nobody'}")
+        stored = b"".join(here.redis.ask("GET", key) for key in here.redis.keys("parlance:*"))
+        checks.that(b"Bearer" not in stored and b"secret" in stored, "keys of clients are not in Redis")
+        same = {"Authorization": "Bearer one", "x-session-id": "s"}
+        others: Any = {"template": {"template": ("-f", "chatml")}, "name": {"model": "other"}}
+        for what, options in others.items():
+            status, got, _ = here.gateway(**options).post("/v1/chat/completions", asked, same)
+            checks.equal((status, got["X-Parlance-Reused-Tokens"]), (200, "0"), f"a gateway with another {what}")
+        status, got, _ = here.gateway("--no-protect").post("/v1/chat/completions", asked, same)
+        checks.equal((status, got["X-Parlance-Reused-Tokens"]), (200, "0"), "a gateway that does not protect")
+        with tempfile.TemporaryDirectory() as folder:
+            for file in TOKENIZER.iterdir():
+                text = file.read_text(encoding="utf-8")
+                (pathlib.Path(folder) / file.name).write_text(text.replace('"<|im_start|>"', '"<|im_begin|>"'), encoding="utf-8")
+            status, got, _ = here.gateway(tokenizer=folder).post("/v1/chat/completions", asked, same)
+            checks.equal((status, got["X-Parlance-Reused-Tokens"]), (200, "0"), "a gateway with another tokenizer")
+        status, got, _ = here.gateway().post("/v1/chat/completions", asked, same)
+        checks.that(int(got["X-Parlance-Reused-Tokens"]) > 0, "a gateway that was started anew")
+
+
+# Settings of Redis, and what the gateway warns of.
+UNSAFE = {
+    ("--appendfsync", "everysec"): "last second",
+    ("--appendonly", "no"): "append-only",
+    ("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"): "noeviction",
+    ("--rename-command", "CONFIG", ""): "CONFIG",
+    (): "",
+}
+
+
+def starts(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Passwords, settings that are not safe, and addresses where nobody is."""
+    with world(parlance, engine, checks, "--requirepass", "a secret word") as here, tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "password"
+        file.write_text("a secret word\n")
+        gateway = here.gateway("--sessions-password-file", str(file))
+        checks.equal(gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})[0], 200, "a password")
+        checks.that("a secret word" not in json.dumps(gateway.end()), "passwords are not in the log")
+        encoded = f"redis://:a%20secret%20word@127.0.0.1:{here.redis.port}/3"
+        gateway = here.gateway(url=encoded)
+        checks.equal(gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})[0], 200, "a password in the URL, another database")
+        gateway.end()
+        for url, said in (
+            (here.redis.url, "NOAUTH"), (f"redis://:wrong@127.0.0.1:{here.redis.port}", "WRONGPASS"), ("redis://127.0.0.1:1", "refused"),
+            ("unix:///nowhere/redis.sock", "No such file"), ("rediss://127.0.0.1:1", "TLS"), ("http://127.0.0.1", "redis://"),
+            (f"{encoded}x", "database"), ("redis://127.0.0.1:x", "port"), ("redis://", "host"),
+        ):  # fmt: skip
+            command = [parlance, "serve", "-f", "terminal-agent", "--tokenizer", str(TOKENIZER), "--port", "0", "--sessions", url]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+            checks.that(done.returncode != 0 and said in done.stderr, f"{url}: {done.returncode}, {done.stderr[:300]}")
+            checks.that("wrong" not in done.stderr and "secret" not in done.stderr, f"{url}: no password is said")
+    for options, said in UNSAFE.items():
+        with world(parlance, engine, checks, *options) as here:
+            gateway = here.gateway()
+            checks.equal(gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})[0], 200, f"{options}: a turn")
+            if options == ("--appendfsync", "everysec") and isinstance(here.redis.ask("WAITAOF", "0", "0", "1"), list):
+                stats: bytes = here.redis.ask("INFO", "commandstats")
+                calls = int(stats.split(b"cmdstat_waitaof:calls=")[1].split(b",")[0])
+                checks.equal(calls, 3, "the gateway waits for the disk with each turn")
+                said = ""
+            warned = [line["message"] for line in gateway.end() if line["event"] == "shared_sessions_unsafe"]
+            checks.that([said in one for one in warned] == ([True] if said else []), f"{options}: {warned}")
+
+
+def refuses_writes(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A Redis that answers and yet takes nothing, since its memory is full."""
+    with world(parlance, engine, checks) as here:
+        gateway = here.gateway("--log", "errors")
+        client = Client(gateway, "client")
+        client.turns(2)
+        here.redis.ask("CONFIG", "SET", "maxmemory", "1")
+        client.turns(1)
+        asked = len(engine.asked)
+        client.turns(1)
+        checks.equal(client.errors, [(503, "session_store_failed")] * 2, "a full Redis")
+        checks.equal(len(engine.asked), asked, "the engine is not asked in vain again")
+        here.redis.ask("CONFIG", "SET", "maxmemory", "0")
+        time.sleep(1.2)
+        goes_on(client, engine, checks, "a Redis with room again")
+
+
+def captured(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Gateways that also capture, each in a folder of its own: together the records are whole. Clients that leave meanwhile have one."""
+    with world(parlance, engine, checks) as here, tempfile.TemporaryDirectory() as folder:
+        folders = [f"{folder}/{number}" for number in range(2)]
+        gateways = [here.gateway("--capture", one, "--log", "errors") for one in folders]
+        client = Client(gateways[0], "client")
+        for turn in range(6):
+            client.gateway = gateways[turn % 2]
+            client.turns(1)
+        checks.equal((len(client.acknowledged), client.breaks), (6, []), "turns that are captured")
+        here.redis.signal(signal.SIGSTOP)
+        for number in range(4):
+            body = json.dumps({"messages": [user(f"I leave, {number}.")], "stream": number % 2 == 0}).encode()
+            leaving = http.client.HTTPConnection(gateways[0].url.removeprefix("http://"))
+            leaving.request("POST", "/v1/chat/completions", body)
+            time.sleep(0.2)
+            leaving.close()
+        time.sleep(0.3)
+        here.redis.signal(signal.SIGCONT)
+        time.sleep(1.5)
+        goes_on(client, engine, checks, "behind clients that left")
+        for gateway in gateways:
+            gateway.end()
+        lines = [line for one in folders for file in sorted(pathlib.Path(one).glob("*.jsonl")) for line in file.read_text().splitlines()]
+        turns = [record for record in map(json.loads, lines) if record["record"] == "turn"]
+        answered = sum(record["status"] == "answered" for record in turns)
+        checks.that(answered >= 7 and len(turns) >= 8, f"records: {[record['status'] for record in turns]}")
+        done = subprocess.run([parlance, "replay", *folders], capture_output=True, text=True, timeout=60)
+        checks.that(done.returncode == 0 and " 0 records differ" in done.stdout + done.stderr, f"replay: {done.stdout}{done.stderr}")
+
+
+TESTS = (
+    round_robin,
+    other_apis,
+    rewritten,
+    branches,
+    later_reply,
+    gateway_killed,
+    redis_killed,
+    redis_hangs,
+    optional,
+    garbage,
+    apart,
+    starts,
+    refuses_writes,
+    captured,
+)
+
+
+def main() -> int:
+    if SERVER is None:
+        print("skipped: there is no redis-server (tools/setup.sh test installs one)")
+        return SKIPPED
+    checks = Checks()
+    with Engine() as engine:
+        for test in TESTS:
+            if len(sys.argv) > 2 and test.__name__ not in sys.argv[2:]:
+                continue
+            begun = time.monotonic()
+            test(sys.argv[1], engine, checks)
+            print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
