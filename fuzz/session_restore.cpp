@@ -1,5 +1,6 @@
 // Fuzz target: any bytes as a session that was saved. It is refused, or it is a session: it is saved as what restores
 // the same, and it can be extended or says why not.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -82,7 +82,8 @@ Result<std::unique_ptr<SharedSessions>> open_shared(const ServeOptions& options,
   if (!address) return address.error();
   if (!options.shared_password.empty()) address->password = options.shared_password;
   const auto say = [&gateway](std::string_view event, std::string_view message) {
-    gateway.log().say(LogLevel::warning, event, [&](JsonWriter& line) { line.text("message", message); });
+    const LogLevel level = event == "shared_sessions_failure" ? LogLevel::error : LogLevel::warning;
+    gateway.log().say(level, event, [&](JsonWriter& line) { line.text("message", message); });
   };
   return SharedSessions::open(
       {.address = std::move(*address), .lifetime = options.session_lifetime, .optional = options.shared_optional}, say);
