@@ -46,7 +46,7 @@ class TurnRecorder {
   const std::vector<std::string>& call_ids_;
   bool done_ = false;
   std::shared_ptr<const Session> kept_{};  ///< the turn's session, once it was taken from the turn
-  SessionName inspected_{};  ///< for the inspector; its id is "": that knows nothing of the turn
+  SessionName inspected_{};                ///< for the inspector; its id is "": that knows nothing of the turn
   std::vector<std::string> events_{};
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
