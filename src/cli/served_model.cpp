@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/civil_time.h"
+#include "parlance/source.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 
@@ -105,6 +106,11 @@ Result<serve::ModelOptions> open_served(ServedWish& wish) {
   if (Result<void> done = prepare(wish.prompt, true, setup); !done) return done.error();
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(wish.tokenizer, wish.prompt, setup);
   if (!tokenizer) return tokenizer.error();
+  if (const BuiltinFormat* const builtin = find_format(wish.prompt.wish.format)) {
+    Result<ReplyFormat> format = ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
+    if (!format) return format.error();
+    setup.request.reply_format = std::move(*format);
+  }
   setup.request.control_tokens = (*tokenizer)->control_texts();
   setup.open_reader();
   const std::string& path = wish.tokenizer.path.empty() ? setup.model.tokenizer_path : wish.tokenizer.path;
