@@ -23,6 +23,7 @@
 //
 // This header includes all others; you may also include each of them alone.
 #pragma once
+#include "parlance/agent.h"
 #include "parlance/bulk.h"
 #include "parlance/check.h"
 #include "parlance/civil_time.h"
@@ -47,6 +48,7 @@
 #include "parlance/request_api.h"
 #include "parlance/response_template.h"
 #include "parlance/result.h"
+#include "parlance/sampled_reply.h"
 #include "parlance/session.h"
 #include "parlance/source.h"
 #include "parlance/span.h"

@@ -50,6 +50,7 @@ Run declare_tokens(Options& app);
 Run declare_prefix(Options& app);
 Run declare_grammar(Options& app);
 Run declare_serve(Options& app);
+Run declare_agent(Options& app);
 Run declare_capture(Options& app);
 Run declare_replay(Options& app);
 Run declare_completions(Options& app);

@@ -1,4 +1,4 @@
-// Makes served models of options. Begin reading at open_model.
+// Makes served models of options. Begin reading at open_served_model.
 #include "serve/open_model.h"
 
 #include <sys/stat.h>
@@ -57,7 +57,7 @@ std::string identity_of(const ModelOptions& model) {
 
 }  // namespace
 
-Result<std::shared_ptr<const ServedModel>> open_model(ModelOptions&& model, const ServeOptions& server) {
+Result<std::shared_ptr<ServedModel>> open_served_model(ModelOptions&& model, const ServeOptions& server) {
   Result<std::unique_ptr<Backend>> backend = open_engine(model);
   if (!backend) return backend.error();
   std::string identity = identity_of(model);
@@ -76,7 +76,7 @@ Result<std::shared_ptr<const ServedModel>> open_model(ModelOptions&& model, cons
   if (Result<void> done = complete(*made); !done) return done.error();
   if (!server.capture.empty()) made->capture_head = head_record(*made, model.source, model.tokenizer_files);
   if (!server.shared_sessions.empty()) made->fingerprint = fingerprint_of(*made);
-  return std::shared_ptr<const ServedModel>(std::move(made));
+  return made;
 }
 
 }  // namespace parlance::serve

@@ -8,6 +8,6 @@
 namespace parlance::serve {
 
 /// Fails with usage (the engine's address), and as complete() does. With `capture` it has a record for captures.
-Result<std::shared_ptr<const ServedModel>> open_model(ModelOptions&& options, const ServeOptions& server);
+Result<std::shared_ptr<ServedModel>> open_served_model(ModelOptions&& options, const ServeOptions& server);
 
 }  // namespace parlance::serve

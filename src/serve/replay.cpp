@@ -11,39 +11,11 @@
 #include "serve/capture/reader.h"
 #include "serve/capture/record.h"
 #include "serve/fronts/chat_request.h"
+#include "serve/recorded_engine.h"
 
 namespace parlance::serve {
 
 namespace {
-
-/// An engine that says what was sampled before.
-class Recorded final : public Backend {
- public:
-  const BackendFacts& facts() const override { return facts_; }
-  const HttpAddress& address() const override { return address_; }
-  Task<> check() override { co_return; }
-  Task<EngineInfo> ask() override { co_return EngineInfo(); }
-  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view) override { co_return std::nullopt; }
-  Task<GenerationEnd> generate(const Generation&, const TokenSink& sink) override {
-    co_await sink(tokens_, true);
-    co_return GenerationEnd{.length = length_};
-  }
-
-  void takes(std::optional<GrammarSyntax> grammars) { facts_.grammar = grammars; }
-  void load(Value record) {
-    tokens_.clear();
-    for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(id.integer)});
-    if (const Value text = record["sampled_text"]; text.is_string())
-      tokens_.push_back({.text = std::string(text.text())});
-    length_ = record["length"].is(Kind::boolean) && record["length"].integer != 0;
-  }
-
- private:
-  BackendFacts facts_{.name = "recorded", .grammar = {}, .sentence = ""};
-  HttpAddress address_{};
-  std::vector<SampledToken> tokens_;
-  bool length_ = false;
-};
 
 struct OpenedModel {
   std::shared_ptr<ServedModel> model;
@@ -55,21 +27,6 @@ struct Line {
   CaptureRecord record;
   std::size_t head = 0;  ///< the number of its head; 0: none came before
 };
-
-CivilTime moment_of(Value list) {
-  CivilTime made;
-  int* const parts[] = {&made.year, &made.month, &made.day, &made.hour, &made.minute, &made.second, &made.microsecond};
-  const std::span<const Value> items = list.items();
-  for (std::size_t i = 0; i < std::min(items.size(), std::size(parts)); ++i)
-    *parts[i] = static_cast<int>(items[i].integer);
-  return made;
-}
-
-std::vector<TokenId> listed_ids(Value list) {
-  std::vector<TokenId> ids;
-  for (const Value& id : list.items()) ids.push_back(static_cast<TokenId>(id.integer));
-  return ids;
-}
 
 /// The same values are the same text.
 std::string canonical(std::string_view json) {

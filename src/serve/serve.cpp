@@ -134,11 +134,12 @@ void look_at_engines(Loops& loops, const Gateway& gateway, const Offer& offer) {
 Result<Offer> open_offer(Reloaded&& options, const ServeOptions& server, const Offer& before) {
   Offer made{.api_keys = std::move(options.api_keys)};
   for (ModelOptions& one : options.models) {
-    Result<std::shared_ptr<const ServedModel>> opened = open_model(std::move(one), server);
+    const Result<std::shared_ptr<ServedModel>> opened = open_served_model(std::move(one), server);
     if (!opened) return opened.error();
+    std::shared_ptr<const ServedModel> model = *opened;
     for (const std::shared_ptr<const ServedModel>& old : before.models)
-      if (old->identity == (*opened)->identity) *opened = old;
-    made.models.push_back(std::move(*opened));
+      if (old->identity == model->identity) model = old;
+    made.models.push_back(std::move(model));
   }
   return made;
 }

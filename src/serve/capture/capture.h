@@ -31,6 +31,8 @@ class Capture {
 
   /// The record is on the disk when this returns. Returns why it is not; "": it is.
   Task<std::string> write(CaptureEntry entry);
+  /// The same, keeping this thread waiting.
+  std::string write_now(const CaptureEntry& entry) { return append(entry); }
   /// Writes it without anybody waiting.
   void write_later(CaptureEntry entry);
   /// If the last write failed, tries whether the folder can be written to by now. Returns why it cannot.

@@ -88,6 +88,17 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
 
 namespace {
 
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
+                       std::string_view text, ChatRequest request, const TurnSettings& settings) {
+  Result<Turn> turn = Turn::plan(model, sessions, std::move(request), settings);
+  if (turn || turn.error().code() != ErrorCode::undefined) return turn;
+  // Of a special token, mostly, that nobody told.
+  Result<ChatRequest> again = read_conversation(sessions, model, body, text, settings.hints);
+  if (!again) return again.error();
+  if (const Result<ReplyStart> set = model->reader.reply_to(*again, model->render); !set) return set.error();
+  return Turn::plan(model, sessions, std::move(*again), settings);
+}
+
 Result<std::int64_t> choices_of(Value body, const ChatApi& api) {
   const Value n = body["n"];
   if (api.api != ReplyApi::openai || n.is_undefined() || n.is_none()) return std::int64_t{1};
@@ -116,14 +127,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
                               .hints = std::move(hints),
                               .new_session = random_id("session-"),
                               .logprobs = logprobs};
-  Result<Turn> turn = Turn::plan(chat.model, sessions, std::move(*request), settings);
-  if (!turn && turn.error().code() == ErrorCode::undefined) {  // of a special token, mostly, that nobody told
-    request = read_conversation(sessions, chat.model, body, text, settings.hints);
-    if (!request) return request.error();
-    if (const Result<ReplyStart> set = chat.model->reader.reply_to(*request, chat.model->render); !set)
-      return set.error();
-    turn = Turn::plan(chat.model, sessions, std::move(*request), settings);
-  }
+  Result<Turn> turn = plan_turn(sessions, chat.model, body, text, std::move(*request), settings);
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
   while (static_cast<std::int64_t>(chat.turns.size()) < *choices)
@@ -132,6 +136,17 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
 }
 
 }  // namespace
+
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
+                       std::string_view text, SessionHints hints) {
+  Result<SamplingSettings> sampling = read_sampling(body);
+  if (!sampling) return sampling.error();
+  Result<ChatRequest> request = read_conversation(sessions, model, body, text, hints);
+  if (!request) return request.error();
+  const TurnSettings settings{
+      .sampling = std::move(*sampling), .hints = std::move(hints), .new_session = random_id("session-")};
+  return plan_turn(sessions, model, body, text, std::move(*request), settings);
+}
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
   const Result<Document> document = parsed_body(call.exchange.request().body);

@@ -44,6 +44,9 @@ std::string messages_of_generate(Value body);
 /// request, `body` its values. Fails as RequestReader::read does, and with conversation.
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                                       Value body, std::string_view text, const SessionHints& hints);
+/// Plans one reply to a request, with the settings that its body has. Fails as read_conversation() and Turn::plan() do.
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
+                       std::string_view text, SessionHints hints);
 /// Fails as RequestReader and Turn::plan() do, and with no_template, conversation. Throws as Sessions do; `may_wait`:
 /// the thread is one that may wait for the sessions that gateways share.
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait);

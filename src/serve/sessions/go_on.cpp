@@ -3,27 +3,10 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
 #include "parlance/json.h"
+#include "parlance/sampled_reply.h"
 
 namespace parlance::serve {
-
-Message message_of(Value value) {
-  Message message;
-  message.role = value["role"].text();
-  for (const DictEntry& member : value.members()) {
-    if (member.key.text() != "role")
-      message.members.push_back({std::string(member.key.text()), json_text(member.value)});
-  }
-  return message;
-}
-
-std::vector<Message> messages_from(const Conversation& conversation, std::size_t from) {
-  std::vector<Message> all;
-  const std::span<const Value> items = conversation.messages().items();
-  for (std::size_t at = from; at < items.size(); ++at) all.push_back(message_of(items[at]));
-  return all;
-}
 
 namespace {
 
@@ -47,47 +30,12 @@ PrefixBreak break_of(const PrefixDifference& found, std::size_t ids) {
   return made;
 }
 
-/// A form of the reply that a template may write as it was sampled.
-struct ReplyForm {
-  Message reply;
-  bool trusted = false;  ///< the control tokens in its content were sampled
-};
-
-/// As a message, without blanks around its content, and with its calls as text.
-std::vector<ReplyForm> forms_of(const Held& held) {
-  std::vector<ReplyForm> forms = {{held.reply}};
-  const std::string_view content = held.reply.content;
-  for (const std::string_view trimmed : {ascii::trimmed_left(content), ascii::trimmed(content)}) {
-    if (trimmed == content) continue;
-    forms.push_back({held.reply});
-    forms.back().reply.content = std::string(trimmed);
-  }
-  for (const bool trusted : {false, true}) {
-    forms.push_back({held.reply, trusted});
-    forms.back().reply.content = held.written;
-    forms.back().reply.tool_calls.clear();
-  }
-  return forms;
-}
-
-/// Goes on with messages behind the reply. Where nothing does, `broken` says why the first form did not.
+/// Goes on with messages behind the reply. Where nothing does, `broken` says why.
 std::optional<Session> extended(const Held& held, const std::vector<Message>& more,
                                 std::optional<PrefixBreak>& broken) {
-  const std::size_t ids = held.session.ids().size();
   Session session = held.session.copy();
-  const std::vector<std::string> of_reply = {"messages[" + std::to_string(held.messages - 1) + "].content"};
-  for (const ReplyForm& form : forms_of(held)) {
-    std::vector<Message> all = {form.reply};
-    all.insert(all.end(), more.begin(), more.end());
-    const std::span<const std::string> trust = form.trusted ? std::span(of_reply) : std::span<const std::string>();
-    const Result<Extension> extension = session.extend(all, trust);
-    if (extension) {
-      broken.reset();
-      return session;
-    }
-    if (extension.error().code() != ErrorCode::history_rewritten) return std::nullopt;
-    if (!broken && session.difference()) broken = break_of(*session.difference(), ids);
-  }
+  if (extend_behind(session, held.reply, held.written, more)) return session;
+  if (session.difference()) broken = break_of(*session.difference(), held.session.ids().size());
   return std::nullopt;
 }
 

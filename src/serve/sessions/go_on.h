@@ -45,9 +45,4 @@ struct PreparedPrompt {
 Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& model, const Sessions& sessions,
                                       ChatRequest& request, const SessionHints& hints, const std::string& new_id);
 
-/// A message of a conversation as one to add. What passes made of it stays as it is.
-Message message_of(Value value);
-/// The messages behind the first `from`.
-std::vector<Message> messages_from(const Conversation& conversation, std::size_t from);
-
 }  // namespace parlance::serve

@@ -1,0 +1,235 @@
+// Agent: gives a model a goal and tools, and goes on until the goal is reached and verified.
+//
+//     parlance::AgentTool list{.name = "list", .description = "Lists a folder",
+//                              .parameters = R"({"type": "object", "properties": {"folder": {"type": "string"}}})",
+//                              .run = list_folder};                     // gets the arguments as JSON
+//     auto model = parlance::make_session_model({.reader = reader, .tokenizer = tokenizer, .sample = sample});
+//     parlance::Agent agent(*model, {.goal = "Which files are here?", .tools = {list}});
+//     const parlance::AgentEnd end = agent.run();
+//     if (end.reason != parlance::AgentEnd::Reason::done) say(end.sentence);
+//
+// One turn is a reply of the model, and the results of the calls in it. Each tool says whether its run succeeded and
+// whether it changed anything: the model may not end before a run has succeeded after the last change.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/conversation.h"
+#include "parlance/grammar.h"
+#include "parlance/reply.h"
+#include "parlance/request.h"
+#include "parlance/result.h"
+#include "parlance/tokenizer.h"
+#include "parlance/tokens.h"
+
+namespace parlance {
+
+/// What a run of a tool gave.
+struct ToolOutcome {
+  std::string text;        ///< what the model reads
+  bool succeeded = true;   ///< an exit status of 0, no exception
+  bool changed = false;    ///< something that lasts was changed: a file was written
+  std::string compared{};  ///< what says whether two runs gave the same, without times and the like; "": `text`
+};
+
+/// Something that the model can call.
+struct AgentTool {
+  std::string name;
+  std::string description;
+  std::string parameters;  ///< JSON Schema of an object
+  /// Gets the arguments as a JSON object. An error is told to the model as the result of a run that failed.
+  std::function<Result<ToolOutcome>(std::string_view arguments)> run;
+};
+
+/// What a model is asked for.
+struct AgentRequest {
+  /// The messages behind the model's own last reply, or with `anew` all of the conversation.
+  std::span<const Message> messages;
+  bool anew = false;
+  std::string_view tools;  ///< as in a request: a JSON list
+};
+
+/// A reply, and what it took.
+struct AgentReply {
+  ReplyMessage message{};
+  std::size_t prompt_tokens = 0;
+  std::size_t reused_tokens = 0;                  ///< of these, those that an earlier turn has in the same place
+  std::optional<std::size_t> evaluated_tokens{};  ///< as the engine counts them
+  std::size_t sampled_tokens = 0;
+  bool length = false;         ///< a limit of tokens ended it
+  bool too_long = false;       ///< nothing was sampled: the prompt leaves no room in the model's context
+  std::string prefix_break{};  ///< why the prompt does not begin with the turn before; "": it does
+};
+
+/// Who replies. One conversation at a time.
+class AgentModel {
+ public:
+  virtual ~AgentModel() = default;
+  /// The events of the reply go to `events` as they come. Fails as the model does: the agent ends then.
+  virtual Result<AgentReply> reply(const AgentRequest& request, ReplySink events) = 0;
+  /// Tokens of its context; unset: unknown.
+  virtual std::optional<std::size_t> context() const { return std::nullopt; }
+};
+
+/// What a sampler is asked for, in a SessionModel.
+struct SampleRequest {
+  std::span<const TokenId> ids;          ///< the prompt
+  std::string_view text;                 ///< the same as text
+  std::string_view grammar;              ///< of the reply, in SessionModelOptions::syntax; "": none
+  std::span<const TokenId> stop_tokens;  ///< each of them ends a reply, and belongs to it
+  std::function<void(TokenId)> take;     ///< to be called for each token of the reply, in order, also the last
+};
+
+/// A model that a function samples: prompts are rendered, protected and encoded by a Session, which keeps the sampled
+/// ids. Everything it refers to must outlive it.
+struct SessionModelOptions {
+  const RequestReader& reader;
+  const Tokenizer& tokenizer;
+  /// Samples a reply. True: a limit of tokens ended it.
+  std::function<Result<bool>(const SampleRequest&)> sample;
+  std::optional<GrammarSyntax> syntax{};  ///< unset: no grammar
+  RenderOptions render{};
+  TokenizeOptions tokenize{};
+  std::optional<std::size_t> context{};
+};
+/// Its reply() fails as RequestReader::read, Session and the sampler do, and with value if a grammar is wanted and
+/// there is none.
+std::unique_ptr<AgentModel> make_session_model(SessionModelOptions options);
+
+/// 0: no limit.
+///
+///     field      default  what
+///     turns      200      replies of the model
+///     tokens     0        that it samples, over all turns
+///     seconds    0        of the whole run
+///     repeats    3        of the same call with the same result, or of a circle of up to four: then the model is told
+///     so;
+///                         twice as often ends the agent
+///     refusals   3        ends without verification that are sent back; the next one ends the agent
+struct AgentLimits {
+  unsigned turns = 200;
+  std::size_t tokens = 0;
+  double seconds = 0;
+  unsigned repeats = 3;
+  unsigned refusals = 3;
+};
+
+/// What somebody says to a call before it runs.
+struct Approval {
+  bool allowed = true;
+  std::string reason{};  ///< why not, for the model
+};
+
+/// A call that had begun when an earlier run of the agent ended, and whose end nobody knows.
+struct InterruptedCall {
+  std::string id, name, arguments;
+};
+/// What to do with it: run it once more, or tell the model this.
+struct Resolution {
+  bool again = false;
+  std::string told = "It is not known whether this ran to its end: look at what it has done before you go on.";
+};
+
+/// What happens, as it happens. Only the members that a kind names are set.
+struct AgentEvent {
+  enum class Kind : std::uint8_t {
+    turn,        ///< a reply begins: `turn`
+    reply,       ///< a piece of it: `reply`
+    replied,     ///< it is whole: `replied`
+    call,        ///< a tool begins to run: `id`, `name`, `arguments`
+    outcome,     ///< it has run, or may not: `id`, `name`, `arguments`, `outcome`; `text` is what the model is told
+    refused,     ///< the model wanted to end without verification; `text` is what it is told
+    unreadable,  ///< its call could not be read; `text` is what it is told
+    repeated,    ///< it does the same again and again; `text` is what it is told
+    compacted,   ///< messages were left out, since the context is full: `compaction`
+  };
+  struct Compaction {
+    std::size_t first = 0;  ///< number of the first message that was left out
+    std::size_t count = 0;
+    std::size_t kept_tokens = 0;   ///< about; of the beginning that stays as it was
+    std::size_t freed_tokens = 0;  ///< about
+    std::string note;              ///< what stands in their place
+  };
+  Kind kind = Kind::turn;
+  unsigned turn = 0;
+  const ReplyEvent* reply = nullptr;
+  const AgentReply* replied = nullptr;
+  std::string_view id{}, name{}, arguments{}, text{};
+  const ToolOutcome* outcome = nullptr;
+  const Compaction* compaction = nullptr;
+};
+/// "turn", "reply", …
+std::string_view name_of(AgentEvent::Kind kind);
+
+struct AgentOptions {
+  std::string goal;
+  std::string system{};  ///< the system message; "": none, so that the template's own stands
+  std::vector<AgentTool> tools{};
+  bool verify = true;  ///< the model may not end before a run has succeeded after the last change
+  AgentLimits limits{};
+  std::function<void(const AgentEvent&)> events{};
+  std::function<Approval(std::string_view name, std::string_view arguments)> approve{};
+  std::function<Resolution(const InterruptedCall&)> resolve{};
+  std::function<bool()> stopped{};  ///< asked between two steps; true ends the run
+};
+
+/// How a run ended.
+struct AgentEnd {
+  enum class Reason : std::uint8_t {
+    done,     ///< the model said that it is done, and what it changed is verified
+    gave_up,  ///< it wanted to end without verification too often
+    turns,    ///< a limit, each by its name
+    tokens,
+    seconds,
+    repeats,
+    context,  ///< the conversation does not fit, also without the messages that can be left out
+    model,    ///< the model failed: `error`
+    stopped,  ///< AgentOptions::stopped
+  };
+  Reason reason = Reason::done;
+  std::string sentence;  ///< the reason for people
+  std::string answer;    ///< content of the last reply
+  unsigned turns = 0;
+  std::size_t sampled_tokens = 0;
+  std::optional<Error> error{};
+};
+std::string_view name_of(AgentEnd::Reason reason);
+
+/// What is known of an earlier run that ended early.
+struct AgentHistory {
+  std::vector<Message> messages;  ///< with the model's replies; a call without a message of its result is open
+  unsigned turns = 0;
+  std::size_t sampled_tokens = 0;
+  bool unverified = false;             ///< the last change is not yet followed by a run that succeeded
+  std::vector<std::string> running{};  ///< ids of open calls that had begun
+};
+
+/// Runs once.   Threads: one.
+class Agent {
+ public:
+  /// `model` must outlive it.
+  Agent(AgentModel& model, AgentOptions options);
+  ~Agent();
+
+  AgentEnd run();
+  /// Goes on behind an earlier run. `known`: how many of the messages the model knows as its own session; 0: none, so
+  /// it is asked anew.
+  AgentEnd resume(AgentHistory history, std::size_t known = 0);
+
+  /// The conversation so far, without what was left out.
+  const std::vector<Message>& messages() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace parlance

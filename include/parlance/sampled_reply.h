@@ -1,0 +1,48 @@
+// SampledReply: a reply as it was read, and as the model wrote it, so that a session goes on behind it with its own
+// ids.
+//
+//     parlance::SampledReply reply;
+//     parser.feed_token(text, is_control, [&](const parlance::ReplyEvent& event) { reply.add(event); });
+//     …
+//     session.append_sampled(ids);
+//     auto more = extend_behind(session, reply, results_of(reply.message.calls));
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "parlance/conversation.h"
+#include "parlance/reply.h"
+#include "parlance/result.h"
+#include "parlance/session.h"
+
+namespace parlance {
+
+class SampledReply {
+ public:
+  void add(const ReplyEvent& event);
+  /// As a message of the conversation. Unset: a call is incomplete, so no template could write it.
+  std::optional<Message> as_message() const;
+
+  ReplyMessage message;
+  std::string written;  ///< the reply without its reasoning and without its end
+
+ private:
+  bool reasoned_ = false;  ///< content or a call has followed the reasoning
+};
+
+/// Session::extend() with the reply that was sampled last and messages behind it. A template often writes a reply
+/// otherwise than the model did: with other blanks around its content or in a call's JSON. So this tries the forms in
+/// which the template may write what was sampled: `message`, the same without blanks around its content, and `written`
+/// as the content, at last with its control tokens trusted, since they were sampled.
+/// Fails as Session::extend() does with `message`; then Session::difference() is that of `message`, too.
+Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
+                                std::span<const Message> more);
+
+/// A message of a conversation as one to add. What passes made of it stays as it is.
+Message message_of(Value value);
+/// Those behind the first `from` messages.
+std::vector<Message> messages_from(const Conversation& conversation, std::size_t from);
+
+}  // namespace parlance

@@ -1,0 +1,26 @@
+// The tools of an agent that run in its sandbox: `terminal`, one bash, and `interpreter`, one Python.
+#pragma once
+#include <functional>
+#include <string_view>
+
+#include "agent/shell/interpreter.h"
+#include "agent/shell/shell.h"
+#include "agent/workspace/changes.h"
+#include "parlance/agent.h"
+
+namespace parlance::agent {
+
+struct SandboxToolOptions {
+  double timeout = 120;   ///< seconds, where a call names none
+  double longest = 3600;  ///< that a call may name
+  OutputLimits output{};
+  std::function<void(Stream, std::string_view)> on_output{};
+  int cancel = -1;  ///< a descriptor; what runs is interrupted when it can be read
+};
+
+/// `terminal(command, timeout)`. What it refers to must outlive it.
+AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, SandboxToolOptions options);
+/// `interpreter(code)`, with results in the form of ChatGLM3's specification.
+AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, SandboxToolOptions options);
+
+}  // namespace parlance::agent

@@ -1,0 +1,338 @@
+// The loop of an agent. Begin reading at Agent::State::go.
+#include "parlance/agent.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "agent_loop/compaction.h"
+#include "agent_loop/repetition.h"
+#include "parlance/json_writer.h"
+
+namespace parlance {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array<std::string_view, 9> kEventNames = {"turn",    "reply",      "replied",  "call",     "outcome",
+                                                         "refused", "unreadable", "repeated", "compacted"};
+constexpr std::array<std::string_view, 9> kReasonNames = {"done",    "gave_up", "turns", "tokens", "seconds",
+                                                          "repeats", "context", "model", "stopped"};
+
+constexpr std::string_view kVerify =
+    "Not finished yet: something was changed, and no run has succeeded since. Verify that the goal is reached, by a "
+    "run "
+    "that changes nothing and succeeds. Then say that it is done.";
+constexpr std::string_view kCutOff =
+    "Your reply was cut off by a limit of tokens. Go on, with shorter steps: one call at a time.";
+
+std::string tools_json(const std::vector<AgentTool>& tools) {
+  JsonWriter list('[');
+  for (const AgentTool& tool : tools) {
+    JsonWriter function('{');
+    function.text("name", tool.name).text("description", tool.description).raw("parameters", tool.parameters);
+    list.item(JsonWriter('{').text("type", "function").raw("function", function.take()).take());
+  }
+  return list.take();
+}
+
+std::string sentence_of(const ReplyMessage& message) {
+  std::string text = "Your call could not be read";
+  for (const ReplyDiagnostic& fault : message.diagnostics)
+    text += "; at byte " + std::to_string(fault.position) + " was expected: " + fault.expected;
+  return text + ". Write it again.";
+}
+
+std::string list_of(const std::vector<AgentTool>& tools) {
+  std::string names;
+  for (const AgentTool& tool : tools) names.append(names.empty() ? "" : ", ").append(tool.name);
+  return names;
+}
+
+}  // namespace
+
+std::string_view name_of(AgentEvent::Kind kind) { return kEventNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(AgentEnd::Reason reason) { return kReasonNames[static_cast<std::size_t>(reason)]; }
+
+struct Agent::State {
+  State(AgentModel& of, AgentOptions with)
+      : model(of), options(std::move(with)), tools(options.tools.empty() ? std::string() : tools_json(options.tools)) {}
+
+  AgentModel& model;
+  const AgentOptions options;
+  const std::string tools;
+  const Clock::time_point begun = Clock::now();
+  std::vector<Message> messages;
+  std::size_t told = 0;  ///< messages that the model knows
+  bool unverified = false;
+  unsigned refusals = 0;
+  Repetition repetition;
+  std::size_t prompt_tokens = 0;  ///< of the last turn, with its reply
+  std::size_t weight = 0;         ///< bytes of the messages then
+  AgentEnd end{};
+  bool ended = false;
+
+  AgentEnd go();
+  void begin();
+  bool step();
+  Result<AgentReply> ask();
+  void make_room();
+  bool leave_out(bool must);
+  void take_reply(const AgentReply& reply);
+  void run_calls();
+  ToolOutcome run_tool(std::string_view name, std::string_view id, std::string_view arguments);
+  void take_outcome(std::string_view id, std::string_view name, std::string_view arguments, ToolOutcome outcome);
+  void go_on_with(const AgentHistory& history);
+  void without_calls(const AgentReply& reply);
+  void answer(AgentEvent::Kind kind, std::string text);
+  void tell(AgentEvent event) const;
+  bool within_limits();
+  void stop(AgentEnd::Reason reason, std::string sentence);
+};
+
+void Agent::State::tell(AgentEvent event) const {
+  event.turn = end.turns;
+  if (options.events) options.events(event);
+}
+
+void Agent::State::stop(AgentEnd::Reason reason, std::string sentence) {
+  if (ended) return;
+  ended = true;
+  end.reason = reason;
+  end.sentence = std::move(sentence);
+}
+
+void Agent::State::begin() {
+  if (!options.system.empty()) messages.push_back({.role = "system", .content = options.system});
+  messages.push_back({.role = "user", .content = options.goal});
+}
+
+AgentEnd Agent::State::go() {
+  while (!ended && step()) {
+  }
+  return end;
+}
+
+/// A turn. False: it was the last.
+bool Agent::State::step() {
+  if (!within_limits()) return false;
+  make_room();
+  Result<AgentReply> reply = ask();
+  if (reply && reply->too_long && leave_out(true)) reply = ask();
+  if (!reply && options.stopped && options.stopped()) {
+    stop(AgentEnd::Reason::stopped, "it was stopped");
+    return false;
+  }
+  if (!reply) {
+    end.error = reply.error();
+    stop(AgentEnd::Reason::model, "the model failed: " + reply.error().message());
+    return false;
+  }
+  if (reply->too_long) {
+    stop(AgentEnd::Reason::context, "the conversation does not fit into the model's context");
+    return false;
+  }
+  take_reply(*reply);
+  return !ended;
+}
+
+bool Agent::State::within_limits() {
+  const AgentLimits& limits = options.limits;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  if (options.stopped && options.stopped()) stop(AgentEnd::Reason::stopped, "it was stopped");
+  if (limits.turns != 0 && end.turns >= limits.turns)
+    stop(AgentEnd::Reason::turns, "it has had " + std::to_string(end.turns) + " turns, which is the limit");
+  if (limits.tokens != 0 && end.sampled_tokens >= limits.tokens)
+    stop(AgentEnd::Reason::tokens, "the model has sampled " + std::to_string(end.sampled_tokens) + " tokens, and " +
+                                       std::to_string(limits.tokens) + " is the limit");
+  if (limits.seconds != 0 && seconds >= limits.seconds) stop(AgentEnd::Reason::seconds, "its time is over");
+  return !ended;
+}
+
+Result<AgentReply> Agent::State::ask() {
+  ++end.turns;
+  tell({.kind = AgentEvent::Kind::turn});
+  const auto pass = [this](const ReplyEvent& event) { tell({.kind = AgentEvent::Kind::reply, .reply = &event}); };
+  const std::span<const Message> all(messages);
+  Result<AgentReply> reply = model.reply({.messages = all.subspan(told), .anew = told == 0, .tools = tools}, pass);
+  if (!reply || reply->too_long) --end.turns;
+  return reply;
+}
+
+/// Before the prompt is larger than the context: an engine that refuses it has evaluated nothing, but it may not say
+/// so.
+void Agent::State::make_room() {
+  const std::optional<std::size_t> context = model.context();
+  if (!context || prompt_tokens == 0 || weight == 0) return;
+  std::size_t now = 0;
+  for (const Message& message : messages) now += weight_of(message);
+  const double tokens = static_cast<double>(prompt_tokens) * static_cast<double>(now) / static_cast<double>(weight);
+  constexpr double kFull = 0.9;
+  if (tokens > kFull * static_cast<double>(*context)) leave_out(false);
+}
+
+bool Agent::State::leave_out(bool must) {
+  constexpr double kUsual = 3;  // bytes of a token, where nothing was measured
+  const double measured =
+      prompt_tokens == 0 ? kUsual : static_cast<double>(weight) / static_cast<double>(prompt_tokens);
+  const std::size_t context = model.context().value_or(prompt_tokens);
+  const std::optional<AgentEvent::Compaction> chosen =
+      choose_compaction(messages, context, must ? measured / 2 : measured);
+  if (!chosen) return false;
+  compact(messages, *chosen);
+  told = 0;
+  tell({.kind = AgentEvent::Kind::compacted, .text = chosen->note, .compaction = &*chosen});
+  return true;
+}
+
+void Agent::State::take_reply(const AgentReply& reply) {
+  end.sampled_tokens += reply.sampled_tokens;
+  end.answer = reply.message.content;
+  tell({.kind = AgentEvent::Kind::replied, .replied = &reply});
+  Message message{.role = "assistant", .content = reply.message.content, .reasoning_content = reply.message.reasoning};
+  bool readable = true;
+  for (const ReplyCall& call : reply.message.calls) {
+    readable = readable && call.complete;
+    const std::string id =
+        call.id.empty() ? "call_" + std::to_string(end.turns) + "_" + std::to_string(message.tool_calls.size() + 1)
+                        : call.id;
+    message.tool_calls.push_back({.id = id, .name = call.name, .arguments_json = call.arguments});
+  }
+  if (!readable) message.tool_calls.clear();
+  messages.push_back(std::move(message));
+  told = messages.size();
+  prompt_tokens = reply.prompt_tokens + reply.sampled_tokens;
+  weight = 0;
+  for (const Message& one : messages) weight += weight_of(one);
+  if (!readable)
+    answer(AgentEvent::Kind::unreadable, reply.length ? std::string(kCutOff) : sentence_of(reply.message));
+  else if (reply.message.calls.empty())
+    without_calls(reply);
+  else
+    run_calls();
+}
+
+void Agent::State::answer(AgentEvent::Kind kind, std::string text) {
+  tell({.kind = kind, .text = text});
+  messages.push_back({.role = "user", .content = std::move(text)});
+}
+
+void Agent::State::without_calls(const AgentReply& reply) {
+  if (reply.length) return answer(AgentEvent::Kind::unreadable, std::string(kCutOff));
+  const bool is_malformed = std::any_of(reply.message.diagnostics.begin(), reply.message.diagnostics.end(),
+                                        [](const ReplyDiagnostic& one) { return one.fault == ReplyEvent::Fault::cut; });
+  if (is_malformed) return answer(AgentEvent::Kind::unreadable, sentence_of(reply.message));
+  if (!options.verify || !unverified) return stop(AgentEnd::Reason::done, "it is done");
+  if (refusals++ < options.limits.refusals) return answer(AgentEvent::Kind::refused, std::string(kVerify));
+  stop(AgentEnd::Reason::gave_up, "the model ended without verifying what it has changed");
+}
+
+void Agent::State::run_calls() {
+  const std::vector<ToolCall> calls = messages.back().tool_calls;
+  for (const ToolCall& call : calls) {
+    if (ended) return;
+    if (options.stopped && options.stopped()) return stop(AgentEnd::Reason::stopped, "it was stopped");
+    take_outcome(call.id, call.name, call.arguments_json, run_tool(call.name, call.id, call.arguments_json));
+  }
+}
+
+ToolOutcome Agent::State::run_tool(std::string_view name, std::string_view id, std::string_view arguments) {
+  const auto tool = std::find_if(options.tools.begin(), options.tools.end(),
+                                 [name](const AgentTool& one) { return one.name == name; });
+  if (tool == options.tools.end())
+    return {.text = "There is no tool '" + std::string(name) + "'. There are: " + list_of(options.tools),
+            .succeeded = false};
+  if (options.approve) {
+    const Approval approval = options.approve(name, arguments);
+    if (!approval.allowed)
+      return {.text = "This was not allowed" + (approval.reason.empty() ? "." : ": " + approval.reason),
+              .succeeded = false};
+  }
+  tell({.kind = AgentEvent::Kind::call, .id = id, .name = name, .arguments = arguments});
+  Result<ToolOutcome> outcome = tool->run(arguments);
+  if (outcome) return std::move(*outcome);
+  return {.text = "Error: " + outcome.error().message(), .succeeded = false};
+}
+
+void Agent::State::take_outcome(std::string_view id, std::string_view name, std::string_view arguments,
+                                ToolOutcome outcome) {
+  if (outcome.changed)
+    unverified = true;
+  else if (outcome.succeeded)
+    unverified = false;
+  const std::string& compared = outcome.compared.empty() ? outcome.text : outcome.compared;
+  const unsigned times = repetition.add(std::string(name).append("\n").append(arguments).append("\n").append(compared));
+  const unsigned most = options.limits.repeats;
+  const bool repeats = most != 0 && times >= most;
+  const std::string note =
+      "[You have done the same " + std::to_string(times) + " times, with the same result. Do something else.]";
+  Message message{.role = "tool", .content = outcome.text, .tool_call_id = std::string(id), .name = std::string(name)};
+  if (repeats) message.content.append("\n\n").append(note);
+  tell({.kind = AgentEvent::Kind::outcome,
+        .id = id,
+        .name = name,
+        .arguments = arguments,
+        .text = message.content,
+        .outcome = &outcome});
+  if (repeats) tell({.kind = AgentEvent::Kind::repeated, .text = note});
+  messages.push_back(std::move(message));
+  if (most != 0 && times >= 2 * most)
+    stop(AgentEnd::Reason::repeats, "the model did the same " + std::to_string(times) + " times, with the same result");
+}
+
+/// The calls of the last reply that have no result yet.
+void Agent::State::go_on_with(const AgentHistory& history) {
+  const auto last = std::find_if(messages.rbegin(), messages.rend(),
+                                 [](const Message& message) { return message.role == "assistant"; });
+  if (last == messages.rend()) return;
+  const std::vector<ToolCall> calls = last->tool_calls;
+  const auto has_result = [this](const ToolCall& call) {
+    return std::any_of(messages.begin(), messages.end(), [&call](const Message& message) {
+      return message.role == "tool" && message.tool_call_id == call.id;
+    });
+  };
+  for (const ToolCall& call : calls) {
+    if (ended || has_result(call)) continue;
+    const bool had_begun = std::find(history.running.begin(), history.running.end(), call.id) != history.running.end();
+    Resolution resolution{.again = !had_begun};
+    if (had_begun && options.resolve) resolution = options.resolve({call.id, call.name, call.arguments_json});
+    // Whatever it has done may have changed something, whether it goes on or not.
+    ToolOutcome outcome = resolution.again ? run_tool(call.name, call.id, call.arguments_json)
+                                           : ToolOutcome{.text = resolution.told, .succeeded = false, .changed = true};
+    outcome.changed = outcome.changed || had_begun;
+    take_outcome(call.id, call.name, call.arguments_json, std::move(outcome));
+  }
+}
+
+Agent::Agent(AgentModel& model, AgentOptions options) : state_(std::make_unique<State>(model, std::move(options))) {}
+Agent::~Agent() = default;
+
+AgentEnd Agent::run() {
+  state_->begin();
+  return state_->go();
+}
+
+AgentEnd Agent::resume(AgentHistory history, std::size_t known) {
+  state_->messages = std::move(history.messages);
+  state_->told = known;
+  state_->end.turns = history.turns;
+  state_->end.sampled_tokens = history.sampled_tokens;
+  state_->unverified = history.unverified;
+  if (state_->messages.empty())
+    state_->begin();
+  else
+    state_->go_on_with(history);
+  const std::vector<Message>& messages = state_->messages;
+  if (!messages.empty() && messages.back().role == "assistant" && !state_->ended) {
+    AgentReply last;
+    last.message.content = messages.back().content;
+    state_->end.answer = last.message.content;
+    state_->without_calls(last);
+  }
+  return state_->go();
+}
+
+const std::vector<Message>& Agent::messages() const { return state_->messages; }
+
+}  // namespace parlance

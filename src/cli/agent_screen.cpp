@@ -1,0 +1,194 @@
+// Shows an agent at work. Begin reading at People::show and Programs::show.
+#include "cli/agent_screen.h"
+
+#include <cstdio>
+
+#include "cli/segments.h"
+#include "parlance/json_writer.h"
+#include "parlance/reply.h"
+
+namespace parlance::cli {
+namespace {
+
+void write(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+/// Text of a model or a command must not control the terminal.
+std::string shown(std::string_view text) {
+  std::string out;
+  append_segment(out, text, false);
+  return out;
+}
+
+std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
+
+class People : public AgentScreen {
+ public:
+  explicit People(bool colors) : colors_(colors) {}
+  void begin(std::string_view goal, const std::vector<std::string>& facts) override;
+  void show(const AgentEvent& event) override;
+  void output(std::string_view bytes, bool is_error) override;
+  void end(const AgentEnd& end) override;
+
+ private:
+  void piece(const ReplyEvent& event);
+  void replied(const AgentReply& reply);
+  void say(std::string_view style, std::string_view text);
+  void line_break();
+
+  const bool colors_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  bool at_begin_ = true;  ///< of a line
+  bool has_output_ = false;
+  unsigned turn_ = 0;
+  std::size_t prompt_ = 0, reused_ = 0, sampled_ = 0;
+};
+
+constexpr std::string_view kDim = "\033[2m", kBold = "\033[1m", kRed = "\033[31m", kGreen = "\033[32m",
+                           kYellow = "\033[33m", kCyan = "\033[36m", kPlain = "\033[0m";
+
+void People::say(std::string_view style, std::string_view text) {
+  if (text.empty()) return;
+  const std::string safe = shown(text);
+  at_begin_ = safe.ends_with('\n');
+  write(colors_ ? std::string(style) + safe + std::string(kPlain) : safe);
+}
+
+void People::line_break() {
+  if (!at_begin_) write("\n");
+  at_begin_ = true;
+}
+
+void People::begin(std::string_view goal, const std::vector<std::string>& facts) {
+  say(kBold, std::string(goal) + "\n");
+  for (const std::string& fact : facts) say(kDim, fact + "\n");
+}
+
+void People::piece(const ReplyEvent& event) {
+  using Kind = ReplyEvent::Kind;
+  if (event.kind == Kind::reasoning) say(kDim, event.text);
+  if (event.kind == Kind::content) say(kPlain, event.text);
+}
+
+/// The line of figures.
+void People::replied(const AgentReply& reply) {
+  prompt_ += reply.prompt_tokens;
+  sampled_ += reply.sampled_tokens;
+  reused_ += reply.evaluated_tokens ? reply.prompt_tokens - std::min(reply.prompt_tokens, *reply.evaluated_tokens)
+                                    : reply.reused_tokens;
+  line_break();
+  char text[160];
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  std::snprintf(text, sizeof text, "── turn %u · %zu tokens of prompt, %zu of them cached · %zu sampled · %.1f s\n",
+                turn_, reply.prompt_tokens,
+                reply.evaluated_tokens ? reply.prompt_tokens - std::min(reply.prompt_tokens, *reply.evaluated_tokens)
+                                       : reply.reused_tokens,
+                reply.sampled_tokens, seconds);
+  say(kDim, text);
+  if (!reply.prefix_break.empty()) say(kYellow, "the cache is lost: " + reply.prefix_break + "\n");
+}
+
+void People::show(const AgentEvent& event) {
+  using Kind = AgentEvent::Kind;
+  turn_ = event.turn;
+  switch (event.kind) {
+    case Kind::turn: break;
+    case Kind::reply: piece(*event.reply); break;
+    case Kind::replied: replied(*event.replied); break;
+    case Kind::call:
+      line_break();
+      has_output_ = false;
+      say(kCyan, "▶ " + std::string(event.name) + " " + std::string(event.arguments) + "\n");
+      break;
+    case Kind::outcome:
+      line_break();
+      if (!has_output_) say(kPlain, std::string(event.text) + "\n");
+      say(event.outcome->succeeded ? kGreen : kRed, event.outcome->succeeded ? "✓" : "✗");
+      say(kDim, std::string(" ") + std::string(event.text.substr(0, event.text.find('\n'))) +
+                    (event.outcome->changed ? ", files changed" : "") + "\n");
+      break;
+    case Kind::refused:
+    case Kind::unreadable:
+    case Kind::repeated: say(kYellow, std::string(event.text) + "\n"); break;
+    case Kind::compacted:
+      say(kYellow, "the context is full: " + std::to_string(event.compaction->count) +
+                       " messages were left out, about " + std::to_string(event.compaction->freed_tokens) +
+                       " tokens\n");
+      break;
+  }
+}
+
+void People::output(std::string_view bytes, bool is_error) {
+  has_output_ = true;
+  say(is_error ? kRed : kPlain, bytes);
+}
+
+void People::end(const AgentEnd& end) {
+  line_break();
+  const bool is_done = end.reason == AgentEnd::Reason::done;
+  say(is_done ? kGreen : kRed, (is_done ? "✓ " : "✗ ") + end.sentence + "\n");
+  say(kDim, std::to_string(end.turns) + " turns, " + std::to_string(prompt_) + " tokens of prompts, of which " +
+                std::to_string(reused_) + " were cached, " + std::to_string(sampled_) + " sampled\n");
+}
+
+class Programs : public AgentScreen {
+ public:
+  void begin(std::string_view goal, const std::vector<std::string>& facts) override {
+    JsonWriter list('[');
+    for (const std::string& fact : facts) list.item_text(fact);
+    line(JsonWriter('{').text("event", "begin").text("goal", goal).raw("facts", list.take()));
+  }
+  void show(const AgentEvent& event) override;
+  void output(std::string_view bytes, bool is_error) override {
+    line(JsonWriter('{').text("event", "output").text("stream", is_error ? "stderr" : "stdout").text("text", bytes));
+  }
+  void end(const AgentEnd& end) override {
+    JsonWriter made('{');
+    made.text("event", "end").text("reason", name_of(end.reason)).text("sentence", end.sentence);
+    made.text("answer", end.answer).number("turns", end.turns).number("sampled_tokens", whole(end.sampled_tokens));
+    line(made);
+  }
+
+ private:
+  static void line(JsonWriter& made) { write(made.take() + "\n"); }
+  static void line(JsonWriter&& made) { line(made); }
+  static void add(JsonWriter& made, const AgentEvent& event);
+};
+
+void Programs::add(JsonWriter& made, const AgentEvent& event) {
+  if (event.reply != nullptr) {
+    made.text("kind", name_of(event.reply->kind)).text("text", event.reply->text);
+    if (!event.reply->detail.empty()) made.text("detail", event.reply->detail);
+  }
+  if (const AgentReply* reply = event.replied) {
+    made.number("prompt_tokens", whole(reply->prompt_tokens)).number("reused_tokens", whole(reply->reused_tokens));
+    if (reply->evaluated_tokens) made.number("evaluated_tokens", whole(*reply->evaluated_tokens));
+    made.number("sampled_tokens", whole(reply->sampled_tokens)).raw("message", reply->message.message_json());
+    made.flag("malformed", !reply->message.diagnostics.empty());
+    reply->prefix_break.empty() ? made.null("prefix_break") : made.text("prefix_break", reply->prefix_break);
+  }
+  if (!event.id.empty()) made.text("id", event.id).text("name", event.name).text("arguments", event.arguments);
+  if (!event.text.empty()) made.text("text", event.text);
+  if (const ToolOutcome* outcome = event.outcome)
+    made.flag("succeeded", outcome->succeeded).flag("changed", outcome->changed);
+  if (const AgentEvent::Compaction* compaction = event.compaction) {
+    made.number("first", whole(compaction->first)).number("count", whole(compaction->count));
+    made.number("kept_tokens", whole(compaction->kept_tokens)).number("freed_tokens", whole(compaction->freed_tokens));
+  }
+}
+
+void Programs::show(const AgentEvent& event) {
+  JsonWriter made('{');
+  made.text("event", name_of(event.kind)).number("turn", event.turn);
+  add(made, event);
+  line(made);
+}
+
+}  // namespace
+
+std::unique_ptr<AgentScreen> screen_for_people(bool colors) { return std::make_unique<People>(colors); }
+std::unique_ptr<AgentScreen> screen_for_programs() { return std::make_unique<Programs>(); }
+
+}  // namespace parlance::cli

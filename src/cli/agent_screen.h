@@ -1,0 +1,30 @@
+// What `parlance agent` shows: for people on a terminal or in a log, or a JSON object a line for programs.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "parlance/agent.h"
+
+namespace parlance::cli {
+
+/// Threads: one.
+class AgentScreen {
+ public:
+  virtual ~AgentScreen() = default;
+  /// Before the first turn: what it runs with, as sentences.
+  virtual void begin(std::string_view goal, const std::vector<std::string>& facts) = 0;
+  virtual void show(const AgentEvent& event) = 0;
+  /// Output of a command that runs, as it comes.
+  virtual void output(std::string_view bytes, bool is_error) = 0;
+  virtual void end(const AgentEnd& end) = 0;
+};
+
+/// On standard output, with colours and a line of figures where that is a terminal.
+std::unique_ptr<AgentScreen> screen_for_people(bool colors);
+/// {"event": "reply", …}
+std::unique_ptr<AgentScreen> screen_for_programs();
+
+}  // namespace parlance::cli

@@ -1,0 +1,27 @@
+// Asks the user of `parlance agent` before commands run.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "parlance/agent.h"
+
+namespace parlance::cli {
+
+/// Is it a shell command that only looks? It errs on the other side: whatever it does not know may write.
+bool only_reads(std::string_view command);
+
+class Approver {
+ public:
+  /// "never", "writes": before commands that may write, "always".
+  explicit Approver(std::string when) : when_(std::move(when)) {}
+
+  /// Asks on the terminal, not on standard input. Without a terminal nothing is allowed that would be asked for.
+  Approval ask(std::string_view name, std::string_view arguments) const;
+  /// Asks what to do with a call whose end nobody knows; without a terminal the model is told.
+  Resolution resolve(const InterruptedCall& call) const;
+
+ private:
+  std::string when_;
+};
+
+}  // namespace parlance::cli

@@ -1,0 +1,395 @@
+// parlance agent: gives a model a goal and a terminal in a sandbox. Begin reading at run_agent.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "agent/sandbox/sandbox.h"
+#include "agent/tools/terminal_tool.h"
+#include "cli/agent_screen.h"
+#include "cli/approval.h"
+#include "cli/civil_time.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/report.h"
+#include "cli/serve_options.h"
+#include "parlance/json_writer.h"
+#include "parlance/source.h"
+#include "serve/agent_gateway.h"
+
+namespace parlance::cli {
+namespace {
+
+struct AgentCommand {
+  std::string goal;
+  ModelWish model;
+  std::string workspace = ".";
+  std::string system;
+  bool interpreter = false;
+  std::string approve = "never";
+  std::string sandbox = "auto";
+  bool no_sandbox = false;
+  bool network = false;
+  std::vector<std::string> readable, writable, environment;
+  std::uint64_t memory = 4096, processes = 512, file_size = 2048;
+  std::uint64_t timeout = 120;
+  unsigned max_turns = 200, repeats = 3;
+  std::uint64_t max_tokens = 0, max_seconds = 0, max_output = 16384;
+  std::int64_t reply_tokens = 4096;
+  std::string temperature;
+  std::int64_t seed = -1;
+  bool no_verify = false;
+  std::string transcript;
+  bool no_transcript = false;
+  std::string resume;
+  bool json = false;
+};
+
+/// Formats with an interpreter of their own do not list it among the tools, so nobody else tells the model.
+constexpr const char* kInterpreterSystem =
+    "You are connected to a computer without a network. To use it, write Python code, which the interpreter runs: its "
+    "variables stay, and you see what it prints, the value of its last expression, and errors, which you mend. Take "
+    "one "
+    "step at a time until the goal is reached, and verify it before you say so.";
+
+const std::vector<std::string> kSandboxes = {"auto", "bubblewrap", "landlock"};
+const std::vector<std::string> kApprovals = {"never", "writes", "always"};
+
+// What the signals have asked for. The first Ctrl-C ends the command that runs; a second one within two seconds, or
+// SIGTERM, ends the agent.
+volatile sig_atomic_t wants_end = 0;
+volatile std::int64_t last_interrupt = -10'000;  // milliseconds
+int wake_up[2] = {-1, -1};
+
+void on_signal(int signal) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t milliseconds = now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+  if (signal == SIGTERM || milliseconds - last_interrupt < 2000) wants_end = 1;
+  last_interrupt = milliseconds;
+  const char byte = 0;
+  [[maybe_unused]] const auto written = ::write(wake_up[1], &byte, 1);
+}
+
+/// While it lives, Ctrl-C does not end the program.
+class Interrupts {
+ public:
+  Interrupts() {
+    if (::pipe2(wake_up, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    ::sigaction(SIGINT, &action, &before_[0]);
+    ::sigaction(SIGTERM, &action, &before_[1]);
+  }
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+  ~Interrupts() {
+    ::sigaction(SIGINT, &before_[0], nullptr);
+    ::sigaction(SIGTERM, &before_[1], nullptr);
+    ::close(wake_up[0]);
+    ::close(wake_up[1]);
+  }
+  /// Can be read once there was a signal, until clear().
+  int descriptor() const { return wake_up[0]; }
+  void clear() const {
+    char bytes[16];
+    while (wants_end == 0 && ::read(wake_up[0], bytes, sizeof bytes) > 0) continue;
+  }
+
+ private:
+  struct sigaction before_[2]{};
+};
+
+/// Has the format calls of code, which it writes without a list of tools?
+bool has_interpreter(const BuiltinFormat& format) {
+  const Result<ReplyFormat> replies = ReplyFormat::from_json(format.reply, "the format of replies");
+  const auto is_code = [](const CallPart& part) { return part.arguments.codec == CallArguments::Codec::code; };
+  return replies && std::any_of(replies->calls.begin(), replies->calls.end(), [&is_code](const CallForm& form) {
+           return std::any_of(form.call.begin(), form.call.end(), is_code);
+         });
+}
+
+/// Of each request.
+std::string settings_of(const AgentCommand& command) {
+  JsonWriter made('{');
+  if (command.reply_tokens > 0) made.number("max_tokens", command.reply_tokens);
+  if (!command.temperature.empty()) made.raw("temperature", command.temperature);
+  if (command.seed >= 0) made.number("seed", command.seed);
+  return made.take();
+}
+
+Result<agent::Sandbox> open_sandbox(const AgentCommand& command) {
+  agent::SandboxPolicy policy{.workspace = command.workspace,
+                              .writable = command.writable,
+                              .readable = command.readable,
+                              .network = command.network};
+  policy.limits.memory = command.memory << 20;
+  policy.limits.processes = command.processes;
+  policy.limits.file_size = command.file_size << 20;
+  policy.environment.insert(policy.environment.end(), command.environment.begin(), command.environment.end());
+  if (command.no_sandbox) return agent::Sandbox::open(policy, agent::SandboxKind::none);
+  if (command.sandbox == "bubblewrap") return agent::Sandbox::open(policy, agent::SandboxKind::bubblewrap);
+  if (command.sandbox == "landlock") return agent::Sandbox::open(policy, agent::SandboxKind::landlock);
+  return agent::Sandbox::open(policy);
+}
+
+/// Where transcripts go: the state of the user's programs.
+std::string transcript_folder(const AgentCommand& command, const std::string& session) {
+  if (command.no_transcript) return {};
+  if (!command.transcript.empty()) return command.transcript;
+  const char* const state = std::getenv("XDG_STATE_HOME");
+  const char* const home = std::getenv("HOME");
+  const std::string base =
+      state != nullptr && *state != 0 ? state : std::string(home != nullptr ? home : ".") + "/.local/state";
+  return base + "/parlance/agent/" + session;
+}
+
+std::string new_session() {
+  const CivilTime now = local_time_now();
+  char text[64];
+  std::snprintf(text, sizeof text, "agent-%04d%02d%02d-%02d%02d%02d-%d", now.year, now.month, now.day, now.hour,
+                now.minute, now.second, static_cast<int>(::getpid()));
+  return text;
+}
+
+int exit_code_of(const AgentEnd& end) {
+  using Reason = AgentEnd::Reason;
+  switch (end.reason) {
+    case Reason::done: return 0;
+    case Reason::gave_up: return 1;
+    case Reason::turns:
+    case Reason::tokens:
+    case Reason::seconds:
+    case Reason::repeats:
+    case Reason::context: return 4;
+    case Reason::model: return 5;
+    case Reason::stopped: return 130;
+  }
+  return 1;
+}
+
+std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sandbox& sandbox,
+                                  const serve::AgentGateway& gateway, const std::vector<std::string>& warnings) {
+  std::vector<std::string> facts;
+  if (sandbox.kind() == agent::SandboxKind::none)
+    facts.push_back("NO SANDBOX: commands may do whatever you may do");
+  else
+    facts.push_back("sandbox: " + std::string(agent::name_of(sandbox.kind())) +
+                    (command.network ? ", with network" : ", no network"));
+  if (!sandbox.reason().empty()) facts.push_back("not the best sandbox: " + sandbox.reason());
+  facts.push_back("workspace: " + sandbox.policy().workspace);
+  if (!gateway.transcript().empty()) facts.push_back("transcript: " + gateway.transcript());
+  for (const std::string& warning : warnings) facts.push_back("engine: " + warning);
+  return facts;
+}
+
+/// What a resumed run takes over from the transcript, where the command line says nothing.
+Result<std::string> take_over(AgentCommand& command) {
+  const Result<serve::TranscriptHead> head = serve::read_transcript_head(command.resume);
+  if (!head) return head.error();
+  Document settings;
+  if (Result<void> parsed = settings.parse(head->settings); !parsed) return parsed.error();
+  const Value root = settings.root();
+  if (!command.model.served.prompt.wish.any())
+    if (Result<void> read = read_source(head->source, command.model.served); !read) return read.error();
+  if (command.model.backend.empty()) command.model.backend = root["backend"].text();
+  if (command.workspace == ".") command.workspace = root["workspace"].text();
+  if (command.system.empty()) command.system = root["system"].text();
+  command.interpreter =
+      command.interpreter || (root["interpreter"].is(Kind::boolean) && root["interpreter"].integer != 0);
+  command.goal = head->goal;
+  command.transcript = std::filesystem::path(command.resume).parent_path().string();
+  if (command.transcript.empty()) command.transcript = ".";
+  return head->session;
+}
+
+std::string settings_for_transcript(const AgentCommand& command, const agent::Sandbox& sandbox) {
+  return JsonWriter('{')
+      .text("workspace", sandbox.policy().workspace)
+      .text("backend", command.model.backend)
+      .text("system", command.system)
+      .flag("interpreter", command.interpreter)
+      .text("sandbox", agent::name_of(sandbox.kind()))
+      .flag("network", command.network)
+      .raw("request", settings_of(command))
+      .take();
+}
+
+/// The messages that the model's session has: up to its last reply.
+std::size_t known_of(const AgentHistory& history) {
+  std::size_t known = history.messages.size();
+  while (known > 0 && history.messages[known - 1].role != "assistant") --known;
+  return known;
+}
+
+/// What one run works with.
+struct Parts {
+  AgentCommand& command;
+  serve::AgentGateway& gateway;
+  AgentScreen& screen;
+  const Interrupts& signals;
+};
+
+AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
+  const AgentCommand& command = parts.command;
+  const Approver approver(command.approve);
+  std::optional<Error> unwritten;
+  AgentOptions options{.goal = command.goal,
+                       .system = command.system,
+                       .tools = std::move(tools),
+                       .verify = !command.no_verify,
+                       .limits = {.turns = command.max_turns,
+                                  .tokens = command.max_tokens,
+                                  .seconds = static_cast<double>(command.max_seconds),
+                                  .repeats = command.repeats}};
+  options.events = [&](const AgentEvent& event) {
+    if (Result<void> written = parts.gateway.write(event); !written && !unwritten) unwritten = written.error();
+    if (event.kind == AgentEvent::Kind::call) parts.signals.clear();
+    parts.screen.show(event);
+  };
+  options.approve = [&](std::string_view name, std::string_view arguments) { return approver.ask(name, arguments); };
+  options.resolve = [&](const InterruptedCall& call) { return approver.resolve(call); };
+  options.stopped = [&] { return unwritten.has_value() || wants_end != 0; };
+  Agent agent(parts.gateway.model(), std::move(options));
+  AgentEnd end = recorded ? agent.resume(recorded->history, known_of(recorded->history)) : agent.run();
+  if (unwritten) {
+    end.reason = AgentEnd::Reason::model;
+    end.sentence = "the transcript cannot be written: " + unwritten->message();
+  }
+  return end;
+}
+
+/// Runs it where everything is open.
+AgentEnd run_in(Parts& parts, const agent::Sandbox& sandbox, const std::vector<std::string>& facts,
+                std::optional<serve::RecordedAgent> recorded) {
+  const AgentCommand& command = parts.command;
+  agent::PersistentShell shell(sandbox);
+  agent::Interpreter interpreter(sandbox);
+  agent::WorkspaceChanges changes(sandbox.policy().workspace);
+  const agent::SandboxToolOptions with{
+      .timeout = static_cast<double>(command.timeout),
+      .output = {.shown = command.max_output},
+      .on_output = [&](agent::Stream stream,
+                       std::string_view bytes) { parts.screen.output(bytes, stream == agent::Stream::err); },
+      .cancel = parts.signals.descriptor()};
+  std::vector<AgentTool> tools;
+  tools.push_back(command.interpreter ? agent::interpreter_tool(interpreter, changes, with)
+                                      : agent::terminal_tool(shell, changes, with));
+  parts.screen.begin(command.goal, facts);
+  AgentEnd end = run_loop(parts, std::move(tools), std::move(recorded));
+  parts.screen.end(end);
+  return end;
+}
+
+int run_agent(AgentCommand& command) {
+  if (command.goal.empty() && command.resume.empty())
+    return report(
+        usage("say what is to be done", "parlance agent \"set up a git repository\" -m MODEL --backend KIND=URL"));
+  std::string session = new_session();
+  if (!command.resume.empty()) {
+    Result<std::string> taken = take_over(command);
+    if (!taken) return report(taken.error());
+    session = std::move(*taken);
+  }
+  const BuiltinFormat* const format = find_format(command.model.served.prompt.wish.format);
+  if (format != nullptr && has_interpreter(*format)) command.interpreter = true;
+  if (command.interpreter && command.system.empty()) command.system = kInterpreterSystem;
+  Result<agent::Sandbox> sandbox = open_sandbox(command);
+  if (!sandbox) return report(sandbox.error());
+  Result<serve::ModelOptions> model = open_model(command.model);
+  if (!model) return report(model.error());
+  const Interrupts signals;
+  std::vector<std::string> warnings;
+  Result<std::unique_ptr<serve::AgentGateway>> gateway =
+      serve::AgentGateway::open(std::move(*model),
+                                {.session = session,
+                                 .settings = settings_of(command),
+                                 .capture = transcript_folder(command, session),
+                                 .stopped = [] { return wants_end != 0; },
+                                 .log = [](std::string_view) {}},
+                                warnings);
+  if (!gateway) return report(gateway.error());
+  std::optional<serve::RecordedAgent> recorded;
+  if (!command.resume.empty()) {
+    Result<serve::RecordedAgent> restored = (*gateway)->restore(command.resume);
+    if (!restored) return report(restored.error());
+    recorded = std::move(*restored);
+  } else if (Result<void> written = (*gateway)->write_goal(command.goal, settings_for_transcript(command, *sandbox));
+             !written) {
+    return report(written.error());
+  }
+  const std::unique_ptr<AgentScreen> screen =
+      command.json ? screen_for_programs() : screen_for_people(output_is_terminal());
+  Parts parts{command, **gateway, *screen, signals};
+  return exit_code_of(run_in(parts, *sandbox, facts_of(command, *sandbox, **gateway, warnings), std::move(recorded)));
+}
+
+constexpr const char* kAgentExamples = R"(Examples:
+  parlance agent "set up a git repository with a README" -m model.gguf --backend llama-server=http://127.0.0.1:8080
+  parlance agent --resume ~/.local/state/parlance/agent/NAME/FILE.jsonl)";
+
+void declare_sandbox(Options& app, AgentCommand& c) {
+  app.add_option("--workspace", c.workspace, "The folder that commands may change").placeholder("DIR").show_default();
+  app.add_option("--sandbox", c.sandbox, "What keeps commands inside").one_of(kSandboxes).show_default();
+  app.add_flag("--no-sandbox", c.no_sandbox, "Run commands without a sandbox: they may do whatever you may do");
+  app.add_flag("--network", c.network, "Commands may use the network");
+  app.add_option("--readable", c.readable, "Another folder or file that commands may read").placeholder("PATH");
+  app.add_option("--writable", c.writable, "Another folder or file that commands may change").placeholder("PATH");
+  app.add_option("--environment", c.environment, "A variable of the environment that commands may see")
+      .placeholder("NAME");
+  app.add_option("--memory", c.memory, "MiB of memory that all commands together may use")
+      .placeholder("N")
+      .show_default();
+  app.add_option("--processes", c.processes, "Processes that they may have").placeholder("N").show_default();
+  app.add_option("--file-size", c.file_size, "MiB of the largest file that they may write")
+      .placeholder("N")
+      .show_default();
+  app.add_option("--timeout", c.timeout, "Seconds of a command, where the model names none")
+      .placeholder("N")
+      .show_default();
+  app.add_option("--shown-output", c.max_output,
+                 "Bytes of a command's output that the model sees; the whole is in a file")
+      .placeholder("N")
+      .show_default();
+}
+
+void declare_loop(Options& app, AgentCommand& c) {
+  app.add_option("--system", c.system, "The system message, in place of the template's own").placeholder("TEXT");
+  app.add_flag("--interpreter", c.interpreter, "Give the model Python in place of a terminal");
+  app.add_option("--approve", c.approve, "Ask on the terminal before commands: those that may write, or all")
+      .one_of(kApprovals)
+      .show_default();
+  app.add_flag("--no-verify", c.no_verify, "Let the model end without a successful command after its last change");
+  app.add_option("--max-turns", c.max_turns, "Replies of the model").placeholder("N").show_default();
+  app.add_option("--max-tokens", c.max_tokens, "Tokens that it samples in all").placeholder("N");
+  app.add_option("--max-seconds", c.max_seconds, "Seconds of the whole run").placeholder("N");
+  app.add_option("--max-repeats", c.repeats, "How often it may do the same with the same result")
+      .placeholder("N")
+      .show_default();
+  app.add_option("--reply-tokens", c.reply_tokens, "Tokens of one reply").placeholder("N").show_default();
+  app.add_option("--temperature", c.temperature, "Of the sampler; by default the engine's").placeholder("N");
+  app.add_option("--seed", c.seed, "Of the sampler").placeholder("N");
+  app.add_option("--transcript", c.transcript,
+                 "The folder of the transcript; by default below ~/.local/state/parlance/agent")
+      .placeholder("DIR");
+  app.add_flag("--no-transcript", c.no_transcript, "Write none, so that the run can be neither resumed nor replayed");
+  app.add_option("--resume", c.resume, "Go on behind a transcript").placeholder("FILE");
+  app.add_flag("--json", c.json, "Print a JSON object for each event");
+}
+
+}  // namespace
+
+Run declare_agent(Options& app) {
+  auto command = std::make_shared<AgentCommand>();
+  app.examples(kAgentExamples);
+  app.add_option("GOAL", command->goal, "What is to be done");
+  declare_loop(app, *command);
+  declare_sandbox(app, *command);
+  declare_model(app, command->model);
+  return [command] { return run_agent(*command); };
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,15 @@
+// Stands for the agent in a build without it.
+#include "cli/commands.h"
+#include "cli/prompt_options.h"
+#include "cli/report.h"
+
+namespace parlance::cli {
+
+Run declare_agent(Options&) {
+  return [] {
+    return report(usage("this build has no agent",
+                        "build on Linux, with Boost 1.81, -DPARLANCE_SERVE=ON and -DPARLANCE_AGENT=ON"));
+  };
+}
+
+}  // namespace parlance::cli

@@ -1,0 +1,91 @@
+// Goes on behind sampled replies. Begin reading at extend_behind.
+#include "parlance/sampled_reply.h"
+
+#include "base/ascii.h"
+#include "parlance/json.h"
+
+namespace parlance {
+
+void SampledReply::add(const ReplyEvent& event) {
+  using Kind = ReplyEvent::Kind;
+  message.add(event);
+  if (event.kind == Kind::end || event.kind == Kind::trailing) return;
+  if (event.kind == Kind::reasoning && !reasoned_) {
+    written.clear();
+    return;
+  }
+  reasoned_ = reasoned_ || event.kind == Kind::content || event.kind == Kind::call_begin;
+  if (reasoned_ || message.reasoning.empty()) written += event.source;
+}
+
+std::optional<Message> SampledReply::as_message() const {
+  Message made{.role = "assistant", .content = message.content, .reasoning_content = message.reasoning};
+  for (const ReplyCall& call : message.calls) {
+    if (!call.complete) return std::nullopt;
+    made.tool_calls.push_back({.id = call.id, .name = call.name, .arguments_json = call.arguments});
+  }
+  return made;
+}
+
+namespace {
+
+/// A form of the reply that a template may write as it was sampled.
+struct ReplyForm {
+  Message message;
+  bool trusted = false;  ///< the control tokens in its content were sampled
+};
+
+std::vector<ReplyForm> forms_of(const Message& message, std::string_view written) {
+  std::vector<ReplyForm> forms = {{message}};
+  const std::string_view content = message.content;
+  for (const std::string_view trimmed : {ascii::trimmed_left(content), ascii::trimmed(content)}) {
+    if (trimmed == content) continue;
+    forms.push_back({message});
+    forms.back().message.content = std::string(trimmed);
+  }
+  for (const bool trusted : {false, true}) {
+    forms.push_back({message, trusted});
+    forms.back().message.content = std::string(written);
+    forms.back().message.tool_calls.clear();
+  }
+  return forms;
+}
+
+Result<Extension> extend_with(Session& session, const ReplyForm& form, std::span<const Message> more) {
+  const std::size_t number = session.conversation().messages().items().size();
+  const std::vector<std::string> of_reply = {"messages[" + std::to_string(number) + "].content"};
+  std::vector<Message> all = {form.message};
+  all.insert(all.end(), more.begin(), more.end());
+  return session.extend(all, form.trusted ? std::span(of_reply) : std::span<const std::string>());
+}
+
+}  // namespace
+
+Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
+                                std::span<const Message> more) {
+  const std::vector<ReplyForm> forms = forms_of(message, written);
+  for (const ReplyForm& form : forms) {
+    Result<Extension> extension = extend_with(session, form, more);
+    if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
+  }
+  return extend_with(session, forms.front(), more);
+}
+
+Message message_of(Value value) {
+  Message message;
+  message.role = value["role"].text();
+  for (const DictEntry& member : value.members()) {
+    if (member.key.text() != "role")
+      message.members.push_back({std::string(member.key.text()), json_text(member.value)});
+  }
+  return message;
+}
+
+std::vector<Message> messages_from(const Conversation& conversation, std::size_t from) {
+  std::vector<Message> all;
+  const std::span<const Value> items = conversation.messages().items();
+  for (std::size_t at = from; at < items.size(); ++at) all.push_back(message_of(items[at]));
+  return all;
+}
+
+}  // namespace parlance

@@ -1,0 +1,158 @@
+// Writes what an agent does, and reads it again. Begin reading at AgentJournal::write and restore_agent.
+#include "serve/agent_journal.h"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "parlance/json_writer.h"
+#include "parlance/sampled_reply.h"
+#include "serve/capture/reader.h"
+#include "serve/capture/utc.h"
+#include "serve/fronts/chat_request.h"
+#include "serve/recorded_engine.h"
+
+namespace parlance::serve {
+
+AgentJournal::AgentJournal(Gateway& gateway, const ServedModel& model, std::string session)
+    : gateway_(gateway), model_(model), session_(std::move(session)), file_(capture_file_name(session_, "")) {}
+
+Result<void> AgentJournal::append(std::string record) {
+  if (gateway_.capture() == nullptr) return {};
+  const std::string why =
+      gateway_.capture()->write_now({.file = file_, .head = model_.capture_head, .record = sealed(std::move(record))});
+  if (why.empty()) return {};
+  return Error(ErrorCode::file, why);
+}
+
+Result<void> AgentJournal::write_goal(std::string_view goal, const std::string& settings) {
+  JsonWriter made('{');
+  made.text("record", "agent").text("time", utc_now()).text("session", session_);
+  return append(made.text("goal", goal).raw("settings", settings).take());
+}
+
+Result<void> AgentJournal::write(const AgentEvent& event) {
+  const bool is_end = event.kind == AgentEvent::Kind::outcome;
+  if (!is_end && event.kind != AgentEvent::Kind::call) return {};
+  JsonWriter made('{');
+  made.text("record", "tool").text("time", utc_now()).text("state", is_end ? "end" : "begin");
+  made.text("id", event.id).text("name", event.name).text("arguments", event.arguments);
+  if (is_end)
+    made.text("text", event.text).flag("succeeded", event.outcome->succeeded).flag("changed", event.outcome->changed);
+  return append(made.take());
+}
+
+namespace {
+
+/// Plays the turns of a file on a model, as if its engine sampled them now.
+class Restoring {
+ public:
+  Restoring(Gateway& gateway, std::shared_ptr<ServedModel> model)
+      : gateway_(gateway), model_(std::move(model)), engine_(model_->backend), clock_(model_->clock) {
+    if (engine_) recorded_->takes(engine_->facts().grammar);
+    model_->backend = recorded_;
+  }
+  Restoring(const Restoring&) = delete;
+  Restoring& operator=(const Restoring&) = delete;
+  ~Restoring() {
+    model_->backend = engine_;
+    model_->clock = clock_;
+  }
+
+  Result<void> take(const CaptureRecord& record, RecordedAgent& into);
+
+ private:
+  Result<void> take_turn(Value record, RecordedAgent& into);
+  static void take_tool(Value record, RecordedAgent& into);
+
+  Gateway& gateway_;
+  const std::shared_ptr<ServedModel> model_;
+  const std::shared_ptr<Backend> engine_;
+  const std::function<CivilTime()> clock_;
+  const std::shared_ptr<Recorded> recorded_ = std::make_shared<Recorded>();
+};
+
+Result<void> Restoring::take(const CaptureRecord& record, RecordedAgent& into) {
+  const Value root = record.root();
+  if (record.kind() == "agent") {
+    into.session = root["session"].text();
+    into.goal = root["goal"].text();
+    into.settings = json_text(root["settings"]);
+  }
+  if (record.kind() == "turn" && !root["key"].text().empty()) return take_turn(root, into);
+  if (record.kind() == "tool") take_tool(root, into);
+  return {};
+}
+
+Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
+  recorded_->load(record);
+  model_->clock = [now = moment_of(record["now"])] { return now; };
+  const std::string text(record["request"].text());
+  Document body;
+  if (Result<void> parsed = body.parse(text, "a request of the capture"); !parsed) return parsed;
+  SessionHints hints{.session = into.session, .response = std::string(body.root()["previous_response_id"].text())};
+  std::vector<Message>& messages = into.history.messages;
+  if (hints.response.empty()) messages.clear();
+  while (!messages.empty() && messages.back().role != "assistant") messages.pop_back();  // the request has these, too
+  for (const Value& message : body.root()["messages"].items()) messages.push_back(message_of(message));
+  Result<Turn> turn = plan_turn(gateway_.sessions(), model_, body.root(), text, std::move(hints));
+  if (!turn) return turn.error();
+  asio::io_context context;
+  const Turn::Take take = [](const ReplyEvent&) {};
+  const Turn::Flush flush = []() -> Task<> { co_return; };
+  asio::co_spawn(context, turn->run(take, flush), asio::detached);
+  context.run();
+  std::vector<std::string> call_ids;
+  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
+  into.last_response = record["id"].text();
+  const std::size_t sampled = turn->sampled().size();
+  const std::shared_ptr<const Held> kept = turn->keep(gateway_.sessions(), call_ids, into.last_response);
+  if (!kept || kept->key != record["key"].text())
+    return Error(ErrorCode::value, "a turn of the capture comes out otherwise with this model")
+        .hint("parlance replay says what differs");
+  messages.push_back(kept->reply);
+  into.history.running.clear();
+  into.history.sampled_tokens += sampled;
+  ++into.history.turns;
+  return {};
+}
+
+void Restoring::take_tool(Value record, RecordedAgent& into) {
+  AgentHistory& history = into.history;
+  const std::string id(record["id"].text());
+  if (record["state"].text() == "begin") {
+    history.running.push_back(id);
+    return;
+  }
+  history.running.erase(std::remove(history.running.begin(), history.running.end(), id), history.running.end());
+  const auto is_set = [&record](std::string_view name) {
+    return record[name].is(Kind::boolean) && record[name].integer != 0;
+  };
+  if (is_set("changed"))
+    history.unverified = true;
+  else if (is_set("succeeded"))
+    history.unverified = false;
+  history.messages.push_back({.role = "tool",
+                              .content = std::string(record["text"].text()),
+                              .tool_call_id = id,
+                              .name = std::string(record["name"].text())});
+}
+
+}  // namespace
+
+Result<RecordedAgent> restore_agent(Gateway& gateway, const std::shared_ptr<ServedModel>& model,
+                                    const std::string& file) {
+  const Result<CaptureText> text = read_capture(file);
+  if (!text) return text.error();
+  RecordedAgent made{.ends_whole = !text->torn};
+  Restoring restoring(gateway, model);
+  for (const CaptureRecord& record : text->records) {
+    if (!record.intact) return Error(ErrorCode::value, file + ": a record is not what was written");
+    if (Result<void> taken = restoring.take(record, made); !taken) return taken.error();
+  }
+  if (made.session.empty()) return Error(ErrorCode::value, file + " is no capture of an agent");
+  return made;
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,163 @@
+// Asks a gateway for an agent. Begin reading at GatewayModel::reply.
+#include "serve/agent_model.h"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "parlance/json_writer.h"
+#include "serve/fronts/chat_request.h"
+#include "serve/models/engine.h"
+#include "serve/random_id.h"
+#include "serve/recorder.h"
+
+namespace parlance::serve {
+
+namespace {
+
+/// Ends what runs soon after `stopped` says so.
+class Watch {
+ public:
+  Watch(asio::io_context& context, const std::function<bool()>& stopped) : stopped_(stopped), timer_(context) {
+    wait();
+  }
+  asio::cancellation_slot slot() { return signal_.slot(); }
+  /// The timer may have run out already, with its handler still to come.
+  void end() {
+    ended_ = true;
+    timer_.cancel();
+  }
+
+ private:
+  void wait() {
+    if (!stopped_) return;
+    timer_.expires_after(std::chrono::milliseconds(50));
+    timer_.async_wait([this](const boost::system::error_code& ended) {
+      if (ended || ended_) return;
+      if (stopped_()) return signal_.emit(asio::cancellation_type::all);
+      wait();
+    });
+  }
+
+  const std::function<bool()>& stopped_;
+  asio::steady_timer timer_;
+  asio::cancellation_signal signal_;
+  bool ended_ = false;
+};
+
+Error failure(const std::string& message) { return {ErrorCode::file, message}; }
+
+}  // namespace
+
+GatewayModel::GatewayModel(Gateway& gateway, std::shared_ptr<const ServedModel> model, GatewayModelOptions options)
+    : gateway_(gateway), model_(std::move(model)), options_(std::move(options)) {}
+
+GatewayModel::~GatewayModel() = default;
+
+/// Runs it to its end. What it throws is thrown.
+void GatewayModel::run(Task<> task) {
+  std::exception_ptr failed;
+  Watch watch(context_, options_.stopped);
+  asio::co_spawn(context_, std::move(task), asio::bind_cancellation_slot(watch.slot(), [&](std::exception_ptr thrown) {
+                   failed = std::move(thrown);
+                   watch.end();
+                 }));
+  context_.restart();
+  context_.run();
+  if (failed) std::rethrow_exception(failed);
+}
+
+std::optional<std::size_t> GatewayModel::context() const {
+  const std::shared_ptr<const EngineInfo> info = model_->backend->info();
+  if (!info || !info->context) return std::nullopt;
+  return static_cast<std::size_t>(*info->context);
+}
+
+Result<std::vector<std::string>> GatewayModel::check() {
+  std::vector<std::string> warnings;
+  const auto ask = [&]() -> Task<> { warnings = co_await check_engine(*model_); };
+  try {
+    run(ask());
+  } catch (const std::exception& failed) {
+    return failure(failed.what());
+  }
+  return warnings;
+}
+
+Result<std::string> GatewayModel::body_of(const AgentRequest& request) {
+  if (request.anew) {
+    messages_.clear();
+    last_.clear();
+  }
+  messages_.insert(messages_.end(), request.messages.begin(), request.messages.end());
+  Conversation made;
+  for (const Message& message : last_.empty() ? std::span<const Message>(messages_) : request.messages)
+    if (Result<void> added = made.add(message); !added) return added.error();
+  JsonWriter list('[');
+  for (const Value& message : made.messages().items()) list.item(json_text(message));
+  Document settings;
+  if (Result<void> parsed = settings.parse(options_.settings, "the settings"); !parsed) return parsed.error();
+  JsonWriter body('{');
+  body.text("model", model_->name).raw("messages", list.take());
+  if (!request.tools.empty()) body.raw("tools", request.tools);
+  for (const DictEntry& member : settings.root().members()) body.raw(member.key.text(), json_text(member.value));
+  if (!last_.empty()) body.text("previous_response_id", last_);
+  return body.take();
+}
+
+Result<Turn> GatewayModel::plan(const std::string& text) const {
+  Document body;
+  if (Result<void> parsed = body.parse(text, "the request"); !parsed) return parsed.error();
+  SessionHints hints{.session = options_.session, .response = std::string(body.root()["previous_response_id"].text())};
+  return plan_turn(gateway_.sessions(), model_, body.root(), text, std::move(hints));
+}
+
+Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink events) {
+  const Result<std::string> body = body_of(request);
+  if (!body) return body.error();
+  Result<Turn> turn = plan(*body);
+  if (!turn) return turn.error();
+  const std::string id = random_id("resp_");
+  std::vector<std::string> call_ids;
+  TurnRecorder recorder(gateway_, {.api = "openai", .id = id}, *turn, *body, call_ids);
+  std::shared_ptr<const Held> kept;
+  ReplyMessage message;
+  const Turn::Take take = [&](const ReplyEvent& event) {
+    message.add(event);
+    events(event);
+  };
+  const Turn::Flush flush = []() -> Task<> { co_return; };
+  const auto ask = [&]() -> Task<> {
+    co_await recorder.run(take, flush, {});
+    for (ReplyCall& call : message.calls) {
+      if (!call.id.empty()) continue;
+      call_ids.push_back(random_id("call_"));
+      call.id = call_ids.back();
+    }
+    kept = turn->keep(gateway_.sessions(), call_ids, id);
+    co_await recorder.done(kept);
+  };
+  AgentReply made{.prompt_tokens = turn->prompt_tokens(), .reused_tokens = turn->prompt().reused};
+  if (turn->prompt().broken) made.prefix_break = turn->prompt().broken->sentence;
+  try {
+    run(ask());
+  } catch (const EngineFailure& failed) {
+    made.too_long = failed.code() == "context_length_exceeded";
+    if (made.too_long) return made;
+    return failure(failed.what());
+  } catch (const std::exception& failed) {
+    return failure(failed.what());
+  }
+  last_ = kept ? id : std::string();
+  messages_.push_back(
+      kept ? kept->reply
+           : Message{.role = "assistant", .content = message.content, .reasoning_content = message.reasoning});
+  made.message = std::move(message);
+  made.length = turn->length();
+  if (turn->end().evaluated) made.evaluated_tokens = static_cast<std::size_t>(*turn->end().evaluated);
+  made.sampled_tokens = turn->sampled().size();
+  return made;
+}
+
+}  // namespace parlance::serve

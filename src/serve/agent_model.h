@@ -1,0 +1,52 @@
+// GatewayModel: an agent's model by a gateway in the same process. Prompts, sessions, grammars and captures are those
+// of a client over HTTP that sends its new messages behind the last answer (`previous_response_id`).
+#pragma once
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "parlance/agent.h"
+#include "serve/gateway.h"
+#include "serve/turn/turn.h"
+
+namespace parlance::serve {
+
+struct GatewayModelOptions {
+  std::string session;              ///< its name, also of the capture's file
+  std::string settings = "{}";      ///< an object with members of each request: max_tokens, temperature, seed…
+  std::function<bool()> stopped{};  ///< asked while the engine samples; true ends the request
+};
+
+/// Threads: one.
+class GatewayModel : public AgentModel {
+ public:
+  /// `gateway` must outlive it.
+  GatewayModel(Gateway& gateway, std::shared_ptr<const ServedModel> model, GatewayModelOptions options);
+  ~GatewayModel() override;
+
+  /// Fails as a request does, and with file where the engine or the capture fails.
+  Result<AgentReply> reply(const AgentRequest& request, ReplySink events) override;
+  std::optional<std::size_t> context() const override;
+  /// Goes on behind an answer that the gateway's sessions have, the last of these messages.
+  void go_on_behind(std::string response_id, std::vector<Message> messages) {
+    last_ = std::move(response_id);
+    messages_ = std::move(messages);
+  }
+  /// Asks the engine what it is. Fails with file.
+  Result<std::vector<std::string>> check();
+
+ private:
+  Result<std::string> body_of(const AgentRequest& request);
+  Result<Turn> plan(const std::string& body) const;
+  void run(Task<> task);
+
+  Gateway& gateway_;
+  std::shared_ptr<const ServedModel> model_;
+  GatewayModelOptions options_;
+  asio::io_context context_;
+  std::string last_;               ///< id of the last answer that the sessions have; "": there is none
+  std::vector<Message> messages_;  ///< of the conversation
+};
+
+}  // namespace parlance::serve

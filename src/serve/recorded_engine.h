@@ -1,0 +1,46 @@
+// An engine that says what was sampled before, as a capture has it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "parlance/civil_time.h"
+#include "parlance/json.h"
+#include "serve/backends/backend.h"
+
+namespace parlance::serve {
+
+/// An engine that says what was sampled before.
+class Recorded final : public Backend {
+ public:
+  const BackendFacts& facts() const override { return facts_; }
+  const HttpAddress& address() const override { return address_; }
+  Task<> check() override { co_return; }
+  Task<EngineInfo> ask() override { co_return EngineInfo(); }
+  Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view) override { co_return std::nullopt; }
+  Task<GenerationEnd> generate(const Generation&, const TokenSink& sink) override {
+    co_await sink(tokens_, true);
+    co_return GenerationEnd{.length = length_};
+  }
+
+  void takes(std::optional<GrammarSyntax> grammars) { facts_.grammar = grammars; }
+  void load(Value record) {
+    tokens_.clear();
+    for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(id.integer)});
+    if (const Value text = record["sampled_text"]; text.is_string())
+      tokens_.push_back({.text = std::string(text.text())});
+    length_ = record["length"].is(Kind::boolean) && record["length"].integer != 0;
+  }
+
+ private:
+  BackendFacts facts_{.name = "recorded", .grammar = {}, .sentence = ""};
+  HttpAddress address_{};
+  std::vector<SampledToken> tokens_;
+  bool length_ = false;
+};
+
+/// A moment as captures write it.
+CivilTime moment_of(Value list);
+/// A list of ids.
+std::vector<TokenId> listed_ids(Value list);
+
+}  // namespace parlance::serve

@@ -1,0 +1,245 @@
+// The loop of an agent, with a model that says what a test decides.
+#include "parlance/agent.h"
+
+#include <gtest/gtest.h>
+
+#include "agent_loop/compaction.h"
+#include "agent_loop/repetition.h"
+
+namespace parlance {
+namespace {
+
+/// A reply with a call of each argument, or with text alone.
+AgentReply calling(const std::vector<std::string>& arguments) {
+  AgentReply reply{.prompt_tokens = 100, .sampled_tokens = 10};
+  for (const std::string& one : arguments)
+    reply.message.calls.push_back({.name = "work", .arguments = one, .complete = true});
+  return reply;
+}
+
+AgentReply saying(std::string text) {
+  AgentReply reply{.prompt_tokens = 100, .sampled_tokens = 5};
+  reply.message.content = std::move(text);
+  return reply;
+}
+
+class Scripted : public AgentModel {
+ public:
+  explicit Scripted(std::vector<AgentReply> replies) : replies_(std::move(replies)) {}
+  Result<AgentReply> reply(const AgentRequest& request, ReplySink) override {
+    asked.emplace_back(request.messages.begin(), request.messages.end());
+    anew.push_back(request.anew);
+    if (replies_.empty()) return Error(ErrorCode::file, "nothing left to say");
+    AgentReply next = replies_.front();
+    if (replies_.size() > 1) replies_.erase(replies_.begin());
+    return next;
+  }
+  std::optional<std::size_t> context() const override { return most; }
+  std::vector<std::vector<Message>> asked;
+  std::vector<bool> anew;
+  std::optional<std::size_t> most;
+
+ private:
+  std::vector<AgentReply> replies_;
+};
+
+/// "write" changes something, "fail" fails, anything else succeeds and changes nothing.
+AgentTool work(std::vector<std::string>* runs = nullptr) {
+  return {.name = "work",
+          .description = "Works",
+          .parameters = R"({"type": "object"})",
+          .run = [runs](std::string_view arguments) -> Result<ToolOutcome> {
+            if (runs != nullptr) runs->emplace_back(arguments);
+            const bool writes = arguments.find("write") != arguments.npos,
+                       fails = arguments.find("fail") != arguments.npos;
+            return ToolOutcome{.text = "did " + std::string(arguments), .succeeded = !fails, .changed = writes};
+          }};
+}
+
+AgentOptions options_with(AgentTool tool) { return {.goal = "Do it", .tools = {std::move(tool)}}; }
+
+TEST(Agent, EndsWhenTheModelSaysSo) {
+  Scripted model({saying("The answer is 4.")});
+  Agent agent(model, {.goal = "2 + 2?", .system = "Be brief."});
+  const AgentEnd end = agent.run();
+  EXPECT_EQ(end.reason, AgentEnd::Reason::done);
+  EXPECT_EQ(end.answer, "The answer is 4.");
+  EXPECT_EQ(end.turns, 1U);
+  ASSERT_EQ(model.asked[0].size(), 2U);
+  EXPECT_EQ(model.asked[0][0].role, "system");
+  EXPECT_TRUE(model.anew[0]);
+}
+
+TEST(Agent, SendsBackAnEndBeforeVerification) {
+  Scripted model(
+      {calling({R"({"do": "write"})"}), saying("Done."), calling({R"({"do": "look"})"}), saying("Done now.")});
+  Agent agent(model, options_with(work()));
+  const AgentEnd end = agent.run();
+  EXPECT_EQ(end.reason, AgentEnd::Reason::done);
+  EXPECT_EQ(end.answer, "Done now.");
+  ASSERT_EQ(model.asked.size(), 4U);
+  EXPECT_EQ(model.asked[2].back().role, "user");
+  EXPECT_NE(model.asked[2].back().content.find("Not finished yet"), std::string::npos);
+  EXPECT_EQ(model.asked[3].back().role, "tool");
+  EXPECT_EQ(model.asked[3].size(), 1U) << "the model is told what is new";
+}
+
+TEST(Agent, AFailedRunVerifiesNothing) {
+  Scripted model({calling({R"({"do": "write"})"}), calling({R"({"do": "fail"})"}), saying("Done.")});
+  AgentOptions options = options_with(work());
+  options.limits.refusals = 1;
+  const AgentEnd end = Agent(model, std::move(options)).run();
+  EXPECT_EQ(end.reason, AgentEnd::Reason::gave_up);
+  EXPECT_EQ(end.turns, 4U);
+}
+
+TEST(Agent, ErrorsAreObservations) {
+  AgentTool tool = work();
+  tool.run = [](std::string_view) -> Result<ToolOutcome> { return Error(ErrorCode::value, "no such file"); };
+  AgentReply unknown = calling({"{}"});
+  unknown.message.calls[0].name = "play";
+  Scripted model({calling({"{}"}), unknown, saying("I give up.")});
+  EXPECT_EQ(Agent(model, options_with(tool)).run().reason, AgentEnd::Reason::done);
+  EXPECT_EQ(model.asked[1].back().content, "Error: no such file");
+  EXPECT_EQ(model.asked[2].back().content, "There is no tool 'play'. There are: work");
+}
+
+TEST(Agent, SaysThatACallCannotBeRead) {
+  AgentReply broken = calling({R"({"do": )"});
+  broken.message.calls[0].complete = false;
+  broken.message.diagnostics.push_back({.position = 7, .expected = "a value"});
+  Scripted model({broken, saying("Sorry.")});
+  std::vector<std::string> runs;
+  EXPECT_EQ(Agent(model, options_with(work(&runs))).run().reason, AgentEnd::Reason::done);
+  EXPECT_TRUE(runs.empty());
+  EXPECT_NE(model.asked[1].back().content.find("at byte 7 was expected: a value"), std::string::npos);
+}
+
+TEST(Agent, NoticesThatItGoesInCircles) {
+  Scripted model({calling({R"({"do": "a"})"})});  // again and again
+  AgentOptions options = options_with(work());
+  std::vector<std::string> told;
+  options.events = [&told](const AgentEvent& event) {
+    if (event.kind == AgentEvent::Kind::repeated) told.emplace_back(event.text);
+  };
+  const AgentEnd end = Agent(model, std::move(options)).run();
+  EXPECT_EQ(end.reason, AgentEnd::Reason::repeats);
+  EXPECT_EQ(end.turns, 6U);
+  ASSERT_EQ(told.size(), 4U);
+  EXPECT_NE(told[0].find("the same 3 times"), std::string::npos);
+  Repetition circle;
+  unsigned times = 0;
+  for (int round = 0; round < 4; ++round)
+    for (const char* step : {"a", "b", "c"}) times = circle.add(step);
+  EXPECT_EQ(times, 4U);
+  EXPECT_EQ(circle.add("d"), 1U);
+}
+
+TEST(Agent, HasLimits) {
+  for (const auto& [limits, wanted] : std::vector<std::pair<AgentLimits, AgentEnd::Reason>>{
+           {{.turns = 2, .repeats = 0}, AgentEnd::Reason::turns},
+           {{.tokens = 15, .repeats = 0}, AgentEnd::Reason::tokens}}) {
+    Scripted model({calling({"{}"})});
+    AgentOptions options = options_with(work());
+    options.limits = limits;
+    const AgentEnd end = Agent(model, std::move(options)).run();
+    EXPECT_EQ(end.reason, wanted);
+    EXPECT_EQ(end.turns, 2U);
+  }
+  Scripted failing({});
+  EXPECT_EQ(Agent(failing, options_with(work())).run().reason, AgentEnd::Reason::model);
+}
+
+TEST(Agent, AsksBeforeItRuns) {
+  Scripted model({calling({R"({"do": "write"})"}), saying("Then not.")});
+  std::vector<std::string> runs;
+  AgentOptions options = options_with(work(&runs));
+  options.approve = [](std::string_view, std::string_view) {
+    return Approval{.allowed = false, .reason = "not on Sundays"};
+  };
+  EXPECT_EQ(Agent(model, std::move(options)).run().reason, AgentEnd::Reason::done);
+  EXPECT_TRUE(runs.empty());
+  EXPECT_EQ(model.asked[1].back().content, "This was not allowed: not on Sundays");
+}
+
+/// A conversation of an agent with so many turns.
+std::vector<Message> conversation_of(std::size_t turns, std::size_t bytes) {
+  std::vector<Message> all{{.role = "user", .content = "Do it"}};
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    const std::string id = "call_" + std::to_string(turn);
+    all.push_back(
+        {.role = "assistant",
+         .tool_calls = {{.id = id, .name = "work", .arguments_json = "{\"n\": " + std::to_string(turn) + "}"}}});
+    all.push_back({.role = "tool", .content = std::string(bytes, 'x'), .tool_call_id = id});
+  }
+  return all;
+}
+
+TEST(Agent, LeavesOutTurnsBetweenTheBeginningAndTheEnd) {
+  std::vector<Message> all = conversation_of(100, 400);
+  const auto chosen = choose_compaction(all, 10000, 4);
+  ASSERT_TRUE(chosen);
+  EXPECT_GT(chosen->first, 10U) << "the beginning stays";
+  EXPECT_LT(chosen->first + chosen->count, all.size() - 10) << "and the end";
+  EXPECT_EQ(all[chosen->first].role, "assistant");
+  const std::vector<Message> before = all;
+  compact(all, *chosen);
+  std::size_t weight = 0;
+  for (const Message& message : all) weight += weight_of(message);
+  EXPECT_LT(weight, 10000U * 4 / 2 + 4000);
+  for (std::size_t at = 1; at < all.size(); at += 2) {
+    ASSERT_EQ(all[at].role, "assistant");
+    EXPECT_EQ(all[at].tool_calls[0].id, all[at + 1].tool_call_id) << "a call has its result";
+  }
+  for (std::size_t at = 0; at + 1 < chosen->first; ++at) EXPECT_EQ(all[at].content, before[at].content);
+  EXPECT_NE(all[chosen->first - 1].content.find("turns were left out"), std::string::npos);
+  EXPECT_FALSE(choose_compaction(conversation_of(1, 4000), 100, 4)) << "nothing can be left out";
+}
+
+TEST(Agent, MakesRoomWhenTheContextIsFull) {
+  std::vector<AgentReply> replies;
+  for (int turn = 0; turn < 30; ++turn) {
+    replies.push_back(calling({"{\"n\": " + std::to_string(turn) + "}"}));
+    replies.back().prompt_tokens = 40 + static_cast<std::size_t>(turn) * 30;
+  }
+  replies.push_back(saying("Done."));
+  Scripted model(replies);
+  model.most = 600;
+  AgentOptions options = options_with(work());
+  std::size_t compactions = 0, freed = 0;
+  options.events = [&](const AgentEvent& event) {
+    if (event.kind != AgentEvent::Kind::compacted) return;
+    ++compactions;
+    freed += event.compaction->freed_tokens;
+  };
+  EXPECT_EQ(Agent(model, std::move(options)).run().reason, AgentEnd::Reason::done);
+  EXPECT_GT(compactions, 0U);
+  EXPECT_GT(freed, 100U);
+  EXPECT_EQ(static_cast<std::size_t>(std::count(model.anew.begin(), model.anew.end(), true)), compactions + 1);
+}
+
+TEST(Agent, GoesOnBehindAnEarlierRun) {
+  Scripted model({saying("Done.")});
+  std::vector<std::string> runs;
+  AgentOptions options = options_with(work(&runs));
+  AgentHistory history{.messages = {{.role = "user", .content = "Do it"},
+                                    {.role = "assistant",
+                                     .tool_calls = {{.id = "a", .name = "work", .arguments_json = R"({"n": 1})"},
+                                                    {.id = "b", .name = "work", .arguments_json = R"({"n": 2})"},
+                                                    {.id = "c", .name = "work", .arguments_json = R"({"n": 3})"}}},
+                                    {.role = "tool", .content = "did 1", .tool_call_id = "a"}},
+                       .turns = 1,
+                       .running = {"b"}};
+  options.verify = false;
+  const AgentEnd end = Agent(model, std::move(options)).resume(std::move(history), 2);
+  EXPECT_EQ(end.reason, AgentEnd::Reason::done);
+  EXPECT_EQ(end.turns, 2U);
+  EXPECT_EQ(runs, std::vector<std::string>{R"({"n": 3})"}) << "what had ended, or begun, does not run once more";
+  ASSERT_EQ(model.asked[0].size(), 3U);
+  EXPECT_FALSE(model.anew[0]);
+  EXPECT_EQ(model.asked[0][0].content, "did 1");
+  EXPECT_NE(model.asked[0][1].content.find("not known whether this ran"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace parlance
