@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "cli/civil_time.h"
-#include "parlance/source.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "parlance/source.h"
 
 namespace parlance::cli {
 namespace {
