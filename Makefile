@@ -2,6 +2,7 @@
 #
 #   make demo     build, and render an example conversation in every built-in format
 #   make demo-serve  build, start llama.cpp's server with a small real model and `parlance serve`, and talk to them
+#   make demo-agent  build, and give that model a small goal and a terminal in a sandbox
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
 #   make long     the same with all generated cases, long walks in engines, all tests under ASan: before an issue is closed
 #   make wheel    the Python package as a wheel, in build/wheel
@@ -18,7 +19,7 @@ PYTHON ?= python3
 PARLANCE = build/release/parlance
 CTEST = ctest --output-on-failure -j $(JOBS)
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo demo-serve test long install wheel package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
+.PHONY: demo demo-serve demo-agent test long install wheel package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
 
 # Where nothing is built yet, without the Rust library that reads tokenizer.json, which takes as long as all the rest, and
 # without the gateway.
@@ -32,6 +33,11 @@ demo-serve: setup
 	@cmake --preset release $$(test -f build/release/CMakeCache.txt || echo -DPARLANCE_HF_TOKENIZERS=OFF) -DPARLANCE_SERVE=ON $(QUIET)
 	@cmake --build --preset release -j $(JOBS) --target parlance_cli
 	@$(PYTHON) tools/demo_serve.py $(PARLANCE)
+
+demo-agent: setup
+	@cmake --preset release $$(test -f build/release/CMakeCache.txt || echo -DPARLANCE_HF_TOKENIZERS=OFF) -DPARLANCE_SERVE=ON -DPARLANCE_AGENT=ON $(QUIET)
+	@cmake --build --preset release -j $(JOBS) --target parlance_cli
+	@$(PYTHON) tools/demo_agent.py $(PARLANCE)
 
 # Of the cases that are generated, make test takes one in TEST_SHARE, so that it is quick; make long takes all.
 TEST_SHARE ?= 10

@@ -69,6 +69,10 @@ struct AgentReply {
   std::string prefix_break{};  ///< why the prompt does not begin with the turn before; "": it does
 };
 
+/// AgentReply::prefix_break behind a reply that no template can write again.
+inline constexpr std::string_view kBrokenOffReply =
+    "the reply before breaks off within a call, which no template writes: the conversation begins anew from its text";
+
 /// Who replies. One conversation at a time.
 class AgentModel {
  public:

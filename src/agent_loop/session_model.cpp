@@ -69,10 +69,11 @@ Result<std::string> SessionModel::prepare(const AgentRequest& request) {
     messages_.clear();
     session_.reset();
   }
+  const bool is_broken_off = !messages_.empty() && !session_;
   messages_.insert(messages_.end(), request.messages.begin(), request.messages.end());
   Result<Conversation> whole = conversation(request.tools);
   if (!whole) return whole.error();
-  std::string why;
+  std::string why(is_broken_off ? kBrokenOffReply : std::string_view());
   if (session_) {
     const std::size_t known = session_->conversation().messages().items().size() + 1;
     const Result<Extension> extended =
@@ -104,7 +105,9 @@ Result<std::string> SessionModel::grammar_for(const ReplyStart& start) {
 Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink events) {
   const Result<std::string> grammar = grammar_for(start);
   if (!grammar) return grammar.error();
-  ReplyParser parser(start.format, start.options);
+  const std::vector<std::string> control = options_.tokenizer.control_texts();
+  const CompiledReplyFormat format(start.format.source().with_control(control));
+  ReplyParser parser(format, start.options);
   replied_ = SampledReply();
   const auto note = [&](const ReplyEvent& event) {
     replied_.add(event);

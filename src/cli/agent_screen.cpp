@@ -170,7 +170,7 @@ void Programs::add(JsonWriter& made, const AgentEvent& event) {
     reply->prefix_break.empty() ? made.null("prefix_break") : made.text("prefix_break", reply->prefix_break);
   }
   if (!event.id.empty()) made.text("id", event.id).text("name", event.name).text("arguments", event.arguments);
-  if (!event.text.empty()) made.text("text", event.text);
+  if (!event.text.empty() || event.outcome != nullptr) made.text("text", event.text);
   if (const ToolOutcome* outcome = event.outcome)
     made.flag("succeeded", outcome->succeeded).flag("changed", outcome->changed);
   if (const AgentEvent::Compaction* compaction = event.compaction) {

@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/report.h"
 #include "cli/serve_options.h"
+#include "cli/transcript_page.h"
 #include "parlance/json_writer.h"
 #include "parlance/source.h"
 #include "serve/agent_gateway.h"
@@ -46,6 +47,7 @@ struct AgentCommand {
   bool no_transcript = false;
   std::string resume;
   bool json = false;
+  std::string html;
 };
 
 /// Formats with an interpreter of their own do not list it among the tools, so nobody else tells the model.
@@ -285,6 +287,10 @@ AgentEnd run_in(Parts& parts, const agent::Sandbox& sandbox, const std::vector<s
 }
 
 int run_agent(AgentCommand& command) {
+  if (!command.html.empty()) {
+    const Result<std::string> page = transcript_page(command.html);
+    return page ? print(*page) : report(page.error());
+  }
   if (command.goal.empty() && command.resume.empty())
     return report(
         usage("say what is to be done", "parlance agent \"set up a git repository\" -m MODEL --backend KIND=URL"));
@@ -378,6 +384,7 @@ void declare_loop(Options& app, AgentCommand& c) {
   app.add_flag("--no-transcript", c.no_transcript, "Write none, so that the run can be neither resumed nor replayed");
   app.add_option("--resume", c.resume, "Go on behind a transcript").placeholder("FILE");
   app.add_flag("--json", c.json, "Print a JSON object for each event");
+  app.add_option("--html", c.html, "Print a page of a transcript, to read it by, and run nothing").placeholder("FILE");
 }
 
 }  // namespace

@@ -114,6 +114,7 @@ Result<Turn> GatewayModel::plan(const std::string& text) const {
 }
 
 Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink events) {
+  const bool is_broken_off = !request.anew && last_.empty() && !messages_.empty();
   const Result<std::string> body = body_of(request);
   if (!body) return body.error();
   Result<Turn> turn = plan(*body);
@@ -139,6 +140,7 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
     co_await recorder.done(kept);
   };
   AgentReply made{.prompt_tokens = turn->prompt_tokens(), .reused_tokens = turn->prompt().reused};
+  if (is_broken_off) made.prefix_break = kBrokenOffReply;
   if (turn->prompt().broken) made.prefix_break = turn->prompt().broken->sentence;
   try {
     run(ask());

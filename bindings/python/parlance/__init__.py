@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
     from parlance._schema import get_json_schema
     from parlance._tokenizers import tokenizer_of
+    from parlance.agent import Agent, AgentEnd, ToolOutcome
     from parlance.chat import apply_chat_template, install, uninstall
     from parlance.responses import parse_response
     from parlance.session import Sample, Session
@@ -71,6 +72,9 @@ _LAZY = {
     "uninstall": "parlance.chat",
     "parse_response": "parlance.responses",
     "tokenizer_of": "parlance._tokenizers",
+    "Agent": "parlance.agent",
+    "AgentEnd": "parlance.agent",
+    "ToolOutcome": "parlance.agent",
     "Sample": "parlance.session",
     "Session": "parlance.session",
 }
@@ -89,6 +93,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "Agent",
+    "AgentEnd",
     "ApiRequest",
     "CheckReport",
     "DerivedFormat",
@@ -115,6 +121,7 @@ __all__ = [
     "Tokenizer",
     "Tokens",
     "ToolCall",
+    "ToolOutcome",
     "__version__",
     "api_error",
     "apply_chat_template",

@@ -36,4 +36,5 @@ NB_MODULE(_core, module) {
   parlance::python::bind_prefix(module);
   parlance::python::bind_apis(module);
   parlance::python::bind_session(module);
+  parlance::python::bind_agent(module);
 }

@@ -92,5 +92,6 @@ void bind_grammars(nb::module_& module);
 void bind_findings(nb::module_& module);
 void bind_prefix(nb::module_& module);
 void bind_apis(nb::module_& module);
+void bind_agent(nb::module_& module);
 
 }  // namespace parlance::python

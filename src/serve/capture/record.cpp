@@ -122,12 +122,6 @@ std::string grammar_json(const Turn& turn) {
       .take();
 }
 
-std::size_t bytes_of(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
-  std::size_t bytes = 0;
-  for (const TokenId id : ids) bytes += tokenizer.token_text(id).size();
-  return bytes;
-}
-
 std::string from_json(const Held& held) {
   return JsonWriter('{').text("session", held.id).text("id", held.response_id).text("key", held.key).take();
 }
@@ -243,7 +237,10 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   made.text("request", request).raw("hints", hints_json(turn)).raw("now", moment_json(prompt.now));
   prompt.from ? made.raw("from", from_json(*prompt.from)) : made.null("from");
   made.text("key", facts.key).number("reused", whole(prompt.reused)).raw("prompt", prompt_json(turn, session, behind));
-  const std::size_t from = bytes_of(tokenizer, session.ids().subspan(0, behind));
+  const bool is_known =
+      behind > 0 && prompt.from && behind == prompt.reused;  // a long session has many ids to ask for their texts
+  const std::size_t from =
+      is_known ? prompt.from->text_bytes : bytes_of_texts(tokenizer, session.ids().subspan(0, behind));
   made.raw("origins", origins_json(*turn.model(), session, prompt.now, from));
   turn.grammar() ? made.raw("grammar", grammar_json(turn)) : made.null("grammar");
   made.raw("sampling", sampling_json(turn.settings().sampling)).raw("sampled", ids_json(turn.sampled()));

@@ -15,6 +15,12 @@ RenderOptions ServedModel::render_now() const {
   return options;
 }
 
+std::size_t bytes_of_texts(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
+  std::size_t bytes = 0;
+  for (const TokenId id : ids) bytes += tokenizer.token_text(id).size();
+  return bytes;
+}
+
 Result<void> complete(ServedModel& model) {
   const TokenizerFacts& facts = model.tokenizer->facts();
   for (const AddedToken& token : facts.added) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct ServedModel {
   RenderOptions render_now() const;
 };
 
+/// Of the ids' texts.
+std::size_t bytes_of_texts(const Tokenizer& tokenizer, std::span<const TokenId> ids);
 /// Fills what follows from the reader and the tokenizer. Fails as RequestReader::stop_tokens() does.
 Result<void> complete(ServedModel& model);
 

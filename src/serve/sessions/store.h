@@ -31,6 +31,7 @@ struct Held {
   Key superseded{};               ///< of the one before that, which nobody needs once this is kept
   Key first{};                    ///< of the session's first reply; "": it is this one
   std::size_t messages = 0;       ///< of the request, and the reply
+  std::size_t text_bytes = 0;     ///< of the texts of its ids
   std::uint64_t turn = 0;         ///< number of the reply in its session, from 1
   bool with_tools = false;        ///< the session began with the template for requests with tools
   CivilTime now{};                ///< what the session's renders show

@@ -184,6 +184,9 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
   const Held* const from = prompt_.from.get();
   Session session = std::move(prompt_.session);
   session.append_sampled(sampled_);
+  const std::size_t known = from && prompt_.reused > 0 ? prompt_.reused : 0;  // ids that both begin with
+  const std::size_t bytes =
+      (known > 0 ? from->text_bytes : 0) + bytes_of_texts(*model_->tokenizer, session.ids().subspan(known));
   auto held = std::make_shared<Held>(
       Held{.id = prompt_.id,
            .response_id = std::move(response_id),
@@ -198,6 +201,7 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
            .superseded = from ? from->previous : none,
            .first = from ? (from->first.empty() ? from->key : from->first) : none,
            .messages = keys.whole.size() + 1,
+           .text_bytes = bytes,
            .turn = from ? from->turn + 1 : 1,
            .with_tools = prompt_.with_tools,
            .now = prompt_.now});

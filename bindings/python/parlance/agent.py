@@ -1,0 +1,129 @@
+"""Agent: gives a model a goal and functions of yours, and goes on until the goal is reached and verified.
+
+def weather(city: str) -> str:
+    '''Says the weather.
+
+    Args:
+        city: The name of a city.
+    '''
+    return "rain"
+
+agent = parlance.Agent(template, tokenizer, sample, [weather], goal="Do I need an umbrella in Bergen?")
+print(agent.run().answer)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from parlance._core import Template, _run_agent
+from parlance._schema import get_json_schema
+
+
+@dataclasses.dataclass
+class ToolOutcome:
+    """What a run of a tool gave."""
+
+    text: str
+    """What the model reads."""
+    succeeded: bool = True
+    changed: bool = False
+    """Something that lasts was changed: the model may not end before another run has succeeded that changes nothing."""
+
+
+@dataclasses.dataclass
+class AgentEnd:
+    """How a run ended."""
+
+    reason: str
+    """done, gave_up (it wanted to end without verification too often), turns, tokens, seconds, repeats, context or stopped."""
+    sentence: str
+    """The reason for people."""
+    answer: str
+    """Content of the last reply."""
+    turns: int
+    sampled_tokens: int
+
+
+class Agent:
+    """A model with a goal and tools.
+
+    template: a parlance.Template whose model calls tools.
+    tokenizer: the model's, of any package that parlance knows.
+    sample: sample(ids, grammar, stop_tokens) gives the tokens of a reply one after the other, up to and with a stop token, or
+        fewer where a limit ends it. grammar is None, or a text in the syntax of `grammar` for the engine.
+    tools: functions with types and a docstring, as for get_json_schema. What one returns is the result: a ToolOutcome, a
+        text, or anything that JSON can say. An exception is told to the model as the result of a run that failed.
+    goal: what is to be done; system: a system message in place of the template's own.
+    verify: the model may not end before a run has succeeded after the last change.
+    max_turns, max_tokens, max_seconds: limits; 0 is none. repeats: how often it may do the same with the same result.
+    grammar: "gbnf", "lark", "structural-tag" or "json-schema": sample gets a grammar of each reply.
+    context: tokens of the model's context; when it is full, turns are left out.
+    events: is called with a dict for each event. approve: approve(name, arguments) is asked before each call; True lets it
+        run, False or a text with the reason does not.
+
+    The sampled ids of each reply are kept: a turn's prompt begins with those of the turns before.
+    """
+
+    def __init__(
+        self,
+        template: Template,
+        tokenizer: Any,
+        sample: Callable[[list[int], str | None, list[int]], Iterable[int]],
+        tools: Sequence[Callable[..., Any]] = (),
+        *,
+        goal: str,
+        system: str = "",
+        verify: bool = True,
+        max_turns: int = 200,
+        max_tokens: int = 0,
+        max_seconds: float = 0,
+        repeats: int = 3,
+        refusals: int = 3,
+        grammar: str | None = None,
+        context: int | None = None,
+        events: Callable[[dict[str, Any]], Any] | None = None,
+        approve: Callable[[str, str], bool | str] | None = None,
+    ) -> None:
+        from parlance._tokenizers import tokenizer_of
+
+        if not isinstance(template, Template):
+            raise TypeError(f"an Agent takes a Template, such as parlance.Template.from_pretrained(…), not a {type(template).__name__}")
+        self._template = template
+        self._tokenizer = tokenizer_of(tokenizer)
+        self._sample = sample
+        self._tools = [_tool(function) for function in tools]
+        self._goal, self._system, self._verify = goal, system, verify
+        self._limits = (max_turns, max_tokens, float(max_seconds), repeats, refusals)
+        self._grammar, self._context, self._events, self._approve = grammar, context, events, approve
+
+    def run(self) -> AgentEnd:
+        """Runs until the end, which it returns.
+
+        Raises what `sample`, `events` and `approve` raise, and parlance.Error if a prompt cannot be made.
+        """
+        return AgentEnd(
+            **_run_agent(
+                self._template._engine, self._tokenizer, self._sample, self._tools, self._goal, self._system, self._verify,
+                self._limits, self._grammar, self._context, self._events, self._approve,
+            )
+        )  # fmt: skip
+
+
+def _tool(function: Callable[..., Any]) -> tuple[str, str, str, Callable[[str], tuple[str, bool, bool]]]:
+    """As the engine takes it."""
+    schema = get_json_schema(function)["function"]
+
+    def run(arguments: str) -> tuple[str, bool, bool]:
+        try:
+            result = function(**json.loads(arguments))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}", False, False
+        if isinstance(result, ToolOutcome):
+            return result.text, result.succeeded, result.changed
+        return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False), True, False
+
+    return schema["name"], schema["description"], json.dumps(schema["parameters"]), run

@@ -1,0 +1,124 @@
+"""Agent: a loop of calls with functions, ids that are never encoded again, verification, limits, and what functions raise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import parlance
+import pytest
+
+
+def call(name: str, /, **arguments: Any) -> str:
+    return "<tool_call>\n" + json.dumps({"name": name, "arguments": arguments}) + "\n</tool_call><|im_end|>"
+
+
+class Sampler:
+    """Says one reply after the other, the last one again and again, and remembers what it was asked."""
+
+    def __init__(self, folder: str, *replies: str) -> None:
+        self.tokenizer = parlance.Tokenizer.from_file(folder)
+        self.replies = list(replies)
+        self.asked: list[list[int]] = []
+        self.sampled: list[list[int]] = []
+        self.grammars: list[str | None] = []
+
+    def __call__(self, ids: list[int], grammar: str | None, stop_tokens: list[int]) -> Iterator[int]:
+        text = self.replies[min(len(self.asked), len(self.replies) - 1)]
+        assert not stop_tokens or set(self.tokenizer.encode("<|im_end|>")) & set(stop_tokens)
+        self.asked.append(ids)
+        self.grammars.append(grammar)
+        self.sampled.append(self.tokenizer.encode(text))
+        yield from self.sampled[-1]
+
+
+def agent(folder: str, sample: Callable[..., Any], *tools: Callable[..., Any], **options: Any) -> parlance.Agent:
+    return parlance.Agent(
+        parlance.Template.builtin("terminal-agent"), parlance.Tokenizer.from_file(folder), sample, tools, goal="Do it", **options
+    )
+
+
+def look(at: str) -> str:
+    """Looks at a place.
+
+    Args:
+        at: The place.
+    """
+    return f"{at} is empty<|im_end|>"
+
+
+def write(text: str) -> parlance.ToolOutcome:
+    """Writes a text.
+
+    Args:
+        text: The text.
+    """
+    return parlance.ToolOutcome("written", changed=True)
+
+
+def fail(why: str) -> str:
+    """Fails.
+
+    Args:
+        why: The reason.
+    """
+    raise ValueError(why)
+
+
+def test_a_loop(chatml_tokenizer: str) -> None:
+    sample = Sampler(chatml_tokenizer, call("look", at="the kitchen"), call("fail", why="no light"), "It is empty.<|im_end|>")
+    events: list[Any] = []
+    end = agent(chatml_tokenizer, sample, look, fail, grammar="gbnf", events=events.append).run()
+    assert (end.reason, end.answer, end.turns) == ("done", "It is empty.", 3)
+    for turn in range(2):
+        before = sample.asked[turn] + sample.sampled[turn]
+        assert sample.asked[turn + 1][: len(before)] == before, "the past is what was sampled"
+    assert [event["text"] for event in events if event["event"] == "outcome"] == ["the kitchen is empty<|im_end|>", "ValueError: no light"]
+    marks = [ids.count(sample.tokenizer.encode("<|im_end|>")[0]) for ids in sample.asked]
+    assert marks[1] - marks[0] == 2, "the result of a tool ends no turn"
+    assert all(grammar and "root" in grammar for grammar in sample.grammars)
+
+
+def test_verification_and_limits(chatml_tokenizer: str) -> None:
+    done = "Done.<|im_end|>"
+    sample = Sampler(chatml_tokenizer, call("write", text="a"), done, call("look", at="it"), done)
+    assert agent(chatml_tokenizer, sample, look, write).run().reason == "done"
+    assert len(sample.asked) == 4
+    assert agent(chatml_tokenizer, Sampler(chatml_tokenizer, call("write", text="a"), done), look, write).run().reason == "gave_up"
+    assert agent(chatml_tokenizer, Sampler(chatml_tokenizer, call("write", text="a"), done), write, verify=False).run().reason == "done"
+    assert agent(chatml_tokenizer, Sampler(chatml_tokenizer, call("look", at="it")), look).run().reason == "repeats"
+    end = agent(chatml_tokenizer, Sampler(chatml_tokenizer, call("look", at="it")), look, max_turns=2).run()
+    assert (end.reason, end.turns) == ("turns", 2)
+
+
+def test_a_full_context(chatml_tokenizer: str) -> None:
+    sample = Sampler(chatml_tokenizer, *(call("look", at=f"place {number} " + "x" * 200) for number in range(30)), "Done.<|im_end|>")
+    events: list[Any] = []
+    end = agent(chatml_tokenizer, sample, look, context=9000, events=events.append).run()
+    assert end.reason == "done"
+    assert [event for event in events if event["event"] == "compacted"]
+    assert max(map(len, sample.asked)) < 9000
+
+
+def test_approval_and_what_is_raised(chatml_tokenizer: str) -> None:
+    replies = (call("look", at="it"), "Then not.<|im_end|>")
+    asked: list[Any] = []
+    end = agent(chatml_tokenizer, Sampler(chatml_tokenizer, *replies), look, approve=lambda *call: asked.append(call) or "no").run()
+    assert end.answer == "Then not." and asked == [("look", '{"at": "it"}')]
+
+    def broken(*_: Any) -> Any:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        agent(chatml_tokenizer, broken, look).run()
+    with pytest.raises(KeyError, match="mine"):
+        agent(chatml_tokenizer, Sampler(chatml_tokenizer, *replies), look, events=broken).run()
+    with pytest.raises(KeyError, match="mine"):
+        agent(chatml_tokenizer, Sampler(chatml_tokenizer, *replies), look, approve=broken).run()
+    with pytest.raises(TypeError):
+        agent(chatml_tokenizer, lambda *_: ["no id"], look).run()
+    with pytest.raises(TypeError):
+        agent(chatml_tokenizer, lambda *_: None, look).run()
+    with pytest.raises(ValueError, match="no grammar syntax 'bnf'"):
+        agent(chatml_tokenizer, Sampler(chatml_tokenizer, *replies), grammar="bnf").run()

@@ -1,0 +1,116 @@
+// Writes a transcript as a page. Begin reading at transcript_page.
+#include "cli/transcript_page.h"
+
+#include "cli/segments.h"
+#include "parlance/json.h"
+#include "serve/capture/reader.h"
+
+namespace parlance::cli {
+namespace {
+
+constexpr std::string_view kTranscriptStyle = R"(
+:root { color-scheme: light dark; --line: #8884; --dim: #6b7280; --good: #15803d; --bad: #b91c1c; --warn: #b45309; }
+@media (prefers-color-scheme: dark) { :root { --dim: #9ca3af; --good: #4ade80; --bad: #f87171; --warn: #fbbf24; } }
+body { font: 15px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.3rem; margin-bottom: .2rem; }
+.facts, .figures, summary { color: var(--dim); font-size: .85rem; font-variant-numeric: tabular-nums; }
+section { border-top: 1px solid var(--line); padding: .8rem 0; }
+pre { font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; margin: .4rem 0; }
+.reasoning { color: var(--dim); border-left: 3px solid var(--line); padding-left: .8rem; white-space: pre-wrap; }
+.content, .told { white-space: pre-wrap; }
+.told { color: var(--warn); }
+.call { background: #8881; border-radius: 6px; padding: .1rem .8rem; margin: .6rem 0; }
+.good { color: var(--good); }
+.bad { color: var(--bad); }
+)";
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  append_segment(out, text, true);
+  return out;
+}
+
+void add_block(std::string& out, std::string_view tag, std::string_view name, std::string_view text) {
+  if (text.empty()) return;
+  out.append("<").append(tag).append(" class=\"").append(name).append("\">").append(escaped(text));
+  out.append("</").append(tag).append(">\n");
+}
+
+bool is_set(Value flag) { return flag.is(Kind::boolean) && flag.integer != 0; }
+
+/// The command of a call, or its arguments as they are.
+std::string command_of(Value record) {
+  Document arguments;
+  if (arguments.parse(record["arguments"].text())) {
+    for (const std::string_view name : {"command", "code"})
+      if (arguments.root()[name].is_string()) return std::string(arguments.root()[name].text());
+  }
+  return std::string(record["arguments"].text());
+}
+
+void add_begin(std::string& out, Value record) {
+  out.append("<h1>").append(escaped(record["goal"].text())).append("</h1>\n<p class=\"facts\">");
+  out.append(escaped(record["time"].text())).append(" · ").append(escaped(record["session"].text()));
+  for (const std::string_view name : {"workspace", "sandbox", "backend"}) {
+    const Value fact = record["settings"][name];
+    if (!fact.text().empty()) out.append(" · ").append(name).append(": ").append(escaped(fact.text()));
+  }
+  out += "</p>\n";
+}
+
+void add_turn(std::string& out, Value record, std::size_t number) {
+  const auto count = [&record](std::string_view name) { return std::to_string(record[name].integer); };
+  out.append("<section id=\"turn-").append(std::to_string(number)).append("\">\n");
+  Document request;  // what the agent told the model besides results
+  if (number > 1 && request.parse(record["request"].text())) {
+    for (const Value& message : request.root()["messages"].items())
+      if (message["role"].text() == "user") add_block(out, "p", "told", message["content"].text());
+  }
+  const Value message = record["reply"]["message"];
+  add_block(out, "div", "reasoning", message["reasoning_content"].text());
+  add_block(out, "div", "content", message["content"].text());
+  out.append("<p class=\"figures\">turn ").append(std::to_string(number)).append(" · ");
+  out.append(std::to_string(record["prompt"]["tokens"].integer)).append(" tokens of prompt, ").append(count("reused"));
+  out.append(" of them of the turn before · ").append(std::to_string(record["sampled"].items().size()));
+  out.append(" sampled</p>\n");
+  if (record["prefix_break"].is(Kind::dict)) add_block(out, "p", "told", record["prefix_break"]["sentence"].text());
+  out += "</section>\n";
+}
+
+void add_tool(std::string& out, Value record) {
+  if (record["state"].text() == "begin") return;
+  const bool good = is_set(record["succeeded"]);
+  out.append("<div class=\"call\"><pre><span class=\"").append(good ? "good\">✓" : "bad\">✗").append("</span> ");
+  out.append(escaped(command_of(record)))
+      .append("</pre>\n<details open><summary>")
+      .append(escaped(record["name"].text()));
+  out.append(is_set(record["changed"]) ? ", files changed" : "").append("</summary>");
+  out.append("<pre>").append(escaped(record["text"].text())).append("</pre></details></div>\n");
+}
+
+}  // namespace
+
+Result<std::string> transcript_page(const std::string& file) {
+  const Result<serve::CaptureText> text = serve::read_capture(file);
+  if (!text) return text.error();
+  std::string body, title;
+  std::size_t turns = 0;
+  for (const serve::CaptureRecord& record : text->records) {
+    if (record.kind() == "agent") {
+      title = escaped(record.root()["goal"].text());
+      add_begin(body, record.root());
+    }
+    if (record.kind() == "turn") add_turn(body, record.root(), ++turns);
+    if (record.kind() == "tool") add_tool(body, record.root());
+  }
+  if (title.empty()) return Error(ErrorCode::value, file + " is no transcript of an agent");
+  std::string page = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
+  page.append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>")
+      .append(title)
+      .append("</title>\n<style>");
+  page.append(kTranscriptStyle).append("</style>\n</head>\n<body>\n").append(body);
+  return page.append("</body>\n</html>\n");
+}
+
+}  // namespace parlance::cli
