@@ -69,6 +69,14 @@ HttpRequest request_of(http::request<http::string_body>&& message) {
   return made;
 }
 
+/// A header's value cannot have line ends, behind which a client would read headers of somebody's making.
+std::string field_value(std::string_view text) {
+  std::string made(text);
+  for (char& c : made)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
+  return made;
+}
+
 /// The answer of one request, written as HTTP says. A client of HTTP/1.0 gets pieces without sizes, up to the close.
 class HttpAnswer final : public Exchange {
  public:
@@ -128,7 +136,8 @@ class HttpAnswer final : public Exchange {
     std::string out = old_ ? "HTTP/1.0 " : "HTTP/1.1 ";
     out.append(std::to_string(status)).append(" ").append(reason.data(), reason.size()).append("\r\n");
     if (!type.empty()) out.append("Content-Type: ").append(type).append("\r\n");
-    for (const HttpHeader& header : headers_) out.append(header.name).append(": ").append(header.value).append("\r\n");
+    for (const HttpHeader& header : headers_)
+      out.append(header.name).append(": ").append(field_value(header.value)).append("\r\n");
     if (!keep_alive_) out += "Connection: close\r\n";
     if (keep_alive_ && old_) out += "Connection: keep-alive\r\n";
     return out;
