@@ -2,6 +2,7 @@
 #include "serve/http/server.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -430,6 +431,16 @@ Result<std::uint16_t> HttpServer::listen(const std::string& address, std::uint16
   }
   asio::co_spawn(acceptor->get_executor(), state_->accept(acceptor), [keep = state_](const std::exception_ptr&) {});
   return got;
+}
+
+void HttpServer::take(int descriptor) {
+  error_code failed;
+  tcp::socket socket(state_->loops.next());
+  socket.assign(tcp::v4(), descriptor, failed);
+  if (failed)
+    ::close(descriptor);
+  else
+    state_->start(std::move(socket));
 }
 
 void HttpServer::drain() {
