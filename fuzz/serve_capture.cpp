@@ -18,10 +18,6 @@ namespace {
 using namespace parlance;
 using namespace parlance::serve;
 
-constexpr std::string_view kTemplate =
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "{{ strftime_now('%A %d %B %Y %j') }}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
-
 /// A file in memory, by its path.
 class File {
  public:
@@ -71,7 +67,7 @@ void check_rows(const std::string& path, const ExportOptions& options) {
 void check_replay(const std::string& path) {
   const OpenCaptured open = [](std::string_view, const std::string& name) -> Result<ModelOptions> {
     return ModelOptions{.name = name,
-                        .reader = fuzz::reader_of(kTemplate, false),
+                        .reader = fuzz::reader_of(false),
                         .tokenizer = fuzz::byte_tokenizer(),
                         .render = {.limits = fuzz::kSmallLimits}};
   };

@@ -8,6 +8,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -102,12 +103,12 @@ Task<> play(Local engine, std::string_view answer, std::size_t piece) {
   std::string request;
   char read[4096];
   while (!failed && !is_whole(request)) {
-    const auto caught = asio::redirect_error(asio::use_awaitable, failed);
+    auto caught = asio::redirect_error(asio::use_awaitable, failed);
     const std::size_t size = co_await engine.async_read_some(asio::buffer(read), caught);
     request.append(read, size);
   }
   for (; !failed && !answer.empty(); answer.remove_prefix(std::min(piece, answer.size()))) {
-    const auto caught = asio::redirect_error(asio::use_awaitable, failed);
+    auto caught = asio::redirect_error(asio::use_awaitable, failed);
     const auto bytes = asio::buffer(answer.data(), std::min(piece, answer.size()));
     co_await asio::async_write(engine, bytes, caught);
     co_await asio::post(engine.get_executor(), asio::use_awaitable);
@@ -138,11 +139,8 @@ class Engine {
 /// One gateway for all inputs, whose model has another engine each time.
 struct Served {
   std::shared_ptr<ServedModel> model = [] {
-    auto made =
-        std::make_shared<ServedModel>(ServedModel{.name = "m",
-                                                  .backend = nullptr,
-                                                  .reader = fuzz::reader_of(find_format("terminal-agent")->text, true),
-                                                  .tokenizer = fuzz::byte_tokenizer()});
+    auto made = std::make_shared<ServedModel>(ServedModel{
+        .name = "m", .backend = nullptr, .reader = fuzz::reader_of(true), .tokenizer = fuzz::byte_tokenizer()});
     if (!complete(*made)) std::abort();
     return made;
   }();

@@ -1,4 +1,4 @@
-// What the fuzz targets of the gateway serve: a built-in format with a tokenizer whose ids are bytes.
+// What the fuzz targets of the gateway serve: a small template with a tokenizer whose ids are bytes.
 #pragma once
 #include <cstdlib>
 #include <memory>
@@ -37,13 +37,24 @@ inline std::unique_ptr<Tokenizer> byte_tokenizer() {
           }});
 }
 
-/// The reader of a template with the replies of the built-in format; with `adapt` it makes experiments first.
-inline RequestReader reader_of(std::string_view chat_template, bool adapt) {
+/// Short, so that many inputs are tried.
+inline constexpr std::string_view kTemplate =
+    R"({% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}{% for c in m.tool_calls or [] %}
+<tool_call>
+{{ c.function | tojson }}
+</tool_call>{% endfor %}<|im_end|>
+{% endfor %}{% for t in tools or [] %}{{ t | tojson }}{% endfor %}{{ strftime_now('%A %d %B %Y %j') }}
+{%- if add_generation_prompt %}<|im_start|>assistant
+{% endif %})";
+
+/// The reader of the template with the replies of a built-in format; with `adapt` it makes experiments first.
+inline RequestReader reader_of(bool adapt) {
   const BuiltinFormat* const format = find_format("terminal-agent");
   if (format == nullptr) std::abort();
   ModelSource model;
   model.path = "fuzz";
-  model.templates.push_back({.name = "default", .text = std::string(chat_template), .origin = "fuzz"});
+  model.templates.push_back({.name = "default", .text = std::string(kTemplate), .origin = "fuzz"});
   Result<ReplyFormat> replies = ReplyFormat::from_json(format->reply);
   if (!replies) std::abort();
   return RequestReader(

@@ -9,6 +9,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <cstdint>
 #include <cstdlib>
 
@@ -81,11 +82,8 @@ class Scripted final : public Backend {
 Offer make_offer() {
   auto tokenizer = fuzz::byte_tokenizer();
   auto engine = std::make_shared<Scripted>(*tokenizer);
-  auto model =
-      std::make_shared<ServedModel>(ServedModel{.name = "m",
-                                                .backend = std::move(engine),
-                                                .reader = fuzz::reader_of(find_format("terminal-agent")->text, true),
-                                                .tokenizer = std::move(tokenizer)});
+  auto model = std::make_shared<ServedModel>(ServedModel{
+      .name = "m", .backend = std::move(engine), .reader = fuzz::reader_of(true), .tokenizer = std::move(tokenizer)});
   if (!complete(*model)) std::abort();
   return {.models = {std::move(model)}};
 }
@@ -142,7 +140,7 @@ class Client {
   Task<> read() {
     char piece[4096];
     for (Error failed; !failed;) {
-      const auto caught = asio::redirect_error(asio::use_awaitable, failed);
+      auto caught = asio::redirect_error(asio::use_awaitable, failed);
       const std::size_t size = co_await socket_.async_read_some(asio::buffer(piece), caught);
       got_.append(piece, size);
     }

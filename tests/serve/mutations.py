@@ -13,6 +13,7 @@ Begin reading at Wire, one connection.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import pathlib
 import random
@@ -100,7 +101,8 @@ class Wire:
         if not self.ended:
             if now - self.heard > QUIET and not self.said_all:
                 self.said_all = True
-                self.socket.shutdown(socket.SHUT_WR)
+                with contextlib.suppress(OSError):  # the gateway has just ended it
+                    self.socket.shutdown(socket.SHUT_WR)
             return None
         self.close()
         answers = all_answers(self.got)

@@ -125,7 +125,7 @@ def places_in(value: Any) -> list[tuple[Any, Any]]:
 
 
 def nested(draw: random.Random, depth: int) -> Any:
-    made: Any = draw.choice(ODD_VALUES)
+    made: Any = copy.deepcopy(draw.choice(ODD_VALUES))
     for _ in range(depth):
         made = [made] if draw.random() < 0.5 else {draw.choice(ODD_KEYS): made}
     return made

@@ -19,11 +19,13 @@ import pathlib
 import random
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import traceback
 from multiprocessing.queues import Queue
 from typing import Any
 
@@ -303,10 +305,10 @@ class Watch:
             time.sleep(0.5)
 
     def between(self, begin: float, end: float) -> tuple[float, int]:
-        """The most in a part of the time."""
+        """Memory in the middle of a part of the time, since a reload takes some for a moment; and the most descriptors."""
         whole = self.samples[-1][0]
         part = [sample for sample in self.samples if begin * whole <= sample[0] <= end * whole]
-        return max(size for _, size, _ in part), max(count for _, _, count in part)
+        return statistics.median(size for _, size, _ in part), max(count for _, _, count in part)
 
 
 def captured(folder: pathlib.Path) -> tuple[int, set[str]]:
@@ -385,6 +387,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as made, Engine() as engine:
         engine.script = lambda asked: script(engine, asked)
         engine.asked = Forgetful()
+        failed: list[str] = []  # a fault of the engine that nobody asked for would be taken for the gateway's
+        engine.server.handle_error = lambda *_: failed.append(traceback.format_exc())  # type: ignore[method-assign]
         folder, config = pathlib.Path(made), pathlib.Path(made) / "gateway.toml"
         capture = folder / "capture"
         write_config(config, engine.url, 4000)
@@ -397,6 +401,7 @@ def main() -> int:
                 end_gracefully(gateway, checks)
             else:
                 checks.that(False, f"the gateway ended: {gateway.log.read_text(errors='replace')[-3000:]}")
+        checks.equal(failed[:3], [], "faults of the scripted engine itself")
         turns, markers = captured(capture)
         lost = [marker for marker in told if marker not in markers]
         checks.equal(lost[:5], [], f"{len(lost)} answered turns that are not in the capture")
