@@ -81,7 +81,7 @@ std::vector<RunCache::Piece> RunCache::pieces_of(std::string_view text) const {
 namespace {
 
 /// What a text and its tokens take, with what the map and the allocator need for each: most texts are short.
-std::size_t bytes_of(std::string_view key, const std::vector<EncodedToken>& tokens) {
+std::size_t size_of_entry(std::string_view key, const std::vector<EncodedToken>& tokens) {
   constexpr std::size_t kOfAnEntry = 240;
   return kOfAnEntry + key.size() + tokens.capacity() * sizeof(EncodedToken);
 }
@@ -95,13 +95,13 @@ RunCache::Tokens RunCache::find(Shard& shard, std::string_view key) const {
   const auto older = shard.older.find(key);
   if (older == shard.older.end()) return nullptr;
   Tokens tokens = older->second.second;
-  shard.bytes += bytes_of(key, *tokens);
+  shard.bytes += size_of_entry(key, *tokens);
   shard.newer.insert(shard.older.extract(older));
   return tokens;
 }
 
 void RunCache::keep(Shard& shard, std::string_view key, Tokens tokens) const {
-  const std::size_t bytes = bytes_of(key, *tokens);
+  const std::size_t bytes = size_of_entry(key, *tokens);
   if (bytes > most_) return;
   auto text = std::make_unique<std::string>(key);
   const std::string_view view = *text;
