@@ -72,6 +72,8 @@ def broken_http(gateway: Gateway, checks: Checks) -> None:
         answer = talk(gateway, data)
         head, _, body = answer.partition(b"\r\n\r\n")
         checks.that(head.startswith(b"HTTP/1.1 %d" % status) and json.loads(body)["error"]["message"], f"{name}: {answer[:200]!r}")
+    behind = talk(gateway, b"POST /tokenize HTTP/1.1\r\nConnection: close\r\n\r\n" + b"x" * 8_000_000)
+    checks.that(behind.startswith(b"HTTP/1.1 400"), f"a body without a size, before the connection is closed: {behind[:200]!r}")
     three = talk(gateway, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
     checks.equal(three.count(b'{"status": "ok"}'), 3, "three requests at once")
     old = talk(gateway, b"GET /health HTTP/1.0\r\n\r\n")

@@ -45,8 +45,8 @@ struct Connection {
   beast::tcp_stream stream;
   beast::flat_buffer buffer;
   bool answering = false;
-  bool narrow = false;  ///< its last answer was a stream
-  bool unread = false;  ///< a part of its last request was not read
+  bool narrow = false;   ///< its last answer was a stream
+  bool lingers = false;  ///< the client may still send behind its last answer
 };
 
 std::string lower_case(std::string_view text) {
@@ -294,11 +294,12 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     co_await linger(*connection);
   }
 
-  /// A client that still sends when its connection is closed may never read the answer that refuses its request.
+  /// A client that still sends when its connection is closed may never read its answer: it may have sent more than its
+  /// request, which was refused, or had no size.
   Task<> linger(Connection& connection) {
     constexpr std::size_t kMost = std::size_t{64} << 20, kPiece = std::size_t{16} << 10;
     constexpr auto kLongest = std::chrono::seconds(2);
-    if (!connection.unread) co_return;
+    if (!connection.lingers) co_return;
     connection.buffer.clear();
     connection.stream.expires_after(kLongest);
     error_code failed;
@@ -314,7 +315,6 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     const unsigned refused = co_await receive(connection, answer);
     if (refused == kGone) co_return false;
     if (refused != 0 || full || draining) answer.close_after();
-    connection.unread = refused != 0;
     connection.answering = true;
     ++answering;
     const bool whole = co_await handle(connection, answer, full ? 503 : refused);
@@ -322,6 +322,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     connection.answering = false;
     if (!whole) ++gone;
     const bool goes_on = whole && answer.keep_alive() && !draining;
+    connection.lingers = whole && !goes_on && (refused != 0 || !draining);
     co_return goes_on;
   }
 
