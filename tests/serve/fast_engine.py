@@ -89,6 +89,7 @@ class FastEngine:
         here, there = multiprocessing.Pipe(duplex=False)
         self.process = multiprocessing.Process(target=_run, args=(there,), daemon=True)
         self.process.start()
+        there.close()  # so that the end of the process is seen here
         self.url = f"http://127.0.0.1:{here.recv()}"
         return self
 

@@ -30,10 +30,9 @@ from multiprocessing.queues import Queue
 from typing import Any
 
 from answers import Answer, error_in, events_of, faults_of, strict_json, take_answer
+from engine import TOKENIZER, Asked, Engine, Reply
 from gateway import Checks
 from watched_gateway import WatchedGateway
-
-from engine import TOKENIZER, Asked, Engine, Reply
 
 Json = dict[str, Any]
 RECEIVE = 3  # seconds that the gateway waits for a request
@@ -267,7 +266,7 @@ def run_clients(address: tuple[str, int], numbers: range, until: float, pause: f
         thread.start()
     for thread in threads:
         thread.join()
-    faults, told = sum((client.faults for client in clients), []), sum((client.told for client in clients), [])
+    faults, told = [fault for one in clients for fault in one.faults], [marker for one in clients for marker in one.told]
     tell.put((sum(client.turns for client in clients), faults, told))
 
 
