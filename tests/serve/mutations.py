@@ -197,10 +197,7 @@ def run(gateway: WatchedGateway, options: argparse.Namespace, checks: Checks, fi
 
 
 def after(gateway: WatchedGateway, options: argparse.Namespace, checks: Checks, memory: list[tuple[int, float]], rate: float) -> None:
-    until = time.monotonic() + 20
-    while gateway.metric("parlance_connections") > 1 and time.monotonic() < until:
-        time.sleep(0.1)
-    checks.equal(gateway.metric("parlance_connections"), 1, "connections afterwards, with that which asks")
+    checks.equal(gateway.connections(), 1, "connections afterwards, with that which asks")
     most = options.before + 64 + 2  # those to the engine are kept
     checks.that(gateway.descriptors() <= most, f"{gateway.descriptors()} descriptors afterwards, {options.before} before")
     checks.equal(gateway.metric("parlance_engine_failures"), 0, "failures of the engine")

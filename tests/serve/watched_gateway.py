@@ -9,6 +9,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from typing import Any
 
@@ -39,6 +40,13 @@ class WatchedGateway:
         """The sum of a metric over its labels."""
         lines = [line for line in self.get("/metrics").splitlines() if line.split("{")[0].split(" ")[0] == name]
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+
+    def connections(self) -> float:
+        """How many are open, with that which asks; waits until no other is."""
+        until = time.monotonic() + 20
+        while (count := self.metric("parlance_connections")) > 1 and time.monotonic() < until:
+            time.sleep(0.1)
+        return count
 
     def megabytes(self) -> float:
         """Its resident memory."""
