@@ -52,7 +52,7 @@ long: built_with_oracle
 	sh tests/long.sh build/release
 	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 $(QUIET)
 	@cmake --build --preset asan -j $(JOBS)
-	$(CTEST) --test-dir build/asan -LE 'compile|tree'
+	$(CTEST) --test-dir build/asan -LE 'compile|tree|serve'
 
 # In a build of its own, without the tests. As root where PREFIX is root's.
 PREFIX ?= /usr/local

@@ -2,7 +2,7 @@
 # What is too long for make test, of a build in release: long.sh BUILD. Each step goes on after one that fails; fails at the end.
 #
 # WALKS is how many strings are drawn from each engine's masks for each format and tool choice, of which there are three of both: with
-# 1,200 they are ten thousand for each format, and take two hours.
+# 1,200 they are ten thousand for each format, and take two hours. MUTATIONS and SOAK_MINUTES: how long the gateway is tried.
 set -u
 cd "$(dirname "$0")/.."
 build=$1
@@ -38,6 +38,8 @@ fi
 step python3 -B tests/serve/attacks_test.py $build/parlance --attacks 200
 step python3 -B tests/serve/more_clients.py $build/parlance
 step python3 -B tests/serve/inspect_page_test.py $build/parlance
+step python3 -B tests/serve/mutations.py $build/parlance --requests "${MUTATIONS:-1000000}"
+step python3 -B tests/serve/soak.py $build/parlance --minutes "${SOAK_MINUTES:-10}"
 step sh tests/serve/sanitized.sh
 step python3 -B tests/serve/real_model.py $build/parlance
 [ -z "$failed" ]

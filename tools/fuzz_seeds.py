@@ -4,7 +4,8 @@
 Every template is a seed of jinja_compile (or go_compile), with its context one of jinja_render (go_render), every
 context one of json_read; the formats of the tree and their examples too. Modelfiles of the cases are seeds of modelfile_read, and small GGUF headers
 that are made here of gguf_read and vocabulary, as SentencePiece models are of sentencepiece_model and small tokenizers of each kind of
-tokenizer_json, the replies of tests/replies of reply_feed, and the requests of tests/api_requests_test.py of request_convert. What has the same bytes is one seed, named by its hash.
+tokenizer_json, the replies of tests/replies of reply_feed, and the requests of tests/api_requests_test.py of request_convert. Those of the gateway's targets are in serve_seeds.py.
+What has the same bytes is one seed, named by its hash.
 """
 
 import base64
@@ -18,6 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "oracle"), str(ROOT / "tests")]
 import api_requests_test  # noqa: E402
 import case_file  # noqa: E402
+import serve_seeds  # noqa: E402
+
 LONGEST = 4096
 
 
@@ -191,6 +194,7 @@ def seeds():
     yield from (("vocabulary", seed) for seed in vocabulary_seeds())
     yield from (("tokenizer_json", seed) for seed in tokenizer_seeds())
     yield from (("sentencepiece_model", model) for model in sentencepiece_seeds())
+    yield from serve_seeds.seeds()
     for path in sorted(cases.rglob("*Modelfile")):
         yield "modelfile_read", path.read_bytes()
     for ending, language in (("jinja", "jinja"), ("gotmpl", "go")):

@@ -6,6 +6,7 @@
 #include "parlance/civil_time.h"
 #include "parlance/json.h"
 #include "serve/backends/backend.h"
+#include "serve/capture/reader.h"
 
 namespace parlance::serve {
 
@@ -25,7 +26,7 @@ class Recorded final : public Backend {
   void takes(std::optional<GrammarSyntax> grammars) { facts_.grammar = grammars; }
   void load(Value record) {
     tokens_.clear();
-    for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(id.integer)});
+    for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(number_in(id))});
     if (const Value text = record["sampled_text"]; text.is_string())
       tokens_.push_back({.text = std::string(text.text())});
     length_ = record["length"].is(Kind::boolean) && record["length"].integer != 0;

@@ -146,7 +146,7 @@ Result<OpenedModel*> Replay::model_for(const Line& line) {
 std::optional<std::vector<TokenId>> Replay::recorded_prompt(Value record) const {
   std::vector<TokenId> ids;
   const Value prompt = record["prompt"], from = record["from"];
-  const auto behind = static_cast<std::size_t>(prompt["behind"].integer);
+  const auto behind = static_cast<std::size_t>(number_in(prompt["behind"]));
   if (behind > 0) {
     const auto found = ids_.find(kept_name(from["session"], from["id"], from["key"]));
     if (found == ids_.end() || found->second.size() < behind) return std::nullopt;
@@ -190,7 +190,7 @@ void Replay::compare(const Line& line, const Turn& turn, const Session& session)
   compare_json(line, "kinds", kinds_json(*turn.model()->tokenizer, turn.sampled(), turn.kinds()));
   compare_json(line, "origins",
                origins_json(*turn.model(), session, turn.prompt().now,
-                            static_cast<std::size_t>(record["origins"]["from_byte"].integer)));
+                            static_cast<std::size_t>(number_in(record["origins"]["from_byte"]))));
 }
 
 /// The turn as the gateway planned it, from what it went on from alone. Unset: something differs, and was said.
@@ -225,7 +225,7 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
                                  {.sampling = std::move(*sampling),
                                   .hints = hints,
                                   .new_session = std::string(record["session"].text()),
-                                  .choice = static_cast<unsigned>(record["choice"].integer)});
+                                  .choice = static_cast<unsigned>(number_in(record["choice"]))});
   if (!turn) return failed(turn.error());
   return std::move(*turn);
 }

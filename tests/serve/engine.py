@@ -167,8 +167,8 @@ class Engine:
             return False
         if reply.status != 200:
             return self._send_whole(handler, reply.status, reply.body or json.dumps({"error": {"message": "no"}}))
-        kept = 0
-        while kept < min(len(self.cache), len(asked.prompt) - 1) and self.cache[kept] == asked.prompt[kept]:
+        kept, cache = 0, self.cache  # another thread may replace it
+        while kept < min(len(cache), len(asked.prompt) - 1) and cache[kept] == asked.prompt[kept]:
             kept += 1
         handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
         ids = self.vocabulary.encode(reply.text) if reply.ids is None else reply.ids

@@ -12,5 +12,8 @@ for kind in asan tsan; do
     echo "== $kind: $test"
     python3 -B "tests/serve/${test}_test.py" "build/$kind-serve/parlance" || failed="$failed $kind:$test"
   done
+  echo "== $kind: mutations, soak"
+  python3 -B tests/serve/mutations.py "build/$kind-serve/parlance" --requests "${SANITIZED_MUTATIONS:-20000}" || failed="$failed $kind:mutations"
+  python3 -B tests/serve/soak.py "build/$kind-serve/parlance" --minutes "${SANITIZED_MINUTES:-2}" --sanitized || failed="$failed $kind:soak"
 done
 [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }

@@ -22,15 +22,15 @@ void CompletionsEvents::read(Value event, std::vector<SampledToken>& into) {
     end_.length = choice["finish_reason"].text() == "length";
   }
   if (!usage.is(Kind::dict)) return;
-  end_.prompt_tokens = whole_of(usage["prompt_tokens"]).value_or(end_.prompt_tokens);
-  end_.sampled_tokens = whole_of(usage["completion_tokens"]).value_or(end_.sampled_tokens);
-  cached_ = whole_of(usage["prompt_tokens_details"]["cached_tokens"]);
+  end_.prompt_tokens = count_of(usage["prompt_tokens"]).value_or(end_.prompt_tokens);
+  end_.sampled_tokens = count_of(usage["completion_tokens"]).value_or(end_.sampled_tokens);
+  cached_ = count_of(usage["prompt_tokens_details"]["cached_tokens"]);
 }
 
 GenerationEnd CompletionsEvents::end() const {
   GenerationEnd end = end_;
   if (end.prompt_tokens == 0) end.prompt_tokens = prompt_;
-  if (cached_) end.evaluated = end.prompt_tokens - *cached_;
+  if (cached_) end.evaluated = std::max<std::int64_t>(0, end.prompt_tokens - *cached_);
   return end;
 }
 

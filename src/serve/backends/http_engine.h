@@ -43,6 +43,7 @@ class HttpEngine : public Backend {
   Task<EngineInfo> ask() override { return ask_models(client_, wanted_, headers_); }
   /// By POST /tokenize.
   Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) override;
+  HttpClient& client() { return client_; }
 
  protected:
   virtual std::string body_of(const Generation& generation, const EngineInfo& known) const = 0;
@@ -50,7 +51,6 @@ class HttpEngine : public Backend {
   virtual std::string tokenize_body(std::string_view text) const;
   virtual std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const = 0;
 
-  HttpClient& client() { return client_; }
   const std::vector<HttpHeader>& headers() const { return headers_; }
   const std::string& wanted() const { return wanted_; }  ///< the engine's own name of the model; "": whichever it has
 

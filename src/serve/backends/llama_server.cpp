@@ -34,14 +34,14 @@ void read_tokens(Value event, unsigned alternatives, std::vector<SampledToken>& 
   const std::span<const Value> probabilities = event["completion_probabilities"].items();
   std::size_t number = 0;
   for (const Value& id : event["tokens"].items()) {
-    if (!id.is_small_int()) throw no_engine_answer("tokens that are no integers");
-    SampledToken token{.id = static_cast<TokenId>(id.integer)};
+    if (id_of(id) < 0) throw no_engine_answer("tokens that are no ids");
+    SampledToken token{.id = id_of(id)};
     if (number < probabilities.size()) {
       token.logprob = number_of(probabilities[number]["logprob"]);
       for (const Value& other : probabilities[number]["top_logprobs"].items()) {
         if (token.alternatives.size() >= alternatives) break;
-        token.alternatives.push_back({.id = static_cast<TokenId>(other["id"].integer),
-                                      .logprob = number_of(other["logprob"]).value_or(-HUGE_VAL)});
+        token.alternatives.push_back(
+            {.id = id_of(other["id"]), .logprob = number_of(other["logprob"]).value_or(-HUGE_VAL)});
       }
     }
     into.push_back(std::move(token));
@@ -57,9 +57,9 @@ class LlamaEvents final : public ReplyEvents {
     finished_ = event["stop"].is(Kind::boolean) && event["stop"].integer != 0;
     if (!finished_) return;
     end_.length = event["stop_type"].text() == "limit";
-    end_.prompt_tokens = whole_of(event["tokens_evaluated"]).value_or(0);
-    end_.sampled_tokens = whole_of(event["tokens_predicted"]).value_or(0);
-    end_.evaluated = whole_of(event["timings"]["prompt_n"]);
+    end_.prompt_tokens = count_of(event["tokens_evaluated"]).value_or(0);
+    end_.sampled_tokens = count_of(event["tokens_predicted"]).value_or(0);
+    end_.evaluated = count_of(event["timings"]["prompt_n"]);
   }
   bool finished() const override { return finished_; }
   GenerationEnd end() const override { return end_; }
@@ -78,7 +78,7 @@ class LlamaServer final : public HttpEngine {
   Task<EngineInfo> ask() override {
     EngineInfo info;
     const std::optional<Document> document = co_await ask_json(client(), "GET", "/props", {}, headers());
-    if (document) info.context = whole_of(document->root()["default_generation_settings"]["n_ctx"]);
+    if (document) info.context = count_of(document->root()["default_generation_settings"]["n_ctx"]);
     co_return info;
   }
 

@@ -63,8 +63,8 @@ class OllamaEvents final : public ReplyEvents {
     finished_ = event["done"].is(Kind::boolean) && event["done"].integer != 0;
     if (!finished_) return;
     end_.length = event["done_reason"].text() == "length";
-    end_.prompt_tokens = whole_of(event["prompt_eval_count"]).value_or(0);
-    end_.sampled_tokens = whole_of(event["eval_count"]).value_or(0);
+    end_.prompt_tokens = count_of(event["prompt_eval_count"]).value_or(0);
+    end_.sampled_tokens = count_of(event["eval_count"]).value_or(0);
   }
   bool finished() const override { return finished_; }
   GenerationEnd end() const override { return end_; }

@@ -1,5 +1,7 @@
 // SGLang: POST /generate with `input_ids`, which gives ids: in each event all so far, or, with its
 // --incremental-streaming-output, the new ones.
+#include <algorithm>
+
 #include "parlance/json.h"
 #include "serve/backends/http_engine.h"
 
@@ -44,8 +46,7 @@ std::string sglang_body(const Generation& generation) {
 
 /// [logprob, id, text]
 TokenAlternative logprob_in(Value triple) {
-  return {.id = static_cast<TokenId>(whole_of(item_of(triple, 1)).value_or(-1)),
-          .logprob = number_of(item_of(triple, 0)).value_or(0)};
+  return {.id = id_of(item_of(triple, 1)), .logprob = number_of(item_of(triple, 0)).value_or(0)};
 }
 
 /// Finds the new tokens of each event.
@@ -59,7 +60,7 @@ class SglangEvents final : public ReplyEvents {
     if (!event["output_ids"].is_sequence() || !meta.is(Kind::dict)) throw no_engine_answer("no output_ids");
     const std::vector<TokenId> ids = ids_of(event["output_ids"]);
     // The count of all tokens so far says how many of these are new.
-    const auto all = static_cast<std::size_t>(whole_of(meta["completion_tokens"]).value_or(0));
+    const auto all = static_cast<std::size_t>(count_of(meta["completion_tokens"]).value_or(0));
     const std::size_t fresh = all > seen_ ? all - seen_ : 0;
     if (fresh > ids.size()) throw no_engine_answer("fewer output_ids than its completion_tokens say");
     const Value own = meta["output_token_logprobs"], top = meta["output_top_logprobs"];
@@ -86,13 +87,14 @@ class SglangEvents final : public ReplyEvents {
 
   void read_end(Value meta) {
     end_.sampled_tokens = static_cast<std::int64_t>(seen_);
-    end_.prompt_tokens = whole_of(meta["prompt_tokens"]).value_or(0);
-    if (const auto cached = whole_of(meta["cached_tokens"])) end_.evaluated = end_.prompt_tokens - *cached;
+    end_.prompt_tokens = count_of(meta["prompt_tokens"]).value_or(0);
+    if (const auto cached = count_of(meta["cached_tokens"]))
+      end_.evaluated = std::max<std::int64_t>(0, end_.prompt_tokens - *cached);
     const Value reason = meta["finish_reason"];
     if (!reason.is(Kind::dict)) return;
     if (reason["type"].text() == "abort") {
       throw engine_said("the engine gave the request up: ", std::string(reason["message"].text()),
-                        static_cast<unsigned>(whole_of(reason["status_code"]).value_or(0)), has_grammar_);
+                        static_cast<unsigned>(count_of(reason["status_code"]).value_or(0)), has_grammar_);
     }
     finished_ = true;
     end_.length = reason["type"].text() == "length";

@@ -59,8 +59,15 @@ std::optional<double> number_of(Value value) {
   return value.is(Kind::real) ? std::optional(value.real) : std::nullopt;
 }
 
-std::optional<std::int64_t> whole_of(Value value) {
-  return value.is_small_int() ? std::optional(value.integer) : std::nullopt;
+std::optional<std::int64_t> count_of(Value value) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  const bool is_count = value.is_small_int() && value.integer >= 0 && value.integer <= kMost;
+  return is_count ? std::optional(value.integer) : std::nullopt;
+}
+
+TokenId id_of(Value value) {
+  const std::int64_t id = count_of(value).value_or(-1);
+  return id <= INT32_MAX ? static_cast<TokenId>(id) : -1;
 }
 
 std::vector<HttpHeader> bearer(const std::string& api_key) {
@@ -76,8 +83,8 @@ Value item_of(Value list, std::size_t at) {
 std::vector<TokenId> ids_of(Value list) {
   std::vector<TokenId> ids;
   for (const Value& id : list.items()) {
-    if (!id.is_small_int()) throw no_engine_answer("tokens that are no integers");
-    ids.push_back(static_cast<TokenId>(id.integer));
+    if (id_of(id) < 0) throw no_engine_answer("tokens that are no ids");
+    ids.push_back(id_of(id));
   }
   return ids;
 }
@@ -104,7 +111,7 @@ Task<EngineInfo> ask_models(HttpClient& client, const std::string& wanted, const
     names.append(names.empty() ? "" : ", ").append(name);
     if (!info.model.empty() && name != info.model) continue;
     info.model = name;
-    info.context = whole_of(model["max_model_len"]);
+    info.context = count_of(model["max_model_len"]);
     co_return info;
   }
   if (!wanted.empty() && !names.empty()) {

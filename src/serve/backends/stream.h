@@ -19,13 +19,16 @@ EngineFailure no_engine_answer(const std::string& what);
 /// or about the size of the context.
 EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status, bool has_grammar);
 std::optional<double> number_of(Value value);
-std::optional<std::int64_t> whole_of(Value value);
+/// A count of something: from 0 up to where two of them can be added. Unset: it is none.
+std::optional<std::int64_t> count_of(Value value);
+/// The id of a token; -1: it is none.
+TokenId id_of(Value value);
 /// The header for a key; none without one.
 std::vector<HttpHeader> bearer(const std::string& api_key);
 
 /// An item of a list; undefined if it has no such.
 Value item_of(Value list, std::size_t at);
-/// The ids of a list. Throws EngineFailure if it has anything else.
+/// The ids of a list of sampled tokens. Throws EngineFailure if it has anything else.
 std::vector<TokenId> ids_of(Value list);
 /// A JSON answer of an engine; nothing if it has no such route. Throws EngineFailure.
 Task<std::optional<Document>> ask_json(HttpClient& client, std::string_view method, std::string_view path,

@@ -1,6 +1,7 @@
 // Writes training rows. Begin reading at export_rows.
 #include "serve/capture/export.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -50,20 +51,24 @@ std::string json_texts(const std::vector<std::string_view>& items) {
 
 void add_prompt(Row& row, Value record) {
   for (const Value& id : record["prompt"]["ids"].items())
-    row.add(std::to_string(id.integer), Row::kIgnored, "prompt", "null", "null");
+    row.add(std::to_string(number_in(id)), Row::kIgnored, "prompt", "null", "null");
 }
 
 /// What was sampled in a turn, to be learnt or not.
 void add_sampled(Row& row, Value record, std::size_t turn, bool learnt) {
   const std::span<const Value> sampled = record["sampled"].items(), logprobs = record["logprobs"].items();
   std::vector<std::string_view> kinds(sampled.size(), "prompt");
+  const auto place = [&](Value number) {
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(number_in(number), 0, static_cast<std::int64_t>(kinds.size())));
+  };
   for (const Value& range : record["kinds"].items()) {
     const std::span<const Value> parts = range.items();
-    for (auto at = static_cast<std::size_t>(parts[1].integer); at < static_cast<std::size_t>(parts[2].integer); ++at)
-      kinds.at(at) = parts[0].text();
+    if (parts.size() < 3) continue;
+    for (std::size_t at = place(parts[1]); at < place(parts[2]); ++at) kinds[at] = parts[0].text();
   }
   for (std::size_t at = 0; at < sampled.size(); ++at) {
-    const std::string id = std::to_string(sampled[at].integer);
+    const std::string id = std::to_string(number_in(sampled[at]));
     const std::string logprob = learnt && at < logprobs.size() ? json_text(logprobs[at]) : "null";
     row.add(id, learnt ? id : Row::kIgnored, learnt ? kinds[at] : "prompt", learnt ? std::to_string(turn) : "null",
             logprob);
@@ -82,7 +87,7 @@ std::string line_of(const std::vector<ExportedTurn>& turns, std::size_t last, bo
   const Value record = turns[last].record;
   JsonWriter made('{');
   made.text("id", record["id"].text()).text("session", record["session"].text()).text("model", record["model"].text());
-  made.number("turn", record["turn"].integer).number("choice", record["choice"].integer);
+  made.number("turn", number_in(record["turn"])).number("choice", number_in(record["choice"]));
   made.raw("ids", json_list(row.ids)).raw("labels", json_list(row.labels)).raw("loss_mask", json_list(row.mask));
   made.raw("kinds", json_texts(row.kinds)).raw("turns", json_list(row.turns)).raw("logprobs", json_list(row.logprobs));
   return made.take() + "\n";
@@ -100,7 +105,7 @@ std::vector<ExportedTurn> turns_of(const CaptureText& text, const ExportOptions&
     if (!record.intact || record.kind() != "turn" || !is_wanted) continue;
     ExportedTurn turn{record.root()};
     const auto name = [](Value id, Value key) { return std::string(id.text()) + "\n" + std::string(key.text()); };
-    if (turn.record["prompt"]["behind"].integer > 0) {
+    if (number_in(turn.record["prompt"]["behind"]) > 0) {
       const Value from = turn.record["from"];
       const auto found = by_name.find(name(from["id"], from["key"]));
       if (found == by_name.end()) {

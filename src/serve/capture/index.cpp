@@ -101,12 +101,12 @@ void add_turn(Database& database, const std::string& file, const CaptureRecord& 
         sqlite3_bind_int64(statement, 2, static_cast<sqlite3_int64>(record.line));
         sqlite3_bind_int64(statement, 3, static_cast<sqlite3_int64>(record.offset));
         bind_text(statement, 4, root["session"].text());
-        sqlite3_bind_int64(statement, 5, root["turn"].integer);
+        sqlite3_bind_int64(statement, 5, number_in(root["turn"]));
         int at = 6;
         for (const char* member : {"time", "model", "api", "id", "status"})
           bind_text(statement, at++, root[member].text());
-        sqlite3_bind_int64(statement, 11, root["prompt"]["tokens"].integer);
-        sqlite3_bind_int64(statement, 12, root["reused"].integer);
+        sqlite3_bind_int64(statement, 11, number_in(root["prompt"]["tokens"]));
+        sqlite3_bind_int64(statement, 12, number_in(root["reused"]));
         if (root["evaluated"].is_small_int()) sqlite3_bind_int64(statement, 13, root["evaluated"].integer);
         sqlite3_bind_int64(statement, 14, static_cast<sqlite3_int64>(root["sampled"].items().size()));
         bind_text(statement, 15, flags_of(root));

@@ -1,5 +1,6 @@
 // Reads the files of a capture.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace parlance::serve {
 std::string sealed(std::string record);
 /// Is the record what it was when it was written?
 bool is_intact(std::string_view line);
+
+/// A number of a record; 0 where it is none. Whoever has a capture may have changed it, and sealed it again.
+inline std::int64_t number_in(Value value) { return value.is_small_int() ? value.integer : 0; }
 
 struct CaptureRecord {
   std::size_t line = 0;  ///< its number in the file, from 1

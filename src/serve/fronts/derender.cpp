@@ -40,7 +40,11 @@ Result<std::vector<TokenId>> ids_in(Value list, const std::string& path) {
 
 std::string json_or_null(Value value) { return is_set(value) ? json_text(value) : "null"; }
 
-std::int64_t number_or(Value value, std::int64_t other) { return value.is_small_int() ? value.integer : other; }
+/// A number to which many others can be added.
+std::int64_t number_or(Value value, std::int64_t other) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  return value.is_small_int() && value.integer >= -kMost && value.integer <= kMost ? value.integer : other;
+}
 
 std::string usage_json(std::int64_t prompt, std::int64_t sampled) {
   JsonWriter out('{');
@@ -117,7 +121,7 @@ std::optional<std::size_t> alternatives_of(Value asked, bool is_chat) {
   const Value wanted = asked["logprobs"];
   if (is_chat && !flag_of(wanted, false)) return std::nullopt;
   if (!is_chat && !wanted.is_small_int()) return std::nullopt;
-  const std::int64_t most = is_chat ? number_or(asked["top_logprobs"], 0) : wanted.integer;
+  const std::int64_t most = is_chat ? number_or(asked["top_logprobs"], 0) : number_or(wanted, 0);
   if (most == -1) return std::nullopt;
   return static_cast<std::size_t>(std::max<std::int64_t>(most + (is_chat ? 0 : 1), 0));
 }

@@ -41,6 +41,17 @@ bool names_options(std::string_view hint) {
   return hint.find("--") != hint.npos || hint.find("parlance ") != hint.npos;
 }
 
+/// Half a surrogate pair, which a request's JSON can have, is no text: strict clients could not read the error.
+std::string without_halves(std::string text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  const auto byte = [&text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  for (std::size_t at = 0; at + 2 < text.size(); ++at) {
+    if (byte(at) == 0xED && byte(at + 1) >= 0xA0 && (byte(at + 2) & 0xC0) == 0x80)
+      text.replace(at, kReplacement.size(), kReplacement);
+  }
+  return text;
+}
+
 }  // namespace
 
 ReplyApiError error_of(const Error& error) {
@@ -55,6 +66,8 @@ ReplyApiError error_of(const Error& error) {
         " (" + where.name + ", line " + std::to_string(where.line) + ", column " + std::to_string(where.column) + ")";
   }
   if (!error.hint().empty() && !names_options(error.hint())) made.message += "; " + error.hint();
+  made.message = without_halves(std::move(made.message));
+  made.param = without_halves(std::move(made.param));
   return made;
 }
 

@@ -133,12 +133,15 @@ struct HttpClient::State {
     const auto protocol = socket.local_endpoint(failed).protocol();
     if (failed) return;
     const int descriptor = socket.release(failed);
-    if (failed) return;
+    if (!failed) keep({descriptor, protocol});
+  }
+
+  void keep(const Kept& kept) {
     const std::lock_guard lock(mutex);
     if (free.size() < limits.kept)
-      free.push_back({descriptor, protocol});
+      free.push_back(kept);
     else
-      ::close(descriptor);
+      ::close(kept.descriptor);
   }
 
   const HttpAddress address;
@@ -268,6 +271,8 @@ HttpClient::HttpClient(HttpAddress address, HttpClientLimits limits)
 HttpClient::~HttpClient() = default;
 
 const HttpAddress& HttpClient::address() const { return state_->address; }
+
+void HttpClient::use(int descriptor) { state_->keep({descriptor, tcp::v4()}); }
 
 Task<std::unique_ptr<HttpReply>> HttpClient::send(std::string_view method, std::string_view path, std::string_view body,
                                                   const std::vector<HttpHeader>& headers) {

@@ -83,6 +83,8 @@ class HttpClient {
   HttpClient(HttpAddress address, HttpClientLimits limits = {});
   ~HttpClient();
   const HttpAddress& address() const;
+  /// Uses a connection that is there already, by its descriptor, for a request to come.
+  void use(int descriptor);
 
   /// Sends a request; returns once the header of the answer is there. Throws EngineFailure.
   Task<std::unique_ptr<HttpReply>> send(std::string_view method, std::string_view path, std::string_view body = {},

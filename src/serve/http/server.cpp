@@ -2,6 +2,7 @@
 #include "serve/http/server.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -44,8 +45,8 @@ struct Connection {
   beast::tcp_stream stream;
   beast::flat_buffer buffer;
   bool answering = false;
-  bool narrow = false;  ///< its last answer was a stream
-  bool unread = false;  ///< a part of its last request was not read
+  bool narrow = false;   ///< its last answer was a stream
+  bool lingers = false;  ///< the client may still send behind its last answer
 };
 
 std::string lower_case(std::string_view text) {
@@ -66,6 +67,14 @@ HttpRequest request_of(http::request<http::string_body>&& message) {
                             std::string(field.value().data(), field.value().size())});
   }
   made.body = std::move(message.body());
+  return made;
+}
+
+/// A header's value cannot have line ends, behind which a client would read headers of somebody's making.
+std::string field_value(std::string_view text) {
+  std::string made(text);
+  for (char& c : made)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
   return made;
 }
 
@@ -128,7 +137,8 @@ class HttpAnswer final : public Exchange {
     std::string out = old_ ? "HTTP/1.0 " : "HTTP/1.1 ";
     out.append(std::to_string(status)).append(" ").append(reason.data(), reason.size()).append("\r\n");
     if (!type.empty()) out.append("Content-Type: ").append(type).append("\r\n");
-    for (const HttpHeader& header : headers_) out.append(header.name).append(": ").append(header.value).append("\r\n");
+    for (const HttpHeader& header : headers_)
+      out.append(header.name).append(": ").append(field_value(header.value)).append("\r\n");
     if (!keep_alive_) out += "Connection: close\r\n";
     if (keep_alive_ && old_) out += "Connection: keep-alive\r\n";
     return out;
@@ -284,11 +294,12 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     co_await linger(*connection);
   }
 
-  /// A client that still sends when its connection is closed may never read the answer that refuses its request.
+  /// A client that still sends when its connection is closed may never read its answer: it may have sent more than its
+  /// request, which was refused, or had no size.
   Task<> linger(Connection& connection) {
     constexpr std::size_t kMost = std::size_t{64} << 20, kPiece = std::size_t{16} << 10;
     constexpr auto kLongest = std::chrono::seconds(2);
-    if (!connection.unread) co_return;
+    if (!connection.lingers) co_return;
     connection.buffer.clear();
     connection.stream.expires_after(kLongest);
     error_code failed;
@@ -304,7 +315,6 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     const unsigned refused = co_await receive(connection, answer);
     if (refused == kGone) co_return false;
     if (refused != 0 || full || draining) answer.close_after();
-    connection.unread = refused != 0;
     connection.answering = true;
     ++answering;
     const bool whole = co_await handle(connection, answer, full ? 503 : refused);
@@ -312,6 +322,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     connection.answering = false;
     if (!whole) ++gone;
     const bool goes_on = whole && answer.keep_alive() && !draining;
+    connection.lingers = whole && !goes_on && (refused != 0 || !draining);
     co_return goes_on;
   }
 
@@ -421,6 +432,16 @@ Result<std::uint16_t> HttpServer::listen(const std::string& address, std::uint16
   }
   asio::co_spawn(acceptor->get_executor(), state_->accept(acceptor), [keep = state_](const std::exception_ptr&) {});
   return got;
+}
+
+void HttpServer::take(int descriptor) {
+  error_code failed;
+  tcp::socket socket(state_->loops.next());
+  socket.assign(tcp::v4(), descriptor, failed);
+  if (failed)
+    ::close(descriptor);
+  else
+    state_->start(std::move(socket));
 }
 
 void HttpServer::drain() {

@@ -35,6 +35,8 @@ class HttpServer {
   /// Accepts connections at an address ("127.0.0.1", "::1") and port; 0: any free one. Returns the port.
   /// Fails with usage (no such address), file (the port cannot be had).
   Result<std::uint16_t> listen(const std::string& address, std::uint16_t port);
+  /// Serves a connection that is there already, by its descriptor, which it closes at its end.
+  void take(int descriptor);
   /// Accepts no more, and closes each connection once its request is answered.
   void drain();
   /// Closes all connections.

@@ -78,6 +78,16 @@ std::vector<RunCache::Piece> RunCache::pieces_of(std::string_view text) const {
   return pieces;
 }
 
+namespace {
+
+/// What a text and its tokens take, with what the map and the allocator need for each: most texts are short.
+std::size_t size_of_entry(std::string_view key, const std::vector<EncodedToken>& tokens) {
+  constexpr std::size_t kOfAnEntry = 240;
+  return kOfAnEntry + key.size() + tokens.capacity() * sizeof(EncodedToken);
+}
+
+}  // namespace
+
 RunCache::Tokens RunCache::find(Shard& shard, std::string_view key) const {
   const std::lock_guard lock(shard.mutex);
   const auto newer = shard.newer.find(key);
@@ -85,13 +95,13 @@ RunCache::Tokens RunCache::find(Shard& shard, std::string_view key) const {
   const auto older = shard.older.find(key);
   if (older == shard.older.end()) return nullptr;
   Tokens tokens = older->second.second;
-  shard.bytes += key.size() + tokens->size() * sizeof(EncodedToken);
+  shard.bytes += size_of_entry(key, *tokens);
   shard.newer.insert(shard.older.extract(older));
   return tokens;
 }
 
 void RunCache::keep(Shard& shard, std::string_view key, Tokens tokens) const {
-  const std::size_t bytes = key.size() + tokens->size() * sizeof(EncodedToken);
+  const std::size_t bytes = size_of_entry(key, *tokens);
   if (bytes > most_) return;
   auto text = std::make_unique<std::string>(key);
   const std::string_view view = *text;
@@ -116,6 +126,7 @@ Result<RunCache::Tokens> RunCache::tokens_of(std::string_view piece, const Mark*
                                     [](const EncodedToken& token) { return token.bytes.begin != token.bytes.end; });
     made.erase(made.begin(), first);
   }
+  made.shrink_to_fit();
   auto tokens = std::make_shared<const std::vector<EncodedToken>>(std::move(made));
   keep(shard, piece, tokens);
   return Tokens(std::move(tokens));
