@@ -119,7 +119,7 @@ class Run:
         checks.equal(self.speech.turn_tokens(prompt), policy.expected[turn], f"{name}: tokens of turns")
         if self.wire.marks:
             ids = self.speech.ids
-            results = sum(count for role, count in policy.history[: 1 + 2 * turn] if role == "result")
+            results = sum(one.count for one in policy.history[: 1 + 2 * turn] if one.role == "result")
             counts = [prompt.count(ids[mark]) for mark in self.wire.marks[:4]]
             calls = self.wire.mentions + policy.calls[turn]
             checks.equal(counts, [calls, calls, results, results], f"{name}: marks of calls and results")
@@ -129,7 +129,7 @@ class Run:
             checks.equal(replied["prefix_break"], None, f"{name}: prefix break")
             return
         known = self.asked[turn - 1].prompt + policy.sampled[turn - 1]
-        is_question = policy.history[2 * turn][0] == "user"
+        is_question = policy.history[2 * turn].role == "user"
         may_break = self.wire.breaks == "always" or (self.wire.breaks == "question" and is_question)
         broken = replied["prefix_break"]
         checks.that(broken is None or may_break, f"{name}: {broken}")
@@ -142,7 +142,7 @@ class Run:
 
     def _check_results(self, policy: Policy, checks: Checks, name: str) -> None:
         """What the agent says of a tool's run is what the model reads, letter by letter."""
-        told: dict[int, str] = {one["turn"]: one["text"] for one in self.events.of("outcome")}  # the last of a turn
+        told: dict[int, str] = {one["turn"]: one.get("text", "") for one in self.events.of("outcome")}  # the last of a turn
         for turn, text in told.items():
             checks.equal(policy.observed[turn], text, f"{name}, turn {turn}: the result in the next prompt")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import Asked, Reply
-from wire import Call, Speech
+from wire import Call, Message, Speech
 
 MOST_TIMES = 40  # of a step with `again`
 REFUSED = "Not finished yet"
@@ -71,7 +71,7 @@ class Policy:
         self.times = 0  # that the last step was taken
         self.taken: Step | None = None
         self.words: dict[str, str] = {}
-        self.history: list[tuple[str, int]] = [("user", 1)]
+        self.history = [Message("user")]
         self.expected: list[list[str]] = []  # the turns' tokens of each prompt
         self.calls: list[int] = []  # calls before each prompt
         self.observed: list[str] = []  # before each prompt
@@ -90,8 +90,8 @@ class Policy:
         content = self._filled(step.end or step.say)
         ids = self.speech.sampled(self.speech.wire.pieces_of(self._filled(step.think), content, calls))
         self.sampled.append(ids)
-        self.history.append(("assistant", len(calls)))
-        self.history.append(("result", len(calls)) if calls else ("user", 1))
+        self.history.append(Message("assistant", len(calls), bool(content and calls)))
+        self.history.append(Message("result", len(calls)) if calls else Message("user"))
         return Reply(ids=ids)
 
     def done(self) -> str:
@@ -101,8 +101,8 @@ class Policy:
 
     def _next(self, prompt: list[int]) -> Step | None:
         self.expected.append(self.speech.wire.tokens_of(self.history))
-        self.calls.append(sum(count for role, count in self.history if role == "assistant"))
-        called = self.history[-1][0] == "result"
+        self.calls.append(sum(one.count for one in self.history if one.role == "assistant"))
+        called = self.history[-1].role == "result"
         seen = self.speech.last_result(prompt) if called else ""
         self.observed.append(seen)
         if self.fault:

@@ -11,7 +11,7 @@ import json
 import pathlib
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import TOKENIZER, Vocabulary
@@ -37,6 +37,14 @@ class Call:
         return json.dumps(given, ensure_ascii=False)
 
 
+class Message(NamedTuple):
+    """Of a conversation: who says it, how many calls or results are in it, and whether a text stands beside calls."""
+
+    role: str
+    count: int = 0
+    has_text: bool = False
+
+
 @dataclasses.dataclass
 class Wire:
     """What a model of a format writes, and where results stand in its prompts."""
@@ -54,13 +62,17 @@ class Wire:
     breaks: str = "never"  # when a prompt does not begin with the turn before: "never", "always", or at a "question" of the user
     interpreter: bool = False
 
-    def tokens_of(self, history: list[tuple[str, int]]) -> list[str]:
-        """The turns' tokens that a prompt must have: messages as (role, how many calls or results)."""
+    def tokens_of(self, history: list[Message]) -> list[str]:
+        """The turns' tokens that a prompt must have."""
         made = list(self.head)
-        for role, count in history:
-            name = "call" if role == "assistant" and count > 0 and "call" in self.message else role
-            each = (role == "result" and not self.joined_results) or (role == "assistant" and self.interpreter)
-            made += self.message[name] * (max(count, 1) if each else 1)
+        for one in history:
+            name = "call" if one.role == "assistant" and one.count > 0 and "call" in self.message else one.role
+            times = 1
+            if one.role == "result" and not self.joined_results:
+                times = one.count
+            elif one.role == "assistant" and self.interpreter:  # text is a turn, and each call is one
+                times = max(1, one.count + one.has_text)
+            made += self.message[name] * times
         return made + self.tail
 
     def pieces_of(self, reasoning: str, content: str, calls: list[Call]) -> Pieces:
@@ -160,7 +172,7 @@ FORMATS = {
             "chatglm3",
             ["[MASK]", "[gMASK]", "[sMASK]", "sop", "eop", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>"],
             chatglm3,
-            head=["[gMASK]", "sop"],
+            head=["[gMASK]", "sop", "<|system|>"],
             message={"user": ["<|user|>"], "assistant": ["<|assistant|>"], "result": ["<|observation|>"]},
             tail=["<|assistant|>"],
             joined_results=False,
