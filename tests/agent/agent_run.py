@@ -16,6 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import Asked, Engine
+
 from policy import Policy
 from wire import Speech, Wire, write_tokenizer
 
@@ -51,7 +52,9 @@ def environment(home: pathlib.Path) -> dict[str, str]:
     """For what a task prepares and verifies: no settings of the user's."""
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
     git = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
-    people = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "Setup"), ("EMAIL", "s@example.org"))}
+    people = {
+        f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "Setup"), ("EMAIL", "s@example.org"))
+    }
     return {**kept, **git, **people, "HOME": str(home), "LC_ALL": "C.UTF-8", "GIT_CONFIG_GLOBAL": os.devnull}
 
 

@@ -9,11 +9,13 @@ import dataclasses
 import pathlib
 import re
 import sys
-import tomllib
 from typing import Any
+
+import tomllib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import Asked, Reply
+
 from wire import Call, Message, Speech
 
 MOST_TIMES = 40  # of a step with `again`
@@ -24,8 +26,8 @@ ANEW = "variables are gone"
 SH = '''import os, subprocess
 
 def sh(command):
-    keep = """{ declare -p | grep -v '^declare -[a-zA-Z]*r'; declare -f; printf 'cd %q\\\\n' "$PWD"; } >/tmp/.kept 2>/dev/null"""
-    script = '[ ! -f /tmp/.kept ] || . /tmp/.kept 2>/dev/null; trap "$KEEP" EXIT; eval "$1"'
+    keep = """{ declare -p | grep -v '^declare -[a-zA-Z]*r'; declare -f; printf 'cd %q\\\\n' "$PWD"; } >$TMPDIR/.kept 2>/dev/null"""
+    script = '[ ! -f $TMPDIR/.kept ] || . $TMPDIR/.kept 2>/dev/null; trap "$KEEP" EXIT; eval "$1"'
     status = subprocess.run(["bash", "-c", script, "bash", command], env={**os.environ, "KEEP": keep}).returncode
     print("exit status", status)
     if status:

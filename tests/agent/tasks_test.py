@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tasks in the shape of Terminal-Bench, each with an instruction, a script that prepares a workspace and a verifier, by `parlance agent`.
 
-    tasks_test.py PARLANCE [--formats NAME...] [--tasks NAME...] [--share N] [--workers N]
+    tasks_test.py PARLANCE [--formats NAME...] [--tasks NAME...] [--share N] [--workers N] [--sandbox KIND]
 
 The model is a script (tasks/README.md) that answers in the wire form of each of the five founding formats, so that the loop, the sandbox,
 the reader and the transcript are the real ones. The first format runs all tasks, the others one in N, each its own. Ends with 77 where the
@@ -25,14 +25,13 @@ from wire import FORMATS
 
 TASKS = pathlib.Path(__file__).parent / "tasks"
 COUNT = 40
-USUAL = 1  # the first of the formats runs every task
 
 
 def script(path: pathlib.Path, workspace: pathlib.Path, home: pathlib.Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", str(path)], cwd=workspace, env=environment(home), capture_output=True, text=True, timeout=LONGEST)
 
 
-def attempt(parlance: str, task: pathlib.Path, wire_name: str, checks: Checks) -> float:
+def attempt(parlance: str, task: pathlib.Path, wire_name: str, sandbox: str, checks: Checks) -> float:
     """A task in a format; returns its seconds."""
     name, begin = f"{task.name} in {wire_name}", time.monotonic()
     wire = FORMATS[wire_name]
@@ -47,7 +46,10 @@ def attempt(parlance: str, task: pathlib.Path, wire_name: str, checks: Checks) -
         facts = task_of(task)
         policy = Policy(steps_of(task / "policy.toml"), run.speech)
         options = [] if not wire.interpreter or "timeout" not in facts else ["--timeout", str(facts["timeout"])]
-        run.go(facts["instruction"], policy, "--max-turns", str(facts.get("turns", 30)), *options)
+        run.go(facts["instruction"], policy, "--sandbox", sandbox, "--max-turns", str(facts.get("turns", 30)), *options)
+        if facts.get("needs") == "loopback" and "sandbox: landlock, no network" in run.events.of("begin")[0]["facts"]:
+            print(f"skipped: {name}: this sandbox has no loopback", flush=True)
+            return time.monotonic() - begin
         run.check(policy, checks, name)
         verified = script(task / "verify.sh", run.workspace, home)
         said = (verified.stdout + verified.stderr)[-600:]
@@ -73,6 +75,7 @@ def main() -> int:
     parser.add_argument("--tasks", nargs="+")
     parser.add_argument("--share", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--sandbox", default="auto")
     options = parser.parse_args()
     if why := reason_to_skip(options.parlance):
         print("skipped:", why)
@@ -83,7 +86,7 @@ def main() -> int:
         checks.equal(len({task for task, _ in pairs}), COUNT, "tasks")
     taken: dict[str, list[float]] = {}
     with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
-        running = {pool.submit(attempt, options.parlance, task, name, checks): (task, name) for task, name in pairs}
+        running = {pool.submit(attempt, options.parlance, task, name, options.sandbox, checks): (task, name) for task, name in pairs}
         for done in concurrent.futures.as_completed(running):
             task, name = running[done]
             if error := done.exception():

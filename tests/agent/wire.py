@@ -11,7 +11,7 @@ import json
 import pathlib
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import TOKENIZER, Vocabulary
@@ -37,7 +37,8 @@ class Call:
         return json.dumps(given, ensure_ascii=False)
 
 
-class Message(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Message:
     """Of a conversation: who says it, how many calls or results are in it, and whether a text stands beside calls."""
 
     role: str
@@ -103,9 +104,7 @@ def rnj_1(reasoning: str, content: str, calls: list[Call]) -> Pieces:
 def command_r_plus(reasoning: str, content: str, calls: list[Call]) -> Pieces:
     if not calls:
         return [content, Control("<|END_OF_TURN_TOKEN|>")]
-    listed = ",\n".join(
-        '    {\n        "tool_name": "terminal",\n        "parameters": ' + call.arguments() + "\n    }" for call in calls
-    )
+    listed = ",\n".join('    {\n        "tool_name": "terminal",\n        "parameters": ' + call.arguments() + "\n    }" for call in calls)
     return ["Action: ```json\n[\n" + listed + "\n]```", Control("<|END_OF_TURN_TOKEN|>")]
 
 
@@ -117,6 +116,7 @@ def chatglm3(reasoning: str, content: str, calls: list[Call]) -> Pieces:
     return [*made, Control("<|observation|>" if calls else "<|user|>")]
 
 
+ROLES = ("user", "assistant", "result")
 HEADER = ["<|start_header_id|>", "<|end_header_id|>"]
 TURN = "<|START_OF_TURN_TOKEN|>"
 FORMATS = {
@@ -127,7 +127,7 @@ FORMATS = {
             ["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
             terminal_agent,
             head=["<|im_start|>", "<|im_end|>"],
-            message=dict.fromkeys(("user", "assistant", "result"), ["<|im_start|>", "<|im_end|>"]),
+            message={role: ["<|im_start|>", "<|im_end|>"] for role in ROLES},
             tail=["<|im_start|>"],
             mentions=2,
             breaks="question",
@@ -147,7 +147,7 @@ FORMATS = {
             ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"],
             rnj_1,
             head=["<|begin_of_text|>", *HEADER, "<|eot_id|>"],
-            message=dict.fromkeys(("user", "assistant", "result"), [*HEADER, "<|eot_id|>"]),
+            message={role: [*HEADER, "<|eot_id|>"] for role in ROLES},
             tail=HEADER,
             mentions=2,
         ),
