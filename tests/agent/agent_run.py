@@ -11,11 +11,12 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import threading
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
-from engine import Asked, Engine
+from engine import TOKENIZER, Asked, Engine
 
 from policy import Policy
 from wire import Speech, Wire, write_tokenizer
@@ -160,4 +161,9 @@ def reason_to_skip(parlance: str) -> str:
     helped = subprocess.run([parlance, "agent", "--help"], capture_output=True, text=True)
     if helped.returncode != 0 or "--workspace" not in helped.stdout:
         return "this build has no agent"
-    return ""
+    with tempfile.TemporaryDirectory() as folder:
+        # The sandbox is opened before the engine, which is none.
+        command = [parlance, "agent", "-f", "terminal-agent", "--tokenizer", str(TOKENIZER), "--backend", "llama-server=http://127.0.0.1:9",
+                   "--workspace", folder, "--no-transcript", "nothing"]  # fmt: skip
+        said = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL).stderr
+    return said.strip() if "no sandbox works here" in said else ""
