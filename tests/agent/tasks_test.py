@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from agent_run import LONGEST, SKIPPED, Checks, Run, environment, reason_to_skip
+from agent_run import LONGEST, SKIPPED, Checks, Events, Run, environment, reason_to_skip
 from policy import Policy, steps_of, task_of
 from wire import FORMATS
 
@@ -31,8 +32,31 @@ def script(path: pathlib.Path, workspace: pathlib.Path, home: pathlib.Path) -> s
     return subprocess.run(["bash", str(path)], cwd=workspace, env=environment(home), capture_output=True, text=True, timeout=LONGEST)
 
 
-def attempt(parlance: str, task: pathlib.Path, wire_name: str, sandbox: str, checks: Checks) -> float:
-    """A task in a format; returns its seconds."""
+@dataclasses.dataclass
+class Figures:
+    """Of the runs in a format."""
+
+    seconds: list[float] = dataclasses.field(default_factory=list)
+    turns: int = 0
+    prompts: int = 0  # tokens
+    evaluated: int = 0
+    breaks: int = 0
+
+    def add(self, seconds: float, events: Events) -> None:
+        replied = events.of("replied")
+        self.seconds.append(seconds)
+        self.turns += len(replied)
+        self.prompts += sum(one["prompt_tokens"] for one in replied)
+        self.evaluated += sum(one["evaluated_tokens"] for one in replied)
+        self.breaks += sum(one["prefix_break"] is not None for one in replied)
+
+    def __str__(self) -> str:
+        times = f"{len(self.seconds)} tasks, {sum(self.seconds) / len(self.seconds):.1f} s each, {max(self.seconds):.1f} s at most"
+        return f"{times}; {self.turns} turns, {self.prompts} tokens of prompts, {self.evaluated} evaluated, {self.breaks} prefix breaks"
+
+
+def attempt(parlance: str, task: pathlib.Path, wire_name: str, sandbox: str, checks: Checks) -> tuple[float, Events]:
+    """A task in a format; returns its seconds, and what the agent printed."""
     name, begin = f"{task.name} in {wire_name}", time.monotonic()
     wire = FORMATS[wire_name]
     with tempfile.TemporaryDirectory(prefix="parlance-task-", ignore_cleanup_errors=True) as folder:
@@ -41,7 +65,7 @@ def attempt(parlance: str, task: pathlib.Path, wire_name: str, sandbox: str, che
         home.mkdir()
         prepared = script(task / "setup.sh", run.workspace, home)
         if not checks.equal(prepared.returncode, 0, f"{name}: setup.sh: {prepared.stderr}"):
-            return 0
+            return 0, Events([])
         checks.that(script(task / "verify.sh", run.workspace, home).returncode != 0, f"{name}: verify.sh passes before anything is done")
         facts = task_of(task)
         policy = Policy(steps_of(task / "policy.toml"), run.speech)
@@ -49,12 +73,12 @@ def attempt(parlance: str, task: pathlib.Path, wire_name: str, sandbox: str, che
         run.go(facts["instruction"], policy, "--sandbox", sandbox, "--max-turns", str(facts.get("turns", 30)), *options)
         if facts.get("needs") == "loopback" and "sandbox: landlock, no network" in run.events.of("begin")[0]["facts"]:
             print(f"skipped: {name}: this sandbox has no loopback", flush=True)
-            return time.monotonic() - begin
+            return time.monotonic() - begin, run.events
         run.check(policy, checks, name)
         verified = script(task / "verify.sh", run.workspace, home)
         said = (verified.stdout + verified.stderr)[-600:]
         checks.equal(verified.returncode, 0, f"{name}: verify.sh: {said}")
-    return time.monotonic() - begin
+    return time.monotonic() - begin, run.events
 
 
 def chosen(options: argparse.Namespace) -> list[tuple[pathlib.Path, str]]:
@@ -84,7 +108,7 @@ def main() -> int:
     checks = Checks()
     if not options.tasks:
         checks.equal(len({task for task, _ in pairs}), COUNT, "tasks")
-    taken: dict[str, list[float]] = {}
+    figures: dict[str, Figures] = {}
     with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
         running = {pool.submit(attempt, options.parlance, task, name, options.sandbox, checks): (task, name) for task, name in pairs}
         for done in concurrent.futures.as_completed(running):
@@ -92,11 +116,11 @@ def main() -> int:
             if error := done.exception():
                 checks.that(False, f"{task.name} in {name}: {type(error).__name__}: {error}")
             else:
-                taken.setdefault(name, []).append(done.result())
+                figures.setdefault(name, Figures()).add(*done.result())
                 if options.tasks:
-                    print(f"{task.name} in {name}: {done.result():.1f} s", flush=True)
-    for name, seconds in sorted(taken.items()):
-        print(f"{name}: {len(seconds)} tasks, {sum(seconds) / len(seconds):.1f} s each, {max(seconds):.1f} s at most")
+                    print(f"{task.name} in {name}: {done.result()[0]:.1f} s", flush=True)
+    for name, figure in sorted(figures.items()):
+        print(f"{name}: {figure}")
     return checks.end()
 
 
