@@ -42,4 +42,8 @@ step python3 -B tests/serve/mutations.py $build/parlance --requests "${MUTATIONS
 step python3 -B tests/serve/soak.py $build/parlance --minutes "${SOAK_MINUTES:-10}"
 step sh tests/serve/sanitized.sh
 step python3 -B tests/serve/real_model.py $build/parlance
+step python3 -B tests/agent/tasks_test.py $build/parlance
+step python3 -B tests/agent/tasks_test.py $build/parlance --formats terminal-agent --sandbox landlock
+step python3 -B tests/agent/resume_test.py $build/parlance --times 20
+step python3 -B tests/agent/real_model.py $build/parlance
 [ -z "$failed" ]

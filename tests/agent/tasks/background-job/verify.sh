@@ -1,0 +1,1 @@
+[ -s result.txt ] && [ "$(cat lines.txt)" = "$(wc -l <data.txt; cat result.txt)" ]

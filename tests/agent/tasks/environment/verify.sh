@@ -1,0 +1,1 @@
+[ "$(cat deep/er/greeting.txt 2>/dev/null)" = "good evening from er" ]

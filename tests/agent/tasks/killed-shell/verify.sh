@@ -1,0 +1,1 @@
+[ "$(cat done.txt 2>/dev/null)" = "$(printf 'one\ntwo')" ]

@@ -1,0 +1,2 @@
+mkdir site
+echo "<p>$RANDOM</p>" >site/page.html

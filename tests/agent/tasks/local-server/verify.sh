@@ -1,0 +1,1 @@
+cmp site/page.html fetched.html && [ "$(cat status.txt)" = 200 ]

@@ -1,0 +1,1 @@
+[ -f .first ] && cmp .first password.txt
