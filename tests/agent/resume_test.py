@@ -27,6 +27,7 @@ from wire import FORMATS, Call, Speech, Wire
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import Asked, Engine, Reply
 
+USUAL = "terminal-agent"  # every second run; the others have one of the other formats
 STEPS = 6
 GOAL = f"Do the steps from 1 to {STEPS}, each once: append `begin N` and `end N` to log.txt."
 WHOLE = "".join(f"begin {number}\nend {number}\n" for number in range(1, STEPS + 1))
@@ -41,12 +42,12 @@ def step(number: int) -> str:
     return f"echo begin {number} >>log.txt; sleep 0.15; echo end {number} >>log.txt; echo done {number}"
 
 
-def decide(wire: Wire, speech: Speech, prompt: list[int]) -> str:
+def decide(speech: Speech, prompt: list[int]) -> str:
     """The next command; "": all is done, and was looked at."""
-    opens = wire.result[0]
-    if speech.ids[opens] not in prompt:
-        return step(1)
-    seen = speech.last_result(prompt)
+    try:
+        seen = speech.last_result(prompt)
+    except (IndexError, ValueError):
+        return step(1)  # there is none
     if UNKNOWN in seen:
         return LOOK
     if found := re.search(r"done (\d+)", seen):
@@ -68,8 +69,9 @@ class Model:
         self.sampled: list[list[int]] = []
 
     def reply(self, asked: Asked) -> Reply:
-        command = decide(self.wire, self.speech, asked.prompt)
-        calls = [Call(command=command)] if command else []
+        command = decide(self.speech, asked.prompt)
+        code = f"import subprocess\nsubprocess.run(['bash', '-c', {command!r}]).returncode"
+        calls = [Call(command=command, code=code)] if command else []
         ids = self.speech.sampled(self.wire.pieces_of("" if command else "I have looked.", "" if command else "It is done.", calls))
         self.sampled.append(ids)
         return Reply(ids=ids, pause=PAUSE)
@@ -91,9 +93,9 @@ def open_command(transcript: pathlib.Path) -> bool:
 class Disturbed:
     """A run that is killed and resumed until it ends by itself."""
 
-    def __init__(self, parlance: str, folder: pathlib.Path, checks: Checks, name: str) -> None:
+    def __init__(self, parlance: str, wire: Wire, folder: pathlib.Path, checks: Checks, name: str) -> None:
         self.checks, self.name = checks, name
-        self.run = Run(parlance, FORMATS["terminal-agent"], folder)
+        self.run = Run(parlance, wire, folder)
         self.model = Model(self.run.wire, self.run.speech)
         self.kills: list[str] = []
 
@@ -138,6 +140,8 @@ class Disturbed:
     def check_first(self, asked: list[Asked], at: int) -> None:
         """The first prompt behind a kill is the one that had no whole reply, or goes on behind the last whole one, id by id."""
         first, before = asked[at].prompt, asked[at - 1].prompt
+        if self.run.wire.breaks == "always":
+            return
         whole = before + self.model.sampled[at - 1]
         self.checks.that(first == before or first[: len(whole)] == whole, f"{self.name}: the prompt behind a kill has other ids")
 
@@ -145,7 +149,7 @@ class Disturbed:
 def undisturbed(parlance: str, checks: Checks) -> float:
     """How long a run takes, from its first prompt to its end."""
     with tempfile.TemporaryDirectory(prefix="parlance-resume-", ignore_cleanup_errors=True) as folder:
-        one = Disturbed(parlance, pathlib.Path(folder), checks, "undisturbed")
+        one = Disturbed(parlance, FORMATS[USUAL], pathlib.Path(folder), checks, "undisturbed")
         with Engine(one.model.reply) as engine:
             engine.vocabulary = one.run.speech.vocabulary
             one.resume(engine)
@@ -154,16 +158,18 @@ def undisturbed(parlance: str, checks: Checks) -> float:
     return seconds
 
 
-def disturbed(parlance: str, checks: Checks, moments: list[float], name: str) -> list[str]:
+def disturbed(parlance: str, wire: Wire, checks: Checks, moments: list[float]) -> list[str]:
     """Kills a run at each of the moments, and resumes it to its end. Says where the kills hit it."""
+    name = f"{wire.name}, killed at {', '.join(f'{moment:.3f}' for moment in moments)} s"
     with tempfile.TemporaryDirectory(prefix="parlance-resume-", ignore_cleanup_errors=True) as folder:
-        one = Disturbed(parlance, pathlib.Path(folder), checks, name)
+        one = Disturbed(parlance, wire, pathlib.Path(folder), checks, name)
         with Engine(one.model.reply) as engine:
             engine.vocabulary = one.run.speech.vocabulary
             ended = not all(one.kill(engine, moment) for moment in moments)
             events = Events([]) if ended else one.resume(engine)
         checks.equal((one.run.workspace / "log.txt").read_text(), WHOLE, f"{name}: the workspace")
-        checks.equal([event["prefix_break"] for event in events.of("replied") if event["prefix_break"]], [], f"{name}: prefix breaks")
+        breaks = [event["prefix_break"] for event in events.of("replied") if event["prefix_break"]]
+        checks.that(wire.breaks == "always" or not breaks, f"{name}: {breaks}")
         checks.equal([event["turn"] for event in events.of("replied") if event["malformed"]], [], f"{name}: malformed replies")
         one.run.check_replay(checks, name)
         return one.kills
@@ -182,11 +188,13 @@ def main() -> int:
     seconds = undisturbed(options.parlance, checks)
     print(f"seed {options.seed}; a run takes {seconds:.2f} s", flush=True)
     hit: list[str] = []
+    others = [wire for name, wire in FORMATS.items() if name != USUAL]
     for number in range(options.times):
         moments = [chance.uniform(0, seconds * 0.95)]
         if number % 3 == 2:  # the resumed run has less to do
             moments = [moments[0] / 2, chance.uniform(0, seconds / 4)]
-        hit += disturbed(options.parlance, checks, moments, f"killed at {', '.join(f'{moment:.3f}' for moment in moments)} s")
+        wire = FORMATS[USUAL] if number % 2 == 0 else others[number // 2 % len(others)]
+        hit += disturbed(options.parlance, wire, checks, moments)
     checks.that(len(hit) >= options.times * 2 // 3, f"too few of the runs were killed before their end: {len(hit)}")
     print(f"killed {len(hit)} times: {hit.count('command')} within a command, {hit.count('reply')} elsewhere")
     return checks.end()
