@@ -14,5 +14,5 @@ flags="-std=c++20 -m32 -fno-exceptions -fno-rtti -Wall -Wextra -Wno-missing-fiel
   -Iinclude -Isrc -Iformats -Idata -I$build/src/embedded -I$build/src/embedded_quirks"
 # What most files include is read once.
 clang++-14 $flags -include algorithm -include functional -include charconv -x c++-header include/parlance/parlance.h -o "$work/parlance.pch"
-git ls-files -co --exclude-standard 'src/*.cpp' | grep -v '^src/cli/\|^src/serve/\|^src/tokenizers/' |
+git ls-files -co --exclude-standard 'src/*.cpp' | grep -v '^src/agent/\|^src/cli/\|^src/serve/\|^src/tokenizers/' |
   xargs -P "$(nproc)" -n 8 clang++-14 -fsyntax-only -include-pch "$work/parlance.pch" $flags

@@ -157,6 +157,8 @@ std::string new_session() {
   return text;
 }
 
+constexpr int kFailedExit = 5;
+
 int exit_code_of(const AgentEnd& end) {
   using Reason = AgentEnd::Reason;
   switch (end.reason) {
@@ -167,7 +169,7 @@ int exit_code_of(const AgentEnd& end) {
     case Reason::seconds:
     case Reason::repeats:
     case Reason::context: return 4;
-    case Reason::model: return 5;
+    case Reason::model: return kFailedExit;
     case Reason::stopped: return 130;
   }
   return 1;
@@ -317,7 +319,10 @@ int run_agent(AgentCommand& command) {
                                  .stopped = [] { return wants_end != 0; },
                                  .log = [](std::string_view) {}},
                                 warnings);
-  if (!gateway) return report(gateway.error());
+  if (!gateway) {
+    const int code = report(gateway.error());
+    return gateway.error().code() == ErrorCode::file ? kFailedExit : code;  // the engine, or the transcript's folder
+  }
   std::optional<serve::RecordedAgent> recorded;
   if (!command.resume.empty()) {
     Result<serve::RecordedAgent> restored = (*gateway)->restore(command.resume);
