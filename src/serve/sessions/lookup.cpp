@@ -10,7 +10,7 @@ SharedSessions& Sessions::shared() const {
 
 std::shared_ptr<const Held> Sessions::in_memory(const std::shared_ptr<const ServedModel>& model,
                                                 const std::string& name) const {
-  std::shared_ptr<const Held> held = memory_.find(name);
+  std::shared_ptr<const Held> held = memory_.find(name, model->name);
   return held != nullptr && held->model == model ? held : nullptr;
 }
 

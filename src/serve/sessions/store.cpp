@@ -15,6 +15,13 @@ std::string name_of_response(std::string_view id, std::string_view owner) {
   return "r" + sha256(owner) + std::string(id);
 }
 
+namespace {
+
+/// Clients ask several models the same, and use one name of a session for all of them.
+std::string with_model(std::string name, std::string_view model) { return name.append("\n").append(model); }
+
+}  // namespace
+
 std::size_t Held::bytes() const {
   // Ids, with the place and origin of each, and the conversation's own text and values.
   return session.ids().size() * 32 + written.size() + sizeof(Held);
@@ -26,13 +33,15 @@ void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner
   std::vector<std::string> names = {name_of_key(held->key), name_of_rest(held->key_without_system)};
   if (!held->id.empty()) names.push_back(name_of_session(held->id, owner));
   if (!held->response_id.empty()) names.push_back(name_of_response(held->response_id, owner));
+  const std::string model = held->model->name;
+  for (std::string& name : names) name = with_model(std::move(name), model);
   const std::lock_guard lock(mutex_);
   bytes_ += held->bytes();
   order_.emplace_front(std::move(held), names);
   for (const std::string& name : names) index_[name] = order_.begin();
-  const auto previous = index_.find(name_of_key(order_.front().first->previous));
+  const auto previous = index_.find(with_model(name_of_key(order_.front().first->previous), model));
   if (previous != index_.end()) {
-    const auto superseded = index_.find(name_of_key(previous->second->first->previous));
+    const auto superseded = index_.find(with_model(name_of_key(previous->second->first->previous), model));
     if (superseded != index_.end() && superseded->second != order_.begin()) drop(superseded->second);
   }
   while (order_.size() > most_ || (bytes_ > most_bytes_ && order_.size() > 1)) drop(std::prev(order_.end()));
@@ -55,9 +64,10 @@ void SessionStore::drop(Order::iterator which) {
   order_.erase(which);
 }
 
-std::shared_ptr<const Held> SessionStore::find(const std::string& name) {
+std::shared_ptr<const Held> SessionStore::find(const std::string& name, std::string_view model) {
+  const std::string whole = with_model(name, model);
   const std::lock_guard lock(mutex_);
-  const auto found = index_.find(name);
+  const auto found = index_.find(whole);
   if (found == index_.end()) return nullptr;
   order_.splice(order_.begin(), order_, found->second);
   return found->second->first;

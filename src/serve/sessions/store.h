@@ -53,8 +53,8 @@ class SessionStore {
 
   /// Of each session it keeps the last two replies, since a client may ask for the last one again.
   void keep(std::shared_ptr<const Held> held, std::string_view owner);
-  /// By one of its names. Null: there is none.
-  std::shared_ptr<const Held> find(const std::string& name);
+  /// By one of its names, of the model of this name. Null: there is none.
+  std::shared_ptr<const Held> find(const std::string& name, std::string_view model);
 
   void drop_if(const std::function<bool(const Held&)>& unwanted);
 
