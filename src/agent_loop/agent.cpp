@@ -120,10 +120,7 @@ bool Agent::State::step() {
   make_room();
   Result<AgentReply> reply = ask();
   if (reply && reply->too_long && leave_out(true)) reply = ask();
-  if (!reply && options.stopped && options.stopped()) {
-    stop(AgentEnd::Reason::stopped, "it was stopped");
-    return false;
-  }
+  if (!reply && !within_limits()) return false;  // who stops it, or the end of its time, ends a reply as a failure does
   if (!reply) {
     end.error = reply.error();
     stop(AgentEnd::Reason::model, "the model failed: " + reply.error().message());

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/segments.h"
+#include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "parlance/reply.h"
 
@@ -22,6 +23,16 @@ std::string shown(std::string_view text) {
   return out;
 }
 
+/// The command or the code of a call; of other tools the name and the arguments.
+std::string command_of(std::string_view name, std::string_view arguments) {
+  Document given;
+  if (given.parse(arguments) && given.root().members().size() == 1) {
+    for (const std::string_view member : {"command", "code"})
+      if (given.root()[member].is_string()) return std::string(given.root()[member].text());
+  }
+  return std::string(name).append(" ").append(arguments);
+}
+
 std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
 
 class People : public AgentScreen {
@@ -35,6 +46,7 @@ class People : public AgentScreen {
  private:
   void piece(const ReplyEvent& event);
   void replied(const AgentReply& reply);
+  void outcome(const AgentEvent& event);
   void say(std::string_view style, std::string_view text);
   void line_break();
 
@@ -42,6 +54,8 @@ class People : public AgentScreen {
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   bool at_begin_ = true;  ///< of a line
   bool has_output_ = false;
+  bool was_reasoning_ = false;
+  bool was_called_ = false;
   unsigned turn_ = 0;
   std::size_t prompt_ = 0, reused_ = 0, sampled_ = 0;
 };
@@ -68,8 +82,10 @@ void People::begin(std::string_view goal, const std::vector<std::string>& facts)
 
 void People::piece(const ReplyEvent& event) {
   using Kind = ReplyEvent::Kind;
-  if (event.kind == Kind::reasoning) say(kDim, event.text);
-  if (event.kind == Kind::content) say(kPlain, event.text);
+  if (event.kind != Kind::reasoning && event.kind != Kind::content) return;
+  if (event.kind == Kind::content && was_reasoning_) line_break();
+  was_reasoning_ = event.kind == Kind::reasoning;
+  say(was_reasoning_ ? kDim : kPlain, event.text);
 }
 
 /// The line of figures.
@@ -100,14 +116,12 @@ void People::show(const AgentEvent& event) {
     case Kind::call:
       line_break();
       has_output_ = false;
-      say(kCyan, "▶ " + std::string(event.name) + " " + std::string(event.arguments) + "\n");
+      was_called_ = true;
+      say(kCyan, "▶ " + command_of(event.name, event.arguments) + "\n");
       break;
     case Kind::outcome:
       line_break();
-      if (!has_output_) say(kPlain, std::string(event.text) + "\n");
-      say(event.outcome->succeeded ? kGreen : kRed, event.outcome->succeeded ? "✓" : "✗");
-      say(kDim, std::string(" ") + std::string(event.text.substr(0, event.text.find('\n'))) +
-                    (event.outcome->changed ? ", files changed" : "") + "\n");
+      outcome(event);
       break;
     case Kind::refused:
     case Kind::unreadable:
@@ -120,6 +134,23 @@ void People::show(const AgentEvent& event) {
   }
 }
 
+/// What became of a call; of one that did not run, also which it was. Notes of the sandbox stand in brackets.
+void People::outcome(const AgentEvent& event) {
+  if (!was_called_) say(kCyan, "▶ " + command_of(event.name, event.arguments) + "\n");
+  const std::size_t line = event.text.find('\n');
+  std::string_view rest = line == event.text.npos ? std::string_view() : event.text.substr(line + 1);
+  if (!has_output_ && !rest.empty()) say(kPlain, std::string(rest) + "\n");
+  while (has_output_ && !rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find('\n'));
+    if (one.starts_with('[')) say(kYellow, std::string(one) + "\n");
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+  }
+  const bool good = event.outcome->succeeded;
+  say(good ? kGreen : kRed, good ? "✓" : "✗");
+  say(kDim, " " + std::string(event.text.substr(0, line)) + (event.outcome->changed ? " (files changed)" : "") + "\n");
+  was_called_ = has_output_ = false;
+}
+
 void People::output(std::string_view bytes, bool is_error) {
   has_output_ = true;
   say(is_error ? kRed : kPlain, bytes);
@@ -129,8 +160,9 @@ void People::end(const AgentEnd& end) {
   line_break();
   const bool is_done = end.reason == AgentEnd::Reason::done;
   say(is_done ? kGreen : kRed, (is_done ? "✓ " : "✗ ") + end.sentence + "\n");
-  say(kDim, std::to_string(end.turns) + " turns, " + std::to_string(prompt_) + " tokens of prompts, of which " +
-                std::to_string(reused_) + " were cached, " + std::to_string(sampled_) + " sampled\n");
+  say(kDim, std::to_string(end.turns) + (end.turns == 1 ? " turn, " : " turns, ") + std::to_string(prompt_) +
+                " tokens of prompts, of which " + std::to_string(reused_) + " were cached, " +
+                std::to_string(sampled_) + " sampled\n");
 }
 
 class Programs : public AgentScreen {

@@ -59,6 +59,8 @@ std::string call_text(std::string_view name, std::string_view arguments) {
 
 }  // namespace
 
+bool can_ask() { return std::unique_ptr<std::FILE, Close>(std::fopen("/dev/tty", "r+")) != nullptr; }
+
 bool only_reads(std::string_view command) {
   if (command.find_first_of(kUnclear) != command.npos) return false;
   const std::vector<std::string_view> words = words_of(command);

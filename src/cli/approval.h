@@ -7,6 +7,8 @@
 
 namespace parlance::cli {
 
+/// Is there a terminal?
+bool can_ask();
 /// Is it a shell command that only looks? It errs on the other side: whatever it does not know may write.
 bool only_reads(std::string_view command);
 

@@ -157,6 +157,44 @@ std::string new_session() {
   return text;
 }
 
+/// What is left of --max-seconds; unset: there is no such limit.
+class Clock {
+ public:
+  explicit Clock(std::uint64_t seconds) : seconds_(static_cast<double>(seconds)) {}
+  bool is_limited() const { return seconds_ > 0; }
+  double remaining() const {
+    return seconds_ - std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+  bool is_over() const { return is_limited() && remaining() <= 0; }
+
+ private:
+  const double seconds_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+/// The file of a transcript, which alone is in its folder.
+std::string transcript_file(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_directory(path, failed)) return path;
+  for (const auto& entry : std::filesystem::directory_iterator(path, failed))
+    if (entry.path().extension() == ".jsonl") return entry.path().string();
+  return path;
+}
+
+/// What contradicts itself. Fails with usage.
+Result<void> check_options(const AgentCommand& command) {
+  if (command.goal.find_first_not_of(" \t\n") == std::string::npos && command.resume.empty())
+    return usage("say what is to be done", "parlance agent \"set up a git repository\" -m MODEL --backend KIND=URL");
+  if (!command.goal.empty() && !command.resume.empty())
+    return usage("--resume goes on with the goal of its transcript, so it takes no other");
+  if (command.no_sandbox && command.sandbox != "auto") return usage("--sandbox and --no-sandbox exclude each other");
+  if (command.no_transcript && !command.transcript.empty())
+    return usage("--transcript and --no-transcript exclude each other");
+  if (!can_ask() && command.approve != "never")
+    return usage("--approve " + command.approve + " asks on the terminal, and there is none");
+  return {};
+}
+
 constexpr int kFailedExit = 5;
 
 int exit_code_of(const AgentEnd& end) {
@@ -235,6 +273,7 @@ struct Parts {
   serve::AgentGateway& gateway;
   AgentScreen& screen;
   const Interrupts& signals;
+  const Clock& clock;
 };
 
 AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
@@ -275,6 +314,8 @@ AgentEnd run_in(Parts& parts, const agent::Sandbox& sandbox, const std::vector<s
   agent::WorkspaceChanges changes(sandbox.policy().workspace);
   const agent::SandboxToolOptions with{
       .timeout = static_cast<double>(command.timeout),
+      .remaining =
+          parts.clock.is_limited() ? std::function<double()>([&] { return parts.clock.remaining(); }) : nullptr,
       .output = {.shown = command.max_output},
       .on_output = [&](agent::Stream stream,
                        std::string_view bytes) { parts.screen.output(bytes, stream == agent::Stream::err); },
@@ -290,12 +331,11 @@ AgentEnd run_in(Parts& parts, const agent::Sandbox& sandbox, const std::vector<s
 
 int run_agent(AgentCommand& command) {
   if (!command.html.empty()) {
-    const Result<std::string> page = transcript_page(command.html);
+    const Result<std::string> page = transcript_page(transcript_file(command.html));
     return page ? print(*page) : report(page.error());
   }
-  if (command.goal.empty() && command.resume.empty())
-    return report(
-        usage("say what is to be done", "parlance agent \"set up a git repository\" -m MODEL --backend KIND=URL"));
+  if (Result<void> checked = check_options(command); !checked) return report(checked.error());
+  command.resume = transcript_file(command.resume);
   std::string session = new_session();
   if (!command.resume.empty()) {
     Result<std::string> taken = take_over(command);
@@ -310,13 +350,14 @@ int run_agent(AgentCommand& command) {
   Result<serve::ModelOptions> model = open_model(command.model);
   if (!model) return report(model.error());
   const Interrupts signals;
+  const Clock clock(command.max_seconds);
   std::vector<std::string> warnings;
   Result<std::unique_ptr<serve::AgentGateway>> gateway =
       serve::AgentGateway::open(std::move(*model),
                                 {.session = session,
                                  .settings = settings_of(command),
                                  .capture = transcript_folder(command, session),
-                                 .stopped = [] { return wants_end != 0; },
+                                 .stopped = [&clock] { return wants_end != 0 || clock.is_over(); },
                                  .log = [](std::string_view) {}},
                                 warnings);
   if (!gateway) {
@@ -334,7 +375,7 @@ int run_agent(AgentCommand& command) {
   }
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_is_terminal());
-  Parts parts{command, **gateway, *screen, signals};
+  Parts parts{command, **gateway, *screen, signals, clock};
   return exit_code_of(run_in(parts, *sandbox, facts_of(command, *sandbox, **gateway, warnings), std::move(recorded)));
 }
 

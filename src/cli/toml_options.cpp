@@ -85,6 +85,8 @@ Result<std::vector<TomlOption>> TomlReader::options(const toml::table& table, st
 Result<TomlOptions> options_in(const TomlReader& reader, const toml::table& root, const std::string& table) {
   TomlOptions made;
   const toml::node* const tables = root.get(table);
+  if (tables != nullptr && tables->is_table())
+    return usage("[" + table + "] is one of several", "[[" + table + "]]").at(reader.place(tables->source().begin));
   const bool several = tables != nullptr && tables->is_array_of_tables();  // else it is an option of that name
   Result<std::vector<TomlOption>> whole = reader.options(root, several ? table : "");
   if (!whole) return whole.error();

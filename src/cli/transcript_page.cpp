@@ -39,7 +39,7 @@ void add_block(std::string& out, std::string_view tag, std::string_view name, st
 bool is_set(Value flag) { return flag.is(Kind::boolean) && flag.integer != 0; }
 
 /// The command of a call, or its arguments as they are.
-std::string command_of(Value record) {
+std::string recorded_command(Value record) {
   Document arguments;
   if (arguments.parse(record["arguments"].text())) {
     for (const std::string_view name : {"command", "code"})
@@ -81,7 +81,7 @@ void add_tool(std::string& out, Value record) {
   if (record["state"].text() == "begin") return;
   const bool good = is_set(record["succeeded"]);
   out.append("<div class=\"call\"><pre><span class=\"").append(good ? "good\">✓" : "bad\">✗").append("</span> ");
-  out.append(escaped(command_of(record)))
+  out.append(escaped(recorded_command(record)))
       .append("</pre>\n<details open><summary>")
       .append(escaped(record["name"].text()));
   out.append(is_set(record["changed"]) ? ", files changed" : "").append("</summary>");
@@ -103,7 +103,7 @@ Result<std::string> transcript_page(const std::string& file) {
     if (record.kind() == "turn") add_turn(body, record.root(), ++turns);
     if (record.kind() == "tool") add_tool(body, record.root());
   }
-  if (title.empty()) return Error(ErrorCode::value, file + " is no transcript of an agent");
+  if (title.empty()) return Error(ErrorCode::conversation, file + " is no transcript of an agent");
   std::string page = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
   page.append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>")

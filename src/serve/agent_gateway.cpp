@@ -82,7 +82,7 @@ Result<TranscriptHead> read_transcript_head(const std::string& file) {
     made.goal = record.root()["goal"].text();
     made.settings = json_text(record.root()["settings"]);
   }
-  if (made.session.empty()) return Error(ErrorCode::value, file + " is no transcript of an agent");
+  if (made.session.empty()) return Error(ErrorCode::conversation, file + " is no transcript of an agent");
   return made;
 }
 

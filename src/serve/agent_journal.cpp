@@ -151,7 +151,7 @@ Result<RecordedAgent> restore_agent(Gateway& gateway, const std::shared_ptr<Serv
     if (!record.intact) return Error(ErrorCode::value, file + ": a record is not what was written");
     if (Result<void> taken = restoring.take(record, made); !taken) return taken.error();
   }
-  if (made.session.empty()) return Error(ErrorCode::value, file + " is no capture of an agent");
+  if (made.session.empty()) return Error(ErrorCode::conversation, file + " is no capture of an agent");
   return made;
 }
 

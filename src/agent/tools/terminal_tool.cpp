@@ -67,6 +67,7 @@ std::string said_of(const CommandResult& result, bool time) {
 }
 
 RunOptions run_options(const SandboxToolOptions& options, double timeout) {
+  if (options.remaining) timeout = std::min(timeout, options.remaining());
   return {.timeout = std::clamp(timeout, 0.1, options.longest),
           .output = options.output,
           .on_output = options.on_output,

@@ -11,8 +11,9 @@
 namespace parlance::agent {
 
 struct SandboxToolOptions {
-  double timeout = 120;   ///< seconds, where a call names none
-  double longest = 3600;  ///< that a call may name
+  double timeout = 120;                 ///< seconds, where a call names none
+  std::function<double()> remaining{};  ///< seconds that are left of the whole run; null: no limit
+  double longest = 3600;                ///< that a call may name
   OutputLimits output{};
   std::function<void(Stream, std::string_view)> on_output{};
   int cancel = -1;  ///< a descriptor; what runs is interrupted when it can be read
