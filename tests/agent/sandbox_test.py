@@ -13,6 +13,7 @@ import ctypes
 import hashlib
 import os
 import pathlib
+import pwd
 import socket
 import subprocess
 import sys
@@ -213,7 +214,8 @@ def check_secrets(checks: Checks, tool: Tool, outside: Outside, kind: str) -> No
     for command in places:
         answer = tool.run(f"( {command} ) 2>&1 | head -c 200000")
         checks.that(SECRET not in said(answer) and VARIABLE not in said(answer), command, answer)
-    for path in ("/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/root/.bashrc", "/root/.ssh", "/var/lib", "/boot", "/run/docker.sock"):
+    home = pwd.getpwuid(0).pw_dir
+    for path in ("/etc/shadow", "/etc/gshadow", "/etc/ssl/private", f"{home}/.bashrc", f"{home}/.ssh", "/var/lib", "/boot", "/run/docker.sock"):
         if pathlib.Path(path).is_dir():
             answer = tool.run(f"ls -A {path} | wc -l")
             checks.that(answer["out"]["text"].split()[-1] == "0", path, answer)

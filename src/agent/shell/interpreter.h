@@ -1,4 +1,4 @@
-// Interpreter: one Python process in the sandbox, the code interpreter of ChatGLM3. Its variables stay from code to
+// Interpreter: one Python process in the sandbox, for models that write code. Its variables stay from code to
 // code; if it ends, another takes its place.
 #pragma once
 #include <memory>
@@ -13,7 +13,7 @@ struct CodeResult {
   bool failed = false;  ///< there was an exception
   bool restarted = false;  ///< Python ended, and the next code begins without its variables
 
-  /// The observation as ChatGLM3's format has it: a block of three backticks and `result`.
+  /// The observation where a template leaves its form to others: a block of three backticks and `result`.
   std::string observation() const;
 };
 

@@ -21,7 +21,7 @@ struct SandboxToolOptions {
 
 /// `terminal(command, timeout)`. What it refers to must outlive it.
 AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, SandboxToolOptions options);
-/// `interpreter(code)`, with results in the form of ChatGLM3's specification.
+/// `interpreter(code)`. Its results are plain: the template writes what its format puts around them.
 AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, SandboxToolOptions options);
 
 }  // namespace parlance::agent
