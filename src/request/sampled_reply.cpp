@@ -75,7 +75,7 @@ Message message_of(Value value) {
   Message message;
   message.role = value["role"].text();
   for (const DictEntry& member : value.members()) {
-    if (member.key.text() != "role")
+    if (member.key.text() != "role" || !member.value.is_string())
       message.members.push_back({std::string(member.key.text()), json_text(member.value)});
   }
   return message;

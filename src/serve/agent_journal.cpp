@@ -2,9 +2,6 @@
 #include "serve/agent_journal.h"
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 
 #include "parlance/json_writer.h"
 #include "parlance/sampled_reply.h"
@@ -98,16 +95,10 @@ Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
   for (const Value& message : body.root()["messages"].items()) messages.push_back(message_of(message));
   Result<Turn> turn = plan_turn(gateway_.sessions(), model_, body.root(), text, std::move(hints));
   if (!turn) return turn.error();
-  asio::io_context context;
-  const Turn::Take take = [](const ReplyEvent&) {};
-  const Turn::Flush flush = []() -> Task<> { co_return; };
-  asio::co_spawn(context, turn->run(take, flush), asio::detached);
-  context.run();
-  std::vector<std::string> call_ids;
-  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
+  run_recorded(*turn);
   into.last_response = record["id"].text();
   const std::size_t sampled = turn->sampled().size();
-  const std::shared_ptr<const Held> kept = turn->keep(gateway_.sessions(), call_ids, into.last_response);
+  const std::shared_ptr<const Held> kept = turn->keep(gateway_.sessions(), call_ids_of(record), into.last_response);
   if (!kept || kept->key != record["key"].text())
     return Error(ErrorCode::value, "a turn of the capture comes out otherwise with this model")
         .hint("parlance replay says what differs");

@@ -7,6 +7,7 @@
 #include "parlance/json.h"
 #include "serve/backends/backend.h"
 #include "serve/capture/reader.h"
+#include "serve/turn/turn.h"
 
 namespace parlance::serve {
 
@@ -39,6 +40,10 @@ class Recorded final : public Backend {
   bool length_ = false;
 };
 
+/// Samples a turn whose model has such an engine, to its end.
+void run_recorded(Turn& turn);
+/// The ids that were made up for the calls of a recorded turn.
+std::vector<std::string> call_ids_of(Value record);
 /// A moment as captures write it.
 CivilTime moment_of(Value list);
 /// A list of ids.

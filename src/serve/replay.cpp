@@ -2,9 +2,6 @@
 #include "serve/replay.h"
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
 #include <map>
 
 #include "base/sha256.h"
@@ -252,14 +249,8 @@ Result<void> Replay::turn(const Line& line) {
   SessionStore store;
   std::optional<Turn> turn = planned(line, model, store);
   if (!turn) return {};
-  asio::io_context context;
-  const Turn::Take take = [](const ReplyEvent&) {};
-  const Turn::Flush flush = []() -> Task<> { co_return; };
-  asio::co_spawn(context, turn->run(take, flush), asio::detached);
-  context.run();
-  std::vector<std::string> call_ids;
-  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
-  const std::shared_ptr<const Held> kept = turn->keep(store, call_ids, std::string(record["id"].text()));
+  run_recorded(*turn);
+  const std::shared_ptr<const Held> kept = turn->keep(store, call_ids_of(record), std::string(record["id"].text()));
   if (kept) {
     compare(line, *turn, kept->session);
   } else {

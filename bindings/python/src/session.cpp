@@ -7,7 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
-#include "parlance/json.h"
+#include "parlance/sampled_reply.h"
 #include "prefix.h"
 #include "prompt.h"
 #include "tokenizers.h"
@@ -24,17 +24,6 @@ struct PyTokenSession {
   Session session;
 };
 
-/// A message of a conversation as one to add. What the passes made of it stays as it is.
-Message message_of(Value value) {
-  Message message;
-  message.role = value["role"].text();
-  for (const DictEntry& member : value.members()) {
-    if (member.key.text() != "role" || !member.value.is_string())
-      message.members.push_back({std::string(member.key.text()), json_text(member.value)});
-  }
-  return message;
-}
-
 nb::object difference_of(const PyTokenSession& self) {
   const std::optional<PrefixDifference>& found = self.session.difference();
   return found ? nb::object(difference_to_dict(*found)) : nb::none();
@@ -44,9 +33,7 @@ std::vector<TokenId> extend(PyTokenSession& self, nb::handle messages, const std
   const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
   Result<Extension> extension = [&] {
     const nb::gil_scoped_release release;
-    std::vector<Message> all;
-    for (const Value message : added->request.conversation.messages().items()) all.push_back(message_of(message));
-    return self.session.extend(all, trust);
+    return self.session.extend(messages_from(added->request.conversation, 0), trust);
   }();
   return take(std::move(extension)).ids;
 }

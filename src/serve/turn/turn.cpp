@@ -116,18 +116,10 @@ Generation Turn::generation() const {
 
 /// What the session needs of the reply.
 void Turn::note(const ReplyEvent& event) {
-  using Kind = ReplyEvent::Kind;
-  message_.add(event);
+  reply_.add(event);
   kinds_.add(event);
   last_kind_ = event.kind;
-  ended_ = ended_ || event.kind == Kind::end;
-  if (event.kind == Kind::end || event.kind == Kind::trailing) return;
-  if (event.kind == Kind::reasoning && !reasoned_) {
-    written_.clear();
-  } else {
-    reasoned_ = reasoned_ || event.kind == Kind::content || event.kind == Kind::call_begin;
-    if (reasoned_ || message_.reasoning.empty()) written_ += event.source;
-  }
+  ended_ = ended_ || event.kind == ReplyEvent::Kind::end;
 }
 
 Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
@@ -172,13 +164,11 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
 std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                        std::string response_id) {
   if (sampled_.empty() || stop_text_) return nullptr;  // no ids are known, or the client was not told all of the reply
-  Message reply{.role = "assistant", .content = message_.content, .reasoning_content = message_.reasoning};
+  std::optional<Message> reply = reply_.as_message();
+  if (!reply) return nullptr;
   auto made_up = call_ids.begin();
-  for (const ReplyCall& call : message_.calls) {
-    if (!call.complete) return nullptr;
-    const std::string& id = call.id.empty() && made_up != call_ids.end() ? *made_up++ : call.id;
-    reply.tool_calls.push_back({.id = id, .name = call.name, .arguments_json = call.arguments});
-  }
+  for (ToolCall& call : reply->tool_calls)
+    if (call.id.empty() && made_up != call_ids.end()) call.id = *made_up++;
   const MessageKeys& keys = prompt_.keys;
   const Key none;
   const Held* const from = prompt_.from.get();
@@ -187,24 +177,24 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
   const std::size_t known = from && prompt_.reused > 0 ? prompt_.reused : 0;  // ids that both begin with
   const std::size_t bytes =
       (known > 0 ? from->text_bytes : 0) + bytes_of_texts(*model_->tokenizer, session.ids().subspan(known));
-  auto held = std::make_shared<Held>(
-      Held{.id = prompt_.id,
-           .response_id = std::move(response_id),
-           .model = model_,
-           .session = std::move(session),
-           .reply = std::move(reply),
-           .written = std::move(written_),
-           .key = key_after(keys.whole.empty() ? none : keys.whole.back(), message_),
-           .key_without_system = key_after(keys.without_system.empty() ? none : keys.without_system.back(), message_),
-           .variables = prompt_.variables,
-           .previous = from ? from->key : none,
-           .superseded = from ? from->previous : none,
-           .first = from ? (from->first.empty() ? from->key : from->first) : none,
-           .messages = keys.whole.size() + 1,
-           .text_bytes = bytes,
-           .turn = from ? from->turn + 1 : 1,
-           .with_tools = prompt_.with_tools,
-           .now = prompt_.now});
+  auto held = std::make_shared<Held>(Held{
+      .id = prompt_.id,
+      .response_id = std::move(response_id),
+      .model = model_,
+      .session = std::move(session),
+      .reply = std::move(*reply),
+      .written = reply_.written,
+      .key = key_after(keys.whole.empty() ? none : keys.whole.back(), reply_.message),
+      .key_without_system = key_after(keys.without_system.empty() ? none : keys.without_system.back(), reply_.message),
+      .variables = prompt_.variables,
+      .previous = from ? from->key : none,
+      .superseded = from ? from->previous : none,
+      .first = from ? (from->first.empty() ? from->key : from->first) : none,
+      .messages = keys.whole.size() + 1,
+      .text_bytes = bytes,
+      .turn = from ? from->turn + 1 : 1,
+      .with_tools = prompt_.with_tools,
+      .now = prompt_.now});
   store.keep(held, settings_.hints.owner);
   return held;
 }

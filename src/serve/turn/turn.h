@@ -12,6 +12,7 @@
 
 #include "parlance/reply.h"
 #include "parlance/reply_kinds.h"
+#include "parlance/sampled_reply.h"
 #include "serve/sessions/go_on.h"
 #include "serve/turn/characters.h"
 
@@ -91,7 +92,7 @@ class Turn {
   std::vector<KindRange> kinds() const { return kinds_.ranges(); }
   /// The session of a turn that was not kept. Call it once.
   Session take_session() { return std::move(prompt_.session); }
-  const ReplyMessage& message() const { return message_; }
+  const ReplyMessage& message() const { return reply_.message; }
   const GenerationEnd& end() const { return end_; }
   const std::vector<TokenId>& sampled() const { return sampled_; }
   /// The reply of an engine that gives no ids.
@@ -123,9 +124,7 @@ class Turn {
   std::shared_ptr<const std::string> grammar_;
   std::string schema_;
   std::size_t prompt_tokens_ = 0;
-  ReplyMessage message_;
-  std::string written_;    ///< the reply without its reasoning and its end
-  bool reasoned_ = false;  ///< content or a call has followed the reasoning
+  SampledReply reply_;
   std::vector<TokenId> sampled_;
   std::string sampled_text_;
   std::vector<std::optional<double>> logprobs_;
