@@ -23,16 +23,6 @@ std::string shown(std::string_view text) {
   return out;
 }
 
-/// The command or the code of a call; of other tools the name and the arguments.
-std::string command_of(std::string_view name, std::string_view arguments) {
-  Document given;
-  if (given.parse(arguments) && given.root().members().size() == 1) {
-    for (const std::string_view member : {"command", "code"})
-      if (given.root()[member].is_string()) return std::string(given.root()[member].text());
-  }
-  return std::string(name).append(" ").append(arguments);
-}
-
 std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
 
 class People : public AgentScreen {
@@ -219,6 +209,15 @@ void Programs::show(const AgentEvent& event) {
 }
 
 }  // namespace
+
+std::string command_of(std::string_view name, std::string_view arguments) {
+  Document given;
+  if (given.parse(arguments) && given.root().members().size() == 1) {
+    for (const std::string_view member : {"command", "code"})
+      if (given.root()[member].is_string()) return std::string(given.root()[member].text());
+  }
+  return std::string(name).append(" ").append(arguments);
+}
 
 std::unique_ptr<AgentScreen> screen_for_people(bool colors) { return std::make_unique<People>(colors); }
 std::unique_ptr<AgentScreen> screen_for_programs() { return std::make_unique<Programs>(); }

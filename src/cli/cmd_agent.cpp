@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/reply_choice.h"
 #include "cli/report.h"
 #include "cli/serve_options.h"
 #include "cli/transcript_page.h"
@@ -107,7 +108,7 @@ class Interrupts {
 
 /// Has the format calls of code, which it writes without a list of tools?
 bool has_interpreter(const BuiltinFormat& format) {
-  const Result<ReplyFormat> replies = ReplyFormat::from_json(format.reply, "the format of replies");
+  const Result<ReplyFormat> replies = replies_of(format);
   const auto is_code = [](const CallPart& part) { return part.arguments.codec == CallArguments::Codec::code; };
   return replies && std::any_of(replies->calls.begin(), replies->calls.end(), [&is_code](const CallForm& form) {
            return std::any_of(form.call.begin(), form.call.end(), is_code);

@@ -32,6 +32,14 @@ Error of_input(const Error& error, const std::string& path) {
   return Error(std::move(parts));
 }
 
+}  // namespace
+
+Result<ReplyFormat> replies_of(const BuiltinFormat& format) {
+  return ReplyFormat::from_json(format.reply, std::string(format.name) + ".reply.json");
+}
+
+namespace {
+
 /// What is said of replies without a look at the template.
 Result<ReplyFormat> known_format(const ReplyWish& wish) {
   if (!wish.reply_format.empty()) {
@@ -45,7 +53,7 @@ Result<ReplyFormat> known_format(const ReplyWish& wish) {
     return usage("whose reply? give -t TEMPLATE, -m MODEL or -f FORMAT", "parlance list formats shows them");
   const BuiltinFormat* builtin = find_format(chosen.format);
   if (builtin == nullptr) return open_format(chosen.format).error();
-  return ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
+  return replies_of(*builtin);
 }
 
 /// The start with what the command's own options say. What is not certain is said on standard error, each sentence

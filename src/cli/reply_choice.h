@@ -56,4 +56,7 @@ Result<ReplyStart> start_of_request(const ReplySource& source, const ReplyWish& 
 /// --number-calls, and the library numbers them. Threads: any.
 std::function<std::string()> call_ids(const ReplyWish& wish);
 
+/// How the model of a built-in format writes its replies. Fails as ReplyFormat::from_json() does.
+Result<ReplyFormat> replies_of(const BuiltinFormat& format);
+
 }  // namespace parlance::cli

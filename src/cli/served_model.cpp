@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/civil_time.h"
+#include "cli/reply_choice.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "parlance/source.h"
@@ -107,7 +108,7 @@ Result<serve::ModelOptions> open_served(ServedWish& wish) {
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(wish.tokenizer, wish.prompt, setup);
   if (!tokenizer) return tokenizer.error();
   if (const BuiltinFormat* const builtin = find_format(wish.prompt.wish.format)) {
-    Result<ReplyFormat> format = ReplyFormat::from_json(builtin->reply, std::string(builtin->name) + ".reply.json");
+    Result<ReplyFormat> format = replies_of(*builtin);
     if (!format) return format.error();
     setup.request.reply_format = std::move(*format);
   }

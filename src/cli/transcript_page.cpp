@@ -1,6 +1,7 @@
 // Writes a transcript as a page. Begin reading at transcript_page.
 #include "cli/transcript_page.h"
 
+#include "cli/agent_screen.h"
 #include "cli/segments.h"
 #include "parlance/json.h"
 #include "serve/capture/reader.h"
@@ -38,16 +39,6 @@ void add_block(std::string& out, std::string_view tag, std::string_view name, st
 
 bool is_set(Value flag) { return flag.is(Kind::boolean) && flag.integer != 0; }
 
-/// The command of a call, or its arguments as they are.
-std::string recorded_command(Value record) {
-  Document arguments;
-  if (arguments.parse(record["arguments"].text())) {
-    for (const std::string_view name : {"command", "code"})
-      if (arguments.root()[name].is_string()) return std::string(arguments.root()[name].text());
-  }
-  return std::string(record["arguments"].text());
-}
-
 void add_begin(std::string& out, Value record) {
   out.append("<h1>").append(escaped(record["goal"].text())).append("</h1>\n<p class=\"facts\">");
   out.append(escaped(record["time"].text())).append(" · ").append(escaped(record["session"].text()));
@@ -81,7 +72,7 @@ void add_tool(std::string& out, Value record) {
   if (record["state"].text() == "begin") return;
   const bool good = is_set(record["succeeded"]);
   out.append("<div class=\"call\"><pre><span class=\"").append(good ? "good\">✓" : "bad\">✗").append("</span> ");
-  out.append(escaped(recorded_command(record)))
+  out.append(escaped(command_of(record["name"].text(), record["arguments"].text())))
       .append("</pre>\n<details open><summary>")
       .append(escaped(record["name"].text()));
   out.append(is_set(record["changed"]) ? ", files changed" : "").append("</summary>");
