@@ -12,6 +12,7 @@ parlance_python_test(agent.refusals agent ${agent}/refusal_test.py $<TARGET_FILE
 # The whole of `parlance agent`, with a model by script. Every task in one format, every fifth in each of the others.
 if(TARGET parlance_serve)
   parlance_python_test(agent.tasks agent ${agent}/tasks_test.py $<TARGET_FILE:parlance_cli> --share 5)
+  parlance_python_test(agent.interpreter agent ${agent}/interpreter_test.py $<TARGET_FILE:parlance_cli>)
   parlance_python_test(agent.resume agent ${agent}/resume_test.py $<TARGET_FILE:parlance_cli>)
   set_tests_properties(agent.tasks PROPERTIES TIMEOUT 900 PROCESSORS 2)
   set_tests_properties(agent.resume PROPERTIES TIMEOUT 600)

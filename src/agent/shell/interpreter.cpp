@@ -32,6 +32,7 @@ std::string explanation(const CodeResult& result) {
   std::string text;
   for (const std::string& note : result.run.notes) text += note + "\n";
   if (result.run.end == RunEnd::timed_out) text += "TimeoutError: the code was interrupted.\n";
+  if (result.run.end == RunEnd::cancelled) text += "KeyboardInterrupt: the user interrupted the code.\n";
   if (result.run.end == RunEnd::waits_for_input)
     text += "EOFError: the code waited for input, and nobody types here.\n";
   if (result.run.end == RunEnd::too_much_output) text += "The code was interrupted: it printed too much.\n";
@@ -41,14 +42,19 @@ std::string explanation(const CodeResult& result) {
 
 }  // namespace
 
-std::string CodeResult::observation() const {
+std::string CodeResult::text() const {
   std::string text = run.out.text;
   for (const std::string& more : {run.err.text, explanation(*this)}) {
     if (!text.empty() && text.back() != '\n' && !more.empty()) text += '\n';
     text += more;
   }
-  if (!text.empty() && text.back() != '\n') text += '\n';
-  return "```result\n" + text + "```";
+  return text;
+}
+
+std::string CodeResult::observation() const {
+  std::string said = text();
+  if (!said.empty() && said.back() != '\n') said += '\n';
+  return "```result\n" + said + "```";
 }
 
 Result<CodeResult> Interpreter::run(const std::string& code, const RunOptions& options) {

@@ -13,6 +13,8 @@ struct CodeResult {
   bool failed = false;  ///< there was an exception
   bool restarted = false;  ///< Python ended, and the next code begins without its variables
 
+  /// What was printed, the last value or the traceback, standard error, and why it ended, in this order.
+  std::string text() const;
   /// The observation where a template leaves its form to others: a block of three backticks and `result`.
   std::string observation() const;
 };

@@ -80,16 +80,6 @@ double number_of(Value value, double otherwise) {
   return otherwise;
 }
 
-/// What the code printed, its last value or its traceback. The template puts the fences around it.
-std::string said_of(const CodeResult& result) {
-  std::string text = result.run.out.text;
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  if (result.run.end != RunEnd::finished)
-    text.append(text.empty() ? "[" : "\n[").append(line_of_end(result.run)).append("]");
-  if (result.restarted) text += "\n[Python was started anew: its variables are gone.]";
-  return text;
-}
-
 Result<Document> read_arguments(std::string_view json, std::string_view member) {
   Document document;
   if (Result<void> parsed = document.parse(json, "the arguments"); !parsed) return parsed.error();
@@ -125,7 +115,9 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
     const Result<CodeResult> result =
         interpreter.run(std::string(given->root()["code"].text()), run_options(options, options.timeout));
     if (!result) return result.error();
-    return ToolOutcome{.text = said_of(*result),
+    std::string text = result->text();
+    while (!text.empty() && text.back() == '\n') text.pop_back();  // the template writes what stands around it
+    return ToolOutcome{.text = std::move(text),
                        .succeeded = !result->failed && result->run.end == RunEnd::finished,
                        .changed = !changes.take(1).empty()};
   };
