@@ -12,6 +12,7 @@
 #include "cli/approval.h"
 #include "cli/civil_time.h"
 #include "cli/commands.h"
+#include "cli/numbers.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reply_choice.h"
@@ -129,9 +130,9 @@ Result<agent::Sandbox> open_sandbox(const AgentCommand& command) {
                               .writable = command.writable,
                               .readable = command.readable,
                               .network = command.network};
-  policy.limits.memory = command.memory << 20;
+  policy.limits.memory = command.memory << 20U;
   policy.limits.processes = command.processes;
-  policy.limits.file_size = command.file_size << 20;
+  policy.limits.file_size = command.file_size << 20U;
   policy.environment.insert(policy.environment.end(), command.environment.begin(), command.environment.end());
   if (command.no_sandbox) return agent::Sandbox::open(policy, agent::SandboxKind::none);
   if (command.sandbox == "bubblewrap") return agent::Sandbox::open(policy, agent::SandboxKind::bubblewrap);
@@ -393,20 +394,12 @@ void declare_sandbox(Options& app, AgentCommand& c) {
   app.add_option("--writable", c.writable, "Another folder or file that commands may change").placeholder("PATH");
   app.add_option("--environment", c.environment, "A variable of the environment that commands may see")
       .placeholder("NAME");
-  app.add_option("--memory", c.memory, "MiB of memory that all commands together may use")
-      .placeholder("N")
-      .show_default();
-  app.add_option("--processes", c.processes, "Processes that they may have").placeholder("N").show_default();
-  app.add_option("--file-size", c.file_size, "MiB of the largest file that they may write")
-      .placeholder("N")
-      .show_default();
-  app.add_option("--timeout", c.timeout, "Seconds of a command, where the model names none")
-      .placeholder("N")
-      .show_default();
-  app.add_option("--shown-output", c.max_output,
-                 "Bytes of a command's output that the model sees; the whole is in a file")
-      .placeholder("N")
-      .show_default();
+  add_number(app, "--memory", c.memory, "MiB of memory that all commands together may use", kMostMebibytes);
+  add_number(app, "--processes", c.processes, "Processes that they may have");
+  add_number(app, "--file-size", c.file_size, "MiB of the largest file that they may write", kMostMebibytes);
+  add_number(app, "--timeout", c.timeout, "Seconds of a command, where the model names none", kMostSeconds);
+  add_number(app, "--shown-output", c.max_output,
+             "Bytes of a command's output that the model sees; the whole is in a file");
 }
 
 void declare_loop(Options& app, AgentCommand& c) {
@@ -416,15 +409,13 @@ void declare_loop(Options& app, AgentCommand& c) {
       .one_of(kApprovals)
       .show_default();
   app.add_flag("--no-verify", c.no_verify, "Let the model end without a successful command after its last change");
-  app.add_option("--max-turns", c.max_turns, "Replies of the model").placeholder("N").show_default();
-  app.add_option("--max-tokens", c.max_tokens, "Tokens that it samples in all").placeholder("N");
-  app.add_option("--max-seconds", c.max_seconds, "Seconds of the whole run").placeholder("N");
-  app.add_option("--max-repeats", c.repeats, "How often it may do the same with the same result")
-      .placeholder("N")
-      .show_default();
-  app.add_option("--reply-tokens", c.reply_tokens, "Tokens of one reply").placeholder("N").show_default();
+  add_number(app, "--max-turns", c.max_turns, "Replies of the model");
+  add_number(app, "--max-tokens", c.max_tokens, "Tokens that it samples in all");
+  add_number(app, "--max-seconds", c.max_seconds, "Seconds of the whole run", kMostSeconds);
+  add_number(app, "--max-repeats", c.repeats, "How often it may do the same with the same result");
+  add_number(app, "--reply-tokens", c.reply_tokens, "Tokens of one reply");
   app.add_option("--temperature", c.temperature, "Of the sampler; by default the engine's").placeholder("N");
-  app.add_option("--seed", c.seed, "Of the sampler").placeholder("N");
+  add_number(app, "--seed", c.seed, "Of the sampler");
   app.add_option("--transcript", c.transcript,
                  "The folder of the transcript; by default below ~/.local/state/parlance/agent")
       .placeholder("DIR");

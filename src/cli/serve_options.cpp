@@ -2,6 +2,7 @@
 #include "cli/serve_options.h"
 
 #include "cli/input.h"
+#include "cli/numbers.h"
 #include "cli/options.h"
 
 namespace parlance::cli {
@@ -66,12 +67,6 @@ std::string backend_help() {
   return text;
 }
 
-template <typename Number>
-void add_number(Options& app, const char* name, Number& into, std::string sentence) {
-  Option option = app.add_option(name, into, std::move(sentence)).placeholder("N");
-  if (into != 0) option.show_default();
-}
-
 void declare_limits_of_model(Options& app, ModelWish& wish) {
   add_number(app, "--max-messages", wish.max_messages, "Messages of a conversation");
   add_number(app, "--max-prompt-tokens", wish.max_prompt_tokens, "Tokens of a prompt; by default the engine's context");
@@ -82,18 +77,20 @@ void declare_limits_of_model(Options& app, ModelWish& wish) {
       "Replies that the engine samples at a time, while other requests wait; by default as many as are asked for");
   add_number(app, "--max-waiting", wish.max_waiting, "Requests that wait for --max-running");
   add_number(app, "--first-byte", wish.first_byte,
-             "Seconds that a request may wait, and then the engine may take to begin its answer");
-  add_number(app, "--stall", wish.stall, "Seconds between two pieces of the engine's answer");
+             "Seconds that a request may wait, and then the engine may take to begin its answer", kMostSeconds);
+  add_number(app, "--stall", wish.stall, "Seconds between two pieces of the engine's answer", kMostSeconds);
 }
 
 void declare_limits_of_clients(Options& app, ServerWish& wish) {
   add_number(app, "--max-body", wish.max_body, "Bytes of a request's body");
-  add_number(app, "--max-header", wish.max_header, "Bytes of a request's header");
+  add_number(app, "--max-header", wish.max_header, "Bytes of a request's header",
+             std::numeric_limits<std::uint32_t>::max());
   add_number(app, "--max-connections", wish.max_connections, "Connections of clients");
   add_number(app, "--max-sessions", wish.max_sessions, "Conversations that are kept with their ids");
-  add_number(app, "--receive", wish.receive, "Seconds that a request's header may take to arrive, and then its body");
-  add_number(app, "--idle", wish.idle, "Seconds that a connection may wait for its next request");
-  add_number(app, "--drain", wish.drain, "Seconds for requests that are under way at SIGTERM");
+  add_number(app, "--receive", wish.receive, "Seconds that a request's header may take to arrive, and then its body",
+             kMostSeconds);
+  add_number(app, "--idle", wish.idle, "Seconds that a connection may wait for its next request", kMostSeconds);
+  add_number(app, "--drain", wish.drain, "Seconds for requests that are under way at SIGTERM", kMostSeconds);
 }
 
 void declare_shared_sessions(Options& app, ServerWish& wish) {
@@ -103,7 +100,8 @@ void declare_shared_sessions(Options& app, ServerWish& wish) {
       .placeholder("URL");
   app.add_option("--sessions-password-file", wish.sessions_password_file, "Its password, in the first line of a file")
       .placeholder("FILE");
-  add_number(app, "--session-ttl", wish.session_ttl, "Seconds that it keeps a session behind its last reply");
+  add_number(app, "--session-ttl", wish.session_ttl, "Seconds that it keeps a session behind its last reply",
+             kMostSeconds);
   app.add_flag("--sessions-optional", wish.sessions_optional,
                "Answer also if a turn cannot be shared, in place of 503");
 }
@@ -128,8 +126,8 @@ void declare_model(Options& app, ModelWish& wish) {
 
 void declare_server(Options& app, ServerWish& wish) {
   app.add_option("--host", wish.host, "The address to listen on").placeholder("IP").show_default();
-  app.add_option("--port", wish.port, "The port; 0: any free one").placeholder("N").show_default();
-  app.add_option("--threads", wish.threads, "Threads; by default one for each core").placeholder("N");
+  add_number(app, "--port", wish.port, "The port; 0: any free one", std::numeric_limits<std::uint16_t>::max());
+  add_number(app, "--threads", wish.threads, "Threads; by default one for each core", kMostThreads);
   app.add_option("--api-key-file", wish.api_key_file, "Keys that clients must send, one a line").placeholder("FILE");
   app.add_option("--log", wish.log, "What the log says on standard error").one_of(kLogLevels).show_default();
   app.add_option("--capture", wish.capture,
@@ -166,7 +164,6 @@ Result<serve::ModelOptions> open_model(ModelWish wish) {
 }
 
 Result<serve::ServeOptions> server_options(const ServerWish& wish) {
-  if (wish.port > 65535) return usage("--port is at most 65535", {});
   serve::ServeOptions options;
   options.address = wish.host;
   options.port = static_cast<std::uint16_t>(wish.port);

@@ -100,7 +100,7 @@ Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
   const std::size_t sampled = turn->sampled().size();
   const std::shared_ptr<const Held> kept = turn->keep(gateway_.sessions(), call_ids_of(record), into.last_response);
   if (!kept || kept->key != record["key"].text())
-    return Error(ErrorCode::value, "a turn of the capture comes out otherwise with this model")
+    return Error(ErrorCode::conversation, "a turn of the capture comes out otherwise with this model")
         .hint("parlance replay says what differs");
   messages.push_back(kept->reply);
   into.history.running.clear();
@@ -139,7 +139,7 @@ Result<RecordedAgent> restore_agent(Gateway& gateway, const std::shared_ptr<Serv
   RecordedAgent made{.ends_whole = !text->torn};
   Restoring restoring(gateway, model);
   for (const CaptureRecord& record : text->records) {
-    if (!record.intact) return Error(ErrorCode::value, file + ": a record is not what was written");
+    if (!record.intact) return Error(ErrorCode::conversation, file + ": a record is not what was written");
     if (Result<void> taken = restoring.take(record, made); !taken) return taken.error();
   }
   if (made.session.empty()) return Error(ErrorCode::conversation, file + " is no capture of an agent");

@@ -185,6 +185,9 @@ def test_numbers_have_their_range():
         (["read", "-f", "terminal-agent", "--chunks", "0"], "--chunks: takes a whole number from 1 to"),
         (["tokens", "-f", "terminal-agent", "--threads", "x"], "--threads: takes a whole number from 0 to 1024"),
         (["grammar", "--syntax", "gbnf", "-f", "terminal-agent", "--max-calls", "65"], "--max-calls: takes a whole number from 1 to 64"),
+        (["serve", "-f", "terminal-agent", "--max-body", "-5"], "--max-body: takes a whole number from 0 to"),
+        (["serve", "-f", "terminal-agent", "--port", "70000"], "--port: takes a whole number from 0 to 65535, not '70000'"),
+        (["serve", "-f", "terminal-agent", "--receive", "99999999999999999999"], "--receive: takes a whole number from 0 to 1000000000"),
         (["render", "-f", "terminal-agent", "--example", "--max-depth", "1001"], "--max-depth takes a whole number from 0 to 1000"),
         (["render", "-f", "terminal-agent", "--example", "--max-steps", "99999999999999999999"], "--max-steps takes a whole number below 2^64"),
     ]

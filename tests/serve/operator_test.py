@@ -84,6 +84,7 @@ def wrong_files(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     for text, wanted in (
         ("port = 0\nhosts = '::1'\n", ("wrong.toml:2:1", "no option 'hosts'", "did you mean 'host'?")),
         ("port = 'many'\n", ("wrong.toml:1:1", "port", "many")),
+        ("max-body = -5\n", ("wrong.toml:1:1", "max-body", "whole number from 0 to", "'-5'")),
         ("port = 1.5\n", ("wrong.toml:1:8", "whole number")),
         ("log = 'loud'\n", ("wrong.toml:1:1", "log", "loud", "errors")),
         ("port = 0\n[[model]\n", ("wrong.toml:2", "TOML")),
