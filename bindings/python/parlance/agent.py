@@ -55,7 +55,8 @@ class Agent:
     tokenizer: the model's, of any package that parlance knows.
     sample: sample(ids, grammar, stop_tokens) gives the tokens of a reply one after the other, up to and with a stop token, or
         fewer where a limit ends it. grammar is None, or a text in the syntax of `grammar` for the engine.
-    tools: functions with types and a docstring, as for get_json_schema. What one returns is the result: a ToolOutcome, a
+    tools: functions with types and a docstring, as for get_json_schema, or pairs of a tool as a request has it and a function, which
+        gets the arguments by their names. What one returns is the result: a ToolOutcome, a
         text, or anything that JSON can say. An exception is told to the model as the result of a run that failed.
     goal: what is to be done; system: a system message in place of the template's own.
     verify: the model may not end before a run has succeeded after the last change.
@@ -73,7 +74,7 @@ class Agent:
         template: Template,
         tokenizer: Any,
         sample: Callable[[list[int], str | None, list[int]], Iterable[int]],
-        tools: Sequence[Callable[..., Any]] = (),
+        tools: Sequence[Callable[..., Any] | tuple[dict[str, Any], Callable[..., Any]]] = (),
         *,
         goal: str,
         system: str = "",
@@ -113,9 +114,12 @@ class Agent:
         )  # fmt: skip
 
 
-def _tool(function: Callable[..., Any]) -> tuple[str, str, str, Callable[[str], tuple[str, bool, bool]]]:
+def _tool(
+    given: Callable[..., Any] | tuple[dict[str, Any], Callable[..., Any]],
+) -> tuple[str, str, str, Callable[[str], tuple[str, bool, bool]]]:
     """As the engine takes it."""
-    schema = get_json_schema(function)["function"]
+    tool, function = given if isinstance(given, tuple) else (get_json_schema(given), given)
+    schema = tool.get("function", tool)
 
     def run(arguments: str) -> tuple[str, bool, bool]:
         try:
@@ -126,4 +130,5 @@ def _tool(function: Callable[..., Any]) -> tuple[str, str, str, Callable[[str], 
             return result.text, result.succeeded, result.changed
         return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False), True, False
 
-    return schema["name"], schema["description"], json.dumps(schema["parameters"]), run
+    parameters = schema.get("parameters", {"type": "object", "properties": {}})
+    return schema["name"], schema.get("description", ""), json.dumps(parameters), run

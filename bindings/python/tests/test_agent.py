@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import pathlib
+import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import parlance
 import pytest
+from material import ROOT
 
 
 def call(name: str, /, **arguments: Any) -> str:
@@ -122,3 +127,74 @@ def test_approval_and_what_is_raised(chatml_tokenizer: str) -> None:
         agent(chatml_tokenizer, lambda *_: None, look).run()
     with pytest.raises(ValueError, match="no grammar syntax 'bnf'"):
         agent(chatml_tokenizer, Sampler(chatml_tokenizer, *replies), grammar="bnf").run()
+
+
+SPECIFICATION = ROOT.parent / "shared" / "seeds" / "chatglm3-format.md"
+
+
+def turns_of(example: str) -> list[tuple[str, str, str]]:
+    """Role, header and text of each turn."""
+    parts = re.split(r"^<\|(\w+)\|>(.*)\n", example, flags=re.MULTILINE)[1:]
+    return [(parts[at], parts[at + 1], parts[at + 2].strip("\n")) for at in range(0, len(parts) - 2, 3)]
+
+
+def conversations() -> list[list[tuple[str, str, str]]]:
+    """The specification's examples, each from a system turn to the last answer to one question."""
+    if not SPECIFICATION.exists():
+        return []
+    text = SPECIFICATION.read_text("utf-8").split("Example Scenarios", 1)[1].split("<|user|>  # End")[0]
+    made = []
+    for example in re.split(r"(?=^<\|system\|>)", text, flags=re.MULTILINE)[1:]:
+        turns = turns_of(re.split(r"\n\n(?=Tool Calling|Code Execution)", example)[0])
+        users = [at for at, turn in enumerate(turns) if turn[0] == "user"]
+        made += [[turns[0], *turns[begin:end]] for begin, end in zip(users, [*users[1:], len(turns)], strict=True)]
+    return made
+
+
+def glm_agent(folder: pathlib.Path, turns: list[tuple[str, str, str]], prompts: list[str]) -> parlance.AgentEnd:
+    """Runs the loop with a model and tools that say what the example has."""
+    sys.path[:0] = [str(ROOT / "tests" / "serve"), str(ROOT / "tests" / "agent")]
+    wire = __import__("wire")
+    tokenizer = parlance.Tokenizer.from_file(str(wire.write_tokenizer(wire.FORMATS["chatglm3"], folder)))
+    replies: list[str] = []
+    results: list[str] = []
+    for before, (role, header, text), behind in zip(turns[:-1], turns[1:], [*turns[2:], ("user", "", "")], strict=True):
+        goes_on = before[0] == "assistant"
+        if role == "observation":
+            results.append(text.removeprefix("```result\n").removesuffix("\n```"))
+        elif role == "assistant":
+            said = f"{header}\n {text}\n" + ("" if behind[0] == "assistant" else f"<|{behind[0]}|>")
+            replies[len(replies) - goes_on :] = [f"{replies[-1]}<|assistant|>{said}" if goes_on else said]
+    said_next, given = iter(replies), iter(results)
+
+    def sample(ids: list[int], grammar: str | None, stop_tokens: list[int]) -> list[int]:
+        prompts.append(tokenizer.decode(ids).decode())
+        return tokenizer.encode(next(said_next))
+
+    listed = re.search(r"^\[.*^\]", turns[0][2], re.MULTILINE | re.DOTALL)
+    tools: list[Any] = (
+        [({"type": "function", "function": tool}, lambda **_: next(given)) for tool in ast.literal_eval(listed[0])] if listed else []
+    )
+    tools.append(
+        ({"name": "interpreter", "parameters": {"type": "object", "properties": {"code": {"type": "string"}}}}, lambda code: next(given))
+    )
+    return parlance.Agent(
+        parlance.Template.builtin("chatglm3"), tokenizer, sample, tools, goal=turns[1][2], system="" if listed else turns[0][2]
+    ).run()
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_examples_of_the_specification(number: int, tmp_path: pathlib.Path) -> None:
+    """Prompts are the specification's bytes, with what its tokenizer adds: a prefix, and a space before each text."""
+    all_of_them = conversations()
+    if not all_of_them:
+        pytest.skip("skipped: no specification beside the project")
+    assert len(all_of_them) == 4
+    turns, prompts = all_of_them[number], []
+    end = glm_agent(tmp_path / "tokenizer", turns, prompts)
+    assert (end.reason, end.answer) == ("done", turns[-1][2])
+    asked = [at for at, turn in enumerate(turns) if turn[0] == "assistant" and turns[at - 1][0] != "assistant"]
+    assert len(prompts) == len(asked)
+    for prompt, at in zip(prompts, asked, strict=True):
+        wanted = "\n".join(f"<|{role}|>{header}\n {text}" for role, header, text in turns[:at])
+        assert prompt == f"[gMASK]sop{wanted}\n<|assistant|>"
