@@ -28,6 +28,7 @@ constexpr std::string_view kCutOff =
     "Your reply was cut off by a limit of tokens. Go on, with shorter steps: one call at a time.";
 
 std::string tools_json(const std::vector<AgentTool>& tools) {
+  if (tools.empty()) return {};
   JsonWriter list('[');
   for (const AgentTool& tool : tools) {
     JsonWriter function('{');
@@ -57,11 +58,12 @@ std::string_view name_of(AgentEnd::Reason reason) { return kReasonNames[static_c
 
 struct Agent::State {
   State(AgentModel& of, AgentOptions with)
-      : model(of), options(std::move(with)), tools(options.tools.empty() ? std::string() : tools_json(options.tools)) {}
+      : model(of), options(std::move(with)), offered(options.tools), tools(tools_json(offered)) {}
 
   AgentModel& model;
   const AgentOptions options;
-  const std::string tools;
+  std::vector<AgentTool> offered;  ///< the tools as they are now
+  std::string tools;               ///< the same as a request has them; "": none
   const Clock::time_point begun = Clock::now();
   std::vector<Message> messages;
   std::size_t told = 0;  ///< messages that the model knows
@@ -76,6 +78,7 @@ struct Agent::State {
   AgentEnd go();
   void begin();
   bool step();
+  void renew_tools();
   Result<AgentReply> ask();
   void make_room();
   bool leave_out(bool must);
@@ -117,6 +120,7 @@ AgentEnd Agent::State::go() {
 /// A turn. False: it was the last.
 bool Agent::State::step() {
   if (!within_limits()) return false;
+  renew_tools();
   make_room();
   Result<AgentReply> reply = ask();
   if (reply && reply->too_long && leave_out(true)) reply = ask();
@@ -132,6 +136,17 @@ bool Agent::State::step() {
   }
   take_reply(*reply);
   return !ended;
+}
+
+void Agent::State::renew_tools() {
+  std::optional<std::vector<AgentTool>> now;
+  if (options.renewed_tools) now = options.renewed_tools();
+  if (!now) return;
+  offered = std::move(*now);
+  std::string json = tools_json(offered);
+  if (json == tools) return;
+  tools = std::move(json);
+  told = 0;
 }
 
 bool Agent::State::within_limits() {
@@ -235,11 +250,10 @@ void Agent::State::run_calls() {
 }
 
 ToolOutcome Agent::State::run_tool(std::string_view name, std::string_view id, std::string_view arguments) {
-  const auto tool = std::find_if(options.tools.begin(), options.tools.end(),
-                                 [name](const AgentTool& one) { return one.name == name; });
-  if (tool == options.tools.end())
-    return {.text = "There is no tool '" + std::string(name) + "'. There are: " + list_of(options.tools),
-            .succeeded = false};
+  const auto tool =
+      std::find_if(offered.begin(), offered.end(), [name](const AgentTool& one) { return one.name == name; });
+  if (tool == offered.end())
+    return {.text = "There is no tool '" + std::string(name) + "'. There are: " + list_of(offered), .succeeded = false};
   if (options.approve) {
     const Approval approval = options.approve(name, arguments);
     if (!approval.allowed)

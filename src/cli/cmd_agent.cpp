@@ -9,6 +9,7 @@
 #include "agent/sandbox/sandbox.h"
 #include "agent/tools/terminal_tool.h"
 #include "cli/agent_screen.h"
+#include "cli/agent_tools.h"
 #include "cli/approval.h"
 #include "cli/civil_time.h"
 #include "cli/commands.h"
@@ -32,6 +33,7 @@ struct AgentCommand {
   std::string workspace = ".";
   std::string system;
   bool interpreter = false;
+  UserToolChoice tools;
   std::string approve = "never";
   std::string sandbox = "auto";
   bool no_sandbox = false;
@@ -244,13 +246,15 @@ Result<std::string> take_over(AgentCommand& command) {
   if (command.system.empty()) command.system = root["system"].text();
   command.interpreter =
       command.interpreter || (root["interpreter"].is(Kind::boolean) && root["interpreter"].integer != 0);
+  take_over(command.tools, root["user_tools"]);
   command.goal = head->goal;
   command.transcript = std::filesystem::path(command.resume).parent_path().string();
   if (command.transcript.empty()) command.transcript = ".";
   return head->session;
 }
 
-std::string settings_for_transcript(const AgentCommand& command, const agent::Sandbox& sandbox) {
+std::string settings_for_transcript(const AgentCommand& command, const agent::Sandbox& sandbox,
+                                    const agent::ToolsFile& tools) {
   return JsonWriter('{')
       .text("workspace", sandbox.policy().workspace)
       .text("backend", command.model.backend)
@@ -258,6 +262,7 @@ std::string settings_for_transcript(const AgentCommand& command, const agent::Sa
       .flag("interpreter", command.interpreter)
       .text("sandbox", agent::name_of(sandbox.kind()))
       .flag("network", command.network)
+      .raw("user_tools", settings_of(command.tools, tools))
       .raw("request", settings_of(command))
       .take();
 }
@@ -276,6 +281,10 @@ struct Parts {
   AgentScreen& screen;
   const Interrupts& signals;
   const Clock& clock;
+  const agent::Sandbox& sandbox;
+  agent::WorkspaceChanges& changes;
+  const agent::SandboxToolOptions& tool_options;
+  agent::UserTools& user_tools;
 };
 
 AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
@@ -284,7 +293,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
   std::optional<Error> unwritten;
   AgentOptions options{.goal = command.goal,
                        .system = command.system,
-                       .tools = std::move(tools),
+                       .tools = with_user_tools(tools, parts.user_tools),
                        .verify = !command.no_verify,
                        .limits = {.turns = command.max_turns,
                                   .tokens = command.max_tokens,
@@ -297,6 +306,10 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
   };
   options.approve = [&](std::string_view name, std::string_view arguments) { return approver.ask(name, arguments); };
   options.resolve = [&](const InterruptedCall& call) { return approver.resolve(call); };
+  options.renewed_tools = [&]() -> std::optional<std::vector<AgentTool>> {
+    if (!parts.user_tools.look_for_changes()) return std::nullopt;
+    return with_user_tools(tools, parts.user_tools);
+  };
   options.stopped = [&] { return unwritten.has_value() || wants_end != 0; };
   Agent agent(parts.gateway.model(), std::move(options));
   AgentEnd end = recorded ? agent.resume(recorded->history, known_of(recorded->history)) : agent.run();
@@ -307,24 +320,38 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
   return end;
 }
 
+/// For the tools that run in the sandbox.
+agent::SandboxToolOptions tool_options(const AgentCommand& command, AgentScreen& screen, const Interrupts& signals,
+                                       const Clock& clock) {
+  return {.timeout = static_cast<double>(command.timeout),
+          .remaining = clock.is_limited() ? std::function<double()>([&] { return clock.remaining(); }) : nullptr,
+          .output = {.shown = command.max_output},
+          .on_output = [&](agent::Stream stream,
+                           std::string_view bytes) { screen.output(bytes, stream == agent::Stream::err); },
+          .cancel = signals.descriptor()};
+}
+
+/// Starts the user's MCP servers. Their logs go beside the transcript.
+Result<std::unique_ptr<agent::UserTools>> open_user_tools(const AgentCommand& command, const std::string& session,
+                                                          const agent::Sandbox& sandbox,
+                                                          agent::WorkspaceChanges& changes, agent::ToolsFile file,
+                                                          const agent::SandboxToolOptions& run) {
+  const std::string logs = file.servers.empty() ? "" : transcript_folder(command, session);
+  std::error_code failed;
+  if (!logs.empty()) std::filesystem::create_directories(logs, failed);
+  return agent::UserTools::open(
+      sandbox, changes, std::move(file),
+      {.run = run, .taken = {command.interpreter ? "interpreter" : "terminal"}, .log_folder = logs});
+}
+
 /// Runs it where everything is open.
-AgentEnd run_in(Parts& parts, const agent::Sandbox& sandbox, const std::vector<std::string>& facts,
-                std::optional<serve::RecordedAgent> recorded) {
+AgentEnd run_in(Parts& parts, const std::vector<std::string>& facts, std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
-  agent::PersistentShell shell(sandbox);
-  agent::Interpreter interpreter(sandbox);
-  agent::WorkspaceChanges changes(sandbox.policy().workspace);
-  const agent::SandboxToolOptions with{
-      .timeout = static_cast<double>(command.timeout),
-      .remaining =
-          parts.clock.is_limited() ? std::function<double()>([&] { return parts.clock.remaining(); }) : nullptr,
-      .output = {.shown = command.max_output},
-      .on_output = [&](agent::Stream stream,
-                       std::string_view bytes) { parts.screen.output(bytes, stream == agent::Stream::err); },
-      .cancel = parts.signals.descriptor()};
+  agent::PersistentShell shell(parts.sandbox);
+  agent::Interpreter interpreter(parts.sandbox);
   std::vector<AgentTool> tools;
-  tools.push_back(command.interpreter ? agent::interpreter_tool(interpreter, changes, with)
-                                      : agent::terminal_tool(shell, changes, with));
+  tools.push_back(command.interpreter ? agent::interpreter_tool(interpreter, parts.changes, parts.tool_options)
+                                      : agent::terminal_tool(shell, parts.changes, parts.tool_options));
   parts.screen.begin(command.goal, facts);
   AgentEnd end = run_loop(parts, std::move(tools), std::move(recorded));
   parts.screen.end(end);
@@ -347,12 +374,22 @@ int run_agent(AgentCommand& command) {
   const BuiltinFormat* const format = find_format(command.model.served.prompt.wish.format);
   if (format != nullptr && has_interpreter(*format)) command.interpreter = true;
   if (command.interpreter && command.system.empty()) command.system = kInterpreterSystem;
+  Result<agent::ToolsFile> tools_file = read_user_tools(command.tools);
+  if (!tools_file) return report(tools_file.error());
+  command.readable.insert(command.readable.end(), tools_file->files.begin(), tools_file->files.end());
   Result<agent::Sandbox> sandbox = open_sandbox(command);
   if (!sandbox) return report(sandbox.error());
   Result<serve::ModelOptions> model = open_model(command.model);
   if (!model) return report(model.error());
   const Interrupts signals;
   const Clock clock(command.max_seconds);
+  const std::unique_ptr<AgentScreen> screen =
+      command.json ? screen_for_programs() : screen_for_people(output_is_terminal());
+  agent::WorkspaceChanges changes(sandbox->policy().workspace);
+  const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
+  Result<std::unique_ptr<agent::UserTools>> user_tools =
+      open_user_tools(command, session, *sandbox, changes, *tools_file, run_tools);
+  if (!user_tools) return report(user_tools.error());
   std::vector<std::string> warnings;
   Result<std::unique_ptr<serve::AgentGateway>> gateway =
       serve::AgentGateway::open(std::move(*model),
@@ -371,14 +408,15 @@ int run_agent(AgentCommand& command) {
     Result<serve::RecordedAgent> restored = (*gateway)->restore(command.resume);
     if (!restored) return report(restored.error());
     recorded = std::move(*restored);
-  } else if (Result<void> written = (*gateway)->write_goal(command.goal, settings_for_transcript(command, *sandbox));
+  } else if (Result<void> written =
+                 (*gateway)->write_goal(command.goal, settings_for_transcript(command, *sandbox, *tools_file));
              !written) {
     return report(written.error());
   }
-  const std::unique_ptr<AgentScreen> screen =
-      command.json ? screen_for_programs() : screen_for_people(output_is_terminal());
-  Parts parts{command, **gateway, *screen, signals, clock};
-  return exit_code_of(run_in(parts, *sandbox, facts_of(command, *sandbox, **gateway, warnings), std::move(recorded)));
+  std::vector<std::string> facts = facts_of(command, *sandbox, **gateway, warnings);
+  for (std::string& fact : (*user_tools)->facts()) facts.push_back(std::move(fact));
+  Parts parts{command, **gateway, *screen, signals, clock, *sandbox, changes, run_tools, **user_tools};
+  return exit_code_of(run_in(parts, facts, std::move(recorded)));
 }
 
 constexpr const char* kAgentExamples = R"(Examples:
@@ -405,6 +443,7 @@ void declare_sandbox(Options& app, AgentCommand& c) {
 void declare_loop(Options& app, AgentCommand& c) {
   app.add_option("--system", c.system, "The system message, in place of the template's own").placeholder("TEXT");
   app.add_flag("--interpreter", c.interpreter, "Give the model Python in place of a terminal");
+  declare_user_tools(app, c.tools);
   app.add_option("--approve", c.approve, "Ask on the terminal before commands: those that may write, or all")
       .one_of(kApprovals)
       .show_default();

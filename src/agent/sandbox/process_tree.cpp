@@ -111,6 +111,10 @@ bool waits_for_terminal(pid_t process) {
   return std::strncmp(target, "/dev/pts/", 9) == 0 || std::strcmp(target, "/dev/tty") == 0;
 }
 
+void signal_all(pid_t root, int signal) {
+  for (const ProcessFacts& facts : processes_below(root)) kill(facts.pid, signal);
+}
+
 void kill_below(pid_t root) {
   // Who forks faster than we look is stopped before it is killed: else there are always new ones.
   std::set<pid_t> stopped;

@@ -29,6 +29,9 @@ pid_t outer_pid(pid_t root, pid_t inside);
 /// Does the process wait for somebody who types: is it in a read from a terminal?
 bool waits_for_terminal(pid_t process);
 
+/// Sends a signal to all below `root`, without it.
+void signal_all(pid_t root, int signal);
+
 /// Ends all below `root`, without it: first stops them, until there are no new ones.
 void kill_below(pid_t root);
 

@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <utility>
 
+#include "agent/sandbox/pipe.h"
 #include "agent/sandbox/process_tree.h"
+#include "agent/shell/output_files.h"
 
 namespace parlance::agent {
 
@@ -22,11 +23,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kStart = 20;            // seconds in which the program must be ready
-constexpr double kLook = 0.25;           // seconds between two looks at whether it waits for input
-constexpr double kDrain = 2;             // seconds for output that is on its way
-constexpr int kTick = 50;                // milliseconds
-constexpr std::uint64_t kKeptRuns = 20;  // whose outputs stay in files
+constexpr double kStart = 20;   // seconds in which the program must be ready
+constexpr double kLook = 0.25;  // seconds between two looks at whether it waits for input
+constexpr double kDrain = 2;    // seconds for output that is on its way
+constexpr int kTick = 50;       // milliseconds
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -54,22 +54,6 @@ Result<Descriptor> open_pipe(const std::string& path) {
   Descriptor pipe(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
   if (!pipe) return system_error(path, errno);
   return pipe;
-}
-
-std::string read_some(int from) {
-  char part[65536];
-  const ssize_t size = ::read(from, part, sizeof part);
-  return {part, size > 0 ? static_cast<std::size_t>(size) : 0};
-}
-
-/// A number for the files of a run; those of old runs go.
-std::uint64_t new_number(const std::string& folder) {
-  static std::atomic<std::uint64_t> last{0};
-  const std::uint64_t number = ++last;
-  if (number > kKeptRuns) {
-    for (const char* stream : {".out", ".err"}) unlink((folder + std::to_string(number - kKeptRuns) + stream).c_str());
-  }
-  return number;
 }
 
 /// An answer's lines behind its token; empty: it has not come.
@@ -282,14 +266,10 @@ Result<std::unique_ptr<Resident>> Resident::start(const Sandbox& sandbox, Reside
 Result<RunResult> Resident::run(const std::string& text, const RunOptions& options) {
   const std::string token = random_token();
   if (Result<void> written = write_files(text, token); !written) return written.error();
-  const std::uint64_t number = new_number(sandbox_.folder().control() + "/output/");
-  const auto capture = [&](const char* stream) {
-    const std::string name = "/output/" + std::to_string(number) + stream;
-    return Capture(options.output, sandbox_.folder().control() + name, sandbox_.control_inside() + name);
-  };
+  const OutputFiles files(sandbox_);
   read_some(answers_.get());
   terminal_.reset();
-  Run run{*this, options, token, capture(".out"), capture(".err")};
+  Run run{*this, options, token, files.capture(options.output, ".out"), files.capture(options.output, ".err")};
   terminal_.type(with_token(kind_.run_line, token));
   std::vector<std::string> answer;
   while (answer.empty() && !ended()) {
