@@ -29,8 +29,12 @@ class Call:
     command: str = ""
     timeout: float | None = None
     code: str = ""  # the same for a format whose tool is Python
+    tool: str = "terminal"  # or one of the user's
+    given: dict[str, Any] | None = None  # its arguments
 
     def arguments(self) -> str:
+        if self.given is not None:
+            return json.dumps(self.given, ensure_ascii=False)
         given: dict[str, Any] = {"command": self.command}
         if self.timeout is not None:
             given["timeout"] = self.timeout
@@ -83,7 +87,7 @@ class Wire:
 def hermes_calls(calls: list[Call], before: str) -> Pieces:
     made: Pieces = []
     for call in calls:
-        made += [before, Control("<tool_call>"), '\n{"name": "terminal", "arguments": ' + call.arguments() + "}\n", Control("</tool_call>")]
+        made += [before, Control("<tool_call>"), f'\n{{"name": "{call.tool}", "arguments": ' + call.arguments() + "}\n", Control("</tool_call>")]
         before = "\n"
     return made
 
@@ -104,7 +108,7 @@ def rnj_1(reasoning: str, content: str, calls: list[Call]) -> Pieces:
 def command_r_plus(reasoning: str, content: str, calls: list[Call]) -> Pieces:
     if not calls:
         return [content, Control("<|END_OF_TURN_TOKEN|>")]
-    listed = ",\n".join('    {\n        "tool_name": "terminal",\n        "parameters": ' + call.arguments() + "\n    }" for call in calls)
+    listed = ",\n".join('    {\n        "tool_name": "' + call.tool + '",\n        "parameters": ' + call.arguments() + "\n    }" for call in calls)
     return ["Action: ```json\n[\n" + listed + "\n]```", Control("<|END_OF_TURN_TOKEN|>")]
 
 
@@ -112,7 +116,8 @@ def chatglm3(reasoning: str, content: str, calls: list[Call]) -> Pieces:
     made: Pieces = [f"\n {content}\n"] if content or not calls else []
     for call in calls:
         made += [Control("<|assistant|>")] if made else []
-        made += [f"interpreter\n ```python\n{call.code}\n```\n"]
+        code = call.code if call.given is None else f"tool_call({', '.join(f'{name}={json.dumps(value)}' for name, value in call.given.items())})"
+        made += [f"{'interpreter' if call.given is None else call.tool}\n ```python\n{code}\n```\n"]
     return [*made, Control("<|observation|>" if calls else "<|user|>")]
 
 
@@ -217,9 +222,11 @@ class Speech:
     def turn_tokens(self, prompt: list[int]) -> list[str]:
         return [self.vocabulary.names[one] for one in prompt if one in self.turn_ids]
 
-    def last_result(self, prompt: list[int]) -> str:
-        """The last result of a tool in a prompt; raises ValueError where there is none."""
+    def last_result(self, prompt: list[int], of_user: bool = False) -> str:
+        """The last result of a tool in a prompt, or of one of the user's; raises ValueError where there is none."""
         opens, which, closes, around = self.wire.result
+        if of_user and self.wire.interpreter:
+            around = "\n |\n"
         begin = [at for at, one in enumerate(prompt) if one == self.ids[opens]][which]
         text = self.vocabulary.decode(prompt[begin + 1 : prompt.index(self.ids[closes], begin)])
         before, _, after = around.partition("|")

@@ -136,6 +136,9 @@ void McpServer::take_tool(Value tool) {
   if (made.description.size() > kMostDescription) made.description.resize(kMostDescription);
   const Value schema = tool["inputSchema"];
   made.parameters = schema.is(Kind::dict) ? json_text(schema) : R"({"type": "object", "properties": {}})";
+  const bool is_known =
+      std::any_of(tools_.begin(), tools_.end(), [&made](const McpTool& one) { return one.name == made.name; });
+  if (is_known) return;
   if (made.name.empty() || made.parameters.size() > kMostSchema) {
     warnings_.push_back("a tool of the MCP server " + spec_.name + " is left out: " +
                         (made.name.empty() ? std::string("it has no name")
@@ -190,8 +193,9 @@ McpOutcome McpServer::failed_call(const McpAnswer& answer) {
   if (answer.end == LineEnd::ended || answer.end == LineEnd::too_long) {
     session_->process().close();
     if (const auto status = session_->process().status()) outcome.text += ", exit status " + std::to_string(*status);
-    if (const std::string said = last_words(*session_); !said.empty()) outcome.text += "; it said: " + said;
   }
+  const bool says_why = session_->process().is_over() || session_->garbage() > 0;
+  if (const std::string said = last_words(*session_); says_why && !said.empty()) outcome.text += "; it said: " + said;
   outcome.text += "\n[It is not known whether the call was carried out.]";
   return outcome;
 }

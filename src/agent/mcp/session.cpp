@@ -33,6 +33,7 @@ std::string McpAnswer::reason() const {
     case LineEnd::too_long: return "it sent a line that does not end within 8 MiB";
   }
   std::string text = whole_text(error()["message"]).substr(0, kMostReason);
+  if (text.empty()) text = "its answer has neither a result nor the message of an error";
   if (error()["code"].is_small_int()) text += " (" + std::to_string(error()["code"].integer) + ")";
   return text;
 }
@@ -60,8 +61,8 @@ bool McpSession::take_message(Value message, std::int64_t id) {
     return false;
   }
   const Value of = message["id"];
-  return id > 0 && of.is_small_int() && of.integer == id &&
-         (message["result"].is(Kind::dict) || message["error"].is(Kind::dict));
+  const bool is_answer = !message["result"].is_undefined() || !message["error"].is_undefined();
+  return id > 0 && of.is_small_int() && of.integer == id && is_answer;
 }
 
 bool McpSession::take_line(const std::string& line, std::int64_t id, Document& answer) {

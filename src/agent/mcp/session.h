@@ -17,7 +17,7 @@ struct McpAnswer {
 
   Value result() const { return message.root()["result"]; }
   Value error() const { return message.root()["error"]; }
-  bool is_result() const { return end == LineEnd::none && error().is_undefined(); }
+  bool is_result() const { return end == LineEnd::none && result().is(Kind::dict); }
   /// Why there is no result, as a sentence without its full stop.
   std::string reason() const;
 };
