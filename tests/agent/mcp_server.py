@@ -158,8 +158,8 @@ class Server:
             self.answer(request, {"content": [], "structuredContent": answers})
         elif name == "grow":
             self.tools = [*TOOLS, EXTRA]
-            self.answer(request, {"content": [{"type": "text", "text": "grown"}]})
             self.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+            self.answer(request, {"content": [{"type": "text", "text": "grown"}]})
         elif name == "pid":
             self.answer(request, {"content": [{"type": "text", "text": str(os.getpid())}]})
         elif name == "late":

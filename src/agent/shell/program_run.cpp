@@ -107,7 +107,7 @@ struct OneRun {
 }  // namespace
 
 std::vector<std::string> looked_up(const std::vector<std::string>& command) {
-  std::vector<std::string> words{"/usr/bin/env", "--"};
+  std::vector<std::string> words{"/bin/sh", "-c", "exec \"$@\"", "sh"};
   words.insert(words.end(), command.begin(), command.end());
   return words;
 }

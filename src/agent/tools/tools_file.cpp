@@ -111,8 +111,7 @@ Result<CommandToolSpec> tool_in(Value entry, const Place& at, const Finder& find
   Result<std::vector<std::string>> command = texts_of(entry["command"], at.in("command"), kToolHint);
   if (!command) return command.error();
   if (command->empty()) return at.in("command").wrong("a tool needs a command", kToolHint);
-  if (command->front().empty() || command->front().find('=') != std::string::npos)
-    return at.in("command").wrong("the first word must be a program", kToolHint);
+  if (command->front().empty()) return at.in("command").wrong("the first word must be a program", kToolHint);
   tool.command = finder.words(std::move(*command));
   Result<std::vector<std::string>> environment = environment_in(entry["env"], at.in("env"), kToolHint);
   if (!environment) return environment.error();
@@ -130,8 +129,7 @@ Result<McpServerSpec> server_in(const std::string& name, Value entry, const Plac
     return at.wrong("this server is not started by a command: only stdio can be had", kServerHint);
   McpServerSpec server{.name = plain_name(name)};
   const std::string program = whole_text(entry["command"]);
-  if (program.empty() || program.find('=') != program.npos)
-    return at.in("command").wrong("a server needs a program", kServerHint);
+  if (program.empty()) return at.in("command").wrong("a server needs a program", kServerHint);
   std::vector<std::string> words{program};
   if (!entry["args"].is_undefined()) {
     const Result<std::vector<std::string>> more = texts_of(entry["args"], at.in("args"), kServerHint);
