@@ -358,37 +358,45 @@ AgentEnd run_in(Parts& parts, const std::vector<std::string>& facts, std::option
   return end;
 }
 
-int run_agent(AgentCommand& command) {
-  if (!command.html.empty()) {
-    const Result<std::string> page = transcript_page(transcript_file(command.html));
-    return page ? print(*page) : report(page.error());
-  }
-  if (Result<void> checked = check_options(command); !checked) return report(checked.error());
+/// Fills in what a resumed run and the format say. The session's name.
+Result<std::string> settle(AgentCommand& command) {
   command.resume = transcript_file(command.resume);
   std::string session = new_session();
   if (!command.resume.empty()) {
     Result<std::string> taken = take_over(command);
-    if (!taken) return report(taken.error());
+    if (!taken) return taken;
     session = std::move(*taken);
   }
   const BuiltinFormat* const format = find_format(command.model.served.prompt.wish.format);
   if (format != nullptr && has_interpreter(*format)) command.interpreter = true;
   if (command.interpreter && command.system.empty()) command.system = kInterpreterSystem;
-  Result<agent::ToolsFile> tools_file = read_user_tools(command.tools);
-  if (!tools_file) return report(tools_file.error());
-  command.readable.insert(command.readable.end(), tools_file->files.begin(), tools_file->files.end());
-  Result<agent::Sandbox> sandbox = open_sandbox(command);
-  if (!sandbox) return report(sandbox.error());
+  return session;
+}
+
+/// Begins the transcript, or restores the one that goes on.
+Result<std::optional<serve::RecordedAgent>> begin_or_restore(const AgentCommand& command, serve::AgentGateway& gateway,
+                                                             const std::string& settings) {
+  if (command.resume.empty()) {
+    if (Result<void> written = gateway.write_goal(command.goal, settings); !written) return written.error();
+    return std::optional<serve::RecordedAgent>();
+  }
+  Result<serve::RecordedAgent> restored = gateway.restore(command.resume);
+  if (!restored) return restored.error();
+  return std::optional(std::move(*restored));
+}
+
+int run_in_sandbox(AgentCommand& command, const std::string& session, const agent::Sandbox& sandbox,
+                   const agent::ToolsFile& tools_file) {
   Result<serve::ModelOptions> model = open_model(command.model);
   if (!model) return report(model.error());
   const Interrupts signals;
   const Clock clock(command.max_seconds);
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_is_terminal());
-  agent::WorkspaceChanges changes(sandbox->policy().workspace);
+  agent::WorkspaceChanges changes(sandbox.policy().workspace);
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
   Result<std::unique_ptr<agent::UserTools>> user_tools =
-      open_user_tools(command, session, *sandbox, changes, *tools_file, run_tools);
+      open_user_tools(command, session, sandbox, changes, tools_file, run_tools);
   if (!user_tools) return report(user_tools.error());
   std::vector<std::string> warnings;
   Result<std::unique_ptr<serve::AgentGateway>> gateway =
@@ -403,20 +411,29 @@ int run_agent(AgentCommand& command) {
     const int code = report(gateway.error());
     return gateway.error().code() == ErrorCode::file ? kFailedExit : code;  // the engine, or the transcript's folder
   }
-  std::optional<serve::RecordedAgent> recorded;
-  if (!command.resume.empty()) {
-    Result<serve::RecordedAgent> restored = (*gateway)->restore(command.resume);
-    if (!restored) return report(restored.error());
-    recorded = std::move(*restored);
-  } else if (Result<void> written =
-                 (*gateway)->write_goal(command.goal, settings_for_transcript(command, *sandbox, *tools_file));
-             !written) {
-    return report(written.error());
-  }
-  std::vector<std::string> facts = facts_of(command, *sandbox, **gateway, warnings);
+  Result<std::optional<serve::RecordedAgent>> recorded =
+      begin_or_restore(command, **gateway, settings_for_transcript(command, sandbox, tools_file));
+  if (!recorded) return report(recorded.error());
+  std::vector<std::string> facts = facts_of(command, sandbox, **gateway, warnings);
   for (std::string& fact : (*user_tools)->facts()) facts.push_back(std::move(fact));
-  Parts parts{command, **gateway, *screen, signals, clock, *sandbox, changes, run_tools, **user_tools};
-  return exit_code_of(run_in(parts, facts, std::move(recorded)));
+  Parts parts{command, **gateway, *screen, signals, clock, sandbox, changes, run_tools, **user_tools};
+  return exit_code_of(run_in(parts, facts, std::move(*recorded)));
+}
+
+int run_agent(AgentCommand& command) {
+  if (!command.html.empty()) {
+    const Result<std::string> page = transcript_page(transcript_file(command.html));
+    return page ? print(*page) : report(page.error());
+  }
+  if (Result<void> checked = check_options(command); !checked) return report(checked.error());
+  const Result<std::string> session = settle(command);
+  if (!session) return report(session.error());
+  const Result<agent::ToolsFile> tools_file = read_user_tools(command.tools);
+  if (!tools_file) return report(tools_file.error());
+  command.readable.insert(command.readable.end(), tools_file->files.begin(), tools_file->files.end());
+  const Result<agent::Sandbox> sandbox = open_sandbox(command);
+  if (!sandbox) return report(sandbox.error());
+  return run_in_sandbox(command, *session, *sandbox, *tools_file);
 }
 
 constexpr const char* kAgentExamples = R"(Examples:

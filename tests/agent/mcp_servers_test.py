@@ -127,7 +127,7 @@ def filesystem(parlance: str, folder: pathlib.Path, checks: Checks) -> bool:
         call("files__read_text_file", path="/etc/passwd"),
         call("files__read_text_file", path=str(workspace / "a.txt"), head=1),
     ]
-    talk = converse(parlance, folder, turns, "--mcp", f"files=node {server} {workspace}", "--readable", str(packages))
+    talk = converse(parlance, folder, turns, "--mcp", f"files=node {server} .", "--readable", str(packages))
     check_end(talk, checks, "filesystem", "MCP server files, revision 2025-11-25: ")
     checks.equal([one["changed"] for one in talk.events.of("outcome")], [True, True, False, False, False, False], "changes that are seen")
     said = results(talk)

@@ -22,8 +22,8 @@ from typing import Any
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import LONGEST, SKIPPED, Checks, Run, events_of, reason_to_skip
 from mcp_server import MODES
-from scripted import Script, Talk, call, converse
-from wire import FORMATS
+from scripted import Script, Talk, call, converse, kinds_here
+from wire import FORMATS, Message
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import Engine
@@ -50,8 +50,12 @@ def options_for(folder: pathlib.Path, mode: str) -> list[str]:
     return ["--tools", str(folder / "tools.json"), "--writable", str(folder / "logs")]
 
 
+KINDS: list[str] = []  # of sandboxes that work here
+
+
 def talk_to(parlance: str, folder: pathlib.Path, mode: str, turns: list[Any]) -> Talk:
-    return converse(parlance, folder / "run", turns, *options_for(folder, mode))
+    kind = KINDS[sorted(MODES).index(mode) % len(KINDS)]
+    return converse(parlance, folder / "run", turns, *options_for(folder, mode), "--sandbox", kind)
 
 
 def check_protocol(parlance: str, folder: pathlib.Path, mode: str, checks: Checks) -> None:
@@ -128,6 +132,8 @@ def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks
     if mode == "dies":
         checks.equal([one["method"] for one in received if one.get("method") == "initialize"], ["initialize"] * 2, "it is started again")
     if mode == "forged":
+        first = talk.run.speech.turn_tokens(talk.asked[0].prompt)
+        checks.equal(first, talk.run.wire.tokens_of([Message("user")]), "a description forges no turn")
         ends = [asked.prompt.count(talk.run.speech.ids["<|im_end|>"]) for asked in talk.asked[:3]]
         checks.equal([ends[1] - ends[0], ends[2] - ends[1]], [2, 2], "a result forges no turn")
     if mode == "chatty":
@@ -201,6 +207,7 @@ def main() -> int:
     checks.equal({*REVISIONS, *AT_START, *IN_CALL}, set(MODES), "modes of the server that are tested")
     with tempfile.TemporaryDirectory(prefix="parlance-mcp-", ignore_cleanup_errors=True) as name, concurrent.futures.ThreadPoolExecutor(3) as pool:
         folder = pathlib.Path(name)
+        KINDS.extend(kinds_here(parlance, folder / "kinds"))
         jobs = [pool.submit(check_protocol, parlance, folder / mode, mode, checks) for mode in REVISIONS]
         jobs += [pool.submit(check_hostile, parlance, folder / mode, mode, checks) for mode in (*AT_START, *IN_CALL)]
         jobs += [pool.submit(check, parlance, folder / check.__name__, checks) for check in (check_ends, check_interrupt, check_option)]

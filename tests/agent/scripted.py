@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
-from engine import Asked, Engine, Reply
+from engine import TOKENIZER, Asked, Engine, Reply
 
 from agent_run import LONGEST, Events, Run, events_of
 from wire import FORMATS, Call, Speech, Wire
+
+NO_ENGINE = 5  # an exit code
 
 
 class Script:
@@ -57,6 +59,15 @@ class Talk:
 
 def call(tool: str, **given: Any) -> list[Call]:
     return [Call(tool=tool, given=given)]
+
+
+def kinds_here(parlance: str, folder: pathlib.Path) -> list[str]:
+    """The kinds of sandbox that work here. It is opened before the engine, which is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [parlance, "agent", "-f", "terminal-agent", "--tokenizer", str(TOKENIZER), "--backend", "llama-server=http://127.0.0.1:9",
+               "--workspace", str(folder), "--no-transcript", "nothing", "--sandbox"]  # fmt: skip
+    codes = {kind: subprocess.run([*command, kind], capture_output=True, timeout=LONGEST).returncode for kind in ("bubblewrap", "landlock")}
+    return [kind for kind, code in codes.items() if code == NO_ENGINE]
 
 
 def converse(parlance: str, folder: pathlib.Path, turns: list[list[Call]], *options: str, wire: str | Wire = "terminal-agent",

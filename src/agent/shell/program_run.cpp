@@ -20,8 +20,8 @@ namespace {
 
 using Moment = std::chrono::steady_clock::time_point;
 
-constexpr int kPause = 50;      // milliseconds between two looks at the limits
-constexpr int kMostRest = 256;  // reads of what is left in a pipe of a program that has ended
+constexpr int kProgramPause = 50;  // milliseconds between two looks at the limits
+constexpr int kMostRest = 256;     // reads of what is left in a pipe of a program that has ended
 
 double since(Moment begin) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }
 
@@ -80,7 +80,7 @@ struct OneRun {
                         {err_pipe.reader.get(), POLLIN, 0},
                         {process.end(), POLLIN, 0},
                         {stage == 0 ? options.cancel : -1, POLLIN, 0}};
-    poll(watched, 4, kPause);
+    poll(watched, 4, kProgramPause);
     for (const auto& [at, stream] : {std::pair{0, Stream::out}, std::pair{1, Stream::err}}) {
       const bool closed = watched[at].revents != 0 && !take(stream) && (watched[at].revents & POLLHUP) != 0;
       if (closed) (stream == Stream::out ? out_pipe : err_pipe).reader.close();

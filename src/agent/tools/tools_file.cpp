@@ -25,11 +25,11 @@ constexpr const char* kServerHint =
     R"(a server is {"command": "node", "args": ["server.js"], "env": {"NAME": "value"}})";
 
 /// What is read of a file, and where it stands.
-struct Place {
+struct FilePlace {
   const std::string& file;
   std::string path;
 
-  Place in(const std::string& member) const { return {file, path.empty() ? member : path + "." + member}; }
+  FilePlace in(const std::string& member) const { return {file, path.empty() ? member : path + "." + member}; }
   Error wrong(const std::string& what, const char* hint) const {
     return Error(ErrorCode::conversation, file + ": " + what).input(path).hint(hint);
   }
@@ -56,7 +56,7 @@ struct Finder {
   }
 };
 
-Result<std::vector<std::string>> texts_of(Value list, const Place& at, const char* hint) {
+Result<std::vector<std::string>> texts_of(Value list, const FilePlace& at, const char* hint) {
   std::vector<std::string> texts;
   for (const Value& item : list.items()) {
     if (!item.is_string()) return at.wrong("every word must be a string", hint);
@@ -68,7 +68,7 @@ Result<std::vector<std::string>> texts_of(Value list, const Place& at, const cha
   return texts;
 }
 
-Result<std::vector<std::string>> environment_in(Value value, const Place& at, const char* hint) {
+Result<std::vector<std::string>> environment_in(Value value, const FilePlace& at, const char* hint) {
   std::vector<std::string> variables;
   if (value.is_undefined() || value.is_none()) return variables;
   if (!value.is(Kind::dict)) return at.wrong("this must be an object of strings", hint);
@@ -82,7 +82,7 @@ Result<std::vector<std::string>> environment_in(Value value, const Place& at, co
   return variables;
 }
 
-Result<double> seconds_in(Value value, const Place& at, const char* hint) {
+Result<double> seconds_in(Value value, const FilePlace& at, const char* hint) {
   if (value.is_undefined()) return 0.0;
   const double seconds = value.is_small_int()   ? static_cast<double>(value.integer)
                          : value.is(Kind::real) ? value.real
@@ -91,38 +91,50 @@ Result<double> seconds_in(Value value, const Place& at, const char* hint) {
   return at.wrong("this must be a number of seconds, up to 86400", hint);
 }
 
-Result<CommandToolSpec> tool_in(Value entry, const Place& at, const Finder& finder) {
+Result<void> check_members(Value entry, const FilePlace& at) {
   if (!entry.is(Kind::dict)) return at.wrong("a tool must be an object", kToolHint);
   for (const DictEntry& member : entry.members()) {
     const std::string name = whole_text(member.key);
     if (std::find(kToolMembers.begin(), kToolMembers.end(), name) == kToolMembers.end())
       return at.in(name).wrong("a tool has no such member", kToolHint);
   }
-  const Value inner = entry["function"];
-  const Value function = inner.is(Kind::dict) ? inner : entry;
-  const Place there = inner.is(Kind::dict) ? at.in("function") : at;
+  return {};
+}
+
+/// What the model learns of it.
+Result<CommandToolSpec> function_in(Value entry, const FilePlace& entry_at) {
+  const bool has_own = entry["function"].is(Kind::dict);
+  const Value function = has_own ? entry["function"] : entry;
+  const FilePlace at = has_own ? entry_at.in("function") : entry_at;
   CommandToolSpec tool{.name = whole_text(function["name"]), .description = whole_text(function["description"])};
   if (tool.name.empty() || tool.name != plain_name(tool.name))
-    return there.in("name").wrong("a tool's name has letters, digits, _ and - alone", kToolHint);
+    return at.in("name").wrong("a tool's name has letters, digits, _ and - alone, at most 64", kToolHint);
   const Value schema = function["parameters"];
   if (!schema.is(Kind::dict) && !schema.is_undefined())
-    return there.in("parameters").wrong("this must be a JSON Schema, an object", kToolHint);
+    return at.in("parameters").wrong("this must be a JSON Schema, an object", kToolHint);
   tool.parameters = schema.is(Kind::dict) ? json_text(schema) : R"({"type": "object", "properties": {}})";
-  Result<std::vector<std::string>> command = texts_of(entry["command"], at.in("command"), kToolHint);
-  if (!command) return command.error();
-  if (command->empty()) return at.in("command").wrong("a tool needs a command", kToolHint);
-  if (command->front().empty()) return at.in("command").wrong("the first word must be a program", kToolHint);
-  tool.command = finder.words(std::move(*command));
-  Result<std::vector<std::string>> environment = environment_in(entry["env"], at.in("env"), kToolHint);
-  if (!environment) return environment.error();
-  tool.environment = std::move(*environment);
-  const Result<double> timeout = seconds_in(entry["timeout"], at.in("timeout"), kToolHint);
-  if (!timeout) return timeout.error();
-  tool.timeout = *timeout;
   return tool;
 }
 
-Result<McpServerSpec> server_in(const std::string& name, Value entry, const Place& at, const Finder& finder) {
+Result<CommandToolSpec> tool_in(Value entry, const FilePlace& at, const Finder& finder) {
+  if (Result<void> fine = check_members(entry, at); !fine) return fine.error();
+  Result<CommandToolSpec> tool = function_in(entry, at);
+  if (!tool) return tool.error();
+  Result<std::vector<std::string>> command = texts_of(entry["command"], at.in("command"), kToolHint);
+  if (!command) return command.error();
+  if (command->empty() || command->front().empty())
+    return at.in("command").wrong("the first word must be a program", kToolHint);
+  tool->command = finder.words(std::move(*command));
+  Result<std::vector<std::string>> environment = environment_in(entry["env"], at.in("env"), kToolHint);
+  if (!environment) return environment.error();
+  tool->environment = std::move(*environment);
+  const Result<double> timeout = seconds_in(entry["timeout"], at.in("timeout"), kToolHint);
+  if (!timeout) return timeout.error();
+  tool->timeout = *timeout;
+  return tool;
+}
+
+Result<McpServerSpec> server_in(const std::string& name, Value entry, const FilePlace& at, const Finder& finder) {
   if (!entry.is(Kind::dict)) return at.wrong("a server must be an object", kServerHint);
   const std::string type = whole_text(entry["type"]);
   if ((!type.empty() && type != "stdio") || !entry["url"].is_undefined())
@@ -158,10 +170,10 @@ Result<void> check_server_name(const ToolsFile& file, const McpServerSpec& serve
   return {};
 }
 
-Result<void> add_tools(ToolsFile& file, Value list, const Place& at, const Finder& finder) {
+Result<void> add_tools(ToolsFile& file, Value list, const FilePlace& at, const Finder& finder) {
   if (!list.is_sequence()) return at.wrong("the tools must be a list", kToolHint);
   for (std::size_t number = 0; number < list.items().size(); ++number) {
-    const Place there{at.file, at.path + "[" + std::to_string(number) + "]"};
+    const FilePlace there{at.file, at.path + "[" + std::to_string(number) + "]"};
     Result<CommandToolSpec> tool = tool_in(list.items()[number], there, finder);
     if (!tool) return tool.error();
     for (const CommandToolSpec& other : file.tools)
@@ -171,7 +183,7 @@ Result<void> add_tools(ToolsFile& file, Value list, const Place& at, const Finde
   return {};
 }
 
-Result<void> add_servers(ToolsFile& file, Value servers, const Place& at, const Finder& finder) {
+Result<void> add_servers(ToolsFile& file, Value servers, const FilePlace& at, const Finder& finder) {
   if (!servers.is(Kind::dict)) return at.wrong("the servers must be an object", kServerHint);
   for (const DictEntry& member : servers.members()) {
     const Value disabled = member.value["disabled"];
@@ -239,7 +251,8 @@ Result<ToolsFile> read_tools_file(const std::string& path) {
   if (Result<void> parsed = document.parse(*text, path); !parsed) return parsed.error();
   const Value root = document.root();
   ToolsFile file;
-  const Finder finder{std::filesystem::absolute(path).parent_path(), file.files};
+  std::error_code failed;
+  const Finder finder{std::filesystem::absolute(path, failed).parent_path(), file.files};
   if (root.is_sequence()) {
     if (Result<void> added = add_tools(file, root, {path, ""}, finder); !added) return added.error();
     return file;
@@ -254,7 +267,7 @@ Result<ToolsFile> read_tools_file(const std::string& path) {
     has_some = true;
     if (Result<void> added = add_servers(file, root[member], {path, member}, finder); !added) return added.error();
   }
-  if (!has_some) return Place{path, ""}.wrong("this has neither a list of tools nor mcpServers", kToolHint);
+  if (!has_some) return FilePlace{path, ""}.wrong("this has neither a list of tools nor mcpServers", kToolHint);
   return file;
 }
 
@@ -267,7 +280,8 @@ Result<void> add_server(ToolsFile& file, std::string_view option) {
   if (!words) return words.error();
   if (words->empty()) return Error(ErrorCode::usage, "--mcp has no command: " + std::string(option)).hint(kHint);
   McpServerSpec server{.name = plain_name(option.substr(0, at))};
-  server.command = Finder{std::filesystem::current_path(), file.files}.words(std::move(*words));
+  std::error_code failed;
+  server.command = Finder{std::filesystem::current_path(failed), file.files}.words(std::move(*words));
   if (Result<void> fine = check_server_name(file, server); !fine) return fine;
   file.servers.push_back(std::move(server));
   return {};
