@@ -38,6 +38,7 @@ MODES = {
     "endless": "answers a call by a line without an end",
     "flood": "answers a call by notifications without end",
     "dies": "ends in the middle of a call, with an error on standard error",
+    "quits": "ends behind each result",
     "dies_at_start": "ends before it answers",
     "silent_at_start": "never answers",
     "stubborn": "does not end when its input ends, and ignores SIGTERM",
@@ -161,8 +162,8 @@ class Server:
             self.answer(request, {"content": [], "structuredContent": answers})
         elif name == "grow":
             self.tools = [*TOOLS, EXTRA]
-            self.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
             self.answer(request, {"content": [{"type": "text", "text": "grown"}]})
+            self.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         elif name == "pid":
             self.answer(request, {"content": [{"type": "text", "text": str(os.getpid())}]})
         elif name == "late":
@@ -185,6 +186,11 @@ def die(server: Server, request: dict[str, Any]) -> None:
     os._exit(7)
 
 
+def quit_behind(server: Server, request: dict[str, Any]) -> None:
+    text(server, request, "hi")
+    os._exit(0)
+
+
 def answer_deep(server: Server, request: dict[str, Any]) -> None:
     print('{"jsonrpc": "2.0", "id": ' + str(request["id"]) + ', "result": ' + '{"content": ' * 100_000 + "1" + "}" * 100_001, flush=True)
 
@@ -203,6 +209,7 @@ BROKEN: dict[str, Callable[[Server, dict[str, Any]], None]] = {
     "endless": endless,
     "flood": flood,
     "dies": die,
+    "quits": quit_behind,
     "deep": answer_deep,
     "chatty": chatter,
     "large": lambda server, request: text(server, request, "begin " + "many words " * 280_000 + "end"),

@@ -9,6 +9,7 @@ and as a page. Begin reading at main.
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -232,10 +233,11 @@ def main() -> int:
         return SKIPPED
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="parlance-tools-", ignore_cleanup_errors=True) as folder:
-        for check in (check_docs, check_formats, check_commands, check_arguments, check_refusals, check_approval, check_resume):
-            begun = time.monotonic()
-            check(parlance, pathlib.Path(folder) / check.__name__, checks)
-            print(f"{check.__name__}: {time.monotonic() - begun:.1f} s", flush=True)
+        check_approval(parlance, pathlib.Path(folder) / "approval", checks)  # it forks, so before there are threads
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            others = (check_formats, check_commands, check_resume, check_docs, check_arguments, check_refusals)
+            for job in [pool.submit(check, parlance, pathlib.Path(folder) / check.__name__, checks) for check in others]:
+                job.result()
     return checks.end()
 
 

@@ -138,11 +138,13 @@ bool LineProcess::read_now(std::string& line) {
 }
 
 LineEnd LineProcess::read(std::string& line, const Patience& patience) {
+  bool is_late = false;  // what is there already is read all the same
   while (!read_now(line)) {
     if (over_ != LineEnd::none) return over_;
     pollfd cancelled{patience.cancel, POLLIN, 0};
     if (patience.cancel >= 0 && poll(&cancelled, 1, 0) > 0) return LineEnd::cancelled;
-    if (Steady::now() >= patience.until) return LineEnd::timed_out;
+    if (is_late) return LineEnd::timed_out;
+    is_late = Steady::now() >= patience.until;
     wait(patience, false);
   }
   return LineEnd::none;

@@ -202,6 +202,7 @@ McpOutcome McpServer::failed_call(const McpAnswer& answer) {
 
 McpOutcome McpServer::call(const std::string& tool, const std::string& arguments, const Patience& patience) {
   std::string restarted;
+  if (session_) session_->read_along();  // has it ended meanwhile?
   if (!session_ || session_->process().is_over()) {
     if (starts_ >= kMostStarts)
       return {.text = "Error: the MCP server " + spec_.name + " has ended " + std::to_string(starts_) +
