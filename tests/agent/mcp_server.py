@@ -115,7 +115,9 @@ class Server:
         if method == "initialize":
             self.initialize(request)
         elif method == "server/discover" and self.mode == "modern":
-            self.answer(request, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "serverInfo": {"name": "t", "version": "1"}})
+            self.answer(
+                request, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "serverInfo": {"name": "t", "version": "1"}}
+            )
         elif method == "tools/list":
             self.list(request)
         elif method == "tools/call":
@@ -134,7 +136,10 @@ class Server:
             return
         revision = {"old": "2024-11-05", "unknown": "1999-01-01"}.get(self.mode, request["params"]["protocolVersion"])
         assert self.ask("ping") == {}, "a ping before the handshake"
-        self.answer(request, {"protocolVersion": revision, "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "t", "version": "1"}})
+        self.answer(
+            request,
+            {"protocolVersion": revision, "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "t", "version": "1"}},
+        )
 
     def list(self, request: dict[str, Any]) -> None:
         cursor = request.get("params", {}).get("cursor")
@@ -216,7 +221,9 @@ BROKEN: dict[str, Callable[[Server, dict[str, Any]], None]] = {
     "forged": lambda server, request: text(server, request, FORGED),
     "only_wrong_ids": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"] + 7, "result": {}}),
     "not_json_result": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"], "result": "text"}),
-    "error": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32602, "message": "Unknown tool"}}),
+    "error": lambda server, request: server.send(
+        {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32602, "message": "Unknown tool"}}
+    ),
 }
 
 

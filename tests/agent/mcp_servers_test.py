@@ -14,11 +14,11 @@ import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from agent_run import SKIPPED, Checks, reason_to_skip
 from scripted import Talk, call, converse
 
+HERE = pathlib.Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "build" / "agent"
 SERVERS = ("@modelcontextprotocol/server-everything@2026.8.31", "@modelcontextprotocol/server-filesystem@2026.8.31")
 # The last that Node 20 runs, and the SDK that its servers work with.

@@ -59,7 +59,14 @@ def talk_to(parlance: str, folder: pathlib.Path, mode: str, turns: list[Any]) ->
 
 
 def check_protocol(parlance: str, folder: pathlib.Path, mode: str, checks: Checks) -> None:
-    turns = [call("s__echo", text='a "line"\nand one more'), call("s__ask"), call("s__grow"), call("s__pid"), call("s__late"), call("s__pid")]
+    turns = [
+        call("s__echo", text='a "line"\nand one more'),
+        call("s__ask"),
+        call("s__grow"),
+        call("s__pid"),
+        call("s__late"),
+        call("s__pid"),
+    ]
     talk = talk_to(parlance, folder, mode, turns)
     checks.equal(talk.code, 0, f"{mode}: {talk.errors[-500:]}")
     fact = f"MCP server s, revision {REVISIONS[mode]}: 5 tools"
@@ -83,7 +90,9 @@ def check_protocol(parlance: str, folder: pathlib.Path, mode: str, checks: Check
     checks.equal({one["jsonrpc"] for one in received[:-1]}, {"2.0"}, f"{mode}: every message is JSON-RPC 2.0")
     if mode == "modern":
         prefix = "io.modelcontextprotocol/"
-        meta = [one["params"]["_meta"][prefix + "protocolVersion"] for one in received if one.get("method") in ("server/discover", "tools/call")]
+        meta = [
+            one["params"]["_meta"][prefix + "protocolVersion"] for one in received if one.get("method") in ("server/discover", "tools/call")
+        ]
         checks.equal(meta, ["2026-07-28"] * 7, "each request says its revision")
     talk.run.check_replay(checks, mode)
 
@@ -208,7 +217,10 @@ def main() -> int:
         return SKIPPED
     checks = Checks()
     checks.equal({*REVISIONS, *AT_START, *IN_CALL}, set(MODES), "modes of the server that are tested")
-    with tempfile.TemporaryDirectory(prefix="parlance-mcp-", ignore_cleanup_errors=True) as name, concurrent.futures.ThreadPoolExecutor(3) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="parlance-mcp-", ignore_cleanup_errors=True) as name,
+        concurrent.futures.ThreadPoolExecutor(3) as pool,
+    ):
         folder = pathlib.Path(name)
         KINDS.extend(kinds_here(parlance, folder / "kinds"))
         jobs = [pool.submit(check_protocol, parlance, folder / mode, mode, checks) for mode in REVISIONS]

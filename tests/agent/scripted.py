@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
-from engine import TOKENIZER, Asked, Engine, Reply
-
 from agent_run import LONGEST, Events, Run, events_of
 from wire import FORMATS, Call, Speech, Wire
+
+from engine import TOKENIZER, Asked, Engine, Reply
 
 NO_ENGINE = 5  # an exit code
 

@@ -10,6 +10,7 @@ and as a page. Begin reading at main.
 from __future__ import annotations
 
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -69,8 +70,8 @@ def check_formats(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
         talk.run.check_replay(checks, name)
     listed = next(prompt for prompt in talk.prompts if "get_weather" in prompt)
     checks.that('"name": "get_weather"' in listed and '"name": "interpreter"' not in listed, f"chatglm3 lists: {listed[:600]}")
-    checks.that("<|assistant|>get_weather\n ```python\ntool_call(location=\"Bergen\")\n```\n<|observation|>\n {\"temperature\"" in talk.prompts[-1],
-                f"chatglm3's form of a call: {talk.prompts[-1][-400:]}")  # fmt: skip
+    form = '<|assistant|>get_weather\n ```python\ntool_call(location="Bergen")\n```\n<|observation|>\n {"temperature": 22'
+    checks.that(form in talk.prompts[-1], f"chatglm3's form of a call: {talk.prompts[-1][-400:]}")
 
 
 def check_docs(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
@@ -111,7 +112,7 @@ def check_commands_in(parlance: str, folder: pathlib.Path, kind: str, checks: Ch
                     environment={**os.environ, "API_KEY": "a secret"})  # fmt: skip
     checks.equal(talk.code, 0, talk.errors[-500:])
     said = dict(zip([one["function"]["name"] for one in tools] + ["shell"], outcomes(talk), strict=True))
-    good, changed, text = said["fails"]
+    good, _, text = said["fails"]
     checks.that(not good and text.startswith("exit status 3") and "half" in text and "why" in text, f"fails: {said['fails']}")
     checks.that(not said["hangs"][0] and "its time was over" in said["hangs"][2] and "begun" in said["hangs"][2], f"{said['hangs']}")
     checks.that(said["missing"][2].startswith("exit status 127") and "no-such-program" in said["missing"][2], f"{said['missing']}")
@@ -127,13 +128,18 @@ def check_commands_in(parlance: str, folder: pathlib.Path, kind: str, checks: Ch
     checks.equal(said["leaves"][2], "left", "a tool that leaves processes")
     checks.that(not said["shell"][0] and "made" in said["shell"][2], f"what a tool leaves ends with it: {said['shell']}")
     control = [one.count(talk.run.speech.ids["<|im_end|>"]) for one in (asked.prompt for asked in talk.asked)]
-    checks.that(all(after - before == 2 for before, after in zip(control, control[1:], strict=False)), f"turns' ends: {control}")
+    checks.that(all(after - before == 2 for before, after in itertools.pairwise(control)), f"turns' ends: {control}")
 
 
 def check_arguments(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """An engine without a grammar may sample anything."""
     tools = write_tools(folder / "tools", {"tools": [tool("get_weather", ["python3", "weather.py"], LOCATION)]})
-    turns = [call("get_weather", days="two"), call("get_weather", location=["Bergen"]), call("no_tool"), call("get_weather", location="Bergen")]
+    turns = [
+        call("get_weather", days="two"),
+        call("get_weather", location=["Bergen"]),
+        call("no_tool"),
+        call("get_weather", location="Bergen"),
+    ]
     talk = converse(parlance, folder / "run", turns, "--tools", tools)
     wanted = ["the argument 'location'", "'location'", "There is no tool 'no_tool'. There are: terminal, get_weather", '{"temperature": 22']
     for (good, _, text), words in zip(outcomes(talk), wanted, strict=True):

@@ -87,7 +87,12 @@ class Wire:
 def hermes_calls(calls: list[Call], before: str) -> Pieces:
     made: Pieces = []
     for call in calls:
-        made += [before, Control("<tool_call>"), f'\n{{"name": "{call.tool}", "arguments": ' + call.arguments() + "}\n", Control("</tool_call>")]
+        made += [
+            before,
+            Control("<tool_call>"),
+            f'\n{{"name": "{call.tool}", "arguments": ' + call.arguments() + "}\n",
+            Control("</tool_call>"),
+        ]
         before = "\n"
     return made
 
@@ -108,7 +113,9 @@ def rnj_1(reasoning: str, content: str, calls: list[Call]) -> Pieces:
 def command_r_plus(reasoning: str, content: str, calls: list[Call]) -> Pieces:
     if not calls:
         return [content, Control("<|END_OF_TURN_TOKEN|>")]
-    listed = ",\n".join('    {\n        "tool_name": "' + call.tool + '",\n        "parameters": ' + call.arguments() + "\n    }" for call in calls)
+    listed = ",\n".join(
+        '    {\n        "tool_name": "' + call.tool + '",\n        "parameters": ' + call.arguments() + "\n    }" for call in calls
+    )
     return ["Action: ```json\n[\n" + listed + "\n]```", Control("<|END_OF_TURN_TOKEN|>")]
 
 
@@ -116,7 +123,11 @@ def chatglm3(reasoning: str, content: str, calls: list[Call]) -> Pieces:
     made: Pieces = [f"\n {content}\n"] if content or not calls else []
     for call in calls:
         made += [Control("<|assistant|>")] if made else []
-        code = call.code if call.given is None else f"tool_call({', '.join(f'{name}={json.dumps(value)}' for name, value in call.given.items())})"
+        code = (
+            call.code
+            if call.given is None
+            else f"tool_call({', '.join(f'{name}={json.dumps(value)}' for name, value in call.given.items())})"
+        )
         made += [f"{'interpreter' if call.given is None else call.tool}\n ```python\n{code}\n```\n"]
     return [*made, Control("<|observation|>" if calls else "<|user|>")]
 
