@@ -177,8 +177,8 @@ struct AgentOptions {
   std::string goal;
   std::string system{};  ///< the system message; "": none, so that the template's own stands
   std::vector<AgentTool> tools{};
-  /// Asked before each turn. What it gives takes the place of the tools; if the model sees a difference, it is asked
-  /// anew with all of the conversation.
+  /// Asked before each turn: tools that take the place of those before. Where a request has them in other words, the
+  /// model is asked anew with all of the conversation.
   std::function<std::optional<std::vector<AgentTool>>()> renewed_tools{};
   bool verify = true;  ///< the model may not end before a run has succeeded after the last change
   AgentLimits limits{};

@@ -1,6 +1,7 @@
 // parlance agent: gives a model a goal and a terminal in a sandbox. Begin reading at run_agent.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -151,6 +152,13 @@ std::string transcript_folder(const AgentCommand& command, const std::string& se
   const std::string base =
       state != nullptr && *state != 0 ? state : std::string(home != nullptr ? home : ".") + "/.local/state";
   return base + "/parlance/agent/" + session;
+}
+
+/// Makes the folder, which nobody else may enter, and those around it. Who writes there says what has failed.
+void make_private_folder(const std::string& path) {
+  std::error_code failed;
+  if (!path.empty()) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+  if (!path.empty()) ::mkdir(path.c_str(), 0700);
 }
 
 std::string new_session() {
@@ -331,17 +339,15 @@ agent::SandboxToolOptions tool_options(const AgentCommand& command, AgentScreen&
           .cancel = signals.descriptor()};
 }
 
-/// Starts the user's MCP servers. Their logs go beside the transcript.
+/// Starts the user's MCP servers. Their logs go beside the transcript, whose folder it makes.
 Result<std::unique_ptr<agent::UserTools>> open_user_tools(const AgentCommand& command, const std::string& session,
                                                           const agent::Sandbox& sandbox,
                                                           agent::WorkspaceChanges& changes, agent::ToolsFile file,
                                                           const agent::SandboxToolOptions& run) {
-  const std::string logs = file.servers.empty() ? "" : transcript_folder(command, session);
-  std::error_code failed;
-  if (!logs.empty()) std::filesystem::create_directories(logs, failed);
-  return agent::UserTools::open(
-      sandbox, changes, std::move(file),
-      {.run = run, .taken = {command.interpreter ? "interpreter" : "terminal"}, .log_folder = logs});
+  const std::string logs = transcript_folder(command, session);
+  make_private_folder(logs);
+  return agent::UserTools::open(sandbox, changes, std::move(file),
+                                {.run = run, .taken = {"terminal", "interpreter"}, .log_folder = logs});
 }
 
 /// Runs it where everything is open.

@@ -205,6 +205,22 @@ def check_approval(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     checks.that(script.observed[2].startswith("exit status 0"), "a command that reads is not asked for")
 
 
+def check_home(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """In a home directory that has nothing yet, the transcript goes where the docs say, and nobody else can read it."""
+    run = Run(parlance, FORMATS["terminal-agent"], folder / "run")
+    script = Script(run.speech, [[Call(command="true")]])
+    with Engine(script.reply) as engine:
+        engine.vocabulary = run.speech.vocabulary
+        command = run.command(engine.url)
+        at = command.index("--transcript")
+        environment = {**{name: value for name, value in os.environ.items() if name != "XDG_STATE_HOME"}, "HOME": str(folder)}
+        done = subprocess.run([*command[:at], *command[at + 2 :], "Look."], capture_output=True, text=True, timeout=LONGEST,
+                              stdin=subprocess.DEVNULL, env=environment)  # fmt: skip
+    checks.equal(done.returncode, 0, f"a new home: {done.stderr}")
+    made = list((folder / ".local" / "state" / "parlance" / "agent").glob("*/*.jsonl"))
+    checks.equal([one.parent.stat().st_mode & 0o77 for one in made], [0], "the folder of the transcript")
+
+
 def check_resume(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """Killed within a tool's run: what has ended is not run again, and what had begun is asked about."""
     command = ["bash", "-c", 'echo "$PARLANCE_ARGUMENTS" >>log.txt; sleep 0.3; [[ $PARLANCE_ARGUMENTS != *slow* ]] || sleep 60; echo done']
@@ -241,7 +257,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="parlance-tools-", ignore_cleanup_errors=True) as folder:
         check_approval(parlance, pathlib.Path(folder) / "approval", checks)  # it forks, so before there are threads
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
-            others = (check_formats, check_commands, check_resume, check_docs, check_arguments, check_refusals)
+            others = (check_formats, check_commands, check_home, check_resume, check_docs, check_arguments, check_refusals)
             for job in [pool.submit(check, parlance, pathlib.Path(folder) / check.__name__, checks) for check in others]:
                 job.result()
     return checks.end()

@@ -49,7 +49,7 @@ class LineProcess {
   bool is_over() const { return over_ != LineEnd::none; }
   /// The last of its standard error.
   const std::string& last_errors() const { return errors_tail_; }
-  /// How it ended, and what the sandbox's limits did: "exit status 1", sentences.
+  /// Its exit status once it has ended, and what the sandbox's limits did.
   std::optional<int> status() { return process_->status(); }
   std::vector<std::string> take_notes() { return process_->take_notes(); }
 

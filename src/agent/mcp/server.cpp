@@ -25,6 +25,13 @@ constexpr double kToList = 30;                     // seconds
 
 std::string client_info() { return JsonWriter('{').text("name", "parlance").text("version", PARLANCE_VERSION).take(); }
 
+/// At most so many bytes, without half a character.
+std::string begin_of(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
 /// What a server has said before it ended.
 std::string last_words(const McpSession& session) {
   std::string text = session.process().last_errors();
@@ -93,7 +100,7 @@ Result<void> McpServer::shake_hands(const Patience& patience) {
   if (!answer.is_result()) return discover(patience, answer.reason());
   revision_ = whole_text(answer.result()["protocolVersion"]).substr(0, 40);
   if (std::find(kRevisions.begin(), kRevisions.end(), revision_) == kRevisions.end())
-    return failure("speaks the protocol's revision '" + revision_ + "', which is not known here");
+    return failure("speaks the protocol's revision '" + revision_ + "', which is not known here").hint("");
   session_->notify("notifications/initialized");
   if (answer.result()["capabilities"]["tools"].is_undefined())
     warnings_.push_back("the MCP server " + spec_.name + " says that it has no tools");
@@ -108,7 +115,7 @@ Result<void> McpServer::discover(const Patience& patience, const std::string& re
   if (answer.is_result())
     for (const Value& one : answer.result()["supportedVersions"].items())
       is_known = is_known || one.text() == kWithoutHandshake;
-  if (!is_known) return failure("refuses to begin: " + refusal);
+  if (!is_known) return failure("refuses to begin: " + refusal).hint("");
   revision_ = kWithoutHandshake;
   return {};
 }
@@ -133,7 +140,7 @@ std::string McpServer::with_metadata(const std::string& parameters) const {
 void McpServer::take_tool(Value tool) {
   McpTool made{.name = whole_text(tool["name"]), .description = whole_text(tool["description"])};
   if (made.description.empty()) made.description = whole_text(tool["title"]);
-  if (made.description.size() > kMostDescription) made.description.resize(kMostDescription);
+  made.description = begin_of(made.description, kMostDescription);
   const Value schema = tool["inputSchema"];
   made.parameters = schema.is(Kind::dict) ? json_text(schema) : R"({"type": "object", "properties": {}})";
   const bool is_known =
