@@ -29,6 +29,7 @@ class Scripted : public AgentModel {
   Result<AgentReply> reply(const AgentRequest& request, ReplySink) override {
     asked.emplace_back(request.messages.begin(), request.messages.end());
     anew.push_back(request.anew);
+    tools.emplace_back(request.tools);
     if (replies_.empty()) return Error(ErrorCode::file, "nothing left to say");
     AgentReply next = replies_.front();
     if (replies_.size() > 1) replies_.erase(replies_.begin());
@@ -37,6 +38,7 @@ class Scripted : public AgentModel {
   std::optional<std::size_t> context() const override { return most; }
   std::vector<std::vector<Message>> asked;
   std::vector<bool> anew;
+  std::vector<std::string> tools;
   std::optional<std::size_t> most;
 
  private:
@@ -173,6 +175,26 @@ std::vector<Message> conversation_of(std::size_t turns, std::size_t bytes) {
     all.push_back({.role = "tool", .content = std::string(bytes, 'x'), .tool_call_id = id});
   }
   return all;
+}
+
+TEST(Agent, ToolsMayChangeBetweenTurns) {
+  Scripted model({calling({"{}"}), calling({"{}"}), saying("Done.")});
+  AgentOptions options = options_with(work());
+  int asked = 0;
+  options.renewed_tools = [&asked]() -> std::optional<std::vector<AgentTool>> {
+    if (++asked == 1) return std::nullopt;
+    AgentTool other = work();
+    other.name = "other";
+    return std::vector<AgentTool>{work(), other};
+  };
+  Agent agent(model, std::move(options));
+  EXPECT_EQ(agent.run().reason, AgentEnd::Reason::done);
+  EXPECT_EQ(asked, 3);
+  ASSERT_EQ(model.tools.size(), 3U);
+  EXPECT_EQ(model.tools[0].find("other"), std::string::npos);
+  EXPECT_NE(model.tools[1].find("other"), std::string::npos);
+  EXPECT_EQ(model.anew, (std::vector<bool>{true, true, false}));  // the same tools once more change nothing
+  EXPECT_EQ(model.asked[1].size(), 3U);
 }
 
 TEST(Agent, LeavesOutTurnsBetweenTheBeginningAndTheEnd) {
