@@ -75,7 +75,8 @@ bool only_reads(std::string_view command) {
 Approval Approver::ask(std::string_view name, std::string_view arguments) const {
   if (when_ == "never") return {};
   Document given;
-  if (when_ == "writes" && name == "terminal" && given.parse(arguments) && only_reads(given.root()["command"].text())) return {};
+  if (when_ == "writes" && name == "terminal" && given.parse(arguments) && only_reads(given.root()["command"].text()))
+    return {};
   const std::optional<std::string> said = answer_to(call_text(name, arguments) + "\nRun this? [y/N, or say why not] ");
   if (!said) return {.allowed = false, .reason = "nobody could be asked"};
   if (is_yes(*said)) return {};
