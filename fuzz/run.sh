@@ -7,7 +7,7 @@ mkdir -p "$build/logs" "$build/findings"
 targets="gguf_read jinja_compile jinja_render go_compile go_render json_read json_scan modelfile_read reply_feed request_convert jinja_derive grammar_make session_restore"
 [ -x "$build/fuzz/fuzz_tokenizer_json" ] && targets="$targets tokenizer_json vocabulary"
 [ ! -x "$build/fuzz/fuzz_sentencepiece_model" ] || targets="$targets sentencepiece_model"
-[ ! -x "$build/fuzz/fuzz_serve_requests" ] || targets="$targets serve_requests serve_engine serve_capture"
+[ ! -x "$build/fuzz/fuzz_serve_requests" ] || targets="$targets serve_requests serve_engine serve_capture serve_agent"
 for target in $targets; do
   dict=$here/${target%%_*}.dict
   mkdir -p "$build/corpus/$target"

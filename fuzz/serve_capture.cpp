@@ -1,14 +1,11 @@
 // Fuzz target: any bytes as a file of a capture, read, replayed, and exported as training rows. In the first byte, 1
 // seals each line, so that it counts as one that the gateway wrote, 2 makes a row for each turn, 4 one for turns
 // without an answer too. Rows are JSON whose lists are of one length. Begin reading at check_rows.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 
+#include "capture_file.h"
 #include "serve/capture/export.h"
-#include "serve/capture/reader.h"
 #include "serve/replay.h"
 #include "serve_model.h"
 #include "small_limits.h"
@@ -17,39 +14,7 @@ namespace {
 
 using namespace parlance;
 using namespace parlance::serve;
-
-/// A file in memory, by its path.
-class File {
- public:
-  explicit File(std::string_view content) : descriptor_(::memfd_create("capture", 0)) {
-    if (descriptor_ < 0) std::abort();
-    if (::write(descriptor_, content.data(), content.size()) != static_cast<ssize_t>(content.size())) std::abort();
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { ::close(descriptor_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
-
-std::string sealed_lines(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    out += line.ends_with('}') ? sealed(std::string(line)) : std::string(line);
-    if (end == text.npos) break;
-    out += '\n';
-    text.remove_prefix(end + 1);
-  }
-  return out;
-}
-
-void must_say(const Error& error) {
-  if (error.display().empty()) std::abort();
-}
+using namespace parlance::fuzz;
 
 void check_rows(const std::string& path, const ExportOptions& options) {
   const auto take = [](std::string_view line) -> Result<void> {

@@ -3,6 +3,7 @@
 Their first bytes are choices, which the files of fuzz/ describe. Begin reading at seeds.
 """
 
+import hashlib
 import json
 import pathlib
 import re
@@ -214,7 +215,53 @@ def capture_seeds():
     yield b"\1" + json.dumps(head).encode() + b"\n" + json.dumps(first).encode()[:100]
 
 
+def key_of(messages, content, calls=()):
+    """Of a conversation and a reply to it, as src/serve/sessions/message_keys.cpp makes it: a turn with another is refused."""
+
+    def sha256(text):
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def said(content, calls):
+        listed = [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in calls]
+        return json.dumps({"content": content, "calls": listed})
+
+    whole = sha256("")
+    for message in messages:
+        if message["role"] == "assistant":
+            whole = sha256(whole + sha256(said(message["content"], message["calls"])))
+        else:
+            shown = {name: value for name, value in message.items() if name != "tool_call_id"}
+            whole = sha256(whole + sha256(json.dumps(shown)))
+    return sha256(whole + sha256(said(content, calls)))
+
+
+def agent_seeds():
+    """Transcripts: a goal, turns that call, and runs of tools of which the last may have no end."""
+    head = {"record": "head", "format": 1, "parlance": "1", "model": "m", "engine": "llama-server", "grammars": None, "source": {}}
+    settings = {"workspace": "/w", "backend": "llama-server=http://h", "system": "", "interpreter": False, "sandbox": "bubblewrap"}
+    agent = {"record": "agent", "time": "2026", "session": "s", "goal": "a <b> & c", "settings": settings}
+    asked = "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+    call = '\n<tool_call>\n{"name": "terminal", "arguments": {"command": "ls"}}\n</tool_call><|im_end|>'
+    tools = [{"type": "function", "function": {"name": "terminal", "parameters": {"type": "object", "properties": {}}}}]
+    body = {"model": "m", "messages": [{"role": "user", "content": "a"}], "tools": tools}
+    calls = turn(1, asked, call, request=json.dumps(body), id="i1", call_ids=["c1"])
+    ls = [("terminal", {"command": "ls"})]
+    asks = body["messages"]
+    calls["key"] = key_of(asks, "", ls)
+    ran = {"record": "tool", "time": "2026", "id": "c1", "name": "terminal", "arguments": '{"command": "ls"}'}
+    begin, end = ran | {"state": "begin"}, ran | {"state": "end", "text": "<script>\n", "succeeded": True, "changed": False}
+    says = turn(2, asked, "Yes.<|im_end|>", request=json.dumps(body), id="i2", key=key_of(asks, "Yes."))
+    behind = body | {"messages": [{"role": "tool", "content": "x", "tool_call_id": "c1"}], "previous_response_id": "i1"}
+    last = turn(2, asked, "Yes.<|im_end|>", request=json.dumps(behind), id="i2", hints={"named": True, "response": "i1"})
+    said = {"role": "assistant", "content": "", "calls": ls}
+    last["key"] = key_of([*asks, said, *behind["messages"]], "Yes.")
+    for flags in (b"\0", b"\1"):
+        for lines in ([head, agent], [head, agent, calls, begin], [head, agent, calls, begin, end, last], [head, agent, says], [agent, end]):
+            yield flags + "".join(json.dumps(one) + "\n" for one in lines).encode()
+
+
 def seeds():
     yield from (("serve_requests", seed) for seed in request_seeds())
     yield from (("serve_engine", seed) for seed in engine_seeds())
     yield from (("serve_capture", seed) for seed in capture_seeds())
+    yield from (("serve_agent", seed) for seed in agent_seeds())

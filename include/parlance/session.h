@@ -62,6 +62,12 @@ struct PromptView {
 /// changed_input is empty: then the template is the cause. Both renderings need their spans.
 std::optional<PrefixDifference> compare_prompts(const PromptView& before, const PromptView& after);
 
+/// The end of a prompt, with what its text comes from.
+struct PromptPart {
+  const Rendering& rendering;  ///< its text and spans, which count from its own beginning
+  std::size_t begin = 0;       ///< the byte of Session::text() that it begins with
+};
+
 /// The result of Session::extend().
 struct Extension {
   std::vector<TokenId> ids;  ///< the ids to append
@@ -112,6 +118,10 @@ class Session {
   /// The text of the prompt that was rendered last; what was sampled behind it is not in it. Lifetime: until the next
   /// call that is not const.
   std::string_view text() const;
+  /// The end of text(), with its spans: what the last extend() with messages added, and some text before that. Unset
+  /// where something else made the prompt. Neither the template nor the tokenizer runs. Lifetime: as text(). Threads:
+  /// one, also beside methods that are const.
+  std::optional<PromptPart> last_part() const;
   /// Texts of the first prompt that begin() kept from becoming control tokens (PromptTokens::guarded).
   const std::vector<GuardedText>& guarded() const;
 

@@ -25,12 +25,19 @@ std::string shown(std::string_view text) {
 
 std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
 
+constexpr std::string_view kDim = "\033[2m", kBold = "\033[1m", kRed = "\033[31m", kGreen = "\033[32m",
+                           kYellow = "\033[33m", kCyan = "\033[36m", kPlain = "\033[0m";
+
 class People : public AgentScreen {
  public:
   explicit People(bool colors) : colors_(colors) {}
   void begin(std::string_view goal, const std::vector<std::string>& facts) override;
   void show(const AgentEvent& event) override;
   void output(std::string_view bytes, bool is_error) override;
+  void note(std::string_view text) override {
+    line_break();
+    say(kYellow, std::string(text) + "\n");
+  }
   void end(const AgentEnd& end) override;
 
  private:
@@ -49,9 +56,6 @@ class People : public AgentScreen {
   unsigned turn_ = 0;
   std::size_t prompt_ = 0, reused_ = 0, sampled_ = 0;
 };
-
-constexpr std::string_view kDim = "\033[2m", kBold = "\033[1m", kRed = "\033[31m", kGreen = "\033[32m",
-                           kYellow = "\033[33m", kCyan = "\033[36m", kPlain = "\033[0m";
 
 void People::say(std::string_view style, std::string_view text) {
   if (text.empty()) return;
@@ -166,6 +170,7 @@ class Programs : public AgentScreen {
   void output(std::string_view bytes, bool is_error) override {
     line(JsonWriter('{').text("event", "output").text("stream", is_error ? "stderr" : "stdout").text("text", bytes));
   }
+  void note(std::string_view text) override { line(JsonWriter('{').text("event", "note").text("text", text)); }
   void end(const AgentEnd& end) override {
     JsonWriter made('{');
     made.text("event", "end").text("reason", name_of(end.reason)).text("sentence", end.sentence);

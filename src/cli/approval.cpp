@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/ascii.h"
 #include "cli/segments.h"
 #include "parlance/json.h"
 
@@ -49,7 +50,12 @@ std::optional<std::string> answer_to(const std::string& question) {
   return text;
 }
 
-bool is_yes(std::string_view text) { return text == "y" || text == "yes" || text == "Y"; }
+bool is_yes(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = ascii::lower(c);
+  const std::string_view said = ascii::trimmed(lower);
+  return said == "y" || said == "yes";
+}
 
 std::string call_text(std::string_view name, std::string_view arguments) {
   std::string out;

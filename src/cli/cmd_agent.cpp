@@ -9,6 +9,7 @@
 
 #include "agent/sandbox/sandbox.h"
 #include "agent/tools/terminal_tool.h"
+#include "cli/agent_prompt.h"
 #include "cli/agent_screen.h"
 #include "cli/agent_tools.h"
 #include "cli/approval.h"
@@ -55,19 +56,15 @@ struct AgentCommand {
   std::string html;
 };
 
-/// Formats with an interpreter of their own do not list it among the tools, so nobody else tells the model.
-constexpr const char* kInterpreterSystem =
-    "You are connected to a computer without a network. To use it, write Python code, which the interpreter runs: its "
-    "variables stay, and you see what it prints, the value of its last expression, and errors, which you mend. Take "
-    "one "
-    "step at a time until the goal is reached, and verify it before you say so.";
-
 const std::vector<std::string> kSandboxes = {"auto", "bubblewrap", "landlock"};
 const std::vector<std::string> kApprovals = {"never", "writes", "always"};
 
 // What the signals have asked for. The first Ctrl-C ends the command that runs; a second one within two seconds, or
 // SIGTERM, ends the agent.
 volatile sig_atomic_t wants_end = 0;
+volatile sig_atomic_t has_interrupt = 0;  // that nobody has been told of
+constexpr std::string_view kOnceMore =
+    "Ctrl-C: the model writes on. Once more within two seconds ends the agent; --resume goes on from there";
 volatile std::int64_t last_interrupt = -10'000;  // milliseconds
 int wake_up[2] = {-1, -1};
 
@@ -77,6 +74,7 @@ void on_signal(int signal) {
   const std::int64_t milliseconds = now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
   if (signal == SIGTERM || milliseconds - last_interrupt < 2000) wants_end = 1;
   last_interrupt = milliseconds;
+  has_interrupt = 1;
   const char byte = 0;
   [[maybe_unused]] const auto written = ::write(wake_up[1], &byte, 1);
 }
@@ -99,9 +97,16 @@ class Interrupts {
     ::close(wake_up[0]);
     ::close(wake_up[1]);
   }
+  /// Was there a signal since this was asked last?
+  bool was_interrupted() const {
+    const bool was = has_interrupt != 0;
+    has_interrupt = 0;
+    return was;
+  }
   /// Can be read once there was a signal, until clear().
   int descriptor() const { return wake_up[0]; }
   void clear() const {
+    has_interrupt = 0;
     char bytes[16];
     while (wants_end == 0 && ::read(wake_up[0], bytes, sizeof bytes) > 0) continue;
   }
@@ -223,6 +228,41 @@ int exit_code_of(const AgentEnd& end) {
     case Reason::stopped: return 130;
   }
   return 1;
+}
+
+/// The engine, or the transcript's folder, is not as it has to be.
+int could_not_begin(AgentScreen& screen, const Error& error) {
+  if (error.code() != ErrorCode::file) return report(error);
+  AgentEnd end{.reason = AgentEnd::Reason::model, .sentence = error.message()};
+  if (!error.hint().empty()) end.sentence.append(" (").append(error.hint()).append(")");
+  screen.end(end);
+  return kFailedExit;
+}
+
+/// The system message where the command line has none: one for a template that has no own, as most have none for a
+/// terminal. A resumed run goes on with what it had.
+Result<void> choose_system(AgentCommand& command, const serve::ModelOptions& model) {
+  Result<std::string> given = read_system(command.system);
+  if (!given) return given.error();
+  command.system = std::move(*given);
+  if (!command.system.empty() || !command.resume.empty()) return {};
+  if (command.interpreter)
+    command.system = interpreter_system();
+  else if (!speaks_of_tool(model.reader, model.render, "terminal"))
+    command.system = terminal_system();
+  return {};
+}
+
+/// What is to be said of a run that goes on.
+std::vector<std::string> facts_of(const serve::RecordedAgent& recorded) {
+  const AgentHistory& history = recorded.history;
+  std::vector<std::string> facts;
+  facts.push_back("goes on behind turn " + std::to_string(history.turns) + " of the transcript");
+  const bool has_ended = !history.messages.empty() && history.messages.back().role == "assistant" &&
+                         history.messages.back().tool_calls.empty() && !history.unverified;
+  if (has_ended) facts.push_back("that run was finished: nothing is left to do. Another goal takes a new run");
+  if (!recorded.ends_whole) facts.push_back("the last line of the transcript was torn, and is left out");
+  return facts;
 }
 
 std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sandbox& sandbox,
@@ -375,7 +415,6 @@ Result<std::string> settle(AgentCommand& command) {
   }
   const BuiltinFormat* const format = find_format(command.model.served.prompt.wish.format);
   if (format != nullptr && has_interpreter(*format)) command.interpreter = true;
-  if (command.interpreter && command.system.empty()) command.system = kInterpreterSystem;
   return session;
 }
 
@@ -395,10 +434,11 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
                    const agent::ToolsFile& tools_file) {
   Result<serve::ModelOptions> model = open_model(command.model);
   if (!model) return report(model.error());
+  if (Result<void> told = choose_system(command, *model); !told) return report(told.error());
   const Interrupts signals;
-  const Clock clock(command.max_seconds);
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_is_terminal());
+  const Clock clock(command.max_seconds);
   agent::WorkspaceChanges changes(sandbox.policy().workspace);
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
   Result<std::unique_ptr<agent::UserTools>> user_tools =
@@ -410,18 +450,21 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
                                 {.session = session,
                                  .settings = settings_of(command),
                                  .capture = transcript_folder(command, session),
-                                 .stopped = [&clock] { return wants_end != 0 || clock.is_over(); },
+                                 .stopped =
+                                     [&] {
+                                       if (signals.was_interrupted()) screen->note(kOnceMore);
+                                       return wants_end != 0 || clock.is_over();
+                                     },
                                  .log = [](std::string_view) {}},
                                 warnings);
-  if (!gateway) {
-    const int code = report(gateway.error());
-    return gateway.error().code() == ErrorCode::file ? kFailedExit : code;  // the engine, or the transcript's folder
-  }
+  if (!gateway) return could_not_begin(*screen, gateway.error());
   Result<std::optional<serve::RecordedAgent>> recorded =
       begin_or_restore(command, **gateway, settings_for_transcript(command, sandbox, tools_file));
   if (!recorded) return report(recorded.error());
   std::vector<std::string> facts = facts_of(command, sandbox, **gateway, warnings);
   for (std::string& fact : (*user_tools)->facts()) facts.push_back(std::move(fact));
+  if (*recorded)
+    for (std::string& fact : facts_of(**recorded)) facts.push_back(std::move(fact));
   Parts parts{command, **gateway, *screen, signals, clock, sandbox, changes, run_tools, **user_tools};
   return exit_code_of(run_in(parts, facts, std::move(*recorded)));
 }
@@ -464,7 +507,8 @@ void declare_sandbox(Options& app, AgentCommand& c) {
 }
 
 void declare_loop(Options& app, AgentCommand& c) {
-  app.add_option("--system", c.system, "The system message, in place of the template's own").placeholder("TEXT");
+  app.add_option("--system", c.system, "The system message, in place of the template's own or of ours")
+      .placeholder("TEXT|@FILE");
   app.add_flag("--interpreter", c.interpreter, "Give the model Python in place of a terminal");
   declare_user_tools(app, c.tools);
   app.add_option("--approve", c.approve, "Ask on the terminal before commands: those that may write, or all")
@@ -495,7 +539,7 @@ Run declare_agent(Options& app) {
   app.add_option("GOAL", command->goal, "What is to be done");
   declare_loop(app, *command);
   declare_sandbox(app, *command);
-  declare_model(app, command->model);
+  declare_model(app, command->model, ModelUse::agent);
   return [command] { return run_agent(*command); };
 }
 

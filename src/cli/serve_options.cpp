@@ -58,26 +58,32 @@ Result<std::pair<std::string, std::string>> backend_of(const std::string& given)
   return usage("--backend takes KIND=URL, not '" + given + "'", "--backend llama-server=http://127.0.0.1:8080");
 }
 
-std::string backend_help() {
-  std::string text =
-      "The engine that runs the model, as KIND=URL; URL?model=NAME where it has several. Without it the server only "
-      "renders and reads. Kinds:";
+std::string backend_help(ModelUse use) {
+  std::string text = "The engine that runs the model, as KIND=URL; URL?model=NAME where it has several. ";
+  if (use == ModelUse::serve) text += "Without it the server only renders and reads. ";
+  text += "Kinds:";
   for (const auto& [name, sentence] : serve::engine_kinds())
     text.append("\n").append(name).append(": ").append(sentence);
   return text;
 }
 
-void declare_limits_of_model(Options& app, ModelWish& wish) {
+void declare_limits_of_serving(Options& app, ModelWish& wish) {
   add_number(app, "--max-messages", wish.max_messages, "Messages of a conversation");
-  add_number(app, "--max-prompt-tokens", wish.max_prompt_tokens, "Tokens of a prompt; by default the engine's context");
   add_number(app, "--max-reply-tokens", wish.max_reply_tokens,
              "The largest max_tokens, which requests without one get; by default what the context leaves");
   add_number(
       app, "--max-running", wish.max_running,
       "Replies that the engine samples at a time, while other requests wait; by default as many as are asked for");
   add_number(app, "--max-waiting", wish.max_waiting, "Requests that wait for --max-running");
+}
+
+void declare_limits_of_model(Options& app, ModelWish& wish, ModelUse use) {
+  add_number(app, "--max-prompt-tokens", wish.max_prompt_tokens, "Tokens of a prompt; by default the engine's context");
+  if (use == ModelUse::serve) declare_limits_of_serving(app, wish);
   add_number(app, "--first-byte", wish.first_byte,
-             "Seconds that a request may wait, and then the engine may take to begin its answer", kMostSeconds);
+             use == ModelUse::serve ? "Seconds that a request may wait, and then the engine may take to begin its answer"
+                                    : "Seconds that the engine may take to begin its answer",
+             kMostSeconds);
   add_number(app, "--stall", wish.stall, "Seconds between two pieces of the engine's answer", kMostSeconds);
 }
 
@@ -108,17 +114,19 @@ void declare_shared_sessions(Options& app, ServerWish& wish) {
 
 }  // namespace
 
-void declare_model(Options& app, ModelWish& wish) {
+void declare_model(Options& app, ModelWish& wish, ModelUse use) {
   declare_template_options(app, wish.served.prompt);
   declare_tokenizer_options(app, wish.served.tokenizer);
-  app.add_option("--backend", wish.backend, backend_help()).placeholder("KIND=URL");
+  app.add_option("--backend", wish.backend, backend_help(use)).placeholder("KIND=URL");
   app.add_option("--backend-key-file", wish.backend_key_file, "The API key that the engine wants, in a file")
       .placeholder("FILE");
   app.add_flag("--no-engine-check", wish.no_engine_check,
-               "Serve also where the engine's own tokenizer gives other ids than the model's");
-  app.add_option("--model-name", wish.name, "What clients call the model; by default what -m, -f or -t was given")
-      .placeholder("NAME");
-  declare_limits_of_model(app, wish);
+               use == ModelUse::serve ? "Serve also where the engine's own tokenizer gives other ids than the model's"
+                                      : "Begin also where the engine's own tokenizer gives other ids than the model's");
+  if (use == ModelUse::serve)
+    app.add_option("--model-name", wish.name, "What clients call the model; by default what -m, -f or -t was given")
+        .placeholder("NAME");
+  declare_limits_of_model(app, wish, use);
   declare_request_options(app, wish.served.prompt);
   declare_protection_options(app, wish.served.tokenize);
   declare_limits(app, wish.served.prompt);

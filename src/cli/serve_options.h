@@ -50,8 +50,11 @@ struct ServerWish {
   std::uint64_t max_sessions = 4096;
 };
 
+/// Who uses a model: the options that make no sense for an agent it has not, and it says the others in other words.
+enum class ModelUse : std::uint8_t { serve, agent };
+
 /// Declares the options.
-void declare_model(Options& app, ModelWish& wish);
+void declare_model(Options& app, ModelWish& wish, ModelUse use = ModelUse::serve);
 void declare_server(Options& app, ServerWish& wish);
 
 /// Opens a model. Fails with usage, and as open_served() does.

@@ -128,7 +128,9 @@ Result<void> apply(const std::vector<TomlOption>& given, Options options, const 
       return usage("there is no option '" + one.name + "' here", nearest.hint()).at(one.where);
     }
     const std::string wrong = options.set(one.name, one.values);
-    if (!wrong.empty()) return usage(one.name + ": " + wrong).at(one.where);
+    if (wrong.empty()) continue;
+    const bool is_named = wrong.find("--" + one.name) != wrong.npos;
+    return usage(is_named ? wrong : one.name + ": " + wrong).at(one.where);
   }
   return {};
 }

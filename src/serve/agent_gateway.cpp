@@ -38,11 +38,12 @@ Result<std::unique_ptr<AgentGateway>> AgentGateway::open(ModelOptions model, Age
   if (!served) return served.error();
   if (!(*served)->backend)
     return Error(ErrorCode::usage, "an agent needs an engine").hint("--backend llama-server=http://127.0.0.1:8080");
+  (*served)->ids_text = std::make_unique<IdsText>();
   std::unique_ptr<AgentGateway> made(new AgentGateway(std::make_unique<State>(*served, options)));
   if (!options.capture.empty()) {
     Result<std::unique_ptr<CaptureFiles>> files = CaptureFiles::open(options.capture);
     if (!files) return files.error();
-    made->state_->gateway.capture_to(std::make_unique<Capture>(std::move(*files), false));
+    made->state_->gateway.capture_to(std::make_unique<Capture>(std::move(*files), false, CaptureSync::later));
   }
   Result<std::vector<std::string>> said = made->state_->model.check();
   if (!said) return said.error();
@@ -63,7 +64,7 @@ std::string AgentGateway::transcript() const {
 }
 
 Result<RecordedAgent> AgentGateway::restore(const std::string& file) {
-  Result<RecordedAgent> made = restore_agent(state_->gateway, state_->served, file);
+  Result<RecordedAgent> made = restore_agent(state_->model.succession(), state_->served, file);
   if (!made) return made.error();
   std::vector<Message> known = made->history.messages;
   while (!known.empty() && known.back().role != "assistant") known.pop_back();

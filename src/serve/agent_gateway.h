@@ -39,12 +39,13 @@ class AgentGateway {
   ~AgentGateway();
 
   AgentModel& model();
-  /// Writes to the transcript, if there is one; it is on the disk when these return. Fail with file.
+  /// Writes to the transcript, if there is one. A tool's begin is on the disk when this returns, with all that was
+  /// written before it; the rest is when the next one is, or with the end of the gateway. Fail with file.
   Result<void> write_goal(std::string_view goal, const std::string& settings);
   Result<void> write(const AgentEvent& event);
   /// Where the transcript is; "": nowhere.
   std::string transcript() const;
-  /// Reads a transcript, samples its turns once more from the record, so that the sessions have their ids, and goes on
+  /// Reads a transcript, samples its turns once more from the record, so that the model has their ids, and goes on
   /// behind them. It must be called before anything else. Fails with file, value (no transcript, another template or
   /// tokenizer).
   Result<RecordedAgent> restore(const std::string& file);

@@ -7,7 +7,6 @@
 #include "parlance/sampled_reply.h"
 #include "serve/capture/reader.h"
 #include "serve/capture/utc.h"
-#include "serve/fronts/chat_request.h"
 #include "serve/recorded_engine.h"
 
 namespace parlance::serve {
@@ -15,10 +14,11 @@ namespace parlance::serve {
 AgentJournal::AgentJournal(Gateway& gateway, const ServedModel& model, std::string session)
     : gateway_(gateway), model_(model), session_(std::move(session)), file_(capture_file_name(session_, "")) {}
 
-Result<void> AgentJournal::append(std::string record) {
+Result<void> AgentJournal::append(std::string record, bool sync) {
   if (gateway_.capture() == nullptr) return {};
   const std::string why =
-      gateway_.capture()->write_now({.file = file_, .head = model_.capture_head, .record = sealed(std::move(record))});
+      gateway_.capture()->write_now(
+          {.file = file_, .head = model_.capture_head, .record = sealed(std::move(record)), .sync = sync});
   if (why.empty()) return {};
   return Error(ErrorCode::file, why);
 }
@@ -26,7 +26,7 @@ Result<void> AgentJournal::append(std::string record) {
 Result<void> AgentJournal::write_goal(std::string_view goal, const std::string& settings) {
   JsonWriter made('{');
   made.text("record", "agent").text("time", utc_now()).text("session", session_);
-  return append(made.text("goal", goal).raw("settings", settings).take());
+  return append(made.text("goal", goal).raw("settings", settings).take(), true);
 }
 
 Result<void> AgentJournal::write(const AgentEvent& event) {
@@ -37,7 +37,7 @@ Result<void> AgentJournal::write(const AgentEvent& event) {
   made.text("id", event.id).text("name", event.name).text("arguments", event.arguments);
   if (is_end)
     made.text("text", event.text).flag("succeeded", event.outcome->succeeded).flag("changed", event.outcome->changed);
-  return append(made.take());
+  return append(made.take(), !is_end);  // before a command runs it must be known that it does
 }
 
 namespace {
@@ -45,8 +45,8 @@ namespace {
 /// Plays the turns of a file on a model, as if its engine sampled them now.
 class Restoring {
  public:
-  Restoring(Gateway& gateway, std::shared_ptr<ServedModel> model)
-      : gateway_(gateway), model_(std::move(model)), engine_(model_->backend), clock_(model_->clock) {
+  Restoring(Succession& turns, std::shared_ptr<ServedModel> model)
+      : turns_(turns), model_(std::move(model)), engine_(model_->backend), clock_(model_->clock) {
     if (engine_) recorded_->takes(engine_->facts().grammar);
     model_->backend = recorded_;
   }
@@ -63,7 +63,7 @@ class Restoring {
   Result<void> take_turn(Value record, RecordedAgent& into);
   static void take_tool(Value record, RecordedAgent& into);
 
-  Gateway& gateway_;
+  Succession& turns_;
   const std::shared_ptr<ServedModel> model_;
   const std::shared_ptr<Backend> engine_;
   const std::function<CivilTime()> clock_;
@@ -93,12 +93,12 @@ Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
   if (hints.response.empty()) messages.clear();
   while (!messages.empty() && messages.back().role != "assistant") messages.pop_back();  // the request has these, too
   for (const Value& message : body.root()["messages"].items()) messages.push_back(message_of(message));
-  Result<Turn> turn = plan_turn(gateway_.sessions(), model_, body.root(), text, std::move(hints));
+  Result<Turn> turn = turns_.plan(model_, body.root(), text, std::move(hints));
   if (!turn) return turn.error();
   run_recorded(*turn);
   into.last_response = record["id"].text();
   const std::size_t sampled = turn->sampled().size();
-  const std::shared_ptr<const Held> kept = turn->keep(gateway_.sessions(), call_ids_of(record), into.last_response);
+  const std::shared_ptr<const Held> kept = turns_.keep(*turn, call_ids_of(record), into.last_response);
   if (!kept || kept->key != record["key"].text())
     return Error(ErrorCode::conversation, "a turn of the capture comes out otherwise with this model")
         .hint("parlance replay says what differs");
@@ -132,12 +132,12 @@ void Restoring::take_tool(Value record, RecordedAgent& into) {
 
 }  // namespace
 
-Result<RecordedAgent> restore_agent(Gateway& gateway, const std::shared_ptr<ServedModel>& model,
+Result<RecordedAgent> restore_agent(Succession& turns, const std::shared_ptr<ServedModel>& model,
                                     const std::string& file) {
   const Result<CaptureText> text = read_capture(file);
   if (!text) return text.error();
   RecordedAgent made{.ends_whole = !text->torn};
-  Restoring restoring(gateway, model);
+  Restoring restoring(turns, model);
   for (const CaptureRecord& record : text->records) {
     if (!record.intact) return Error(ErrorCode::conversation, file + ": a record is not what was written");
     if (Result<void> taken = restoring.take(record, made); !taken) return taken.error();

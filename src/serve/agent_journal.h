@@ -11,6 +11,7 @@
 #include "parlance/agent.h"
 #include "serve/agent_gateway.h"
 #include "serve/gateway.h"
+#include "serve/succession.h"
 
 namespace parlance::serve {
 
@@ -24,15 +25,15 @@ class AgentJournal {
   Result<void> write(const AgentEvent& event);
 
  private:
-  Result<void> append(std::string record);
+  Result<void> append(std::string record, bool sync);
   Gateway& gateway_;
   const ServedModel& model_;
   std::string session_, file_;
 };
 
-/// Reads a session's file, samples its turns once more from the record, so that the gateway's sessions have their ids,
-/// and gives the conversation. Fails with file, value (no capture of an agent, another template or tokenizer).
-Result<RecordedAgent> restore_agent(Gateway& gateway, const std::shared_ptr<ServedModel>& model,
+/// Reads a session's file, samples its turns once more from the record, so that `turns` has their ids, and gives the
+/// conversation. Fails with file, value (no capture of an agent, another template or tokenizer).
+Result<RecordedAgent> restore_agent(Succession& turns, const std::shared_ptr<ServedModel>& model,
                                     const std::string& file);
 
 }  // namespace parlance::serve

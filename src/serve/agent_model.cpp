@@ -7,7 +7,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "parlance/json_writer.h"
-#include "serve/fronts/chat_request.h"
 #include "serve/models/engine.h"
 #include "serve/random_id.h"
 #include "serve/recorder.h"
@@ -106,11 +105,11 @@ Result<std::string> GatewayModel::body_of(const AgentRequest& request) {
   return body.take();
 }
 
-Result<Turn> GatewayModel::plan(const std::string& text) const {
+Result<Turn> GatewayModel::plan(const std::string& text) {
   Document body;
   if (Result<void> parsed = body.parse(text, "the request"); !parsed) return parsed.error();
   SessionHints hints{.session = options_.session, .response = std::string(body.root()["previous_response_id"].text())};
-  return plan_turn(gateway_.sessions(), model_, body.root(), text, std::move(hints));
+  return succession_.plan(model_, body.root(), text, std::move(hints));
 }
 
 Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink events) {
@@ -136,7 +135,7 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
       call_ids.push_back(random_id("call_"));
       call.id = call_ids.back();
     }
-    kept = turn->keep(gateway_.sessions(), call_ids, id);
+    kept = succession_.keep(*turn, call_ids, id);
     co_await recorder.done(kept);
   };
   AgentReply made{.prompt_tokens = turn->prompt_tokens(), .reused_tokens = turn->prompt().reused};

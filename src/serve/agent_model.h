@@ -8,7 +8,7 @@
 
 #include "parlance/agent.h"
 #include "serve/gateway.h"
-#include "serve/turn/turn.h"
+#include "serve/succession.h"
 
 namespace parlance::serve {
 
@@ -28,7 +28,9 @@ class GatewayModel : public AgentModel {
   /// Fails as a request does, and with file where the engine or the capture fails.
   Result<AgentReply> reply(const AgentRequest& request, ReplySink events) override;
   std::optional<std::size_t> context() const override;
-  /// Goes on behind an answer that the gateway's sessions have, the last of these messages.
+  /// The turns so far, for who plays recorded ones.
+  Succession& succession() { return succession_; }
+  /// Goes on behind the last answer of those, which is the last of these messages.
   void go_on_behind(std::string response_id, std::vector<Message> messages) {
     last_ = std::move(response_id);
     messages_ = std::move(messages);
@@ -38,14 +40,15 @@ class GatewayModel : public AgentModel {
 
  private:
   Result<std::string> body_of(const AgentRequest& request);
-  Result<Turn> plan(const std::string& body) const;
+  Result<Turn> plan(const std::string& body);
   void run(Task<> task);
 
   Gateway& gateway_;
   std::shared_ptr<const ServedModel> model_;
   GatewayModelOptions options_;
   asio::io_context context_;
-  std::string last_;               ///< id of the last answer that the sessions have; "": there is none
+  Succession succession_;
+  std::string last_;               ///< id of the last answer; "": nothing goes on behind it
   std::vector<Message> messages_;  ///< of the conversation
 };
 

@@ -9,6 +9,7 @@
 #include "serve/capture/record.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/recorded_engine.h"
+#include "serve/succession.h"
 
 namespace parlance::serve {
 
@@ -23,6 +24,7 @@ struct Line {
   std::string file;
   CaptureRecord record;
   std::size_t head = 0;  ///< the number of its head; 0: none came before
+  bool of_agent = false;
 };
 
 /// The same values are the same text.
@@ -55,6 +57,8 @@ class Replay {
   Result<OpenedModel*> model_for(const Line& line);
   Result<void> turn(const Line& line);
   std::optional<Turn> planned(const Line& line, const std::shared_ptr<const ServedModel>& model, SessionStore& store);
+  std::optional<Turn> followed(const Line& line, const std::shared_ptr<const ServedModel>& model);
+  std::shared_ptr<const Held> kept_of(const Line& line, Turn& turn, SessionStore& store);
   void keep(Value record, std::shared_ptr<const Held> kept);
   void compare(const Line& line, const Turn& turn, const Session& session);
   void compare_prompt(const Line& line, std::span<const TokenId> ids);
@@ -69,6 +73,7 @@ class Replay {
   std::map<std::size_t, OpenedModel> models_;  ///< by head
   std::map<std::string, std::shared_ptr<const Held>> held_;
   std::map<std::string, std::vector<TokenId>> ids_;  ///< those after a turn, as recorded
+  std::map<std::string, Succession> agents_;         ///< by file
   ReplayReport report_;
   bool differs_ = false;
 };
@@ -83,7 +88,9 @@ Result<void> Replay::read(const std::vector<std::string>& files) {
     Result<CaptureText> text = read_capture(file);
     if (!text) return text.error();
     std::size_t head = 0;
+    bool of_agent = false;
     for (CaptureRecord& record : text->records) {
+      of_agent = of_agent || record.kind() == "agent";
       if (!record.intact) {
         Line line{file, std::move(record)};
         differ(line, "bytes", "the record is not what was written");
@@ -92,7 +99,7 @@ Result<void> Replay::read(const std::vector<std::string>& files) {
         heads_.push_back(std::move(record.document));
         head = heads_.size();
       } else if (record.kind() == "turn") {
-        turns_.push_back({file, std::move(record), head});
+        turns_.push_back({file, std::move(record), head, of_agent});
       }
     }
   }
@@ -187,7 +194,7 @@ void Replay::compare(const Line& line, const Turn& turn, const Session& session)
   compare_json(line, "kinds", kinds_json(*turn.model()->tokenizer, turn.sampled(), turn.kinds()));
   compare_json(line, "origins",
                origins_json(*turn.model(), session, turn.prompt().now,
-                            static_cast<std::size_t>(number_in(record["origins"]["from_byte"]))));
+                            static_cast<std::size_t>(number_in(record["origins"]["from_byte"])), turn.prompt().alone));
 }
 
 /// The turn as the gateway planned it, from what it went on from alone. Unset: something differs, and was said.
@@ -227,6 +234,31 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
   return std::move(*turn);
 }
 
+/// The same for an agent's turn, each of which goes on from the one before.
+std::optional<Turn> Replay::followed(const Line& line, const std::shared_ptr<const ServedModel>& model) {
+  const Value record = line.record.root();
+  const std::string text(record["request"].text());
+  Document body;
+  Result<Turn> turn = Error(ErrorCode::json, "");
+  if (Result<void> parsed = body.parse(text); !parsed)
+    turn = parsed.error();
+  else
+    turn = agents_[line.file].plan(
+        model, body.root(), text,
+        {.session = std::string(record["session"].text()), .response = std::string(record["hints"]["response"].text())});
+  if (turn) return std::move(*turn);
+  differ(line, "request", turn.error().message());
+  return {};
+}
+
+std::shared_ptr<const Held> Replay::kept_of(const Line& line, Turn& turn, SessionStore& store) {
+  const Value record = line.record.root();
+  const std::string id(record["id"].text());
+  if (!line.of_agent) return turn.keep(store, call_ids_of(record), id);
+  if (record["key"].text().empty()) return nullptr;  // the engine failed: the agent went on without it
+  return agents_[line.file].keep(turn, call_ids_of(record), id);
+}
+
 /// For the turns that go on from this one.
 void Replay::keep(Value record, std::shared_ptr<const Held> kept) {
   if (record["key"].text().empty()) return;
@@ -247,17 +279,17 @@ Result<void> Replay::turn(const Line& line) {
   (*opened)->engine->load(record);
   model->clock = [now = moment_of(record["now"])] { return now; };
   SessionStore store;
-  std::optional<Turn> turn = planned(line, model, store);
+  std::optional<Turn> turn = line.of_agent ? followed(line, model) : planned(line, model, store);
   if (!turn) return {};
   run_recorded(*turn);
-  const std::shared_ptr<const Held> kept = turn->keep(store, call_ids_of(record), std::string(record["id"].text()));
+  const std::shared_ptr<const Held> kept = kept_of(line, *turn, store);
   if (kept) {
     compare(line, *turn, kept->session);
   } else {
     const Session session = turn->take_session();
     compare(line, *turn, session);
   }
-  keep(record, kept);
+  keep(record, line.of_agent ? nullptr : kept);
   return {};
 }
 

@@ -33,6 +33,12 @@ Result<PromptEnd> GrownPrompt::end_from(std::size_t byte) {
   return next_.end_from(byte);
 }
 
+std::optional<PromptEnd> GrownPrompt::part_from(std::size_t byte) {
+  if (!next_.reaches(byte)) return std::nullopt;
+  const Result<PromptEnd> end = next_.end_from(byte);
+  return end ? std::optional(*end) : std::nullopt;
+}
+
 /// Pieces that are the same are passed at once; from the first other one on, which mostly is near the end, by bytes. A
 /// piece of the known text stands for itself.
 void GrownPrompt::compare(bool same) {

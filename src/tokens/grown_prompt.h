@@ -6,6 +6,7 @@
 // GrownPrompt::render.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ class GrownPrompt {
   bool goes_on() const { return goes_on_; }
   /// The next prompt from a byte on, or from somewhat before. Until the next call.
   Result<PromptEnd> end_from(std::size_t byte);
+  /// The same of the last render, also behind accept(). Unset: it would have to be rendered once more.
+  std::optional<PromptEnd> part_from(std::size_t byte);
   /// It is the known one from now on.
   void accept();
 

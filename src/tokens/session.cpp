@@ -49,11 +49,11 @@ Result<void> Session::State::begin() {
 
 Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
   difference.reset();
+  has_spans_from.reset();
   is_whole = false;
   if (Result<void> done = check_ids(tokenizer, std::span(ids).subspan(sampled_from)); !done) return done.error();
   const bool same = &whole == &chat;
-  const std::size_t from = begins_in_middle() ? landmarks.front().byte : anchor.byte;
-  Result<void> done = prompt.render(chat_template, whole, options.render, same, from);
+  Result<void> done = prompt.render(chat_template, whole, options.render, same, rendered_from());
   if (!done) return done.error();
   if (prompt.goes_on()) return go_on(whole, tail);
   return extend_or_refuse(whole, tail, {}, PrefixCause::rewritten);
@@ -76,6 +76,10 @@ Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail) {
                             match.across_border ? PrefixCause::across_border : PrefixCause::other_reply);
   }
   return Extension{tail.ids_from(match.token), match.canonical && canonical};
+}
+
+std::size_t Session::State::rendered_from() const {
+  return begins_in_middle() ? landmarks.front().byte : anchor.byte;
 }
 
 bool Session::State::begins_in_middle() const {
@@ -156,6 +160,15 @@ std::span<const TokenId> Session::ids() const { return state_->ids; }
 const Conversation& Session::conversation() const { return state_->chat; }
 std::string_view Session::text() const { return state_->prompt.known(); }
 const std::vector<GuardedText>& Session::guarded() const { return state_->guarded; }
+
+std::optional<PromptPart> Session::last_part() const {
+  State& state = *state_;
+  if (!state.has_spans_from) return std::nullopt;
+  if (state.is_whole) return PromptPart{state.rendering, 0};
+  const std::optional<PromptEnd> end = state.prompt.part_from(*state.has_spans_from);
+  return end ? std::optional(PromptPart{*end->rendering, end->begin}) : std::nullopt;
+}
+
 const std::optional<PrefixDifference>& Session::difference() const { return state_->difference; }
 
 void Session::append_sampled(std::span<const TokenId> ids) {
@@ -173,8 +186,10 @@ Result<Extension> Session::extend(std::span<const Message> messages, std::span<c
     if (added) added = state.chat.add(message);
   }
   Tail tail;
+  const std::size_t rendered_from = state.rendered_from();
   Result<Extension> extension = added ? state.grow(state.chat, tail) : Result<Extension>(added.error());
   if (extension) {
+    state.has_spans_from = rendered_from;
     state.accept(state.chat, tail, *extension);
   } else {
     keep_messages(inside_of(state.chat), state.known_messages);

@@ -45,6 +45,8 @@ struct Session::State {
   /// The ids that `whole`, the session's conversation grown, adds.
   Result<Extension> grow(const Conversation& whole, Tail& tail);
   Result<Extension> go_on(const Conversation& whole, Tail& tail);
+  /// From this byte of the next prompt on spans are wanted.
+  std::size_t rendered_from() const;
   /// Is the last control token so far away that encoding begins at the landmarks?
   bool begins_in_middle() const;
   std::optional<std::size_t> encode_from_middle(const Conversation& whole, Tail& tail, const Known& known);
@@ -73,6 +75,8 @@ struct Session::State {
   Workspace workspace;
   Rendering rendering;    ///< a prompt that was rendered as a whole once more
   bool is_whole = false;  ///< the last prompt is that one
+  /// The last prompt has its spans from this byte on; unset: the conversation that it was rendered from is gone.
+  std::optional<std::size_t> has_spans_from;
   std::optional<PrefixDifference> difference;
 };
 

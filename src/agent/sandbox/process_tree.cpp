@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -62,15 +63,49 @@ std::vector<ProcessFacts> all_processes() {
   return all;
 }
 
-/// The number behind a line's name in a file such as status; 0 if there is none.
-std::uint64_t number_in(const std::string& text, const char* name) {
-  const std::size_t at = text.find(name);
-  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + std::strlen(name), nullptr, 10);
+/// The children of one thread, by the list that most kernels have; unset: this one has none, or the thread has ended.
+std::optional<std::vector<pid_t>> children_of(pid_t process, const char* thread) {
+  char path[96];
+  std::snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", static_cast<int>(process), thread);
+  const Descriptor opened(::open(path, O_RDONLY | O_CLOEXEC));
+  if (!opened) return std::nullopt;
+  std::string text;
+  char part[4096];
+  for (ssize_t size = 0; (size = ::read(opened.get(), part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(size));
+  std::vector<pid_t> children;
+  char* at = nullptr;
+  for (const char* from = text.c_str(); const long child = std::strtol(from, &at, 10); from = at)
+    children.push_back(static_cast<pid_t>(child));
+  return children;
 }
 
-}  // namespace
+/// The same of all its threads, each with what is below it. False: there are no such lists.
+bool add_below(pid_t process, std::vector<ProcessFacts>& found, std::set<pid_t>& seen) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/task", static_cast<int>(process));
+  DIR* const threads = opendir(path);
+  if (threads == nullptr) return true;  // it has ended
+  bool has_lists = true;
+  std::vector<pid_t> children;
+  while (const dirent* thread = readdir(threads)) {
+    if (thread->d_name[0] == '.') continue;
+    const std::optional<std::vector<pid_t>> listed = children_of(process, thread->d_name);
+    has_lists = has_lists && (listed || ::access(path, F_OK) != 0);
+    if (listed) children.insert(children.end(), listed->begin(), listed->end());
+  }
+  closedir(threads);
+  for (const pid_t child : children) {
+    ProcessFacts facts;
+    if (!seen.insert(child).second || !read_facts(child, facts)) continue;
+    found.push_back(facts);
+    has_lists = add_below(child, found, seen) && has_lists;
+  }
+  return has_lists;
+}
 
-std::vector<ProcessFacts> processes_below(pid_t root) {
+/// By the parents of all processes of the machine: none is missed, however many begin and end meanwhile.
+std::vector<ProcessFacts> surely_below(pid_t root) {
   const std::vector<ProcessFacts> all = all_processes();
   std::set<pid_t> below{root};
   for (bool grew = true; grew;) {
@@ -83,6 +118,20 @@ std::vector<ProcessFacts> processes_below(pid_t root) {
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),
                [&](const ProcessFacts& facts) { return facts.pid != root && below.count(facts.pid) != 0; });
   return found;
+}
+
+/// The number behind a line's name in a file such as status; 0 if there is none.
+std::uint64_t number_in(const std::string& text, const char* name) {
+  const std::size_t at = text.find(name);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + std::strlen(name), nullptr, 10);
+}
+
+}  // namespace
+
+std::vector<ProcessFacts> processes_below(pid_t root) {
+  std::vector<ProcessFacts> found;
+  std::set<pid_t> seen{root};
+  return add_below(root, found, seen) ? found : surely_below(root);
 }
 
 std::uint64_t proportional_memory(pid_t process) {
@@ -120,13 +169,13 @@ void kill_below(pid_t root) {
   std::set<pid_t> stopped;
   for (int round = 0; round < 1000; ++round) {
     bool grew = false;
-    for (const ProcessFacts& facts : processes_below(root)) {
+    for (const ProcessFacts& facts : surely_below(root)) {
       if (facts.state == 'Z' || !stopped.insert(facts.pid).second) continue;
       grew = kill(facts.pid, SIGSTOP) == 0 || grew;
     }
     if (!grew) break;
   }
-  for (const ProcessFacts& facts : processes_below(root)) kill(facts.pid, SIGKILL);
+  for (const ProcessFacts& facts : surely_below(root)) kill(facts.pid, SIGKILL);
 }
 
 }  // namespace parlance::agent

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "parlance/grammar.h"
+#include "parlance/json_writer.h"
 #include "parlance/tokenizer.h"
+#include "serve/backends/ids_json.h"
 #include "serve/backends/sampling.h"
 #include "serve/http/client.h"
 
@@ -37,7 +39,7 @@ struct EngineInfo {
 
 /// What an engine is asked for.
 struct Generation {
-  std::vector<TokenId> ids;                      ///< the prompt
+  std::span<const TokenId> ids;                  ///< the prompt
   std::string_view text;                         ///< the same, for an engine that takes no ids
   bool forgeable = false;                        ///< in the text, something that is no control token would become one
   std::shared_ptr<const std::string> grammar{};  ///< in the engine's syntax; null: none
@@ -47,7 +49,16 @@ struct Generation {
   std::span<const std::string> stop_texts{};  ///< the same as texts, for an engine that gives no ids
   unsigned choice = 0;                        ///< of several replies to one request: their seeds differ by it
   std::optional<unsigned> logprobs;           ///< how many alternatives of each token; 0: its own logprob alone
+  IdsText* ids_text = nullptr;                ///< keeps the prompt's JSON for the next one; null: nobody does
 };
+
+/// The ids of the prompt as a member of a request's body.
+inline void write_ids(JsonWriter& body, std::string_view name, const Generation& generation) {
+  if (generation.ids_text != nullptr)
+    body.raw(name, generation.ids_text->of(generation.ids));
+  else
+    body.raw(name, ids_json(generation.ids));
+}
 
 struct TokenAlternative {
   TokenId id = -1;     ///< -1: the engine gives text alone

@@ -21,7 +21,7 @@ constexpr std::string_view kLlamaNames[kSettings] = {
 
 std::string llama_body(const Generation& generation) {
   JsonWriter body('{');
-  body.raw("prompt", ids_json(generation.ids));
+  write_ids(body, "prompt", generation);
   body.raw("stream", "true").raw("return_tokens", "true").raw("cache_prompt", "true");
   generation.sampling.write(body, kLlamaNames, generation.choice);
   if (generation.grammar) body.text("grammar", *generation.grammar);

@@ -129,7 +129,10 @@ class OpenAiCompletions final : public HttpEngine {
   std::string body_of(const Generation& generation, const EngineInfo& known) const override {
     JsonWriter body('{');
     body.text("model", known.model);
-    by_ids_ ? body.raw("prompt", ids_json(generation.ids)) : body.text("prompt", generation.text);
+    if (by_ids_)
+      write_ids(body, "prompt", generation);
+    else
+      body.text("prompt", generation.text);
     body.raw("stream", "true").raw("stream_options", R"({"include_usage": true})");
     write_most_tokens(body, generation, known);
     generation.sampling.write(body, kOpenAiNames, generation.choice);

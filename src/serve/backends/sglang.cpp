@@ -39,7 +39,8 @@ std::string sglang_body(const Generation& generation) {
   generation.sampling.write(sampling, kSglangNames, generation.choice);
   if (generation.grammar) sampling.text("structural_tag", *generation.grammar);
   JsonWriter body('{');
-  body.raw("input_ids", ids_json(generation.ids)).raw("sampling_params", sampling.take()).raw("stream", "true");
+  write_ids(body, "input_ids", generation);
+  body.raw("sampling_params", sampling.take()).raw("stream", "true");
   if (generation.logprobs) body.raw("return_logprob", "true").number("top_logprobs_num", *generation.logprobs);
   return body.take();
 }

@@ -22,7 +22,7 @@ constexpr std::string_view kVllmNames[kSettings] = {
 std::string vllm_body(const Generation& generation, const EngineInfo& info) {
   JsonWriter body('{');
   if (!info.model.empty()) body.text("model", info.model);
-  body.raw("prompt", ids_json(generation.ids));
+  write_ids(body, "prompt", generation);
   body.raw("stream", "true").raw("stream_options", R"({"include_usage": true})").raw("return_token_ids", "true");
   body.raw("skip_special_tokens", "false").raw("stop_token_ids", ids_json(generation.stops));
   write_most_tokens(body, generation, info);

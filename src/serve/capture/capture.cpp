@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kWriters = 4;  // they wait for the disk, not for a core
 }
 
-Capture::Capture(std::unique_ptr<CaptureFiles> files, bool optional)
-    : files_(std::move(files)), optional_(optional), pool_(kWriters) {}
+Capture::Capture(std::unique_ptr<CaptureFiles> files, bool optional, CaptureSync turns)
+    : files_(std::move(files)), optional_(optional), turns_(turns), pool_(kWriters) {}
 
 Capture::~Capture() { pool_.join(); }
 
@@ -32,6 +32,8 @@ void Capture::wait() {
 }
 
 Task<std::string> Capture::write(CaptureEntry entry) {
+  entry.sync = turns_ == CaptureSync::at_once;
+  if (!entry.sync) co_return append(entry);  // that takes no time
   const auto work = [this, &entry] { return append(entry); };
   co_return co_await in_pool(pool_, work);
 }

@@ -1,6 +1,7 @@
 // Capture: writes records without keeping the network waiting: by threads of its own.
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <boost/asio/thread_pool.hpp>
 #include <exception>
 #include <memory>
@@ -21,17 +22,23 @@ class CaptureFailure : public std::exception {
   std::string message_;
 };
 
+/// When the record of a turn is on the disk.
+enum class CaptureSync : std::uint8_t {
+  at_once,  ///< before its client is answered
+  later,    ///< with the next record that has to be, or at the end
+};
+
 /// Threads: any. It has to end before the context of the coroutines that wait for it.
 class Capture {
  public:
   /// `optional`: a turn is answered also if its record cannot be written.
-  Capture(std::unique_ptr<CaptureFiles> files, bool optional);
+  Capture(std::unique_ptr<CaptureFiles> files, bool optional, CaptureSync turns = CaptureSync::at_once);
   /// Waits until everything is written.
   ~Capture();
 
-  /// The record is on the disk when this returns. Returns why it is not; "": it is.
+  /// A turn's record is written when this returns. Returns why it is not; "": it is.
   Task<std::string> write(CaptureEntry entry);
-  /// The same, keeping this thread waiting.
+  /// Any record, keeping this thread waiting.
   std::string write_now(const CaptureEntry& entry) { return append(entry); }
   /// Writes it without anybody waiting.
   void write_later(CaptureEntry entry);
@@ -48,6 +55,7 @@ class Capture {
 
   std::unique_ptr<CaptureFiles> files_;
   const bool optional_;
+  const CaptureSync turns_;
   std::atomic<bool> fails_ = false;
   std::atomic<std::uint64_t> failures_ = 0;
   asio::thread_pool pool_;

@@ -40,12 +40,14 @@ struct CaptureFiles::File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File() {
+    if (number >= 0 && waits) ::fdatasync(number);
     if (number >= 0) ::close(number);
   }
 
   std::mutex mutex;
   int number = -1;  ///< -1: not open
   off_t size = 0;
+  bool waits = false;  ///< the last record may not be on the disk yet
   std::string head;  ///< the last one's hash
   std::set<std::string> grammars;
 };
@@ -132,7 +134,8 @@ Result<void> CaptureFiles::append(const CaptureEntry& entry) {
   text.append(entry.record).append("\n");
   errno = 0;
   const ssize_t written = ::write(file->number, text.data(), text.size());
-  const bool whole = written == static_cast<ssize_t>(text.size()) && ::fdatasync(file->number) == 0;
+  const bool whole =
+      written == static_cast<ssize_t>(text.size()) && (!entry.sync || ::fdatasync(file->number) == 0);
   if (!whole) {
     const int why = errno != 0 ? errno : ENOSPC;
     // Where it cannot be cut it is opened anew the next time, which cuts it.
@@ -143,6 +146,7 @@ Result<void> CaptureFiles::append(const CaptureEntry& entry) {
     return capture_error(folder_ + "/" + entry.file, "cannot be written to", why);
   }
   file->size += written;
+  file->waits = !entry.sync;
   file->head = head;
   if (needs_grammar) file->grammars.insert(entry.grammar_hash);
   return {};

@@ -1,6 +1,7 @@
 // CaptureFiles: appends records to the files of sessions, so that what was acknowledged is there after a crash.
 //
-// A record is one line of JSON. It is written by one write() and is on the disk before append() returns. A crash can
+// A record is one line of JSON. It is written by one write() and is on the disk before append() returns, unless its
+// writer says that it may wait for the next one (CaptureEntry::sync). A crash can
 // leave a line without its end; it is cut off when the file is opened the next time.
 #pragma once
 #include <cstdint>
@@ -23,6 +24,7 @@ struct CaptureEntry {
   std::string grammar{};  ///< a record of a grammar's text, or ""; written once for each file
   std::string grammar_hash{};
   std::string record;
+  bool sync = true;  ///< false: a crash of the machine may take it, one of the process does not
 };
 
 /// The name of a session's file: safe for any file system, and no other session's. `owner` keeps clients apart.

@@ -94,18 +94,37 @@ std::string guarded_json(const ServedModel& model, const Session& session, const
   return list.take();
 }
 
-std::string spans_json(const Conversation& conversation, const Rendering& rendering, std::size_t from) {
+/// The spans of a prompt, or of the part of it that begins with byte `begin`.
+std::string spans_json(const Conversation& conversation, const Rendering& rendering, std::size_t from,
+                       std::size_t begin = 0) {
   JsonWriter list('[');
   for (const Span& span : rendering.spans()) {
-    if (span.end <= from) continue;
+    if (begin + span.end <= from) continue;
     JsonWriter one('[');
-    one.item(std::to_string(span.begin)).item(std::to_string(span.end)).item_text(origin_name(span.origin));
+    one.item(std::to_string(begin + span.begin)).item(std::to_string(begin + span.end));
+    one.item_text(origin_name(span.origin));
     const Location place = place_of_span(rendering, span);
     one.item_text(place.line > 0 ? place.name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column)
                                  : path_of_span(conversation, span));
     list.item(one.item(std::to_string(span.message)).take());
   }
   return list.take();
+}
+
+/// The same as of the whole prompt, where the session has all of it that the record needs: a long prompt is not rendered
+/// once more for the few spans that are new.
+std::optional<std::string> origins_of_part(const ServedModel& model, const Session& session, std::size_t from) {
+  const std::optional<PromptPart> part = session.last_part();
+  if (!part || part->begin > from) return std::nullopt;
+  const std::span<const Span> spans = part->rendering.spans();
+  const auto first = std::partition_point(spans.begin(), spans.end(),
+                                          [&](const Span& span) { return part->begin + span.end <= from; });
+  const bool is_cut = part->begin > 0 && first == spans.begin();  // it may have begun earlier
+  if (is_cut || may_be_guarded(model, part->rendering, from - part->begin)) return std::nullopt;
+  JsonWriter made('{');
+  made.number("from_byte", whole(from)).number("bytes", whole(session.text().size()));
+  made.raw("spans", spans_json(session.conversation(), part->rendering, from, part->begin));
+  return made.raw("guarded", "[]").take();
 }
 
 std::string prompt_json(const Turn& turn, const Session& session, std::size_t behind) {
@@ -182,7 +201,9 @@ std::string reply_json(const ReplyMessage& message, const std::vector<std::strin
   return message.to_json([&] { return next < call_ids.size() ? call_ids[next++] : std::string(); });
 }
 
-std::string origins_json(const ServedModel& model, const Session& session, CivilTime now, std::size_t from) {
+std::string origins_json(const ServedModel& model, const Session& session, CivilTime now, std::size_t from,
+                         bool alone) {
+  if (std::optional<std::string> made = alone ? origins_of_part(model, session, from) : std::nullopt) return *made;
   RenderOptions options = model.render;
   options.now = now;
   options.want_spans = true;
@@ -241,7 +262,7 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
       behind > 0 && prompt.from && behind == prompt.reused;  // a long session has many ids to ask for their texts
   const std::size_t from =
       is_known ? prompt.from->text_bytes : bytes_of_texts(tokenizer, session.ids().subspan(0, behind));
-  made.raw("origins", origins_json(*turn.model(), session, prompt.now, from));
+  made.raw("origins", origins_json(*turn.model(), session, prompt.now, from, prompt.alone));
   turn.grammar() ? made.raw("grammar", grammar_json(turn)) : made.null("grammar");
   made.raw("sampling", sampling_json(turn.settings().sampling)).raw("sampled", ids_json(turn.sampled()));
   if (!turn.sampled_text().empty()) made.text("sampled_text", turn.sampled_text());

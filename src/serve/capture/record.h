@@ -41,7 +41,8 @@ std::string kinds_json(const Tokenizer& tokenizer, std::span<const TokenId> samp
 /// {"message", "finish_reason", "diagnostics"}.
 std::string reply_json(const ReplyMessage& message, const std::vector<std::string>& call_ids);
 /// An object of spans with their origins, and of texts that could not become control tokens. `from`: the first byte.
-std::string origins_json(const ServedModel& model, const Session& session, CivilTime now, std::size_t from);
+std::string origins_json(const ServedModel& model, const Session& session, CivilTime now, std::size_t from,
+                         bool alone = false);
 std::string break_json(const PrefixBreak& broken);
 std::string moment_json(const CivilTime& moment);
 

@@ -23,6 +23,14 @@ Task<> Slots::Slot::take() {
   throw EngineFailure(EngineFailure::Kind::busy, "the engine was busy with other requests for too long");
 }
 
+namespace {
+
+std::string counted(std::size_t number, const char* one, const char* several) {
+  return std::to_string(number) + " " + (number == 1 ? one : several);
+}
+
+}  // namespace
+
 void Slots::enter(const std::shared_ptr<Waiter>& waiter) {
   const std::lock_guard lock(mutex_);
   if (limits_.running == 0 || running_ < limits_.running) {
@@ -31,9 +39,10 @@ void Slots::enter(const std::shared_ptr<Waiter>& waiter) {
   } else if (waiting_.size() < limits_.waiting) {
     waiting_.push_back(waiter);
   } else {
-    throw EngineFailure(EngineFailure::Kind::busy, "the engine samples " + std::to_string(running_) + " replies, and " +
-                                                       std::to_string(waiting_.size()) +
-                                                       " requests wait, which is as many as this server takes");
+    throw EngineFailure(EngineFailure::Kind::busy,
+                        "the engine samples " + counted(running_, "reply", "replies") + ", and " +
+                            counted(waiting_.size(), "request waits", "requests wait") +
+                            ", which is as many as this server takes");
   }
 }
 

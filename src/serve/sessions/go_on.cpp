@@ -93,7 +93,35 @@ std::optional<Session> as_whole(const Held& held, const Conversation& conversati
   return std::nullopt;
 }
 
+/// Would the conversation before these messages have a say in how they are written? Ids with numbers of calls are what
+/// the pass named-ids makes; all others depend on the message alone.
+bool depends_on_history(const Conversation& conversation) {
+  const std::span<const Value> messages = conversation.messages().items();
+  return std::any_of(messages.begin(), messages.end(),
+                     [](const Value& one) { return one["tool_call_id"].text().starts_with("functions."); });
+}
+
 }  // namespace
+
+std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, const ChatRequest& request) {
+  Key variables = variables_key(request.conversation);
+  const std::vector<Message> more = messages_from(request.conversation, 1);
+  if (variables != held->variables || depends_on_history(request.conversation)) return std::nullopt;
+  const std::size_t reused = held->session.ids().size();
+  if (!extend_behind(held->session, held->reply, held->written, more)) return std::nullopt;
+  MessageKeys keys{.whole = {held->key}, .without_system = {held->key_without_system}, .before = held->messages - 1};
+  add_keys(keys, request.conversation, 1);
+  return PreparedPrompt{.session = std::move(held->session),
+                        .from = held,
+                        .reused = reused,
+                        .broken = {},
+                        .id = held->id,
+                        .with_tools = held->with_tools,
+                        .keys = std::move(keys),
+                        .variables = std::move(variables),
+                        .now = held->now,
+                        .alone = true};
+}
 
 Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& model, const Sessions& sessions,
                                       ChatRequest& request, const SessionHints& hints, const std::string& new_id) {

@@ -74,10 +74,18 @@ std::string said_by_others(Value message) {
 }  // namespace
 
 MessageKeys message_keys(const Conversation& conversation, std::string_view owner) {
-  MessageKeys keys;
   const Key start = sha256(owner);
-  Key whole = start, rest = start;
-  for (const Value& message : conversation.messages().items()) {
+  MessageKeys keys{.whole = {start}, .without_system = {start}};
+  add_keys(keys, conversation, 0);
+  keys.whole.erase(keys.whole.begin());
+  keys.without_system.erase(keys.without_system.begin());
+  return keys;
+}
+
+void add_keys(MessageKeys& keys, const Conversation& conversation, std::size_t from) {
+  Key whole = keys.whole.back(), rest = keys.without_system.back();
+  const std::span<const Value> messages = conversation.messages().items();
+  for (const Value& message : messages.subspan(std::min(from, messages.size()))) {
     const std::string_view role = message["role"].text();
     const std::string said = role == "assistant" ? said_by_assistant(message) : said_by_others(message);
     const Key own = sha256(said);
@@ -86,7 +94,6 @@ MessageKeys message_keys(const Conversation& conversation, std::string_view owne
     keys.whole.push_back(whole);
     keys.without_system.push_back(rest);
   }
-  return keys;
 }
 
 Key key_after(const Key& before, const ReplyMessage& reply) {

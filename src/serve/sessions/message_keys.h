@@ -20,10 +20,14 @@ using Key = std::string;
 struct MessageKeys {
   std::vector<Key> whole;
   std::vector<Key> without_system;  ///< the same without the system messages, which clients change between turns
+  std::size_t before = 0;           ///< messages before the first of these keys
+  std::size_t messages() const { return before + whole.size(); }
 };
 
 /// `owner` keeps clients apart: nobody finds the conversation of another API key.
 MessageKeys message_keys(const Conversation& conversation, std::string_view owner);
+/// Goes on with the messages of a conversation from this one on.
+void add_keys(MessageKeys& keys, const Conversation& conversation, std::size_t from);
 /// The key after a reply to a conversation whose key is `before`.
 Key key_after(const Key& before, const ReplyMessage& reply);
 /// Of everything but the messages: tools, documents, variables.

@@ -74,16 +74,20 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, const Sessions
                         TurnSettings settings) {
   Result<PreparedPrompt> prompt = prepare_prompt(model, sessions, request, settings.hints, settings.new_session);
   if (!prompt) return prompt.error();
-  const Session& session = prompt->session;
+  return plan(std::move(model), std::move(*prompt), std::move(settings));
+}
+
+Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt prompt, TurnSettings settings) {
+  const Session& session = prompt.session;
   RenderOptions render = model->render;
-  render.now = prompt->now;
+  render.now = prompt.now;
   Result<ReplyStart> start = model->reader.reply_to(session.conversation(), render, session.text());
   if (!start) return start.error();
   Result<std::shared_ptr<const std::string>> grammar = grammar_for(*model, session.conversation(), *start);
   if (!grammar) return grammar.error();
   Result<std::string> schema = schema_for(*model, session.conversation(), *start);
   if (!schema) return schema.error();
-  Turn made(std::move(model), std::move(*start), std::move(*prompt), std::move(settings));
+  Turn made(std::move(model), std::move(*start), std::move(prompt), std::move(settings));
   made.grammar_ = std::move(*grammar);
   made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
@@ -101,8 +105,7 @@ Turn Turn::another(unsigned choice) const {
 }
 
 Generation Turn::generation() const {
-  const std::span<const TokenId> ids = prompt_.session.ids();
-  return {.ids = {ids.begin(), ids.end()},
+  return {.ids = prompt_.session.ids(),
           .text = prompt_.session.text(),
           .forgeable = !prompt_.session.guarded().empty(),
           .grammar = grammar_,
@@ -111,7 +114,8 @@ Generation Turn::generation() const {
           .stops = model_->stop_ids,
           .stop_texts = model_->stop_texts,
           .choice = settings_.choice,
-          .logprobs = settings_.logprobs};
+          .logprobs = settings_.logprobs,
+          .ids_text = model_->ids_text.get()};
 }
 
 /// What the session needs of the reply.
@@ -163,6 +167,12 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
 
 std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                        std::string response_id) {
+  std::shared_ptr<const Held> made = held(call_ids, std::move(response_id));
+  if (made) store.keep(made, settings_.hints.owner);
+  return made;
+}
+
+std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::string response_id) {
   if (sampled_.empty() || stop_text_) return nullptr;  // no ids are known, or the client was not told all of the reply
   std::optional<Message> reply = reply_.as_message();
   if (!reply) return nullptr;
@@ -177,7 +187,7 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
   const std::size_t known = from && prompt_.reused > 0 ? prompt_.reused : 0;  // ids that both begin with
   const std::size_t bytes =
       (known > 0 ? from->text_bytes : 0) + bytes_of_texts(*model_->tokenizer, session.ids().subspan(known));
-  auto held = std::make_shared<Held>(Held{
+  return std::make_shared<Held>(Held{
       .id = prompt_.id,
       .response_id = std::move(response_id),
       .model = model_,
@@ -190,13 +200,11 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
       .previous = from ? from->key : none,
       .superseded = from ? from->previous : none,
       .first = from ? (from->first.empty() ? from->key : from->first) : none,
-      .messages = keys.whole.size() + 1,
+      .messages = keys.messages() + 1,
       .text_bytes = bytes,
       .turn = from ? from->turn + 1 : 1,
       .with_tools = prompt_.with_tools,
       .now = prompt_.now});
-  store.keep(held, settings_.hints.owner);
-  return held;
 }
 
 }  // namespace parlance::serve

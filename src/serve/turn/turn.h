@@ -65,6 +65,9 @@ class Turn {
   static Result<Turn> plan(std::shared_ptr<const ServedModel> model, const Sessions& sessions, ChatRequest request,
                            TurnSettings settings);
 
+  /// The same where the prompt is there already.
+  static Result<Turn> plan(std::shared_ptr<const ServedModel> model, PreparedPrompt prompt, TurnSettings settings);
+
   /// The same again for another choice of the same request.
   Turn another(unsigned choice) const;
 
@@ -81,6 +84,9 @@ class Turn {
   /// reply.
   std::shared_ptr<const Held> keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                    std::string response_id);
+
+  /// The same without keeping it anywhere.
+  std::shared_ptr<Held> held(const std::vector<std::string>& call_ids, std::string response_id);
 
   const PreparedPrompt& prompt() const { return prompt_; }
   const ReplyStart& start() const { return start_; }

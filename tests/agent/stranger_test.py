@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""What somebody meets who tries `parlance agent` for the first time: on odd terminals, in odd workspaces, with keys pressed at odd times.
+
+    stranger_test.py PARLANCE
+
+Ends with 77 where the sandbox cannot be had. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from agent_run import LONGEST, SKIPPED, Checks, Run, events_of, reason_to_skip
+from engine import Asked, Engine, Reply
+from wire import FORMATS, Call, Wire
+
+WIRE = FORMATS["terminal-agent"]
+PLAIN = """{% if tools %}<|im_start|>system
+{% if messages[0].role == 'system' %}{{ messages[0].content }}
+
+{% endif %}# Tools
+<tools>{% for tool in tools %}
+{{ tool | tojson }}{% endfor %}
+</tools>
+For each call, write <tool_call>
+{"name": …, "arguments": …}
+</tool_call><|im_end|>
+{% endif %}{% for m in messages %}{% if m.role == 'user' %}<|im_start|>user
+{{ m.content }}<|im_end|>
+{% elif m.role == 'assistant' %}<|im_start|>assistant
+{{ m.content }}{% for c in m.tool_calls or [] %}
+<tool_call>
+{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}
+</tool_call>{% endfor %}<|im_end|>
+{% elif m.role == 'tool' %}<|im_start|>user
+<tool_response>
+{{ m.content }}
+</tool_response><|im_end|>
+{% endif %}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+
+
+class Script:
+    """Runs commands, one a turn, and says that it is done."""
+
+    def __init__(self, run: Run, *commands: str, pause: float = 0) -> None:
+        self.run, self.commands, self.pause, self.at = run, commands, pause, 0
+
+    def __call__(self, asked: Asked) -> Reply:
+        call = [Call(command=self.commands[self.at])] if self.at < len(self.commands) else []
+        self.at += 1
+        pieces = self.run.wire.pieces_of("", "" if call else "It is done.", call)
+        return Reply(ids=self.run.speech.sampled(pieces), pause=self.pause)
+
+
+def with_engine(run: Run, script: Callable[[Asked], Reply]) -> Engine:
+    engine = Engine(script)
+    engine.vocabulary = run.speech.vocabulary
+    return engine
+
+
+def go(run: Run, *commands: str, options: tuple[str, ...] = (), workspace: str | None = None) -> subprocess.CompletedProcess[str]:
+    """A run to its end, with its prompts in run.asked."""
+    with with_engine(run, Script(run, *commands)) as engine:
+        command = run.command(engine.url, *options)
+        if workspace is not None:
+            command[command.index("--workspace") + 1] = workspace
+        done = subprocess.run([*command, "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+        run.asked = [one for one in engine.asked if one.path == "/completion"]
+    run.code, run.errors, run.events = done.returncode, done.stderr, events_of(done.stdout)
+    return done
+
+
+class Terminal:
+    """A run on a terminal of its own; `text` is what it shows."""
+
+    def __init__(self, command: list[str], size: tuple[int, int] = (24, 80), **environment: str) -> None:
+        self.text = ""
+        self.process, self.ours = pty.fork()
+        if self.process == 0:
+            os.environ.update(environment)
+            os.execv(command[0], command)
+        import fcntl
+        import struct
+        import termios
+
+        fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+
+    def until(self, pattern: str, seconds: float = 30) -> bool:
+        end = time.monotonic() + seconds
+        while not re.search(pattern, self.text):
+            ready, _, _ = select.select([self.ours], [], [], max(0, end - time.monotonic()))
+            try:
+                piece = os.read(self.ours, 65536) if ready else b""
+            except OSError:
+                piece = b""
+            if not piece:
+                return bool(re.search(pattern, self.text))
+            self.text += piece.decode("utf-8", "replace")
+        return True
+
+    def type(self, text: str) -> None:
+        os.write(self.ours, text.encode())
+
+    def end(self) -> int:
+        """Its exit code."""
+        self.until(r"\Z.^", 20)
+        _, status = os.waitpid(self.process, 0)
+        os.close(self.ours)
+        return os.waitstatus_to_exitcode(status)
+
+
+def people(run: Run, url: str, *options: str) -> list[str]:
+    """The command as people give it."""
+    command = [one for one in run.command(url, *options) if one != "--json"]
+    return [*command, "Do it."]
+
+
+def check_start(checks: Checks, run: Run) -> None:
+    """An engine that does not answer ends a run as any other end does, also for programs."""
+    command = run.command("http://127.0.0.1:9")
+    done = subprocess.run([*command, "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    ends = events_of(done.stdout).of("end")
+    checks.equal((done.returncode, [one["reason"] for one in ends]), (5, ["model"]), "no engine: exit code and end")
+    checks.that("file error" not in done.stdout + done.stderr, f"no engine: {done.stderr}")
+    checks.that(ends and "engine" in ends[0]["sentence"], f"no engine: the sentence {ends}")
+    spoken = subprocess.run(people(run, "http://127.0.0.1:9"), capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    checks.that("✗" in spoken.stdout and "file error" not in spoken.stdout + spoken.stderr, f"no engine: {spoken.stdout!r} {spoken.stderr!r}")
+
+
+def first_prompt(run: Run) -> str:
+    return run.speech.vocabulary.decode(run.asked[0].prompt)
+
+
+def check_system(checks: Checks, new: Callable[[], Run]) -> None:
+    """The loop of the agent reaches a model whose template has no word about a terminal."""
+    run = new()
+    checks.equal(go(run, "true").returncode, 0, "terminal-agent")
+    checks.that("You work at a terminal" not in first_prompt(run), "terminal-agent: its own prompt stands")
+    run = new()
+    template = run.folder / "some.jinja"
+    template.write_text(PLAIN, "utf-8")
+    plain = ("-t", str(template))
+
+    def go_plain(*options: str) -> str:
+        with with_engine(run, Script(run, "true")) as engine:
+            command = run.command(engine.url, *plain, "--no-transcript", *options)
+            at = command.index("-f")
+            del command[at : at + 2]
+            at = command.index("--transcript")
+            del command[at : at + 2]
+            done = subprocess.run([*command, "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+            run.asked = [one for one in engine.asked if one.path == "/completion"]
+        checks.equal(done.returncode, 0, f"a plain template {options}: {done.stderr}")
+        return first_prompt(run)
+
+    prompt = go_plain()
+    for word in ("Plan:", "Execute:", "Observe:", "Adapt:", "Verify:", "one command at a time"):
+        checks.that(word in prompt, f"a plain template: '{word}' is not in its prompt")
+    checks.that("You are a pirate." in go_plain("--system", "You are a pirate."), "--system TEXT")
+    told = run.folder / "system.txt"
+    told.write_text("Speak <|im_end|> Danish: ærø\n", "utf-8")
+    prompt = go_plain("--system", f"@{told}")
+    checks.that("Speak <|im_end|> Danish: ærø\n" in prompt and "Plan:" not in prompt, "--system @FILE")
+
+
+def check_resume_of_finished(checks: Checks, run: Run) -> None:
+    go(run, "true")
+    with with_engine(run, Script(run)) as engine:
+        command = people(run, engine.url)[:-1]
+        for name in ("--transcript", "--workspace"):
+            at = command.index(name)
+            del command[at : at + 2]
+        done = subprocess.run([*command, "--resume", str(run.transcript())], capture_output=True, text=True, timeout=LONGEST,
+                              stdin=subprocess.DEVNULL)  # fmt: skip
+        asked = [one for one in engine.asked if one.path == "/completion"]
+    checks.equal((done.returncode, len(asked)), (0, 0), f"resuming a finished run {done.stderr}")
+    checks.that("was finished" in done.stdout, f"resuming a finished run says so: {done.stdout}")
+
+
+def check_keys(checks: Checks, new: Callable[[], Run]) -> None:
+    """Ctrl-C while the model writes, while a command runs, and twice."""
+    run = new()
+    with with_engine(run, Script(run, "true", pause=0.05)) as engine:
+        terminal = Terminal(people(run, engine.url))
+        checks.that(terminal.until("transcript: "), f"it begins: {terminal.text}")
+        time.sleep(0.7)
+        terminal.type("\x03")
+        checks.that(terminal.until("Once more within two seconds"), f"Ctrl-C while the model writes says what it does: {terminal.text}")
+        checks.equal(terminal.end(), 0, f"one Ctrl-C while the model writes: {terminal.text}")
+    run = new()
+    with with_engine(run, Script(run, "true", pause=0.1)) as engine:
+        terminal = Terminal(people(run, engine.url))
+        terminal.until("transcript: ")
+        time.sleep(0.7)
+        terminal.type("\x03")
+        time.sleep(0.3)
+        terminal.type("\x03")
+        checks.equal(terminal.end(), 130, f"two while the model writes: {terminal.text}")
+    run = new()
+    with with_engine(run, Script(run, "echo here; sleep 50", "true")) as engine:
+        terminal = Terminal(people(run, engine.url))
+        terminal.until("here\r\n.*here|here\r\n")
+        time.sleep(1)
+        terminal.type("\x03")
+        checks.that(terminal.until("interrupted by the user"), f"one while a command runs: {terminal.text}")
+        checks.equal(terminal.end(), 0, f"one while a command runs: {terminal.text}")
+    run = new()
+    with with_engine(run, Script(run, "echo here; sleep 50", "true")) as engine:
+        terminal = Terminal(people(run, engine.url))
+        terminal.until("here\r\n")
+        time.sleep(1)
+        terminal.type("\x03")
+        time.sleep(0.3)
+        terminal.type("\x03")
+        checks.equal(terminal.end(), 130, f"two while a command runs: {terminal.text}")
+
+
+def check_answers(checks: Checks, new: Callable[[], Run]) -> None:
+    """--approve, with what people type."""
+    for typed, runs, told in (("y\n", True, ""), ("yes\n", True, ""), ("YES\n", True, ""), ("n\n", False, ""), ("\n", False, ""),
+                              ("\x04", False, ""), ("not in this folder\n", False, "not in this folder"),
+                              ("é\x7f\x7fno, please\n", False, "no, please")):  # fmt: skip
+        run = new()
+        with with_engine(run, Script(run, "touch made", "true")) as engine:
+            terminal = Terminal(people(run, engine.url, "--approve", "writes", "--no-verify"))
+            if not checks.that(terminal.until("say why not\\]"), f"--approve asks: {terminal.text}"):
+                continue
+            terminal.type(typed)
+            checks.equal(terminal.end(), 0, f"--approve, {typed!r}: {terminal.text[-600:]}")
+            prompts = [run.speech.vocabulary.decode(one.prompt) for one in engine.asked if one.path == "/completion"]
+        checks.equal((run.workspace / "made").exists(), runs, f"--approve, {typed!r}: the command runs")
+        checks.that(told in prompts[1], f"--approve, {typed!r}: the model is told why: {prompts[1][-300:]!r}")
+
+
+def check_screens(checks: Checks, new: Callable[[], Run]) -> None:
+    """Colours are for terminals that have them, and a narrow or resized one is no harm."""
+    for name, environment, coloured in (("xterm", {"TERM": "xterm"}, True), ("dumb", {"TERM": "dumb"}, False),
+                                        ("NO_COLOR", {"TERM": "xterm", "NO_COLOR": "1"}, False)):  # fmt: skip
+        run = new()
+        with with_engine(run, Script(run, "echo 'ü\x1b[31mred'; printf '\\xff\\n'", "true")) as engine:
+            terminal = Terminal(people(run, engine.url), (5, 20), **environment)
+            terminal.until("transcript: ")
+            os.kill(terminal.process, signal.SIGWINCH)
+            checks.equal(terminal.end(), 0, f"{name}: {terminal.text}")
+        checks.equal("\x1b[" in terminal.text, coloured, f"{name}: colours")
+    run = new()
+    with with_engine(run, Script(run, "echo out; echo err >&2")) as engine:
+        done = subprocess.run(people(run, engine.url), capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    checks.that(done.returncode == 0 and "\x1b" not in done.stdout and "out" in done.stdout, f"no terminal: {done.stdout}")
+
+
+def check_workspaces(checks: Checks, new: Callable[[], Run]) -> None:
+    for name in ("with space", "with\nnewline", "-dash", "ü'\"$(x)"):
+        run = new()
+        (run.folder / name).mkdir()
+        go(run, "echo 1 > file && pwd", "cat file", workspace=str(run.folder / name))
+        checks.that(run.code == 0 and (run.folder / name / "file").exists(), f"a workspace {name!r}: {run.code} {run.errors}")
+    run = new()
+    (run.folder / "link").symlink_to(run.workspace)
+    go(run, "echo 1 > file", "cat file", workspace=str(run.folder / "link"))
+    checks.that(run.code == 0 and (run.workspace / "file").exists(), f"a symlink as a workspace: {run.code} {run.errors}")
+    run = new()
+    go(run, workspace=str(run.folder / "nowhere"))
+    checks.that(run.code in (2, 3) and "nowhere" in run.errors, f"no such workspace: {run.code} {run.errors}")
+    run = new()
+    (run.folder / "plain").write_text("a file", "utf-8")
+    go(run, workspace=str(run.folder / "plain"))
+    checks.that(run.code in (2, 3) and "plain" in run.errors, f"a file as a workspace: {run.code} {run.errors}")
+
+
+def check_commands(checks: Checks, new: Callable[[], Run]) -> None:
+    """Commands that do something to their shell."""
+    run = new()
+    go(run, "mkdir -p a/b && cd a/b && x=kept", "pwd; echo $x", "exit 3", "pwd; echo $x", "exec sleep 0", "stty raw -echo; echo still", "echo after",
+       "sleep 100 & echo job", "jobs | wc -l; kill %1", "printf '\\377\\376\\n'", "head -c 3000000 /dev/zero | tr '\\0' x", "echo 'Grüße, 世界 🙂'", "true",
+       options=("--no-verify",))  # fmt: skip
+    texts = [one["text"] for one in run.events.of("outcome")]
+    checks.equal((run.code, len(texts)), (0, 13), f"odd commands: {run.errors} {texts}")
+    for number, part in ((1, "/a/b\nkept"), (2, "new shell"), (3, "/a/b\nkept"), (5, "still"), (6, "after"), (8, "1"), (9, "\ufffd"),
+                         (10, "x"), (11, "Grüße, 世界 🙂")):  # fmt: skip
+        checks.that(number < len(texts) and part in texts[number], f"odd commands, {number}: {part!r} is not in {texts[number:number + 1]}")
+    checks.that(len(texts) > 10 and len(texts[10]) < 40000, "a long output is cut")
+    run.check_replay(checks, "odd commands")
+
+
+def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: pathlib.Path) -> None:
+    """A transcript of another format is refused with a reason."""
+    run = new()
+    go(run, "true")
+    other = Run(run.parlance, FORMATS["rnj-1"], folder / "other")
+    with with_engine(run, Script(run)) as engine:
+        for name, command in (("another format", ["-f", "rnj-1", "--tokenizer", str(other.tokenizer)]),):
+            done = subprocess.run([run.parlance, "agent", *command, "--backend", f"llama-server={engine.url}", "--resume", str(run.transcript())],
+                                  capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)  # fmt: skip
+            checks.that(done.returncode not in (0, 1) and done.stderr, f"{name}: {done.returncode} {done.stdout} {done.stderr}")
+    for name, text in (("an empty file", ""), ("no transcript", "hello\n"), ("JSON that is none", '{"record": "head"}\n')):
+        path = run.folder / "odd.jsonl"
+        path.write_text(text, "utf-8")
+        for option in ("--resume", "--html"):
+            done = subprocess.run([run.parlance, "agent", option, str(path), "--backend", "llama-server=http://127.0.0.1:9"],
+                                  capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)  # fmt: skip
+            checks.that(done.returncode in (2, 3, 4) and done.stderr, f"{option} of {name}: {done.returncode} {done.stderr}")
+
+
+def main() -> int:
+    parlance = sys.argv[1]
+    if why := reason_to_skip(parlance):
+        print("skipped:", why)
+        return SKIPPED
+    checks = Checks()
+    only = sys.argv[2:]
+    with tempfile.TemporaryDirectory(prefix="parlance-stranger-", ignore_cleanup_errors=True) as folder:
+        made: list[Run] = []
+
+        def new(wire: Wire = WIRE) -> Run:
+            made.append(Run(parlance, wire, pathlib.Path(folder) / str(len(made))))
+            return made[-1]
+
+        parts: dict[str, Callable[[], None]] = {
+            "start": lambda: check_start(checks, new()),
+            "system": lambda: check_system(checks, new),
+            "finished": lambda: check_resume_of_finished(checks, new()),
+            "keys": lambda: check_keys(checks, new),
+            "answers": lambda: check_answers(checks, new),
+            "screens": lambda: check_screens(checks, new),
+            "workspaces": lambda: check_workspaces(checks, new),
+            "commands": lambda: check_commands(checks, new),
+            "transcripts": lambda: check_other_transcripts(checks, new, pathlib.Path(folder)),
+        }
+        for name, part in parts.items():
+            if not only or name in only:
+                part()
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
