@@ -17,9 +17,8 @@ namespace {
 using namespace parlance;
 using namespace parlance::serve;
 
-constexpr std::string_view kTags[] = {"!doctype ", "html",  "head", "meta ", "title>", "style>",  "body",
-                                      "h1",        "p ",    "p>",   "span",  "pre",    "section", "details",
-                                      "summary",   "div"};
+constexpr std::string_view kTags[] = {"!doctype ", "html", "head", "meta ", "title>",  "style>",  "body",    "h1",
+                                      "p ",        "p>",   "span", "pre",   "section", "details", "summary", "div"};
 
 void check_page(const std::string& path) {
   const Result<std::string> page = cli::transcript_page(path);

@@ -437,7 +437,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   if (Result<void> told = choose_system(command, *model); !told) return report(told.error());
   const Interrupts signals;
   const std::unique_ptr<AgentScreen> screen =
-      command.json ? screen_for_programs() : screen_for_people(output_is_terminal());
+      command.json ? screen_for_programs() : screen_for_people(output_shows_color());
   const Clock clock(command.max_seconds);
   agent::WorkspaceChanges changes(sandbox.policy().workspace);
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);

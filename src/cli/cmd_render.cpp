@@ -3,7 +3,6 @@
 // Begin reading at run_render. A RequestReader reads single requests and lines of JSONL alike.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 #include "base/surrogates.h"
@@ -23,16 +22,8 @@ namespace {
 
 enum class Show { text, json, html, color };
 
-/// Whether origins are shown in colours. `auto` looks at where the output goes and at what the environment asks for
-/// (no-color.org).
-bool shows_color(const std::string& when) {
-  if (when != "auto") return when == "always";
-  const char* const no_color = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
-  const bool is_refused =
-      (no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb");
-  return output_is_terminal() && !is_refused;
-}
+/// Whether origins are shown in colours.
+bool shows_color(const std::string& when) { return when == "auto" ? output_shows_color() : when == "always"; }
 
 struct RenderCommand {
   PromptOptions prompt;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -88,6 +89,14 @@ bool is_same_file(int input, const std::string& path) {
 }  // namespace
 
 std::string& output_path() { return output().path; }
+
+bool output_shows_color() {
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  const bool is_refused =
+      (no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb");
+  return output_is_terminal() && !is_refused;
+}
 
 bool output_is_terminal() { return is_stdout(output().path) && ::isatty(STDOUT_FILENO) != 0; }
 

@@ -12,6 +12,8 @@ namespace parlance::cli {
 std::string& output_path();
 /// Is it a terminal that shows the output?
 bool output_is_terminal();
+/// Is it one that wants colours? The environment may say no (no-color.org, TERM=dumb).
+bool output_shows_color();
 /// To be called before standard output is written to: from then on it is the file. Fails with file; usage where it is
 /// the file that is being read piece by piece.
 Result<void> open_output();

@@ -81,8 +81,9 @@ void declare_limits_of_model(Options& app, ModelWish& wish, ModelUse use) {
   add_number(app, "--max-prompt-tokens", wish.max_prompt_tokens, "Tokens of a prompt; by default the engine's context");
   if (use == ModelUse::serve) declare_limits_of_serving(app, wish);
   add_number(app, "--first-byte", wish.first_byte,
-             use == ModelUse::serve ? "Seconds that a request may wait, and then the engine may take to begin its answer"
-                                    : "Seconds that the engine may take to begin its answer",
+             use == ModelUse::serve
+                 ? "Seconds that a request may wait, and then the engine may take to begin its answer"
+                 : "Seconds that the engine may take to begin its answer",
              kMostSeconds);
   add_number(app, "--stall", wish.stall, "Seconds between two pieces of the engine's answer", kMostSeconds);
 }

@@ -61,7 +61,9 @@ void add_turn(std::string& out, Value record, std::size_t number) {
   add_block(out, "div", "reasoning", message["reasoning_content"].text());
   add_block(out, "div", "content", message["content"].text());
   out.append("<p class=\"figures\">turn ").append(std::to_string(number)).append(" · ");
-  out.append(std::to_string(serve::number_in(record["prompt"]["tokens"]))).append(" tokens of prompt, ").append(count("reused"));
+  out.append(std::to_string(serve::number_in(record["prompt"]["tokens"])))
+      .append(" tokens of prompt, ")
+      .append(count("reused"));
   out.append(" of them of the turn before · ").append(std::to_string(record["sampled"].items().size()));
   out.append(" sampled</p>\n");
   if (record["prefix_break"].is(Kind::dict)) add_block(out, "p", "told", record["prefix_break"]["sentence"].text());

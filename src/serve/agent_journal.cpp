@@ -16,9 +16,8 @@ AgentJournal::AgentJournal(Gateway& gateway, const ServedModel& model, std::stri
 
 Result<void> AgentJournal::append(std::string record, bool sync) {
   if (gateway_.capture() == nullptr) return {};
-  const std::string why =
-      gateway_.capture()->write_now(
-          {.file = file_, .head = model_.capture_head, .record = sealed(std::move(record)), .sync = sync});
+  const std::string why = gateway_.capture()->write_now(
+      {.file = file_, .head = model_.capture_head, .record = sealed(std::move(record)), .sync = sync});
   if (why.empty()) return {};
   return Error(ErrorCode::file, why);
 }

@@ -243,9 +243,9 @@ std::optional<Turn> Replay::followed(const Line& line, const std::shared_ptr<con
   if (Result<void> parsed = body.parse(text); !parsed)
     turn = parsed.error();
   else
-    turn = agents_[line.file].plan(
-        model, body.root(), text,
-        {.session = std::string(record["session"].text()), .response = std::string(record["hints"]["response"].text())});
+    turn = agents_[line.file].plan(model, body.root(), text,
+                                   {.session = std::string(record["session"].text()),
+                                    .response = std::string(record["hints"]["response"].text())});
   if (turn) return std::move(*turn);
   differ(line, "request", turn.error().message());
   return {};

@@ -78,9 +78,7 @@ Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail) {
   return Extension{tail.ids_from(match.token), match.canonical && canonical};
 }
 
-std::size_t Session::State::rendered_from() const {
-  return begins_in_middle() ? landmarks.front().byte : anchor.byte;
-}
+std::size_t Session::State::rendered_from() const { return begins_in_middle() ? landmarks.front().byte : anchor.byte; }
 
 bool Session::State::begins_in_middle() const {
   constexpr std::size_t kNear = 300;  // tokens

@@ -1,8 +1,8 @@
 // Capture: writes records without keeping the network waiting: by threads of its own.
 #pragma once
 #include <atomic>
-#include <cstdint>
 #include <boost/asio/thread_pool.hpp>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>

@@ -48,7 +48,7 @@ struct CaptureFiles::File {
   int number = -1;  ///< -1: not open
   off_t size = 0;
   bool waits = false;  ///< the last record may not be on the disk yet
-  std::string head;  ///< the last one's hash
+  std::string head;    ///< the last one's hash
   std::set<std::string> grammars;
 };
 
@@ -134,8 +134,7 @@ Result<void> CaptureFiles::append(const CaptureEntry& entry) {
   text.append(entry.record).append("\n");
   errno = 0;
   const ssize_t written = ::write(file->number, text.data(), text.size());
-  const bool whole =
-      written == static_cast<ssize_t>(text.size()) && (!entry.sync || ::fdatasync(file->number) == 0);
+  const bool whole = written == static_cast<ssize_t>(text.size()) && (!entry.sync || ::fdatasync(file->number) == 0);
   if (!whole) {
     const int why = errno != 0 ? errno : ENOSPC;
     // Where it cannot be cut it is opened anew the next time, which cuts it.

@@ -111,8 +111,8 @@ std::string spans_json(const Conversation& conversation, const Rendering& render
   return list.take();
 }
 
-/// The same as of the whole prompt, where the session has all of it that the record needs: a long prompt is not rendered
-/// once more for the few spans that are new.
+/// The same as of the whole prompt, where the session has all of it that the record needs: a long prompt is not
+/// rendered once more for the few spans that are new.
 std::optional<std::string> origins_of_part(const ServedModel& model, const Session& session, std::size_t from) {
   const std::optional<PromptPart> part = session.last_part();
   if (!part || part->begin > from) return std::nullopt;

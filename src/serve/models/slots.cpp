@@ -39,10 +39,10 @@ void Slots::enter(const std::shared_ptr<Waiter>& waiter) {
   } else if (waiting_.size() < limits_.waiting) {
     waiting_.push_back(waiter);
   } else {
-    throw EngineFailure(EngineFailure::Kind::busy,
-                        "the engine samples " + counted(running_, "reply", "replies") + ", and " +
-                            counted(waiting_.size(), "request waits", "requests wait") +
-                            ", which is as many as this server takes");
+    throw EngineFailure(EngineFailure::Kind::busy, "the engine samples " + counted(running_, "reply", "replies") +
+                                                       ", and " +
+                                                       counted(waiting_.size(), "request waits", "requests wait") +
+                                                       ", which is as many as this server takes");
   }
 }
 

@@ -36,15 +36,15 @@ struct PreparedPrompt {
   bool with_tools = false;  ///< it began with the template for requests with tools
   MessageKeys keys;
   Key variables;
-  CivilTime now{};  ///< what the session's renders show
+  CivilTime now{};     ///< what the session's renders show
   bool alone = false;  ///< nobody else has the session, now or later
 
   PreparedPrompt copy() const { return {session.copy(), from, reused, broken, id, with_tools, keys, variables, now}; }
 };
 
-/// The prompt behind a reply that nobody else goes on from: takes the session of `held`, so that the work is that of the
-/// new messages alone. Unset: only the whole conversation can go on, and `held` is as it was. `request` has the reply and
-/// the messages behind it, and no others.
+/// The prompt behind a reply that nobody else goes on from: takes the session of `held`, so that the work is that of
+/// the new messages alone. Unset: only the whole conversation can go on, and `held` is as it was. `request` has the
+/// reply and the messages behind it, and no others.
 std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, const ChatRequest& request);
 /// Fails as Template::render and tokenize() do. Throws as Sessions do.
 Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& model, const Sessions& sessions,
