@@ -36,8 +36,14 @@ class Model : public AgentModel {
  public:
   Result<AgentReply> reply(const AgentRequest& request, ReplySink) override {
     if (request.messages.empty()) std::abort();
-    AgentReply made{.message = {.content = "Done."}};
-    if (calls_++ == 0) made.message.calls.push_back({.name = "terminal", .arguments = "{}", .complete = true});
+    AgentReply made;
+    made.message.content = "Done.";
+    if (calls_++ > 0) return made;
+    ReplyCall call;
+    call.name = "terminal";
+    call.arguments = "{}";
+    call.complete = true;
+    made.message.calls.push_back(std::move(call));
     return made;
   }
 

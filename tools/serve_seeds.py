@@ -256,7 +256,13 @@ def agent_seeds():
     said = {"role": "assistant", "content": "", "calls": ls}
     last["key"] = key_of([*asks, said, *behind["messages"]], "Yes.")
     for flags in (b"\0", b"\1"):
-        for lines in ([head, agent], [head, agent, calls, begin], [head, agent, calls, begin, end, last], [head, agent, says], [agent, end]):
+        for lines in (
+            [head, agent],
+            [head, agent, calls, begin],
+            [head, agent, calls, begin, end, last],
+            [head, agent, says],
+            [agent, end],
+        ):
             yield flags + "".join(json.dumps(one) + "\n" for one in lines).encode()
 
 

@@ -241,16 +241,12 @@ int could_not_begin(AgentScreen& screen, const Error& error) {
 
 /// The system message where the command line has none: one for a template that has no own, as most have none for a
 /// terminal. A resumed run goes on with what it had.
-Result<void> choose_system(AgentCommand& command, const serve::ModelOptions& model) {
-  Result<std::string> given = read_system(command.system);
-  if (!given) return given.error();
-  command.system = std::move(*given);
-  if (!command.system.empty() || !command.resume.empty()) return {};
+void choose_system(AgentCommand& command, const serve::ModelOptions& model) {
+  if (!command.system.empty() || !command.resume.empty()) return;
   if (command.interpreter)
     command.system = interpreter_system();
   else if (!speaks_of_tool(model.reader, model.render, "terminal"))
     command.system = terminal_system();
-  return {};
 }
 
 /// What is to be said of a run that goes on.
@@ -404,15 +400,14 @@ AgentEnd run_in(Parts& parts, const std::vector<std::string>& facts, std::option
   return end;
 }
 
-/// Fills in what a resumed run and the format say. The session's name.
-Result<std::string> settle(AgentCommand& command) {
+/// Completes what the command line says. Returns the session's name. Fails with usage, file, and as take_over() does.
+Result<std::string> complete(AgentCommand& command) {
+  if (Result<void> checked = check_options(command); !checked) return checked.error();
+  Result<std::string> system = read_system(command.system);
+  if (!system) return system.error();
+  command.system = std::move(*system);
   command.resume = transcript_file(command.resume);
-  std::string session = new_session();
-  if (!command.resume.empty()) {
-    Result<std::string> taken = take_over(command);
-    if (!taken) return taken;
-    session = std::move(*taken);
-  }
+  Result<std::string> session = command.resume.empty() ? Result<std::string>(new_session()) : take_over(command);
   const BuiltinFormat* const format = find_format(command.model.served.prompt.wish.format);
   if (format != nullptr && has_interpreter(*format)) command.interpreter = true;
   return session;
@@ -434,7 +429,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
                    const agent::ToolsFile& tools_file) {
   Result<serve::ModelOptions> model = open_model(command.model);
   if (!model) return report(model.error());
-  if (Result<void> told = choose_system(command, *model); !told) return report(told.error());
+  choose_system(command, *model);
   const Interrupts signals;
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_shows_color());
@@ -444,17 +439,17 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   Result<std::unique_ptr<agent::UserTools>> user_tools =
       open_user_tools(command, session, sandbox, changes, tools_file, run_tools);
   if (!user_tools) return report(user_tools.error());
+  const auto stopped = [&] {
+    if (signals.was_interrupted()) screen->note(kOnceMore);
+    return wants_end != 0 || clock.is_over();
+  };
   std::vector<std::string> warnings;
   Result<std::unique_ptr<serve::AgentGateway>> gateway =
       serve::AgentGateway::open(std::move(*model),
                                 {.session = session,
                                  .settings = settings_of(command),
                                  .capture = transcript_folder(command, session),
-                                 .stopped =
-                                     [&] {
-                                       if (signals.was_interrupted()) screen->note(kOnceMore);
-                                       return wants_end != 0 || clock.is_over();
-                                     },
+                                 .stopped = stopped,
                                  .log = [](std::string_view) {}},
                                 warnings);
   if (!gateway) return could_not_begin(*screen, gateway.error());
@@ -469,13 +464,14 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   return exit_code_of(run_in(parts, facts, std::move(*recorded)));
 }
 
+int print_page(const std::string& transcript) {
+  const Result<std::string> page = transcript_page(transcript_file(transcript));
+  return page ? print(*page) : report(page.error());
+}
+
 int run_agent(AgentCommand& command) {
-  if (!command.html.empty()) {
-    const Result<std::string> page = transcript_page(transcript_file(command.html));
-    return page ? print(*page) : report(page.error());
-  }
-  if (Result<void> checked = check_options(command); !checked) return report(checked.error());
-  const Result<std::string> session = settle(command);
+  if (!command.html.empty()) return print_page(command.html);
+  const Result<std::string> session = complete(command);
   if (!session) return report(session.error());
   const Result<agent::ToolsFile> tools_file = read_user_tools(command.tools);
   if (!tools_file) return report(tools_file.error());

@@ -139,12 +139,13 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
     co_await recorder.done(kept);
   };
   AgentReply made{.prompt_tokens = turn->prompt_tokens(), .reused_tokens = turn->prompt().reused};
-  if (is_broken_off) made.prefix_break = kBrokenOffReply;
+  if (is_broken_off && made.reused_tokens == 0) made.prefix_break = kBrokenOffReply;
   if (turn->prompt().broken) made.prefix_break = turn->prompt().broken->sentence;
   try {
     run(ask());
   } catch (const EngineFailure& failed) {
     made.too_long = failed.code() == "context_length_exceeded";
+    if (made.too_long) succession_.leave(*turn);
     if (made.too_long) return made;
     return failure(failed.what());
   } catch (const std::exception& failed) {

@@ -238,14 +238,15 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
 std::optional<Turn> Replay::followed(const Line& line, const std::shared_ptr<const ServedModel>& model) {
   const Value record = line.record.root();
   const std::string text(record["request"].text());
+  SessionHints hints{.session = std::string(record["session"].text()),
+                     .response = std::string(record["hints"]["response"].text())};
   Document body;
   Result<Turn> turn = Error(ErrorCode::json, "");
   if (Result<void> parsed = body.parse(text); !parsed)
     turn = parsed.error();
   else
-    turn = agents_[line.file].plan(model, body.root(), text,
-                                   {.session = std::string(record["session"].text()),
-                                    .response = std::string(record["hints"]["response"].text())});
+    turn = record["key"].text().empty() ? agents_[line.file].plan_copy(model, body.root(), text, std::move(hints))
+                                        : agents_[line.file].plan(model, body.root(), text, std::move(hints));
   if (turn) return std::move(*turn);
   differ(line, "request", turn.error().message());
   return {};
@@ -255,7 +256,10 @@ std::shared_ptr<const Held> Replay::kept_of(const Line& line, Turn& turn, Sessio
   const Value record = line.record.root();
   const std::string id(record["id"].text());
   if (!line.of_agent) return turn.keep(store, call_ids_of(record), id);
-  if (record["key"].text().empty()) return nullptr;  // the engine failed: the agent went on without it
+  if (record["key"].text().empty()) {  // the engine failed, or the reply broke off: the agent went on without it
+    agents_[line.file].leave(turn);
+    return nullptr;
+  }
   return agents_[line.file].keep(turn, call_ids_of(record), id);
 }
 

@@ -28,24 +28,39 @@ Result<ChatRequest> read_behind(const ServedModel& model, const Held& last, Valu
 
 Result<Turn> Succession::plan(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
                               SessionHints hints) {
-  std::shared_ptr<Held> last = std::move(last_);
-  if (last && last->response_id == hints.response && last->model == model) {
+  if (last_ && last_->response_id == hints.response && last_->model == model) {
     Result<SamplingSettings> sampling = read_sampling(body);
     if (!sampling) return sampling.error();
-    const Result<ChatRequest> request = read_behind(*model, *last, body);
+    const Result<ChatRequest> request = read_behind(*model, *last_, body);
     if (!request) return request.error();
-    if (std::optional<PreparedPrompt> prompt = prepare_behind(last, *request))
+    if (std::optional<PreparedPrompt> prompt = prepare_behind(last_, *request)) {
+      last_.reset();
       return Turn::plan(model, std::move(*prompt), {.sampling = std::move(*sampling), .hints = std::move(hints)});
+    }
   }
+  return plan_copy(model, body, text, std::move(hints));
+}
+
+Result<Turn> Succession::plan_copy(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
+                                   SessionHints hints) {
   SessionStore store;
-  if (last) store.keep(std::move(last), hints.owner);
+  const bool goes_on = !hints.response.empty() || left_ == nullptr;
+  if (const std::shared_ptr<const Held> from = goes_on ? last_ : left_) store.keep(from, hints.owner);
   return plan_turn(store, model, body, text, std::move(hints));
 }
 
 std::shared_ptr<const Held> Succession::keep(Turn& turn, const std::vector<std::string>& call_ids,
                                              std::string response_id) {
-  last_ = turn.held(call_ids, std::move(response_id));
+  std::shared_ptr<Held> made = turn.held(call_ids, std::move(response_id));
+  if (!made) {
+    leave(turn);
+    return nullptr;
+  }
+  left_.reset();
+  last_ = std::move(made);
   return last_;
 }
+
+void Succession::leave(const Turn& turn) { left_ = turn.without_reply(); }
 
 }  // namespace parlance::serve

@@ -26,8 +26,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import SKIPPED, Checks, Run, reason_to_skip
-from engine import Engine
 from wire import FORMATS, Call, Speech
+
+from engine import Engine
 
 WINDOW = 11  # turns whose median is shown
 

@@ -22,8 +22,9 @@ from collections.abc import Callable
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import LONGEST, SKIPPED, Checks, Run, events_of, reason_to_skip
-from engine import Asked, Engine, Reply
 from wire import FORMATS, Call, Wire
+
+from engine import Asked, Engine, Reply
 
 WIRE = FORMATS["terminal-agent"]
 PLAIN = """{% if tools %}<|im_start|>system
@@ -136,7 +137,9 @@ def check_start(checks: Checks, run: Run) -> None:
     checks.that("file error" not in done.stdout + done.stderr, f"no engine: {done.stderr}")
     checks.that(ends and "engine" in ends[0]["sentence"], f"no engine: the sentence {ends}")
     spoken = subprocess.run(people(run, "http://127.0.0.1:9"), capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
-    checks.that("✗" in spoken.stdout and "file error" not in spoken.stdout + spoken.stderr, f"no engine: {spoken.stdout!r} {spoken.stderr!r}")
+    checks.that(
+        "✗" in spoken.stdout and "file error" not in spoken.stdout + spoken.stderr, f"no engine: {spoken.stdout!r} {spoken.stderr!r}"
+    )
 
 
 def first_prompt(run: Run) -> str:
@@ -283,16 +286,42 @@ def check_workspaces(checks: Checks, new: Callable[[], Run]) -> None:
 def check_commands(checks: Checks, new: Callable[[], Run]) -> None:
     """Commands that do something to their shell."""
     run = new()
-    go(run, "mkdir -p a/b && cd a/b && x=kept", "pwd; echo $x", "exit 3", "pwd; echo $x", "exec sleep 0", "stty raw -echo; echo still", "echo after",
-       "sleep 100 & echo job", "jobs | wc -l; kill %1", "printf '\\377\\376\\n'", "head -c 3000000 /dev/zero | tr '\\0' x", "echo 'Grüße, 世界 🙂'", "true",
-       options=("--no-verify",))  # fmt: skip
+    commands = ["mkdir -p a/b && cd a/b && x=kept", "pwd; echo $x", "exit 3", "pwd; echo $x", "exec sleep 0", "stty raw -echo; echo still",
+                "echo after", "sleep 100 & echo job", "jobs | wc -l; kill %1", "printf '\\377\\376\\n'",
+                "head -c 3000000 /dev/zero | tr '\\0' x", "echo 'Grüße, 世界 🙂'", "true"]  # fmt: skip
+    go(run, *commands, options=("--no-verify",))
     texts = [one["text"] for one in run.events.of("outcome")]
     checks.equal((run.code, len(texts)), (0, 13), f"odd commands: {run.errors} {texts}")
     for number, part in ((1, "/a/b\nkept"), (2, "new shell"), (3, "/a/b\nkept"), (5, "still"), (6, "after"), (8, "1"), (9, "\ufffd"),
                          (10, "x"), (11, "Grüße, 世界 🙂")):  # fmt: skip
-        checks.that(number < len(texts) and part in texts[number], f"odd commands, {number}: {part!r} is not in {texts[number:number + 1]}")
+        checks.that(
+            number < len(texts) and part in texts[number], f"odd commands, {number}: {part!r} is not in {texts[number : number + 1]}"
+        )
     checks.that(len(texts) > 10 and len(texts[10]) < 40000, "a long output is cut")
     run.check_replay(checks, "odd commands")
+
+
+def check_broken_off(checks: Checks, new: Callable[[], Run]) -> None:
+    """A reply that a limit of tokens cuts off within a call keeps the prompt before it in the engine's cache, and replays."""
+    run = new()
+    script = Script(run, "echo one", "echo two " + "x" * 300, "echo three")
+
+    def cut_second(asked: Asked) -> Reply:
+        reply = script(asked)
+        if script.at == 2 and reply.ids is not None:
+            return Reply(ids=reply.ids[:150], length=True)
+        return reply
+
+    with with_engine(run, cut_second) as engine:
+        done = subprocess.run(
+            [*run.command(engine.url), "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
+        )
+        prompts = [one.prompt for one in engine.asked if one.path == "/completion"]
+    run.events = events_of(done.stdout)
+    checks.equal((done.returncode, len(prompts), len(run.events.of("unreadable"))), (0, 4, 1), f"a reply that breaks off: {done.stderr}")
+    checks.that(prompts[2][: len(prompts[1])] == prompts[1], "behind a reply that breaks off, the prompt before it stays as it was")
+    checks.equal([one["prefix_break"] for one in run.events.of("replied")], [None] * 4, "a reply that breaks off: prefix breaks")
+    run.check_replay(checks, "a reply that breaks off")
 
 
 def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: pathlib.Path) -> None:
@@ -301,10 +330,10 @@ def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: path
     go(run, "true")
     other = Run(run.parlance, FORMATS["rnj-1"], folder / "other")
     with with_engine(run, Script(run)) as engine:
-        for name, command in (("another format", ["-f", "rnj-1", "--tokenizer", str(other.tokenizer)]),):
-            done = subprocess.run([run.parlance, "agent", *command, "--backend", f"llama-server={engine.url}", "--resume", str(run.transcript())],
-                                  capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)  # fmt: skip
-            checks.that(done.returncode not in (0, 1) and done.stderr, f"{name}: {done.returncode} {done.stdout} {done.stderr}")
+        command = ["-f", "rnj-1", "--tokenizer", str(other.tokenizer), "--backend", f"llama-server={engine.url}"]
+        done = subprocess.run([run.parlance, "agent", *command, "--resume", str(run.transcript())],
+                              capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)  # fmt: skip
+        checks.that(done.returncode not in (0, 1) and done.stderr, f"another format: {done.returncode} {done.stdout} {done.stderr}")
     for name, text in (("an empty file", ""), ("no transcript", "hello\n"), ("JSON that is none", '{"record": "head"}\n')):
         path = run.folder / "odd.jsonl"
         path.write_text(text, "utf-8")
@@ -337,6 +366,7 @@ def main() -> int:
             "screens": lambda: check_screens(checks, new),
             "workspaces": lambda: check_workspaces(checks, new),
             "commands": lambda: check_commands(checks, new),
+            "broken": lambda: check_broken_off(checks, new),
             "transcripts": lambda: check_other_transcripts(checks, new, pathlib.Path(folder)),
         }
         for name, part in parts.items():

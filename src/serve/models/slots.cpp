@@ -25,7 +25,7 @@ Task<> Slots::Slot::take() {
 
 namespace {
 
-std::string counted(std::size_t number, const char* one, const char* several) {
+std::string in_words(std::size_t number, const char* one, const char* several) {
   return std::to_string(number) + " " + (number == 1 ? one : several);
 }
 
@@ -39,9 +39,9 @@ void Slots::enter(const std::shared_ptr<Waiter>& waiter) {
   } else if (waiting_.size() < limits_.waiting) {
     waiting_.push_back(waiter);
   } else {
-    throw EngineFailure(EngineFailure::Kind::busy, "the engine samples " + counted(running_, "reply", "replies") +
+    throw EngineFailure(EngineFailure::Kind::busy, "the engine samples " + in_words(running_, "reply", "replies") +
                                                        ", and " +
-                                                       counted(waiting_.size(), "request waits", "requests wait") +
+                                                       in_words(waiting_.size(), "request waits", "requests wait") +
                                                        ", which is as many as this server takes");
   }
 }

@@ -207,4 +207,23 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
       .now = prompt_.now});
 }
 
+std::shared_ptr<const Held> Turn::without_reply() const {
+  const MessageKeys& keys = prompt_.keys;
+  const Held* const from = prompt_.from.get();
+  Session session = prompt_.session.copy();
+  const std::size_t bytes = bytes_of_texts(*model_->tokenizer, session.ids());
+  return std::make_shared<Held>(
+      Held{.id = prompt_.id,
+           .model = model_,
+           .session = std::move(session),
+           .key = keys.whole.empty() ? Key() : keys.whole.back(),
+           .key_without_system = keys.without_system.empty() ? Key() : keys.without_system.back(),
+           .variables = prompt_.variables,
+           .messages = keys.messages(),
+           .text_bytes = bytes,
+           .turn = from ? from->turn : 0,
+           .with_tools = prompt_.with_tools,
+           .now = prompt_.now});
+}
+
 }  // namespace parlance::serve

@@ -88,6 +88,9 @@ class Turn {
   /// The same without keeping it anywhere.
   std::shared_ptr<Held> held(const std::vector<std::string>& call_ids, std::string response_id);
 
+  /// The prompt alone, copied: a conversation that breaks off before the reply.
+  std::shared_ptr<const Held> without_reply() const;
+
   const PreparedPrompt& prompt() const { return prompt_; }
   const ReplyStart& start() const { return start_; }
   const std::shared_ptr<const ServedModel>& model() const { return model_; }
