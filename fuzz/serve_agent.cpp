@@ -51,13 +51,18 @@ class Model : public AgentModel {
   int calls_ = 0;
 };
 
-void check_resume(const std::string& path) {
-  const auto model = std::make_shared<ServedModel>(ServedModel{.name = "m",
-                                                               .backend = std::make_shared<Recorded>(),
-                                                               .reader = fuzz::reader_of(false),
-                                                               .tokenizer = fuzz::byte_tokenizer(),
-                                                               .render = {.limits = fuzz::kSmallLimits}});
+std::shared_ptr<ServedModel> open_model() {
+  auto model = std::make_shared<ServedModel>(ServedModel{.name = "m",
+                                                         .backend = std::make_shared<Recorded>(),
+                                                         .reader = fuzz::reader_of(false),
+                                                         .tokenizer = fuzz::byte_tokenizer(),
+                                                         .render = {.limits = fuzz::kSmallLimits}});
   if (!complete(*model)) std::abort();
+  return model;
+}
+
+void check_resume(const std::string& path) {
+  static const std::shared_ptr<ServedModel> model = open_model();
   Succession turns;
   Result<RecordedAgent> restored = restore_agent(turns, model, path);
   if (!restored) return fuzz::must_say(restored.error());
