@@ -222,7 +222,7 @@ def key_of(messages, content, calls=()):
         return hashlib.sha256(text.encode()).hexdigest()
 
     def said(content, calls):
-        listed = [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in calls]
+        listed = [{"name": name, "arguments": json.dumps(arguments, separators=(",", ":"))} for name, arguments in calls]
         return json.dumps({"content": content, "calls": listed})
 
     whole = sha256("")

@@ -105,6 +105,8 @@ Result<PromptEnd> PromptPieces::end_from(std::size_t byte) {
   provenance.copy_all(all.subspan(first), fields.text.get(), fields.text.get());
   if (rt.failed()) return Error(rt.failure.code, rt.failure.message);
   provenance.finish();
+  const auto impl = TemplateInside::impl(*chat_template_);
+  if (fields.source.get() != &impl->any().source) fields.source = {impl, &impl->any().source};
   return PromptEnd{&end_, begin};
 }
 

@@ -220,7 +220,7 @@ def check_keys(checks: Checks, new: Callable[[], Run]) -> None:
         checks.that(terminal.until("interrupted by the user"), f"one while a command runs: {terminal.text}")
         checks.equal(terminal.end(), 0, f"one while a command runs: {terminal.text}")
     run = new()
-    with with_engine(run, Script(run, "echo here; sleep 50", "true")) as engine:
+    with with_engine(run, Script(run, "trap '' INT; echo here; sleep 50", "true")) as engine:
         terminal = Terminal(people(run, engine.url))
         terminal.until("here\r\n")
         time.sleep(1)
