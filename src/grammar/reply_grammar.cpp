@@ -273,7 +273,9 @@ NodeId ReplyGrammar::make() {
   note_limits();
   const Start from = start();
   const Region region = from.region == Region::reasoning ? Region::answer : from.region;
-  const NodeId plain = answer(region);
+  const NodeId gap = beginning_of(ir_, from.gap);
+  const NodeId plain = from.gap.empty() ? answer(region) : behind_gap(gap, answer(region));
+  data_.outline.before_calls = gap;
   if (calls_allowed() && data_.options.choice == ToolChoice::automatic) make_lazy(from);
   if (from.inside.empty() && region == Region::answer) outline_calls();
   NodeId whole = plain;

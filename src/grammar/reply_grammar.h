@@ -29,6 +29,7 @@ class ReplyGrammar {
     Region region = Region::answer;
     bool reasoned = false;  ///< reasoning is over
     std::string inside{};   ///< the beginning of a marker that the prompt ends with
+    std::string gap{};      ///< what templates write behind the last close, as far as the prompt does not have it
   };
   /// Tools that are called in one form.
   struct Group {

@@ -26,6 +26,12 @@ std::size_t overlap(std::string_view prompt, std::string_view text, bool whole_t
   return size;
 }
 
+/// What is left of the white space behind a close, of which the prompt has `written`; "" if it goes on otherwise.
+std::string_view gap_left(const ReplyMarker& close, std::string_view written) {
+  const std::string_view gap = close.after;
+  return gap.starts_with(written) ? gap.substr(written.size()) : std::string_view();
+}
+
 }  // namespace
 
 /// The longest beginning of something's opening that the prompt ends with.
@@ -56,10 +62,13 @@ ReplyGrammar::Start ReplyGrammar::start() const {
                                            : Region::answer;
     if (last == reasoning_close && last == content_close) start.region = Region::answer;
   }
+  // A model, or the budget of an engine, may close reasoning without the newlines of templates.
+  if (last > 0 && last == reasoning_close) start.gap = gap_left(format_.reasoning_close, prompt.substr(last));
+  if (last > 0 && last == content_close) start.gap = gap_left(format_.content_close, prompt.substr(last));
   for (const ReplyTurn& turn : format_.turns) {
     if (turn.role != "assistant" || turn.header_close.empty()) continue;
     const std::size_t end = last_end(prompt, turn.open);
-    if (end > last && end == prompt.size()) start.region = Region::header;
+    if (end > last && end == prompt.size()) start.region = Region::header, start.gap.clear();
   }
   if (start.region == Region::answer) start.inside = inside_marker(prompt.substr(last));
   return start;

@@ -225,6 +225,38 @@ TEST(GrammarTest, WhatThePromptHasOpenedIsClosed) {
   EXPECT_TRUE(reply_grammar("underscore-bot", options).accepts("Hello"));
 }
 
+/// A model, or the budget of an engine, may close reasoning without the newlines that templates write behind the tag:
+/// they may come or not, and so may those of which the prompt has some.
+TEST(GrammarTest, ReasoningThatThePromptClosedWithoutItsNewlines) {
+  const std::string call = "<tool_call>\n{\"name\": \"get\", \"arguments\": {\"q\": \"x\"}}\n</tool_call>";
+  const std::string opened = "<|im_start|>assistant\n<think>\nhm";
+  for (const ToolChoice choice : {ToolChoice::automatic, ToolChoice::required}) {
+    for (const std::string_view close : {"</think>", "\n</think>", "\n</think>\n", "\n</think>\n\n"}) {
+      GrammarOptions options;
+      options.choice = choice;
+      const std::string prompt = opened + std::string(close);
+      options.prompt = prompt;
+      const Grammar grammar = reply_grammar("terminal-agent", options);
+      const std::string all = "\n\n";
+      const std::size_t there = close.size() - close.find('>') - 1;
+      for (std::size_t more = 0; more + there <= 2; ++more)
+        EXPECT_TRUE(grammar.accepts(all.substr(0, more) + call)) << close << more;
+      const bool is_free = choice == ToolChoice::automatic;  // then it is text
+      EXPECT_EQ(grammar.accepts(all.substr(there) + "\n\n" + call), is_free) << close;
+      EXPECT_EQ(grammar.accepts(all.substr(there) + "Hello"), is_free) << close;
+    }
+  }
+  // An answer as JSON, too.
+  GrammarOptions options;
+  options.choice = ToolChoice::none;
+  const std::string prompt = opened + "</think>";
+  options.prompt = prompt;
+  options.response.kind = ResponseFormat::Kind::json_schema;
+  options.response.schema = R"({"const": 1})";
+  EXPECT_TRUE(reply_grammar("terminal-agent", options).accepts("\n\n1"));
+  EXPECT_TRUE(reply_grammar("terminal-agent", options).accepts("1"));
+}
+
 TEST(GrammarTest, Failures) {
   const auto format = ReplyFormat::from_json(find_format("rnj-1")->reply);
   ASSERT_TRUE(format.has_value());
