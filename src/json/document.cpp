@@ -161,9 +161,10 @@ Result<void> Document::Storage::build(DocumentBuilder& from) {
   if (!given.open.empty()) given.fail(ErrorCode::usage, "a list or dict is still open");
   const std::optional<Error> failure = given.failure;
   if (!failure) {
+    const std::size_t size = given.text_size;
+    given.reserve_text(JsonReader::kPadding);
+    std::fill_n(given.text.data() + size, JsonReader::kPadding, '\0');
     built_text_.swap(given.text);
-    const std::size_t size = built_text_.size();
-    built_text_.append(JsonReader::kPadding, '\0');
     strings_ = {built_text_.data(), size};
     root_ = make_values(given.steps, built_text_.data(), arena_, next_origin_);
   }

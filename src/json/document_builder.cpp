@@ -1,6 +1,7 @@
 // DocumentBuilder: notes steps, and makes values of them at once, when it is known how large each container is.
 #include "json/document_builder.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/utf8.h"
@@ -26,7 +27,7 @@ void DocumentBuilder::State::fail(ErrorCode code, std::string_view message) {
 }
 
 void DocumentBuilder::State::clear() {
-  text.clear();
+  text_size = 0;
   steps.clear();
   open.clear();
   has_key = false;
@@ -34,22 +35,26 @@ void DocumentBuilder::State::clear() {
 }
 
 /// Whether a step fits behind those before it; counts the value.
-bool DocumentBuilder::State::takes(Step step) {
-  if (failure) return false;
-  if (open.empty()) {
-    if (step != Step::key && steps.empty()) return true;
-    fail(ErrorCode::usage, step == Step::key ? "a key outside of a dict" : "a second value behind the outermost one");
-    return false;
-  }
+inline bool DocumentBuilder::State::takes(Step step) {
+  if (failure || open.empty()) return takes_first(step);
   Given& around = steps[open.back()];
   const bool wants_key = around.step == Step::dict && !has_key;
-  if (wants_key != (step == Step::key)) {
+  const bool is_key = step == Step::key;
+  if (wants_key != is_key) {
     fail(ErrorCode::usage, wants_key ? "a value in a dict without its key" : "a key where a value belongs");
     return false;
   }
-  if (step != Step::key) ++around.size;
-  has_key = step == Step::key;
+  around.size += is_key ? 0 : 1;
+  has_key = is_key;
   return true;
+}
+
+/// The same where nothing is open.
+bool DocumentBuilder::State::takes_first(Step step) {
+  if (failure) return false;
+  if (step != Step::key && steps.empty()) return true;
+  fail(ErrorCode::usage, step == Step::key ? "a key outside of a dict" : "a second value behind the outermost one");
+  return false;
 }
 
 void DocumentBuilder::State::add(Given given) {
@@ -64,12 +69,21 @@ void DocumentBuilder::State::add_text(Step step, std::string_view given) {
 
 void DocumentBuilder::State::add_known(Step step, std::string_view given) {
   if (!takes(step)) return;
-  if (text.size() + given.size() >= Runtime::kMaxText)
+  if (text_size + given.size() >= Runtime::kMaxText)
     return fail(ErrorCode::limit_memory, "texts of 2 GiB or more together");
+  if (text.size() - text_size <= given.size()) reserve_text(given.size() + 1);
   Given added{step, static_cast<std::uint32_t>(given.size()), {}};
-  added.begin = text.size();
-  text.append(given).push_back('\0');
+  added.begin = text_size;
+  char* const to = text.data() + text_size;
+  given.copy(to, given.size());
+  to[given.size()] = '\0';
+  text_size += given.size() + 1;
   steps.push_back(added);
+}
+
+void DocumentBuilder::State::reserve_text(std::size_t more) {
+  constexpr std::size_t kLeast = 4096;
+  if (text.size() - text_size < more) text.resize(std::max({kLeast, text_size + more, 2 * text.size()}));
 }
 
 void DocumentBuilder::State::begin(Step step) {
@@ -191,7 +205,7 @@ DocumentBuilder& DocumentBuilder::operator=(DocumentBuilder&&) noexcept = defaul
 DocumentBuilder::~DocumentBuilder() = default;
 
 /// What was moved from is empty.
-DocumentBuilder::State& DocumentBuilder::inside() {
+inline DocumentBuilder::State& DocumentBuilder::inside() {
   if (state_ == nullptr) state_ = std::make_unique<State>();
   return *state_;
 }

@@ -28,7 +28,8 @@ struct DocumentBuilder::State {
     };
   };
 
-  std::string text;                 ///< all texts, each with a byte behind it
+  std::string text;                 ///< all texts, each with a byte behind it, and memory for more
+  std::size_t text_size = 0;        ///< of all texts
   std::vector<Given> steps;         ///< what was given
   std::vector<std::uint32_t> open;  ///< the steps that began what is open
   bool has_key = false;             ///< the last step was a key
@@ -41,9 +42,12 @@ struct DocumentBuilder::State {
   void end(Step step);
   void fail(ErrorCode code, std::string_view message);
   void clear();
+  /// Memory for so many bytes more behind the texts.
+  void reserve_text(std::size_t more);
 
  private:
   bool takes(Step step);
+  bool takes_first(Step step);
 };
 
 using DocumentSteps = Inside<DocumentBuilder>::Type;

@@ -49,7 +49,7 @@ class ObjectTaker::Inside {
   Step step_;
 };
 
-std::string_view utf8_of(nb::handle text, nb::object& kept) {
+std::string_view encoded_utf8_of(nb::handle text, nb::object& kept) {
   Py_ssize_t size = 0;
   if (const char* const bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size))
     return {bytes, static_cast<std::size_t>(size)};
@@ -166,14 +166,21 @@ void ObjectTaker::take_key(nb::handle key) {
   raise(PyExc_TypeError, "a key is a str, not " + class_name(key));
 }
 
-/// The dict is not changed while it is gone through, or that is noticed: code of an object in it may run.
+/// The dict is not changed while it is gone through, or that is noticed: code of an object in it may run. To take a str
+/// runs none.
 void ObjectTaker::take_dict(nb::handle dict) {
   if (PyDict_CheckExact(dict.ptr()) == 0) return take_mapping(dict);
+  const nb::ft_object_guard guard(dict);  // without a GIL, from other threads
   builder_.begin_dict();
   const Py_ssize_t size = PyDict_Size(dict.ptr());
   Py_ssize_t position = 0;
   PyObject *key = nullptr, *value = nullptr;
   while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
+    if (PyUnicode_CheckExact(key) && PyUnicode_CheckExact(value)) {
+      take_text(key, true);
+      take_text(value, false);
+      continue;
+    }
     const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
     const Inside inside(*this, {.key = held_key});
     take_key(held_key);

@@ -94,7 +94,16 @@ nb::str text_to_python(std::string_view text);
 nb::str exact_text_to_python(std::string_view text);
 /// A path that is given as str, bytes or os.PathLike. Raises TypeError for anything else.
 std::string path_of(nb::handle path);
+/// The bytes of a str that is not ASCII; for utf8_of.
+std::string_view encoded_utf8_of(nb::handle text, nb::object& kept);
 /// The bytes of a str. Raises nothing: lone surrogates stand as three bytes. `kept` keeps the memory alive.
-std::string_view utf8_of(nb::handle text, nb::object& kept);
+inline std::string_view utf8_of(nb::handle text, nb::object& kept) {
+#ifndef Py_LIMITED_API
+  if (PyUnicode_IS_COMPACT_ASCII(text.ptr()))  // its characters are its UTF-8
+    return {reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(text.ptr())),
+            static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr()))};
+#endif
+  return encoded_utf8_of(text, kept);
+}
 
 }  // namespace parlance::python

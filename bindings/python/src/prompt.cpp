@@ -139,8 +139,15 @@ bool is_given(nb::handle object) { return object.is_valid() && !object.is_none()
 
 void take_request(ObjectTaker& taker, const RenderArguments& arguments) {
   taker.take_messages(arguments.messages);
-  if (is_given(arguments.tools)) taker.take_tools(arguments.tools);
-  if (is_given(arguments.documents)) taker.take_member("documents", arguments.documents);
+  // The reader would add what transformers always gives, by a copy of all variables for each.
+  const bool gives_none = arguments.take.placeholders;
+  if (is_given(arguments.tools)) {
+    taker.take_tools(arguments.tools);
+  } else if (gives_none) {
+    taker.take_member("tools", nb::none());
+  }
+  if (gives_none || is_given(arguments.documents))
+    taker.take_member("documents", is_given(arguments.documents) ? arguments.documents : nb::handle(Py_None));
   if (!is_given(arguments.variables)) return;
   for (const auto& [name, value] : nb::cast<nb::dict>(arguments.variables)) taker.take_member(name, value);
 }

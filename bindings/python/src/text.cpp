@@ -86,6 +86,19 @@ void widen_step(const unsigned char* __restrict from, Unit* __restrict to) {
   for (std::ptrdiff_t i = 0; i < kStep; ++i) to[i] = from[i];
 }
 
+/// Writes the characters of three bytes, such as Chinese, that stand here one behind the other. Whatever else stands
+/// there is left, also where it is not UTF-8.
+template <typename Unit>
+void write_run_of_three(const unsigned char*& p, const unsigned char* end, Unit*& out) {
+  while (end - p >= 3) {
+    const std::uint32_t bytes = static_cast<std::uint32_t>(p[0]) << 16 | static_cast<std::uint32_t>(p[1]) << 8 | p[2];
+    const std::uint32_t value = (bytes >> 4 & 0xF000) | (bytes >> 2 & 0xFC0) | (bytes & 0x3F);
+    if ((bytes & 0xF0C0C0) != 0xE08080 || value < 0x800) return;
+    *out++ = static_cast<Unit>(value);
+    p += 3;
+  }
+}
+
 /// Writes as many characters as the text has leading bytes; false where it is not UTF-8.
 template <typename Unit>
 bool write_characters(std::string_view text, Unit* out) {
@@ -102,6 +115,8 @@ bool write_characters(std::string_view text, Unit* out) {
     }
     // What is not ASCII seldom stands alone.
     for (const auto* const until = p + std::min(end - p, kStep); p < until;) {
+      if constexpr (sizeof(Unit) > 1) write_run_of_three(p, end, out);
+      if (p >= until) break;
       const Character next = *p < 0x80 ? Character{*p, 1} : character_at(p, end);
       if (next.size == 0) return false;
       p += next.size;
@@ -119,12 +134,37 @@ bool write_into(PyObject* made, std::string_view text) {
   }
 }
 
+/// Mostly decided by the first bytes of what is not.
+bool is_ascii(std::string_view text) {
+  constexpr std::size_t kWords = 4, kBlock = kWords * sizeof(std::uint64_t);
+  constexpr std::uint64_t kHighBits = 0x8080808080808080u;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  for (; static_cast<std::size_t>(end - p) >= kBlock; p += kBlock) {
+    std::uint64_t words[kWords];
+    std::memcpy(words, p, kBlock);
+    if (((words[0] | words[1] | words[2] | words[3]) & kHighBits) != 0) return false;
+  }
+  unsigned char rest = 0;
+  for (; p < end; ++p) rest |= static_cast<unsigned char>(*p);
+  return rest < 0x80;
+}
+
+nb::object new_str(std::size_t characters, Py_UCS4 largest) {
+  nb::object made = nb::steal(PyUnicode_New(static_cast<Py_ssize_t>(characters), largest));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
 /// An invalid object where the text is not UTF-8.
 nb::object decoded(std::string_view text) {
+  if (is_ascii(text)) {
+    nb::object made = new_str(text.size(), 0x7F);
+    std::memcpy(PyUnicode_1BYTE_DATA(made.ptr()), text.data(), text.size());
+    return made;
+  }
   const Extent extent = extent_of(text);
-  nb::object made =
-      nb::steal(PyUnicode_New(static_cast<Py_ssize_t>(extent.characters), largest_character(extent.largest)));
-  if (!made.is_valid()) throw nb::python_error();
+  nb::object made = new_str(extent.characters, largest_character(extent.largest));
   if (!write_into(made.ptr(), text)) made.reset();
   return made;
 }

@@ -337,3 +337,17 @@ def test_a_template_that_cuts_a_character_gives_an_error_or_the_whole_text() -> 
             assert rendering.text.endswith("a text behind it")
         except UnicodeDecodeError as error:
             assert error.start == 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_str_of_any_characters_comes_back(seed: int) -> None:
+    """Runs of characters of one to four bytes, lone surrogates among them, of lengths around those of the fast ways."""
+    random = Random(seed)
+    ranges = [(0x20, 0x7E), (0x80, 0xFF), (0x100, 0x7FF), (0x800, 0xD7FF), (0xD800, 0xDFFF), (0xE000, 0xFFFF), (0x10000, 0x10FFFF)]
+    text = ""
+    for _ in range(random.randrange(1, 30)):
+        first, last = random.choice(ranges[: random.randrange(1, len(ranges) + 1)])
+        text += "".join(chr(random.randint(first, last)) for _ in range(random.choice((1, 2, 15, 16, 17, 40, 300))))
+    rendered = parlance.Template.from_string("<{{ messages[0].content }}>").render([{"role": "user", "content": text}])
+
+    assert rendered.text == f"<{text}>"
