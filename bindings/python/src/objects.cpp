@@ -1,6 +1,7 @@
 // Begin reading at ObjectTaker::take.
 #include "objects.h"
 
+#include <cmath>
 #include <string>
 
 #include "errors.h"
@@ -25,6 +26,24 @@ nb::object loaded_class(const char* module, const char* name) {
     return nb::none();
   }
   return nb::getattr(nb::steal(loaded), name, nb::none());
+}
+
+/// As repr() writes a key in a path; "?" where it raises.
+std::string shown_key(nb::handle key) {
+  try {
+    return nb::repr(key).c_str();
+  } catch (nb::python_error& error) {
+    pass_interrupt(error);
+    return "?";
+  }
+}
+
+/// As json.dumps writes a key that is a float.
+nb::object key_of_float(nb::handle key) {
+  const double value = PyFloat_AsDouble(key.ptr());
+  if (std::isnan(value)) return nb::str("NaN");
+  if (std::isinf(value)) return nb::str(value > 0 ? "Infinity" : "-Infinity");
+  return nb::repr(nb::float_(value));
 }
 
 std::string class_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
@@ -78,7 +97,7 @@ std::string ObjectTaker::path() const {
     } else if (PyUnicode_Check(step.key.ptr()) && PyUnicode_IsIdentifier(step.key.ptr()) == 1) {
       path += (path.empty() ? "" : ".") + nb::cast<std::string>(step.key);
     } else {
-      path += "[" + std::string(nb::repr(step.key).c_str()) + "]";
+      path += "[" + shown_key(step.key) + "]";
     }
   }
   return path;
@@ -99,7 +118,12 @@ void ObjectTaker::take(nb::handle object) {
   if (take_scalar(object)) return;
   if (builder_.depth() >= DocumentBuilder::kMostDepth)
     raise(PyExc_RecursionError, "objects nest deeper than 1000 levels, or in a cycle");
-  if (!take_container(object)) take_unusual(object);
+  if (take_container(object)) return;
+  try {
+    take_unusual(object);
+  } catch (nb::python_error& error) {  // its class may have code that raises where nobody expects any
+    reraise_at(error, path(), "the object raised while it was read");
+  }
 }
 
 /// False for what is no scalar of JSON's own types, nor of a subclass of theirs.
@@ -162,7 +186,11 @@ void ObjectTaker::take_key(nb::handle key) {
   if (PyUnicode_Check(k)) return take_text(key, true);
   if (k == Py_None) return builder_.key("null");
   if (PyBool_Check(k)) return builder_.key(k == Py_True ? "true" : "false");
-  if (PyLong_Check(k) || PyFloat_Check(k)) return take_text(nb::str(key), true);
+  if (PyFloat_Check(k)) return take_text(key_of_float(key), true);
+  if (PyLong_Check(k)) {  // of a subclass, too, its digits
+    const nb::object digits = nb::steal(PyNumber_ToBase(k, 10));
+    return digits.is_valid() ? take_text(digits, true) : raise_from("a key cannot be written in decimal digits");
+  }
   raise(PyExc_TypeError, "a key is a str, not " + class_name(key));
 }
 

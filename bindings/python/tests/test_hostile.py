@@ -49,6 +49,33 @@ def nested(levels: int) -> list[Any]:
     return made
 
 
+class Nameless(type):
+    @property
+    def __name__(cls) -> Any:  # type: ignore[override]
+        raise ValueError("no name")
+
+
+class OfNoName(metaclass=Nameless):
+    """Its class cannot be named in an error."""
+
+
+class OfNoClass:
+    @property
+    def __class__(self) -> Any:  # type: ignore[override]
+        raise ValueError("no class")
+
+
+class NoDataclass:
+    """Says that it is one."""
+
+    __dataclass_fields__ = 5
+
+
+class Unshown(str):
+    def __repr__(self) -> str:
+        raise ValueError("not shown")
+
+
 DOORS: dict[str, Callable[[Any], Any]] = {
     "render": lambda x: CHATML.render([{"role": "user", "content": x}]),
     "tools": lambda x: CHATML.render(MESSAGES, tools=[{"type": "function", "function": x}]),
@@ -86,6 +113,28 @@ def test_what_is_no_json_is_refused_with_its_path(door: str, name: str) -> None:
         DOORS[door](HOSTILE[name])
     assert isinstance(caught.value, parlance.Error)
     assert caught.value.path
+
+
+RAISING: dict[str, Any] = {"name": OfNoName(), "class": OfNoClass(), "dataclass": NoDataclass(), "key": {Unshown("a b"): {1}}}
+
+
+@pytest.mark.parametrize("door", ["render", "variables", "convert", "session"])
+@pytest.mark.parametrize("name", RAISING)
+def test_what_raises_where_nobody_expects_it_is_refused_with_its_path(door: str, name: str) -> None:
+    with pytest.raises(parlance.Error) as caught:
+        DOORS[door](RAISING[name])
+    assert caught.value.path
+    assert isinstance(caught.value, (TypeError, ValueError, AttributeError))
+
+
+def test_keys_are_those_of_json_whatever_their_classes_do() -> None:
+    class Number(int):
+        def __str__(self) -> str:
+            raise ValueError("not written")
+
+    given = {Number(5): 1, 0.5: 2, float("nan"): 3, float("-inf"): 4, None: 5, False: 6}
+    keys = parlance.Template.from_string("{{ x.keys() | list | tojson }}").render([], x=given).text
+    assert keys == '["5", "0.5", "NaN", "-Infinity", "null", "false"]'
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit, GeneratorExit])
