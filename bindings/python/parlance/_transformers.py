@@ -5,10 +5,12 @@ Source of the rules: transformers 5.21 to 5.23, utils/chat_template_utils.py (re
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import logging
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -143,6 +145,20 @@ def _with_reasoning(message: dict[str, Any]) -> dict[str, Any]:
 # ---- continuing the final message
 
 
+def _plain_data(value: Any) -> Any:
+    """What the template gets of a value, as far as it decides whether it is a text that can be continued."""
+    if isinstance(value, (str, int, float, list, tuple, Mapping, type(None))):
+        return value
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return _plain_data(value.item())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if callable(getattr(value, "model_dump", None)):
+        return _plain_data(value.model_dump())
+    return f"<{type(value).__name__}>"
+
+
 class _Continued:
     """The conversation whose final message goes on: its text gets a tag, and the prompt is cut there."""
 
@@ -154,8 +170,8 @@ class _Continued:
         # As the template gets it, with the reasoning under all of its names.
         final = _with_reasoning(dict(messages[-1]))
         text: Any = final.get(field)
-        if _RELEASES[version] and not isinstance(text, (str, int, float, list, tuple, Mapping, type(None))):
-            text = final[field] = f"<{type(text).__name__}>"  # what the template gets of it
+        if _RELEASES[version]:
+            text = final[field] = _plain_data(text)
         if text is None:
             raise ValueError(f'continue_final_message is set but the final message has no "{field}" to continue!')
         fields = [field]

@@ -116,3 +116,13 @@ def test_named_templates(tokenizer: Any, template: Any) -> None:
     tokenizer.chat_template = template
     for asked in ({}, {"chat_template": "a"}, {"chat_template": "tool_use"}, {"chat_template": "no-such"}, {"tools": []}):
         check(tokenizer, GOOD, asked)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_no_text_does_not_go_on(tokenizer: Any) -> None:
+    """5.23 makes JSON of a message before it looks for the text that goes on."""
+    if tuple(map(int, __import__("transformers").__version__.split(".")[:2])) < (5, 23):
+        pytest.skip("another order")
+    numpy = pytest.importorskip("numpy")
+    for content in (numpy.int64(4), numpy.float32(1.5), numpy.bool_(True), numpy.str_("Yes"), 4, {"a": 1}, object(), b"Yes", [3], []):
+        check(tokenizer, [*GOOD, {"role": "assistant", "content": content}], {"continue_final_message": True})
