@@ -5,7 +5,7 @@
 #   make demo-agent  build, and give that model a small goal and a terminal in a sandbox
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
 #   make long     the same with all generated cases, long walks in engines, all tests under ASan: before an issue is closed
-#   make wheel    the Python package as a wheel, in build/wheel
+#   make wheel    the Python package as wheels, in build/wheel, for each Python of PYTHONS (default: python3.11)
 #   make install  into PREFIX (/usr/local), below DESTDIR if that is set: commands, library, man pages, completions
 #   make package  Debian's packages, in build/install/packages
 #   make bench    the table of speeds
@@ -63,11 +63,10 @@ installed: test_setup
 install: installed
 	@cmake --install build/install
 
-# `pip install .` does the same for the Python that runs it.
+# For each Python of PYTHONS: "python3.10 python3.12 …". `pip install .` builds it for the Python that runs it.
 wheel: test_setup
 	@sh bindings/python/setup.sh
-	@$(PACKAGE_PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel .
-	@ls build/wheel/*.whl
+	@sh bindings/python/wheels.sh $(PYTHONS)
 
 package: installed
 	@cd build/install && cpack > package.log || { cat package.log; exit 1; }

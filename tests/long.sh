@@ -31,6 +31,7 @@ done
 if [ -x build/python/venv/bin/python ]; then
   export PYTHONPATH="$build/python"
   step sh bindings/python/tests/asan.sh
+  step sh bindings/python/tests/torch.sh "$build"
   step build/python/venv/bin/python -B bindings/python/tests/soak.py
   step build/python/venv/bin/python -B bindings/python/tests/rollout.py
   step build/python/venv/bin/python -B -W ignore bindings/python/tests/verifiers_oracle.py --download

