@@ -173,3 +173,18 @@ def test_a_session_reads_what_was_sampled_by_its_ids(chatml_tokenizer: str) -> N
     new = session.extend([{"role": "user", "content": "And?"}])
     assert session.prompt_ids()[-len(new) - len(sampled) :] == sampled + new
     assert session.sample().mask("stop").count(1) == 1
+
+
+def test_a_demanded_call_follows_a_close_that_the_prompt_has_without_its_newlines() -> None:
+    parameters = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}
+    tools = [{"type": "function", "function": {"name": "look", "parameters": parameters}}]
+    call = '<tool_call>\n{"name": "look", "arguments": {"at": "é"}}\n</tool_call>'
+    rendering = parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}], tools=tools)
+    grammar = parlance.grammar(rendering.reply_format, tools=tools, tool_choice="required", prompt=rendering.text + "<think>\nhm</think>")
+    for gap in ("", "\n", "\n\n"):
+        reader = rendering.reader()
+        reader.feed("<think>\nhm</think>" + gap + call)
+        reader.finish()
+
+        assert grammar.accepts(gap + call)
+        assert [one["function"]["name"] for one in reader.message.to_dict()["tool_calls"]] == ["look"]
