@@ -26,6 +26,11 @@ void TextRun::open(TextTarget* target) {
 // Apart from their callers, so that what calls them with nothing to log stays small.
 
 void TextRun::log() {
+  if (spans_ == nullptr || !spans_->append_near(begin_, logged_, at_, {source_data_, source_id_})) return log_slowly();
+  logged_ = at_;
+}
+
+void TextRun::log_slowly() {
   if (spans_ != nullptr) {
     spans_->append_derived(begin_, logged_, at_, {source_data_, source_id_});
   } else if (source_data_ != nullptr || source_id_ != 0) {

@@ -54,6 +54,7 @@ class TextRun {
   void close();
   /// The latest from() holds up to here.
   void log();
+  void log_slowly();
   /// The latest from() holds up to `begin`, and from there on it was `data`.
   void log_two(const char* begin, const char* data);
 

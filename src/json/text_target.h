@@ -41,13 +41,16 @@ class SpanMaker {
   SpanMaker(const SpanMaker&) = delete;
   /// Appends the span of bytes [begin, end) of the text at `base`, made from `source`; both zero: computed.
   void append_derived(const char* base, const char* begin, const char* end, TextSource source) {
+    if (!append_near(base, begin, end, source)) append_from_afar(base, begin, end, source);
+  }
+  /// The same where the source is near those that were asked about last. False, and nothing is appended, if it is not.
+  bool append_near(const char* base, const char* begin, const char* end, TextSource source) {
     const bool by_id = source.data == nullptr;
     const DocumentStorage::Neighbours& near = by_id ? near_id_ : near_;
-    if (next_ == end_ || !near.hold(by_id ? source.id : reinterpret_cast<std::uintptr_t>(source.data))) {
-      return append_from_afar(base, begin, end, source);
-    }
+    if (next_ == end_ || !near.hold(by_id ? source.id : reinterpret_cast<std::uintptr_t>(source.data))) return false;
     put_span(next_++, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(end - base), Origin::derived,
              near.message, source.id, source.data);
+    return true;
   }
   /// Appends the spans of an item of a container: of [begin, middle), which is from the container with this id, and of
   /// [middle, end), which is from the text at `data`. False, and nothing is appended, where both are not near.

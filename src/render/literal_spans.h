@@ -27,8 +27,9 @@ class LiteralSpans {
     const std::span<const Span> spans(spans_.data() + place.first, place.count);
     return spans.empty() || spans.back().end != piece.size ? std::span<const Span>() : spans;
   }
-  /// The same where it is one span only, as it mostly is: a span that ends elsewhere than the piece if it is not.
-  const Span& only(const Piece& piece) const { return only_[row(piece)]; }
+  /// By Piece::literal, the same where it is one span only, as it mostly is: a span that ends elsewhere than the piece
+  /// if it is not.
+  std::span<const Span> only() const { return only_; }
 
  private:
   struct Place {

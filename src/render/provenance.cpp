@@ -28,17 +28,18 @@ bool looks_like_control(std::string_view bytes) {
 void Provenance::grow() {
   constexpr std::size_t kLeast = 64;
   const std::size_t used = count();
-  const std::size_t capacity = std::max(kLeast, into_.span_capacity * 2);
+  const RenderingFields into = fields_of(into_);
+  const std::size_t capacity = std::max(kLeast, into.span_capacity * 2);
   if (!rt_.reserve(capacity * sizeof(Span)) && used != 0) {
-    next_ = into_.spans.get();
+    next_ = into.spans.get();
     return;
   }
   auto grown = std::make_unique_for_overwrite<Span[]>(capacity);
-  std::copy_n(into_.spans.get(), used, grown.get());
-  into_.spans = std::move(grown);
-  into_.span_capacity = capacity;
-  next_ = into_.spans.get() + used;
-  end_ = into_.spans.get() + capacity;
+  std::copy_n(into.spans.get(), used, grown.get());
+  into.spans = std::move(grown);
+  into.span_capacity = capacity;
+  next_ = into.spans.get() + used;
+  end_ = into.spans.get() + capacity;
 }
 
 // A span is filled where it stands, ends apart: what is returned by value is copied before it has reached the cache.
@@ -112,7 +113,10 @@ struct Provenance::Rest {
 /// Appends the spans of records as long as they follow one another and lead to near places in the input: most do, since
 /// what is written as JSON is a message's or a tool's.
 void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
+  // Copies, since a span that is written could be anything.
   const Rest all = rest;
+  const DocumentStorage::Neighbours texts = near_;
+  const DocumentStorage::Neighbours containers = near_id_;
   const Arena::Derived* record = log.data() + all.record;
   Span* span = next_;
   const Arena::Derived* const stop = record + std::min(log.size() - all.record, static_cast<std::size_t>(end_ - next_));
@@ -120,11 +124,12 @@ void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
   for (; record != stop && record->begin <= next && next < all.end; ++record, ++span) {
     const char* const data = record->source_data;
     const std::uint32_t id = record->source_id;
-    const DocumentStorage::Neighbours& near = data == nullptr ? near_id_ : near_;
-    if (!near.hold(data == nullptr ? id : reinterpret_cast<std::uintptr_t>(data))) break;
+    const bool is_near = data == nullptr ? containers.hold(id) : texts.hold(reinterpret_cast<std::uintptr_t>(data));
+    if (!is_near) break;
     const std::uint32_t begin = all.at(next);
     next = std::min(all.end, record->begin + record->size);
-    put_span(span, begin, all.at(next), Origin::derived, near.message, id, data);
+    put_span(span, begin, all.at(next), Origin::derived, data == nullptr ? containers.message : texts.message, id,
+             data);
   }
   rest.next = next;
   rest.record = static_cast<std::size_t>(record - log.data());
@@ -222,24 +227,37 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   }
 }
 
-/// Most pieces are constants of one span, or stand in the same message as the last one: those are added here.
+/// In one message, known from the last piece or looked for now, and not side by side with it?
+[[gnu::always_inline]] inline bool Provenance::stands_alone(const char* data) {
+  const bool found = near_.hold(reinterpret_cast<std::uintptr_t>(data)) || storage_.neighbours(messages_, data, near_);
+  return found && near_.message >= 0 && last_end_ != data;
+}
+
+/// Most pieces are constants of one span, or stand in a message: those are added here. What the loop needs is in
+/// variables of its own, since text that is written could be anything.
 char* Provenance::copy_all(std::span<const Piece> pieces, const char* text, char* to) {
-  const LiteralSpans& literals = template_.literals;
+  const std::span<const Span> constants = template_.literals.only();
+  Span* span = next_;
+  const Span* end = end_;
   for (const Piece& next : pieces) {
-    const Piece piece = next;  // so that it is known not to change while text is written
+    const Piece piece = next;
     const auto at = static_cast<std::uint32_t>(to - text);
     copy_bytes(to, piece.data, piece.size);
     to += piece.size;
-    if (const Span& constant = literals.only(piece); constant.end == piece.size) {
-      copy_moved(add(), constant, at);
-    } else if (near_.message >= 0 && near_.hold(reinterpret_cast<std::uintptr_t>(piece.data)) &&
-               last_end_ != piece.data) {
-      put_span(add(), at, at + piece.size, Origin::input, near_.message, 0, piece.data);
+    const Span& constant = constants[piece.literal < constants.size() ? piece.literal : 0];
+    if (constant.end == piece.size && span != end) {
+      copy_moved(span++, constant, at);
+    } else if (span != end && stands_alone(piece.data)) {
+      put_span(span++, at, at + piece.size, Origin::input, near_.message, 0, piece.data);
       last_end_ = piece.data + piece.size;
     } else {
+      next_ = span;
       append_spans(next, at);
+      span = next_;
+      end = end_;
     }
   }
+  next_ = span;
   return to;
 }
 

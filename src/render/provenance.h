@@ -34,7 +34,7 @@ class Provenance final : public SpanMaker {
         rt_(rt),
         arena_(rt.arena),
         special_tokens_(conversation),
-        into_(fields_of(into)) {
+        into_(into) {
     storage_.list_messages(messages_);
     next_ = fields_of(into).spans.get();
     end_ = next_ + fields_of(into).span_capacity;
@@ -44,10 +44,10 @@ class Provenance final : public SpanMaker {
   /// Appends the spans of one piece of output that starts at byte `at` of the prompt.
   void append_spans(const Piece& piece, std::uint32_t at);
   /// Makes what was appended the rendering's.
-  void finish() { into_.span_count = count(); }
+  void finish() { fields_of(into_).span_count = count(); }
 
  private:
-  std::size_t count() const { return static_cast<std::size_t>(next_ - into_.spans.get()); }
+  std::size_t count() const { return static_cast<std::size_t>(next_ - fields_of(into_).spans.get()); }
   Span* add() {
     if (next_ == end_) grow();
     return next_++;
@@ -59,6 +59,7 @@ class Provenance final : public SpanMaker {
   }
   void grow();
   void append_from_afar(const char* base, const char* begin, const char* end, TextSource source) override;
+  bool stands_alone(const char* data);
   void append_input(const Piece& piece, std::uint32_t at, std::int32_t message);
   void append_derived(const Piece& piece, std::uint32_t at, bool own);
   struct Rest;
@@ -93,7 +94,7 @@ class Provenance final : public SpanMaker {
   Runtime& rt_;
   const Arena& arena_;
   SpecialTokenTexts special_tokens_;
-  RenderingFields into_;
+  Rendering& into_;
   std::size_t record_ = 0;          // in the log of derived text: where the last piece ended
   const char* last_end_ = nullptr;  // where in memory the last span's bytes ended, if it was input
 };

@@ -354,8 +354,12 @@ Value Machine::namespace_of(const CallShape& shape) {
   const auto count = static_cast<std::uint32_t>(shape.keywords.size());
   NamespaceObject* ns = make_namespace(rt_, count);
   const std::uint32_t* values = operands_ + shape.first;
-  for (std::uint32_t k = 0; k < count; ++k) ns->entries[k] = {shape.keywords[k], in(values[k])};
-  return check_namespace_names(rt_, {ns->entries, count}) ? object_value(ns) : Value::invalid();
+  bool is_fine = true;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    ns->entries[k] = {shape.keywords[k], in(values[k])};
+    is_fine = is_fine && shape.keywords[k].data[0] != '_';
+  }
+  return is_fine || check_namespace_names(rt_, {ns->entries, count}) ? object_value(ns) : Value::invalid();
 }
 
 Value Machine::undefined_hint(Value why) {
