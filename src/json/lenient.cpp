@@ -28,7 +28,6 @@ using json_escape::unescaped;
 
 namespace {
 
-/// sys.get_int_max_str_digits().
 /// So many decimal digits always fit an int64.
 constexpr std::size_t kSmallDigits = 18;
 

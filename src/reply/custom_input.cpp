@@ -7,20 +7,11 @@
 #include "base/ascii.h"
 #include "base/utf8.h"
 #include "conversation/custom_tool.h"
+#include "json/escape.h"
 
 namespace parlance::reply {
-namespace {
 
 using ascii::is_space;
-
-/// What an escape of one letter means.
-char meaning_of(char letter) {
-  constexpr std::string_view kLetters = "bfnrt", kMeanings = "\b\f\n\r\t";
-  const std::size_t i = kLetters.find(letter);
-  return i == kLetters.npos ? letter : kMeanings[i];
-}
-
-}  // namespace
 
 /// Up to the text: a sign that does not fit makes all there was the text.
 void CustomInput::take_head(char c, std::string& out) {
@@ -59,15 +50,15 @@ void CustomInput::take_escape(std::string& out) {
   const char letter = held_[1];
   held_.clear();
   // Both halves of a pair are here: the text has one code point for them.
-  if (is_unit && high_ != 0 && unit >= 0xDC00 && unit <= 0xDFFF) {
-    utf8::append(out, 0x10000 + ((high_ - 0xD800) << 10) + (unit - 0xDC00));
+  if (is_unit && high_ != 0 && json_escape::is_low_surrogate(unit)) {
+    utf8::append(out, json_escape::join_surrogates(high_, unit));
     high_ = 0;
     return;
   }
   settle_high(out);
   if (!is_unit) {
-    out += meaning_of(letter);
-  } else if (unit >= 0xD800 && unit <= 0xDBFF) {
+    out += json_escape::unescaped_or_same(letter);
+  } else if (json_escape::is_high_surrogate(unit)) {
     high_ = unit;
   } else {
     utf8::append(out, unit);

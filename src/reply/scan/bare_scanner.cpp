@@ -1,6 +1,7 @@
 // Objects without quotes, byte by byte. Begin reading at BareScanner::feed.
 #include "reply/scan/bare_scanner.h"
 
+#include "json/escape.h"
 #include "json/json.h"
 #include "reply/scan/text_codec.h"
 
@@ -161,7 +162,7 @@ Scan BareScanner::feed_json_text(char c) {
     return c == '"' ? go(At::after) : Scan::more;
   }
   const bool hex = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-  const bool fits = seen_ == kEscape ? std::string_view("\"\\/bfnrtu").find(c) != std::string_view::npos : hex;
+  const bool fits = seen_ == kEscape ? json_escape::is_escape(c) : hex;
   if (!fits) return bad("an escape");
   json() += c;
   seen_ = seen_ == kEscape ? (c == 'u' ? kHex : 0) : seen_ == 2 ? 0 : seen_ - 1;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/ascii.h"
+#include "json/escape.h"
 
 namespace parlance::reply {
 namespace {
@@ -170,7 +171,7 @@ Scan JsonScanner::feed_structure(char c) {
 Scan JsonScanner::feed_string(char c) {
   const auto byte = static_cast<unsigned char>(c);
   if (at_ == At::escape) {
-    if (std::string_view("\"\\/bfnrtu").find(c) == std::string_view::npos) return Scan::bad;
+    if (!json_escape::is_escape(c)) return Scan::bad;
     at_ = c == 'u' ? At::hex : At::string;
     left_ = 4;
     return Scan::more;

@@ -2,6 +2,14 @@
 //
 // Strict as RFC 8259, UTF-8 in strings included; escapes of lone surrogates are let through as they are. It keeps no
 // text: who feeds it knows the bytes. Begin reading at feed().
+//
+// It is no source of tokens for TokenReader (json/tokens.h), nor that one's for it. A reply comes in pieces that may
+// end within any token, and each byte that can leave must leave with its piece; so the state between two bytes has to
+// be kept, and a byte that cannot stand has to be named before what follows is known. TokenReader needs a whole text,
+// finds its tokens 64 bytes at a time and unescapes strings in place: fed byte by byte it would lose its speed, and
+// with whole tokens the reader of replies would hold them back. What json.loads alone accepts is a third matter
+// (json/lenient.h), read only where TokenReader refused, with Python's words for what is wrong. What all share stands
+// once: the escapes (json/escape.h) and the classes of bytes (base/ascii.h).
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/utf8.h"
+#include "json/escape.h"
 
 namespace parlance::reply {
 namespace {
@@ -13,17 +14,6 @@ void append_unit(std::string& out, std::uint32_t unit) {
   constexpr char kDigits[] = "0123456789abcdef";
   out += "\\u";
   for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> shift & 15];
-}
-
-char unescaped(char c) {
-  switch (c) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return c;
-  }
 }
 
 }  // namespace
@@ -110,7 +100,7 @@ void JsonUnescape::feed(char c, std::string& out) {
       return;
     }
     finish(out);
-    out += unescaped(c);
+    out += json_escape::unescaped_or_same(c);
     return;
   }
   if (c == '\\') {
