@@ -113,10 +113,7 @@ struct Provenance::Rest {
 /// Appends the spans of records as long as they follow one another and lead to near places in the input: most do, since
 /// what is written as JSON is a message's or a tool's.
 void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
-  // Copies, since a span that is written could be anything.
   const Rest all = rest;
-  const DocumentStorage::Neighbours texts = near_;
-  const DocumentStorage::Neighbours containers = near_id_;
   const Arena::Derived* record = log.data() + all.record;
   Span* span = next_;
   const Arena::Derived* const stop = record + std::min(log.size() - all.record, static_cast<std::size_t>(end_ - next_));
@@ -124,12 +121,11 @@ void Provenance::append_near(std::span<const Arena::Derived> log, Rest& rest) {
   for (; record != stop && record->begin <= next && next < all.end; ++record, ++span) {
     const char* const data = record->source_data;
     const std::uint32_t id = record->source_id;
-    const bool is_near = data == nullptr ? containers.hold(id) : texts.hold(reinterpret_cast<std::uintptr_t>(data));
-    if (!is_near) break;
+    const DocumentStorage::Neighbours& near = data == nullptr ? near_id_ : near_;
+    if (!near.hold(data == nullptr ? id : reinterpret_cast<std::uintptr_t>(data))) break;
     const std::uint32_t begin = all.at(next);
     next = std::min(all.end, record->begin + record->size);
-    put_span(span, begin, all.at(next), Origin::derived, data == nullptr ? containers.message : texts.message, id,
-             data);
+    put_span(span, begin, all.at(next), Origin::derived, near.message, id, data);
   }
   rest.next = next;
   rest.record = static_cast<std::size_t>(record - log.data());
