@@ -177,7 +177,8 @@ class StructuralTagPrinter {
     const bool once = !parallel_ || (begins.size() == 1 && outline_.calls[0].grouped && !outline_.text_behind);
     Sequence all(ir_);
     all.add(format(
-        R"({{"type": "triggered_tags", "triggers": {}, "tags": [{}], "at_least_one": {}, "stop_after_first": {}, "excludes": {}}})",
+        R"({{"type": "triggered_tags", "triggers": {}, "tags": [{}], "at_least_one": {}, "stop_after_first": {}, )"
+        R"("excludes": {}}})",
         json_list(begins), all_tags_, flag(must_call), flag(once), json_list(excludes)));
     if (once && outline_.text_behind) all.add(any_text(with_triggers(outline_.not_in_text)));
     return all.print();

@@ -72,8 +72,10 @@ std::string tools_with_texts(std::string_view of_a, std::string_view of_b) {
     out.append(of_a).append(R"(, "zqkey_b": )").append(of_b);
     if (name == kTools[0])
       out += R"(,
-      "zqkey_i": {"type": "integer", "description": "A number."}, "zqkey_n": {"type": "number", "description": "A number."},
-      "zqkey_t": {"type": "boolean", "description": "A truth."}, "zqkey_l": {"type": "array", "items": {"type": "string"}, "description": "A list."},
+      "zqkey_i": {"type": "integer", "description": "A number."},
+      "zqkey_n": {"type": "number", "description": "A number."},
+      "zqkey_t": {"type": "boolean", "description": "A truth."},
+      "zqkey_l": {"type": "array", "items": {"type": "string"}, "description": "A list."},
       "zqkey_o": {"type": "object", "properties": {"k": {"type": "string"}}, "description": "An object."})";
     out += R"(}, "required": ["zqkey_a"]}}})";
   }

@@ -160,8 +160,8 @@ class Maker {
   // ---- the model
 
   void add_bpe(std::string& json) {
-    json +=
-        R"("type":"BPE","dropout":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":true,"ignore_merges":false,)";
+    json += R"("type":"BPE","dropout":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,)"
+            R"("fuse_unk":true,"ignore_merges":false,)";
     json += std::string(R"("byte_fallback":)") + truth(!generic_ || model_.byte_fallback) + R"(,"unk_token":)";
     if (generic_) {
       append_text(json, model_.unk);

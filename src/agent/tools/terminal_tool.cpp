@@ -9,11 +9,15 @@ namespace parlance::agent {
 namespace {
 
 constexpr const char* kTerminal = R"({"type": "object", "properties": {
-"command": {"type": "string", "description": "A bash command. The shell stays: its folder, variables and background jobs are there for the next command."},
+"command": {"type": "string", "description": )"
+                                  R"("A bash command. The shell stays: its folder, variables and background jobs )"
+                                  R"(are there for the next command."},
 "timeout": {"type": "number", "description": "Seconds until the command is interrupted"}}, "required": ["command"]})";
 
 constexpr const char* kInterpreter = R"({"type": "object", "properties": {
-"code": {"type": "string", "description": "Python code. Variables stay from code to code. The value of its last expression is shown."}},
+"code": {"type": "string", "description": )"
+                                     R"("Python code. Variables stay from code to code. The value of its last )"
+                                     R"(expression is shown."}},
 "required": ["code"]})";
 
 /// What a model learns of a command. Without `time` it says whether two runs gave the same.

@@ -14,7 +14,8 @@ constexpr std::string_view kNoTime = "1970-01-01T00:00:00Z";
 
 /// The gateway does not know a model's weights, so its sizes are zero.
 std::string details_json() {
-  return R"({"parent_model": "", "format": "", "family": "", "families": [], "parameter_size": "", "quantization_level": ""})";
+  return R"({"parent_model": "", "format": "", "family": "", "families": [], "parameter_size": "", )"
+         R"("quantization_level": ""})";
 }
 
 std::string model_json(const ServedModel& model) {
