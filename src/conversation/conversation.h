@@ -43,8 +43,9 @@ struct Change {
 };
 
 struct Conversation::State {
+  static constexpr std::size_t kFirstChunk = std::size_t{2} << 10;  ///< conversations are many, and most add little
   Document document;
-  Arena arena;
+  Arena arena{kFirstChunk};
   Value variables;  ///< a dict
   Value messages;   ///< its member `messages`, or undefined
   std::uint32_t next_origin = 1;

@@ -137,7 +137,7 @@ struct Document::Storage {
   template <typename Key>
   bool find_anywhere(Key key, PlaceInInput& place) const;
 
-  Arena arena_;
+  Arena arena_{std::size_t{2} << 10};  ///< few values need it
   JsonReader reader_;
   std::string built_text_;    ///< of a builder, padded
   std::string_view strings_;  ///< the memory that holds all string bytes (and more)

@@ -4,7 +4,6 @@
 #include "json/read.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 
@@ -35,32 +34,49 @@ struct Growing {
 };
 }  // namespace
 
-struct JsonReader::Buffers {
+/// What reading takes, and nothing that was read.
+struct JsonReader::Scratch {
   JsonIndex index;
-  Growing copy;             ///< of the text, padded
-  std::string consumed;     ///< the text, padded, if it was given for good
-  Growing values;           ///< containers and values
-  Growing lenient_strings;  ///< string bytes of texts that TokenReader refused
-  std::array<TokenReader::Level, kJsonDepth> levels;
+  Growing stack;
 };
 
-// Not make_unique, which would first write zeros over all the levels.
-JsonReader::JsonReader() : buffers_(std::make_unique_for_overwrite<Buffers>()) {}
+struct JsonReader::Buffers {
+  std::unique_ptr<Scratch> scratch;  ///< for long texts
+  Growing copy;                      ///< of the text, padded
+  std::string consumed;              ///< the text, padded, if it was given for good
+  Growing values;                    ///< containers and values
+  Growing lenient_strings;           ///< string bytes of texts that TokenReader refused
+};
+
+JsonReader::JsonReader() : buffers_(std::make_unique<Buffers>()) {}
 JsonReader::JsonReader(JsonReader&&) noexcept = default;
 JsonReader& JsonReader::operator=(JsonReader&&) noexcept = default;
 JsonReader::~JsonReader() = default;
 
+/// Readers are many, and are kept with what they read: they share what takes as much memory again, where that is
+/// little enough to be kept for good.
+JsonReader::Scratch& JsonReader::scratch() {
+  constexpr std::size_t kShort = std::size_t{256} << 10;
+  if (strings_.size() <= kShort) {
+    static thread_local Scratch shared;
+    return shared;
+  }
+  if (buffers_->scratch == nullptr) buffers_->scratch = std::make_unique<Scratch>();
+  return *buffers_->scratch;
+}
+
 /// Finds the tokens of strings_, if that is done beforehand. False if there is fault with its strings or bytes.
-bool JsonReader::index() { return !JsonIndex::is_there() || buffers_->index.find(strings_); }
+bool JsonReader::index(Scratch& scratch) const { return !JsonIndex::is_there() || scratch.index.find(strings_); }
 
 /// A reader of strings_, after index().
-TokenReader JsonReader::token_reader(Arena& arena) {
+TokenReader JsonReader::token_reader(Scratch& scratch, Arena& arena) {
   char* const text = const_cast<char*>(strings_.data());  // one of the reader's buffers
-  const JsonIndex& index = buffers_->index;
+  const JsonIndex& index = scratch.index;
   const bool indexed = JsonIndex::is_there();
   const TokenReader::Most most = indexed ? TokenReader::most_of(index.count()) : TokenReader::most_of(strings_);
-  char* memory = buffers_->values.at_least(TokenReader::bytes_for(most));
-  return {{text, strings_.size(), most, index.tokens(), index.count()}, memory, buffers_->levels.data(), arena};
+  char* const memory = buffers_->values.at_least(TokenReader::bytes_for(most));
+  char* const stack = scratch.stack.at_least(TokenReader::scratch_for(most));
+  return {{text, strings_.size(), most, index.tokens(), index.count()}, memory, stack, arena};
 }
 
 namespace {
@@ -83,7 +99,9 @@ Result<Value> JsonReader::read(std::string_view text, Arena& arena, std::uint32_
   std::memset(padded + text.size(), 0, kPadding);
   strings_ = {padded, text.size()};
   Value root;
-  if (!index() || !token_reader(arena).read(root, next_origin)) return read_leniently(text, arena, next_origin, name);
+  Scratch& room = scratch();
+  if (!index(room) || !token_reader(room, arena).read(root, next_origin))
+    return read_leniently(text, arena, next_origin, name);
   Value same;
   copy_fresh(same, root);
   return same;
@@ -100,7 +118,8 @@ Result<Value> JsonReader::consume(std::string given, Arena& arena, std::uint32_t
   strings_ = {text.data(), size};
   Value root;
   // The text is not there twice, so it is not touched before it is known to be read to its end.
-  if (index() && token_reader(arena).accepts() && token_reader(arena).read(root, next_origin)) {
+  Scratch& room = scratch();
+  if (index(room) && token_reader(room, arena).accepts() && token_reader(room, arena).read(root, next_origin)) {
     return root;
   }
   return read_leniently({text.data(), size}, arena, next_origin, name);

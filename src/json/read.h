@@ -45,8 +45,10 @@ class JsonReader {
 
  private:
   struct Buffers;
-  bool index();
-  TokenReader token_reader(Arena& arena);
+  struct Scratch;
+  Scratch& scratch();
+  bool index(Scratch& scratch) const;
+  TokenReader token_reader(Scratch& scratch, Arena& arena);
   Result<Value> read_leniently(std::string_view text, Arena& arena, std::uint32_t& next_origin, std::string_view name);
 
   std::unique_ptr<Buffers> buffers_;

@@ -92,10 +92,7 @@ template <bool kWrite, typename Tokens>
 class TokenReader::Run {
  public:
   Run(const TokenReader& reader, Tokens tokens)
-      : tokens_(tokens),
-        top_(reinterpret_cast<Value*>(reader.memory_)),
-        nodes_(reader.memory_ + (reader.input_.most.values + 1) * sizeof(Value)),
-        level_(reader.levels_) {}
+      : tokens_(tokens), top_(reader.stack_), nodes_(reader.memory_), level_(reader.levels_) {}
 
   [[gnu::always_inline]] inline bool read(const TokenReader& reader, Value& root, std::uint32_t& origin);
 
@@ -236,9 +233,21 @@ TokenReader::Most TokenReader::most_of(std::string_view text) {
 }
 
 std::size_t TokenReader::bytes_for(const Most& most) {
-  // A value stands on the stack, and again in its container.
-  return 2 * (most.values + 1) * sizeof(Value) + (most.containers + 1) * sizeof(DictObject);
+  return (most.values + 1) * sizeof(Value) + (most.containers + 1) * sizeof(DictObject);
 }
+
+/// A value stands on the stack first. A bracket is a token, and opens one container at most.
+std::size_t TokenReader::scratch_for(const Most& most) {
+  static_assert(sizeof(Value) % alignof(Level) == 0);
+  return (most.values + 1) * sizeof(Value) + std::min<std::size_t>(most.values + 1, kJsonDepth) * sizeof(Level);
+}
+
+TokenReader::TokenReader(const Input& input, char* memory, char* scratch, Arena& arena)
+    : input_(input),
+      memory_(memory),
+      stack_(reinterpret_cast<Value*>(scratch)),
+      levels_(reinterpret_cast<Level*>(stack_ + input.most.values + 1)),
+      arena_(arena) {}
 
 template <bool kWrite>
 bool TokenReader::run(Value& root, std::uint32_t& origin) const {

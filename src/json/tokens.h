@@ -42,12 +42,13 @@ class TokenReader {
   static Most most_of(std::uint32_t tokens) { return {tokens, tokens / 2}; }
   /// What a text holds, by the characters that stand before values.
   static Most most_of(std::string_view text);
-  /// Bytes of memory that reading so much takes.
+  /// Bytes of memory that containers and their values take.
   static std::size_t bytes_for(const Most& most);
+  /// Bytes that reading takes besides, and nothing that was read.
+  static std::size_t scratch_for(const Most& most);
 
-  /// `memory` has bytes_for(input.most), and `levels` is kJsonDepth long.
-  TokenReader(const Input& input, char* memory, Level* levels, Arena& arena)
-      : input_(input), memory_(memory), levels_(levels), arena_(arena) {}
+  /// `memory` has bytes_for(input.most), and `scratch` has scratch_for() it.
+  TokenReader(const Input& input, char* memory, char* scratch, Arena& arena);
 
   /// Whether read() would succeed. Writes nothing to the text.
   bool accepts() const;
@@ -62,7 +63,8 @@ class TokenReader {
   bool run(Value& root, std::uint32_t& origin) const;
 
   Input input_;
-  char* memory_;
+  char* memory_;  ///< of containers
+  Value* stack_;  ///< of values, and keys before theirs
   Level* levels_;
   Arena& arena_;
 };

@@ -37,10 +37,10 @@ Value declared_tools(Runtime& rt, const Conversation& conversation, Value tools)
 /// A request without tools has none, so that an answer in JSON is no call.
 /// Three answers: tools under the usual name are read; under another name they are not known, and any call counts; and
 /// with none at all no call counts.
-Result<ReplyTools> tools_of(const Conversation& conversation) {
+Result<ReplyTools> tools_of(const Conversation& conversation, KnownTools& known) {
   const Value* tools = member(conversation.variables(), "tools");
   if (tools == nullptr || !tools->is_sequence())
-    return has_other_tools(conversation) ? ReplyTools() : ReplyTools::from_json("[]", "tools");
+    return has_other_tools(conversation) ? ReplyTools() : known.from_json("[]");
   Arena arena;
   const Limits limits;
   Runtime rt(arena, limits);
@@ -50,16 +50,16 @@ Result<ReplyTools> tools_of(const Conversation& conversation) {
         .input("tools")
         .hint("what nests deeper than " + std::to_string(limits.depth) + " levels cannot");
   }
-  return ReplyTools::from_json(json, "tools");
+  return known.from_json(std::move(json));
 }
 
 /// Calls of the history are calls, though the request says no more which tools there were.
-Result<ReplyTools> tools_of_history(const Conversation& conversation) {
+Result<ReplyTools> tools_of_history(const Conversation& conversation, KnownTools& known) {
   const Value messages = conversation.messages();
   const auto calls = [](Value message) { return member(message, "tool_calls") != nullptr; };
   const bool are_unknown = !has_tools(conversation) && messages.is_sequence() &&
                            std::any_of(items(messages).begin(), items(messages).end(), calls);
-  return are_unknown ? ReplyTools() : tools_of(conversation);
+  return are_unknown ? ReplyTools() : tools_of(conversation, known);
 }
 
 std::string_view member_text(const Value* message, std::string_view key) {
@@ -156,7 +156,7 @@ Result<std::vector<KindRange>> RequestReader::reply_kinds(const Conversation& co
                                                           const Rendering& rendering) const {
   const Result<ReplyStart> start = inside().format_for(conversation.variables());
   if (!start) return start.error();
-  const Result<ReplyTools> tools = tools_of_history(conversation);
+  const Result<ReplyTools> tools = tools_of_history(conversation, inside().tools);
   if (!tools) return tools.error();
   return inside().kinds_for(start->format, ends_of(conversation))->ranges(rendering, conversation, *tools);
 }
@@ -168,9 +168,9 @@ Result<ReplyStart> RequestReader::State::start_of(const Conversation& conversati
   Result<ReplyStart> start = format_for(conversation.variables());
   if (!start) return start;
   if (!options.read.reasoning_effort.empty()) start->notes = effort_notes(conversation);
-  Result<ReplyTools> tools = tools_of(conversation);
-  if (!tools) return tools.error();
-  start->options.tools = std::move(*tools);
+  Result<ReplyTools> known = tools_of(conversation, tools);
+  if (!known) return known.error();
+  start->options.tools = std::move(*known);
   start->options.ends = ends_of(conversation);
   start->options.check_calls = !has_other_tools(conversation);  // which of them are called how, nobody knows
   return start;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "request/formats.h"
+#include "request/known_tools.h"
 #include "request/templates.h"
 
 namespace parlance {
@@ -37,6 +38,7 @@ struct RequestReader::State {
   std::optional<CompiledReplyFormat> known;  ///< options.reply_format, or
   std::optional<Result<void>> failed;        ///< why there is no template to derive from, or
   std::optional<DerivedFormats> derived;
+  KnownTools tools;
 
  private:
   /// A format, which it keeps alive, and what was made of it.

@@ -6,20 +6,45 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <span>
 
 namespace parlance::serve {
 
-std::string random_id(std::string_view prefix) {
-  std::array<unsigned char, 12> bytes{};
-  std::size_t got = 0;
-  while (got < bytes.size()) {
-    const ssize_t more = ::getrandom(bytes.data() + got, bytes.size() - got, 0);
-    if (more < 0 && errno != EINTR) std::abort();  // no id may be one that can be guessed
-    if (more > 0) got += static_cast<std::size_t>(more);
+namespace {
+
+void fill(std::span<unsigned char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::getrandom(bytes.data(), bytes.size(), 0);
+    if (got < 0 && errno != EINTR) std::abort();  // no id may be one that can be guessed
+    if (got > 0) bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
+}
+
+/// Random bytes of which each is given once. The system is asked for many at a time.
+class RandomBytes {
+ public:
+  std::span<const unsigned char> take(std::size_t count) {
+    if (bytes_.size() - used_ < count) {
+      fill(bytes_);
+      used_ = 0;
+    }
+    used_ += count;
+    return std::span(bytes_).subspan(used_ - count, count);
+  }
+
+ private:
+  std::array<unsigned char, 240> bytes_{};
+  std::size_t used_ = bytes_.size();
+};
+
+}  // namespace
+
+std::string random_id(std::string_view prefix) {
+  constexpr std::size_t kBytes = 12;
   static constexpr char kDigits[] = "0123456789abcdef";
+  static thread_local RandomBytes random;
   std::string made(prefix);
-  for (const unsigned char byte : bytes) (made += kDigits[byte >> 4]) += kDigits[byte & 15];
+  for (const unsigned char byte : random.take(kBytes)) (made += kDigits[byte >> 4]) += kDigits[byte & 15];
   return made;
 }
 

@@ -1,11 +1,15 @@
 // RunCache gives the tokens of the tokenizer that it wraps: run_cache_test TOKENIZER…
 //
 // For each tokenizer, texts of words, blanks, marks and pieces of control tokens from a fixed seed are encoded by both,
-// each text twice, and again behind others.
+// each text twice, and again behind others. Also what ids are as JSON.
 #include "serve/models/run_cache.h"
 
 #include <cstdio>
 #include <random>
+#include <string>
+#include <vector>
+
+#include "serve/backends/ids_json.h"
 
 namespace {
 
@@ -71,10 +75,22 @@ int check(const std::string& path, int rounds) {
   return differences;
 }
 
+int check_ids_json() {
+  std::vector<parlance::TokenId> ids = {-1, 0, 2147483647};
+  for (parlance::TokenId power = 1; power <= 100000000; power *= 10)
+    for (const parlance::TokenId id : {power - 1, power, power + 1, 3 * power}) ids.push_back(id);
+  std::string wanted;
+  for (const parlance::TokenId id : ids) wanted += (wanted.empty() ? "[" : ",") + std::to_string(id);
+  const std::string got = parlance::serve::ids_json(ids);
+  if (got == wanted + "]" && parlance::serve::ids_json({}) == "[]") return 0;
+  std::printf("ids as JSON: %s\n", got.c_str());
+  return 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
-  int differences = 0;
+  int differences = check_ids_json();
   for (int i = 1; i < count; ++i) differences += check(arguments[i], 3000);
   std::printf("%d tokenizers, %d differences\n", count - 1, differences);
   return differences == 0 ? 0 : 1;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/utf8.h"
 #include "tokenizers/adapters.h"
 
 namespace parlance {
@@ -26,6 +27,12 @@ std::string added_token(int id, const std::string& text, const std::string& set 
 const char kUnigram[] =
     R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["</s>",0],["<",-3],["/",-3],["s",-3],[">",-3],)"
     R"(["u",-3],["n",-3],["k",-3],["a",-2],["aa",-1],[" ",-2],["</",-4],["@",-2]]})";
+
+std::string utf8_of(char32_t c) {
+  std::string text;
+  utf8::append(text, c);
+  return text;
+}
 
 std::unique_ptr<Tokenizer> open(const std::string& json) {
   auto opened = open_hf_json(json, "tokenizer.json");
@@ -163,6 +170,51 @@ TEST(HfJson, WordsCutAgainAndAgainTakeTheTimeOfTheirLength) {
   const std::vector<ByteSpan> none;
   ASSERT_TRUE(tokenizer->encode(text, &none, tokens));
   EXPECT_EQ(tokens.size(), 200000u);
+}
+
+/// A byte-level file of the usual kind: NFC, words by a regular expression, a letter for each byte, some pairs.
+std::string byte_level_file() {
+  std::string vocabulary, merges;
+  int next = 0;
+  const auto add = [&](const std::string& text) {
+    vocabulary += (next > 0 ? ",\"" : "\"") + std::string(text == "\"" || text == "\\" ? "\\" : "") + text +
+                  "\":" + std::to_string(next);
+    ++next;
+  };
+  for (char32_t letter = 0x21; letter <= 0x143; ++letter) {
+    const bool is_one = letter <= 0x7E || (letter >= 0xA1 && letter != 0xAD);
+    if (is_one) add(utf8_of(letter));
+  }
+  for (const auto& [first, second] : {std::pair("a", "b"), {"ab", "c"}, {"\u0120", "a"}, {"\u00E4", "\u00B8"}}) {
+    add(std::string(first) + second);
+    merges += (merges.empty() ? "[\"" : ",[\"") + std::string(first) + "\",\"" + second + "\"]";
+  }
+  return file_of(
+      R"({"type":"BPE","vocab":{)" + vocabulary + R"(},"merges":[)" + merges + "]}",
+      added_token(next, "<|x|>", "special"),
+      R"("normalizer":{"type":"NFC"},"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split",)"
+      R"("pattern":{"Regex":"\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+|\\s+"},"behavior":"Isolated","invert":false},)"
+      R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":false,"use_regex":false}]},)");
+}
+
+/// quick.rs against the crate's own steps, which a text is given to where all of it is trusted.
+TEST(HfJson, TextOfTheUsualKindHasTheTokensOfTheCratesOwnSteps) {
+  const auto tokenizer = open(byte_level_file());
+  const auto expect_same = [&](const std::string& text) {
+    const std::vector<ByteSpan> all = {{0, static_cast<std::uint32_t>(text.size())}};
+    EXPECT_EQ(encoded(*tokenizer, text), guarded(*tokenizer, text, all)) << text;
+  };
+  EXPECT_EQ(encoded(*tokenizer, "abc<|x|>!").find("257[0,3) +260[3,8)"), 0U) << encoded(*tokenizer, "abc<|x|>!");
+  for (const char* text : {"", " ", "a\u0301b", "\u4E2D\u6587 abab abc", "\U0001F600 ok", "e\u0301\n\n  x", "\xC3"})
+    expect_same(text);
+  std::string text;
+  for (char32_t c = 1; c < 0x20000; ++c) {  // each behind a letter, and behind the one before
+    if (c >= 0xD800 && c < 0xE000) continue;
+    text += (c % 3 == 0 ? "a" : "") + utf8_of(c);
+    if (c % 61 != 0) continue;
+    expect_same(text);
+    text.clear();
+  }
 }
 
 TEST(HfJson, ThreadsEncodeAtOnce) {

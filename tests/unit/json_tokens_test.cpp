@@ -25,11 +25,10 @@ std::optional<std::string> read_json(std::string_view text, bool with_index, boo
   JsonIndex index;
   if (with_index && !index.find({padded.data(), text.size()})) return std::nullopt;
   const auto most = with_index ? TokenReader::most_of(index.count()) : TokenReader::most_of(text);
-  std::vector<char> memory(TokenReader::bytes_for(most));
-  std::vector<TokenReader::Level> levels(kJsonDepth);
+  std::vector<char> memory(TokenReader::bytes_for(most)), scratch(TokenReader::scratch_for(most));
   Arena arena;
   const TokenReader reader({padded.data(), text.size(), most, index.tokens(), index.count()}, memory.data(),
-                           levels.data(), arena);
+                           scratch.data(), arena);
   if (only_look) return reader.accepts() ? std::optional<std::string>("") : std::nullopt;
   Value root;
   std::uint32_t origin = 1;

@@ -37,7 +37,7 @@ struct EngineInfo {
   std::optional<std::int64_t> context{};  ///< tokens that a prompt and its reply may have together
 };
 
-/// What an engine is asked for.
+/// What an engine is asked for. Its views must outlive the generation.
 struct Generation {
   std::span<const TokenId> ids;                  ///< the prompt
   std::string_view text;                         ///< the same, for an engine that takes no ids

@@ -1,27 +1,42 @@
 // Asks an engine for a reply.
 #include "serve/backends/http_engine.h"
 
+#include <algorithm>
+#include <span>
+
 namespace parlance::serve {
+
+namespace {
+/// Tokens that are passed on at once: a client that reads slowly has the bytes of so many waiting.
+constexpr std::size_t kTogether = 32;
+}  // namespace
 
 Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const TokenSink& sink) {
   const std::shared_ptr<const EngineInfo> known = info();
-  const std::string body = body_of(generation, known ? *known : EngineInfo{.model = wanted_});
   const bool has_grammar = generation.grammar != nullptr || !generation.schema.empty();
-  std::unique_ptr<HttpReply> reply = co_await client_.send("POST", routes_.generate, body, headers_);
+  std::unique_ptr<HttpReply> reply;
+  {  // the body is not kept while the reply is read
+    const std::string body = body_of(generation, known ? *known : EngineInfo{.model = wanted_});
+    reply = co_await client_.send("POST", routes_.generate, body, headers_);
+  }
   EngineStream stream(std::move(reply), has_grammar, routes_.framing);
   co_await stream.accept();
   const std::unique_ptr<ReplyEvents> events = events_of(generation);
   std::vector<SampledToken> tokens;
+  const EngineStream::Take take = [&](Value event) { events->read(event, tokens); };
   for (bool more = true; more;) {
+    tokens.clear();
     try {
-      more = co_await stream.next();
+      more = co_await stream.next(take);
     } catch (const EngineFailure&) {
       if (!events->finished()) throw;  // how the connection ends after the reply does not matter
       more = false;
     }
-    tokens.clear();
-    for (const Value event : stream.events()) events->read(event, tokens);
-    if (!tokens.empty() && !co_await sink(tokens, events->finished())) co_return events->end();
+    for (std::span<const SampledToken> rest = tokens; !rest.empty();) {
+      const std::span<const SampledToken> some = rest.first(std::min(rest.size(), kTogether));
+      rest = rest.subspan(some.size());
+      if (!co_await sink(some, events->finished() && rest.empty())) co_return events->end();
+    }
   }
   if (events->finished()) co_return events->end();
   throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");

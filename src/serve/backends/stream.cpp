@@ -148,28 +148,27 @@ Task<> EngineStream::accept() {
                     has_grammar_);
 }
 
-void EngineStream::take(std::string_view data) {
+void EngineStream::read_event(std::string_view data, const Take& take) {
   if (ascii::is_blank(data) || data == "[DONE]") return;
-  if (documents_.size() == events_.size()) documents_.emplace_back();
-  Document& document = documents_[events_.size()];
-  if (const Result<void> parsed = document.parse(data); !parsed)
+  if (const Result<void> parsed = document_.parse(data); !parsed)
     throw no_engine_answer("an event that is not JSON: " + std::string(data.substr(0, kMostOfAnError)));
-  const Value event = document.root();
+  const Value event = document_.root();
   const Value error = event["error"];
   if (!error.is_undefined() && !error.is_none()) {
     throw engine_said("the engine failed: ", message_of(std::string(data)), 0, has_grammar_);
   }
-  events_.push_back(event);
+  take(event);
+  got_event_ = true;
 }
 
-Task<bool> EngineStream::next() {
-  events_.clear();
-  while (events_.empty()) {
+Task<bool> EngineStream::next(const Take& take) {
+  got_event_ = false;
+  while (!got_event_) {
     if (failed_) std::rethrow_exception(failed_);
     const std::string_view piece = co_await reply_->read();
     if (piece.empty()) co_return false;
     try {
-      reader_.feed(piece, framing_ == Framing::events, [this](std::string_view data) { take(data); });
+      reader_.feed(piece, framing_ == Framing::events, [&](std::string_view data) { read_event(data, take); });
     } catch (const EngineFailure&) {
       failed_ = std::current_exception();  // the events before it count
     }

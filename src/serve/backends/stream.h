@@ -1,6 +1,7 @@
 // EngineStream: the JSON events of an engine's stream, whatever pieces they come in.
 #pragma once
-#include <deque>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,20 +51,21 @@ class EngineStream {
 
   /// Throws EngineFailure if the answer is an error, with what the engine said.
   Task<> accept();
-  /// Waits for the next events, which replace the last ones; false at the end of the stream.
-  Task<bool> next();
-  /// Valid until next().
-  const std::vector<Value>& events() const { return events_; }
+  /// Takes an event, which is valid during the call. May throw EngineFailure.
+  using Take = std::function<void(Value)>;
+  /// Waits for the next events, and gives those that have come together, one after the other; false at the end of the
+  /// stream. What is wrong with an event is thrown by the call behind those before it.
+  Task<bool> next(const Take& take);
 
  private:
-  void take(std::string_view data);
+  void read_event(std::string_view data, const Take& take);
 
   std::unique_ptr<HttpReply> reply_;
   const bool has_grammar_;
   const Framing framing_;
   EventReader reader_;
-  std::deque<Document> documents_;
-  std::vector<Value> events_;
+  Document document_;  ///< one for all events: each has memory of its own, and many streams wait for their readers
+  bool got_event_ = false;
   std::exception_ptr failed_;  ///< what is wrong behind these events
 };
 

@@ -261,7 +261,7 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   const bool is_known =
       behind > 0 && prompt.from && behind == prompt.reused;  // a long session has many ids to ask for their texts
   const std::size_t from =
-      is_known ? prompt.from->text_bytes : bytes_of_texts(tokenizer, session.ids().subspan(0, behind));
+      is_known ? prompt.from->text_bytes : bytes_of_texts(*turn.model(), session.ids().subspan(0, behind));
   made.raw("origins", origins_json(*turn.model(), session, prompt.now, from, prompt.alone));
   turn.grammar() ? made.raw("grammar", grammar_json(turn)) : made.null("grammar");
   made.raw("sampling", sampling_json(turn.settings().sampling)).raw("sampled", ids_json(turn.sampled()));

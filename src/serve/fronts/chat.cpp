@@ -290,6 +290,8 @@ Task<> answer_chat(Call& call, Chat& chat) {
   say_break(call.gateway, chat.turns.front());
   call.gateway.metrics().prepare.add(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - call.begun).count());
+  // A reply may take long, and many wait for their readers. Only a record of the turn has the request's text.
+  if (call.gateway.capture() == nullptr) call.exchange.request().body = {};
   std::optional<ReplyApiError> failed;
   try {
     if (chat.stream)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -92,20 +93,19 @@ class HttpAnswer final : public Exchange {
   bool keep_alive() const { return keep_alive_ && (!begun() || ended_); }
 
   Task<> answer(unsigned status, std::string_view type, std::string_view body) override {
-    std::string out = head(status, type);
-    if (status != 304) out.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
-    out += "\r\n";
-    if (request_.method != "HEAD") out += body;
+    out_ = head(status, type);
+    if (status != 304) out_.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+    out_ += "\r\n";
+    if (request_.method == "HEAD") body = {};
     ended_ = true;
     if (std::exchange(connection_.narrow, false)) set_send_buffer(1 << 20);  // a whole answer is not to wait
-    co_await send(out);
+    co_await send(body, {});
   }
 
   Task<> begin(unsigned status, std::string_view type) override {
     if (old_) keep_alive_ = false;
     // What the kernel takes of a stream, the engine goes on sampling for a client that does not read.
-    set_send_buffer(32 << 10);
-    connection_.narrow = true;
+    if (!std::exchange(connection_.narrow, true)) set_send_buffer(32 << 10);
     out_ = head(status, type);
     out_ += "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
     out_ += old_ ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n";
@@ -114,23 +114,20 @@ class HttpAnswer final : public Exchange {
 
   Task<> write(std::string_view piece) override {
     if (piece.empty()) co_return;  // an empty chunk would be the end
-    append(piece);
-    co_await send(out_);
-    out_.clear();
-    if (out_.capacity() > kMostKept) out_ = {};
+    if (!old_) append_size(piece.size());
+    const std::string_view behind = old_ ? "" : "\r\n";
+    co_await send(piece, behind);
   }
 
   Task<> end(std::string_view last) override {
     ended_ = true;
-    if (!last.empty()) append(last);
-    if (!old_) out_ += "0\r\n\r\n";
-    if (!out_.empty()) co_await send(out_);
-    out_ = {};
+    if (!old_ && !last.empty()) append_size(last.size());
+    std::string_view behind = old_ ? "" : "0\r\n\r\n";
+    if (!old_ && !last.empty()) behind = "\r\n0\r\n\r\n";
+    co_await send(last, behind);
   }
 
  private:
-  static constexpr std::size_t kMostKept = std::size_t{16} << 10;
-
   std::string head(unsigned status, std::string_view type) {
     status_ = status;
     const auto reason = http::obsolete_reason(static_cast<http::status>(status));
@@ -149,12 +146,6 @@ class HttpAnswer final : public Exchange {
     connection_.stream.socket().set_option(tcp::socket::send_buffer_size(bytes), ignored);
   }
 
-  void append(std::string_view piece) {
-    if (!old_) append_size(piece.size());
-    out_ += piece;
-    if (!old_) out_ += "\r\n";
-  }
-
   void append_size(std::size_t size) {
     static constexpr char kDigits[] = "0123456789abcdef";
     char text[16];
@@ -166,14 +157,18 @@ class HttpAnswer final : public Exchange {
     out_.append(text + at, sizeof text - at).append("\r\n");
   }
 
-  Task<> send(std::string_view bytes) {
+  /// Sends what waits in out_, then these bytes, which are not copied: who reads slowly has them waiting once.
+  Task<> send(std::string_view bytes, std::string_view behind) {
+    const std::array<asio::const_buffer, 3> parts = {asio::buffer(out_), asio::buffer(bytes.data(), bytes.size()),
+                                                     asio::buffer(behind.data(), behind.size())};
     connection_.stream.expires_after(limits_.send);
-    co_await asio::async_write(connection_.stream, asio::buffer(bytes.data(), bytes.size()), asio::use_awaitable);
+    co_await asio::async_write(connection_.stream, parts, asio::use_awaitable);
+    out_.clear();
   }
 
   Connection& connection_;
   const HttpLimits& limits_;
-  std::string out_;
+  std::string out_;  ///< goes before the next bytes: the header, the size of a chunk
   bool old_ = false;
   bool keep_alive_ = true;
   bool ended_ = false;
@@ -328,8 +323,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
   using Parser = http::request_parser<http::string_body>;
   static constexpr unsigned kGone = 1;
+  static constexpr std::size_t kHeaderRead = std::size_t{32} << 10;  // with the body of most requests
   static constexpr std::size_t kFirstRead = 512;
-  static constexpr std::size_t kNextRead = std::size_t{8} << 10;
   static constexpr std::size_t kMostRead = std::size_t{64} << 10;
 
   /// Beast reads as many bytes at once as the buffer has room for, and doubles nothing.
@@ -342,7 +337,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     error_code failed;
     const Deadline deadline(connection.stream.socket(), limits.receive);
     connection.stream.expires_never();
-    connection.buffer.reserve(kNextRead);
+    connection.buffer.reserve(std::max(connection.buffer.size(), kHeaderRead));
     co_await http::async_read_header(connection.stream, connection.buffer, parser,
                                      asio::redirect_error(asio::use_awaitable, failed));
     co_return failed;
@@ -362,11 +357,10 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     error_code failed;
     auto caught = asio::redirect_error(asio::use_awaitable, failed);
     if (connection.buffer.size() == 0) {
-      connection.buffer = {};  // a connection that waits holds little
-      connection.stream.expires_after(limits.idle);
-      const std::size_t got = co_await connection.stream.async_read_some(connection.buffer.prepare(kFirstRead), caught);
+      // A connection that waits has no buffer.
+      const Deadline deadline(connection.stream.socket(), limits.idle);
+      co_await connection.stream.socket().async_wait(tcp::socket::wait_read, caught);
       if (failed) co_return kGone;
-      connection.buffer.commit(got);
     }
     Parser parser;
     parser.header_limit(static_cast<std::uint32_t>(limits.header));
@@ -378,6 +372,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     }
     if (!failed) failed = co_await read_body(connection, parser);
     if (failed && is_end(failed)) co_return kGone;
+    if (connection.buffer.size() == 0) connection.buffer = {};
     const unsigned version = parser.get().version();
     const bool keep_alive = parser.get().keep_alive();
     answer.take(request_of(parser.release()), version, keep_alive && !failed);

@@ -15,9 +15,12 @@ RenderOptions ServedModel::render_now() const {
   return options;
 }
 
-std::size_t bytes_of_texts(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
+std::size_t bytes_of_texts(const ServedModel& model, std::span<const TokenId> ids) {
   std::size_t bytes = 0;
-  for (const TokenId id : ids) bytes += tokenizer.token_text(id).size();
+  for (const TokenId id : ids) {
+    const auto at = static_cast<std::size_t>(id);
+    bytes += at < model.text_sizes.size() ? model.text_sizes[at] : model.tokenizer->token_text(id).size();
+  }
   return bytes;
 }
 
@@ -29,6 +32,12 @@ Result<void> complete(ServedModel& model) {
     if (model.control.size() <= at) model.control.resize(at + 1);
     model.control[at] = true;
   }
+  constexpr std::size_t kMostSizes = std::size_t{1} << 20;
+  const std::size_t sizes = std::min(facts.vocabulary_size, kMostSizes);
+  model.text_sizes.reserve(sizes);
+  for (std::size_t id = 0; id < sizes; ++id)
+    model.text_sizes.push_back(
+        static_cast<std::uint32_t>(model.tokenizer->token_text(static_cast<TokenId>(id)).size()));
   Result<std::vector<StopToken>> stops = model.reader.stop_tokens(*model.tokenizer, model.render);
   if (!stops) return stops.error();
   model.stops = std::move(*stops);

@@ -1,5 +1,6 @@
 // ServedModel: a model that the gateway offers: its templates, its tokenizer, its engine.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -23,6 +24,7 @@ struct ServedModel {
   std::vector<TokenId> stop_ids{};
   std::vector<std::string> stop_texts{};  ///< those of all `stops`
   std::vector<bool> control{};  ///< by id: the token is a control token, as ReplyParser::feed_token() takes it
+  std::vector<std::uint32_t> text_sizes{};  ///< by id, in bytes
   RenderOptions render{};
   std::function<CivilTime()> clock{};  ///< null: the time of `render`
   TokenizeOptions tokenize{};
@@ -44,7 +46,7 @@ struct ServedModel {
 };
 
 /// Of the ids' texts.
-std::size_t bytes_of_texts(const Tokenizer& tokenizer, std::span<const TokenId> ids);
+std::size_t bytes_of_texts(const ServedModel& model, std::span<const TokenId> ids);
 /// Fills what follows from the reader and the tokenizer. Fails as RequestReader::stop_tokens() does.
 Result<void> complete(ServedModel& model);
 

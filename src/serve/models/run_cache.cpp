@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace parlance::serve {
 
@@ -152,13 +153,11 @@ Result<void> RunCache::encode(std::string_view text, const std::vector<ByteSpan>
     }
     const auto offset = static_cast<std::uint32_t>(begin);
     const std::size_t at = into.size();
-    into.resize(at + (*tokens)->size());
-    std::transform((*tokens)->begin(), (*tokens)->end(), into.begin() + static_cast<std::ptrdiff_t>(at),
-                   [offset](EncodedToken token) {
-                     token.bytes.begin += offset;
-                     token.bytes.end += offset;
-                     return token;
-                   });
+    into.insert(into.end(), (*tokens)->begin(), (*tokens)->end());
+    for (EncodedToken& token : std::span(into).subspan(at)) {
+      token.bytes.begin += offset;
+      token.bytes.end += offset;
+    }
   }
   return {};
 }

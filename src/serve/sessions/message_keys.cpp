@@ -10,10 +10,13 @@ namespace parlance::serve {
 
 namespace {
 
-/// The text of a content that is a string or a list of parts of text; other parts as JSON.
-std::string text_of(Value content) {
-  if (content.is_string()) return whole_text(content);
-  std::string text;
+/// The text of a content that is a string or a list of parts of text; other parts as JSON. A string that is one piece
+/// is not copied; others lie in `room`.
+std::string_view text_of(Value content, std::string& room) {
+  if (content.is_leaf() && content.is_string()) return content.text();
+  std::string& text = room;
+  if (content.is_string()) return text = whole_text(content);
+  text.clear();
   for (const Value& part : content.items()) {
     const Value said = part["text"];
     text += said.is_string() ? whole_text(said) : json_text(part);
@@ -48,7 +51,8 @@ std::string said_by_assistant(Value message) {
     add_call(calls, call["function"]["name"].text(),
              arguments.is_string() ? plain_arguments(whole_text(arguments)) : json_text(arguments));
   }
-  return said_by_assistant(text_of(message["content"]), calls.take());
+  std::string room;
+  return said_by_assistant(text_of(message["content"], room), calls.take());
 }
 
 std::string said_by_assistant(const ReplyMessage& reply) {
@@ -60,11 +64,12 @@ std::string said_by_assistant(const ReplyMessage& reply) {
 /// The members of a result that clients and templates do not agree on are left out: ids are made up anew.
 std::string said_by_others(Value message) {
   JsonWriter text('{');
+  std::string room;
   for (const DictEntry& member : message.members()) {
     const std::string_view name = member.key.text();
     if (name == "tool_call_id" || name == "id") continue;
     if (name == "content")
-      text.text(name, text_of(member.value));
+      text.text(name, text_of(member.value, room));
     else
       text.raw(name, json_text(member.value));
   }

@@ -177,7 +177,7 @@ Result<std::shared_ptr<const Held>> restore(std::string_view saved, const std::s
                                           .superseded = head.text("superseded"),
                                           .first = head.text("first"),
                                           .messages = messages});
-  held->text_bytes = bytes_of_texts(*model->tokenizer, held->session.ids());
+  held->text_bytes = bytes_of_texts(*model, held->session.ids());
   held->turn = static_cast<std::uint64_t>(head.number(head.from["turn"], kMostNumber));
   held->with_tools = head.number(head.from["with_tools"], 1) != 0;
   held->now = head.moment("now");

@@ -145,8 +145,11 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
       if (is_past) break;
       if (take_tokens) take_tokens(std::span(&token, 1));
       if (token.id >= 0) {
+        if (token.logprob || !logprobs_.empty()) {
+          logprobs_.resize(sampled_.size());
+          logprobs_.push_back(token.logprob);
+        }
         sampled_.push_back(token.id);
-        logprobs_.push_back(token.logprob);
       } else {
         sampled_text_ += token.text;
       }
@@ -185,8 +188,7 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
   Session session = std::move(prompt_.session);
   session.append_sampled(sampled_);
   const std::size_t known = from && prompt_.reused > 0 ? prompt_.reused : 0;  // ids that both begin with
-  const std::size_t bytes =
-      (known > 0 ? from->text_bytes : 0) + bytes_of_texts(*model_->tokenizer, session.ids().subspan(known));
+  const std::size_t bytes = (known > 0 ? from->text_bytes : 0) + bytes_of_texts(*model_, session.ids().subspan(known));
   return std::make_shared<Held>(Held{
       .id = prompt_.id,
       .response_id = std::move(response_id),

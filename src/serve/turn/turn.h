@@ -106,6 +106,7 @@ class Turn {
   const std::vector<TokenId>& sampled() const { return sampled_; }
   /// The reply of an engine that gives no ids.
   const std::string& sampled_text() const { return sampled_text_; }
+  /// Of the sampled ids, each; empty where the engine tells none.
   const std::vector<std::optional<double>>& logprobs() const { return logprobs_; }
   std::size_t prompt_tokens() const { return prompt_tokens_; }
   bool length() const { return end_.length; }

@@ -7,7 +7,7 @@ use crate::extract::extract;
 use crate::failure::{Failure, Kind, Result};
 use crate::open::{Added, Loaded, LSTRIP, RSTRIP};
 use crate::span::{cut_inside, original, Trust, ALL};
-use crate::{spell, Token};
+use crate::{quick, spell, Token};
 use tokenizers::{Model, NormalizedString, OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer};
 
 const LARGEST_TEXT: usize = 256 << 20;
@@ -49,6 +49,11 @@ pub fn encode(loaded: &Loaded, text: &[u8], trust: Option<Trust>) -> Result<Vec<
         return Err(Failure::new(Kind::TooLarge, "a text of over 256 MiB"));
     }
     let text = utf8(text)?;
+    if trust.is_none() {
+        if let Some(tokens) = quick::encode(loaded, text) {
+            return Ok(tokens);
+        }
+    }
     let tokenizer = &loaded.tokenizer;
     let extracted_here = trust.is_some() || loaded.own_extraction;
     let mut pieces = if extracted_here {
@@ -118,7 +123,7 @@ fn added_tokens(loaded: &Loaded, text: &str, pieces: &PreTokenizedString, extrac
 
 /// The place of a token without the white space it took along: all that is more than its own text begins and ends with.
 /// Of a token of nothing but white space it cannot be told.
-fn own_text(text: &str, (begin, end): (usize, usize), token: &Added) -> (usize, usize) {
+pub fn own_text(text: &str, (begin, end): (usize, usize), token: &Added) -> (usize, usize) {
     let taken = text.get(begin..end).unwrap_or_default();
     if token.flags & (LSTRIP | RSTRIP) == 0 || token.text.trim().is_empty() || taken.trim().is_empty() {
         return (begin, end);

@@ -9,6 +9,7 @@ mod extract;
 mod failure;
 mod open;
 mod piece;
+mod quick;
 mod shape;
 mod span;
 mod spell;

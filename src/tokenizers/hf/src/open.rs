@@ -4,6 +4,7 @@ use crate::explain::explain;
 use crate::extract::Sets;
 use crate::failure::{guarded, Failure, Kind, Result};
 use crate::piece;
+use crate::quick::{quick_of, Quick};
 use crate::shape::shape_of;
 use serde::Deserialize;
 use serde_json::Value;
@@ -54,6 +55,8 @@ pub struct Loaded {
     /// A token that is looked for in normalised text takes white space along, or ends in a letter that the normaliser composes: where
     /// its own text begins and ends is known only to the extraction of this crate.
     pub own_extraction: bool,
+    /// Which texts quick.rs encodes.
+    pub quick: Quick,
     /// What guarded encoding looks for.
     pub sets: Sets,
     /// One bit for each id up to the highest control id.
@@ -289,12 +292,14 @@ fn load(tokenizer: Tokenizer, parts: &Parts, mut notes: String) -> Result<Loaded
     let composes = tokenizer.get_normalizer().is_some() && composes(&parts.normalizer);
     let is_own = |token: &Added| token.flags & NORMALIZED != 0 && (composes || token.flags & (LSTRIP | RSTRIP) != 0);
     let metaspace = tokenizer.get_decoder().is_none() && piece::has_blanks_in_words(&tokenizer);
+    let own_extraction = added.iter().any(is_own);
     let mut loaded = Loaded {
         kind: kind_of(tokenizer.get_model()).into(),
         vocabulary_size,
         control: control_bits(&added, &markers),
         markers,
-        own_extraction: added.iter().any(is_own),
+        own_extraction,
+        quick: if own_extraction { Quick::Never } else { quick_of(&tokenizer) },
         unk: unk.map(|id| id as i32),
         unk_text,
         before: Vec::new(),
