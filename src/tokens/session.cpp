@@ -170,7 +170,11 @@ std::optional<PromptPart> Session::last_part() const {
 const std::optional<PrefixDifference>& Session::difference() const { return state_->difference; }
 
 void Session::append_sampled(std::span<const TokenId> ids) {
-  state_->ids.insert(state_->ids.end(), ids.begin(), ids.end());
+  // A session may be kept as it is now: little of its memory is room for more.
+  std::vector<TokenId>& all = state_->ids;
+  const std::size_t size = all.size() + ids.size();
+  if (size > all.capacity()) all.reserve(size + size / 16);
+  all.insert(all.end(), ids.begin(), ids.end());
 }
 
 Result<Extension> Session::extend(std::span<const Message> messages, std::span<const std::string> trust) {

@@ -57,7 +57,7 @@ inline void write_ids(JsonWriter& body, std::string_view name, const Generation&
   if (generation.ids_text != nullptr)
     body.raw(name, generation.ids_text->of(generation.ids));
   else
-    body.raw(name, ids_json(generation.ids));
+    append_ids_json(body.key(name), generation.ids);
 }
 
 struct TokenAlternative {

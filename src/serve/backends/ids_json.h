@@ -1,6 +1,7 @@
 // Ids as JSON.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -27,18 +28,23 @@ struct Pairs {
 };
 inline constexpr Pairs kPairs;
 
-/// Writes an id, and maybe bytes behind it that do not count: there must be room for 10. Prompts have thousands of ids,
-/// nearly all below a million.
+/// Bytes that an id takes at most, with its comma.
+inline constexpr std::size_t kLongest = 12;
+
+/// Writes an id, and maybe bytes behind it that do not count: there must be room for kLongest. Prompts have thousands
+/// of ids, nearly all below a million: their six digits are one number, from which the zeros in front are shifted out.
 inline char* put_id(char* at, TokenId id) {
   constexpr std::uint32_t kShort = 1000000;
   const auto number = static_cast<std::uint32_t>(id);
-  if (number >= kShort) return std::to_chars(at, at + 11, id).ptr;
-  char digits[12];
-  std::memcpy(digits, kPairs.text + 2 * (number / 10000), 2);
-  std::memcpy(digits + 2, kPairs.text + 2 * (number / 100 % 100), 2);
-  std::memcpy(digits + 4, kPairs.text + 2 * (number % 100), 2);
+  if (number >= kShort || std::endian::native != std::endian::little) return std::to_chars(at, at + kLongest, id).ptr;
+  std::uint16_t pairs[3];
+  std::memcpy(pairs, kPairs.text + 2 * (number / 10000), 2);
+  std::memcpy(pairs + 1, kPairs.text + 2 * (number / 100 % 100), 2);
+  std::memcpy(pairs + 2, kPairs.text + 2 * (number % 100), 2);
   const int zeros = (number < 10) + (number < 100) + (number < 1000) + (number < 10000) + (number < 100000);
-  std::memcpy(at, digits + zeros, 6);
+  const std::uint64_t digits =
+      (std::uint64_t{pairs[0]} | std::uint64_t{pairs[1]} << 16 | std::uint64_t{pairs[2]} << 32) >> (8 * zeros);
+  std::memcpy(at, &digits, sizeof digits);
   return at + 6 - zeros;
 }
 
@@ -46,24 +52,33 @@ inline char* put_id(char* at, TokenId id) {
 
 /// Appends "1,2,3"
 inline void append_ids(std::string& out, std::span<const TokenId> ids) {
-  constexpr std::size_t kLongest = 12, kBlock = 512;  // of an id with its comma
-  char block[kBlock * kLongest];
-  for (std::size_t from = 0; from < ids.size(); from += kBlock) {
-    char* at = block;
-    for (const TokenId id : ids.subspan(from, std::min(kBlock, ids.size() - from))) {
+  using ids_json_inside::kLongest;
+  constexpr std::size_t kTogether = 256, kUsual = 7;
+  char room[kTogether * kLongest];
+  out.reserve(out.size() + ids.size() * kUsual + 2);
+  for (std::size_t from = 0; from < ids.size(); from += kTogether) {
+    char* at = room;
+    for (const TokenId id : ids.subspan(from, std::min(kTogether, ids.size() - from))) {
       at = ids_json_inside::put_id(at, id);
       *at++ = ',';
     }
-    out.append(block, static_cast<std::size_t>(at - block));
+    out.append(room, static_cast<std::size_t>(at - room));
   }
   if (!ids.empty()) out.pop_back();
 }
 
+/// Appends "[1,2,3]"
+inline void append_ids_json(std::string& out, std::span<const TokenId> ids) {
+  out += '[';
+  append_ids(out, ids);
+  out += ']';
+}
+
 /// "[1,2,3]"
 inline std::string ids_json(std::span<const TokenId> ids) {
-  std::string out = "[";
-  append_ids(out, ids);
-  return out += ']';
+  std::string out;
+  append_ids_json(out, ids);
+  return out;
 }
 
 /// The JSON of a list that grows: only what is new is written.   Threads: one.

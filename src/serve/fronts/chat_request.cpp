@@ -167,7 +167,8 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may
     for (const DictEntry& member : body.members())
       chat->members.emplace_back(std::string(member.key.text()), json_text(member.value));
   }
-  const std::string text = api.generate ? messages_of_generate(body) : call.exchange.request().body;
+  const std::string made = api.generate ? messages_of_generate(body) : std::string();
+  const std::string_view text = api.generate ? std::string_view(made) : call.exchange.request().body;
   if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
   return chat;
 }

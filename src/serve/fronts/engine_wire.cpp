@@ -113,7 +113,8 @@ std::string generate_request(const GenerateWire& wire) {
   const bool streams = flag_of(request["stream"], false);
   const bool own = has_own_grammar(request);
   JsonWriter out('{');
-  out.text("request_id", wire.id).raw("token_ids", ids_json(wire.ids));
+  out.text("request_id", wire.id);
+  append_ids_json(out.key("token_ids"), wire.ids);
   write_or_null(out, "token_offsets", wire.offsets);
   out.null("features").raw("sampling_params", sampling_params(wire));
   copy(out, request, "model");

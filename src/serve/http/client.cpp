@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -157,10 +158,9 @@ std::string host_of(const HttpAddress& address) {
   return (is_six ? "[" + address.host + "]" : address.host) + ":" + address.port;
 }
 
-std::string request_text(const HttpAddress& address, std::string_view method, std::string_view path,
-                         std::string_view body, const std::vector<HttpHeader>& headers) {
+std::string head_of(const HttpAddress& address, std::string_view method, std::string_view path, std::string_view body,
+                    const std::vector<HttpHeader>& headers) {
   std::string out;
-  out.reserve(256 + body.size());
   out.append(method)
       .append(" ")
       .append(address.path)
@@ -172,7 +172,7 @@ std::string request_text(const HttpAddress& address, std::string_view method, st
   if (!body.empty() || method != "GET")
     out.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
   for (const HttpHeader& header : headers) out.append(header.name).append(": ").append(header.value).append("\r\n");
-  return out.append("\r\n").append(body);
+  return out.append("\r\n");
 }
 
 EngineFailure failure_of(error_code failed, const HttpAddress& address, const char* doing) {
@@ -213,11 +213,13 @@ class Reply final : public HttpReply {
   }
 
   /// Sends the request and reads the header of the answer. Returns what failed before a byte of it came.
-  Task<error_code> exchange(std::string_view request) {
+  Task<error_code> exchange(std::string_view head, std::string_view body) {
     error_code failed;
     auto caught = asio::redirect_error(asio::use_awaitable, failed);
     stream_.expires_after(state_->limits.between);
-    co_await asio::async_write(stream_, asio::buffer(request.data(), request.size()), caught);
+    const std::array<asio::const_buffer, 2> parts = {asio::buffer(head.data(), head.size()),
+                                                     asio::buffer(body.data(), body.size())};
+    co_await asio::async_write(stream_, parts, caught);
     if (failed) co_return failed;
     stream_.expires_after(state_->limits.first_byte);
     co_await http::async_read_header(stream_, buffer_, parser_, caught);
@@ -277,14 +279,14 @@ void HttpClient::use(int descriptor) { state_->keep({descriptor, tcp::v4()}); }
 Task<std::unique_ptr<HttpReply>> HttpClient::send(std::string_view method, std::string_view path, std::string_view body,
                                                   const std::vector<HttpHeader>& headers) {
   const std::shared_ptr<State> state = state_;
-  const std::string request = request_text(state->address, method, path, body, headers);
+  const std::string head = head_of(state->address, method, path, body, headers);
   const auto executor = co_await asio::this_coro::executor;
   error_code failed;
   // The engine may close a connection just while it is used again.
   while (const std::optional<State::Kept> kept = state->take()) {
     auto reply =
         std::make_unique<Reply>(state, beast::tcp_stream(tcp::socket(executor, kept->protocol, kept->descriptor)));
-    failed = co_await reply->exchange(request);
+    failed = co_await reply->exchange(head, body);
     if (failed == asio::error::operation_aborted) throw boost::system::system_error(failed);
     if (!failed) co_return std::unique_ptr<HttpReply>(std::move(reply));
     if (failed == beast::error::timeout) throw failure_of(failed, state->address, "with its answer");
@@ -304,7 +306,7 @@ Task<std::unique_ptr<HttpReply>> HttpClient::send(std::string_view method, std::
   }
   stream.socket().set_option(tcp::no_delay(true), failed);
   auto reply = std::make_unique<Reply>(state, std::move(stream));
-  failed = co_await reply->exchange(request);
+  failed = co_await reply->exchange(head, body);
   if (failed == asio::error::operation_aborted) throw boost::system::system_error(failed);
   if (failed) throw failure_of(failed, state->address, "with its answer");
   co_return std::unique_ptr<HttpReply>(std::move(reply));
