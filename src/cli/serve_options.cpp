@@ -97,6 +97,9 @@ void declare_limits_of_clients(Options& app, ServerWish& wish) {
   add_number(app, "--receive", wish.receive, "Seconds that a request's header may take to arrive, and then its body",
              kMostSeconds);
   add_number(app, "--idle", wish.idle, "Seconds that a connection may wait for its next request", kMostSeconds);
+  add_number(app, "--keep-alive", wish.keep_alive,
+             "Seconds without a word of the engine, behind which a streamed answer says that it lives; 0: never",
+             kMostSeconds);
   add_number(app, "--drain", wish.drain, "Seconds for requests that are under way at SIGTERM", kMostSeconds);
 }
 
@@ -182,6 +185,7 @@ Result<serve::ServeOptions> server_options(const ServerWish& wish) {
                   .body = wish.max_body,
                   .idle = std::chrono::seconds(wish.idle),
                   .receive = std::chrono::seconds(wish.receive)};
+  options.keep_alive = std::chrono::seconds(wish.keep_alive);
   options.drain = std::chrono::seconds(wish.drain);
   options.most_sessions = wish.max_sessions;
   options.capture = wish.capture;

@@ -46,6 +46,7 @@ struct ServerWish {
   std::uint64_t max_connections = 16384;
   std::uint64_t receive = 60;
   std::uint64_t idle = 300;
+  std::uint64_t keep_alive = 15;
   std::uint64_t drain = 30;
   std::uint64_t max_sessions = 4096;
 };

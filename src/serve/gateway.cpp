@@ -40,6 +40,7 @@ std::string owner_of(const HttpRequest& request) { return std::string(api_key_of
 
 Gateway::Gateway(const GatewayOptions& options, Offer offer, Log log)
     : offer_(std::make_shared<const Offer>(std::move(offer))),
+      keep_alive_(options.keep_alive),
       sessions_(options.most_sessions, options.most_session_bytes),
       log_(std::move(log)),
       inspector_(options.inspect ? std::make_unique<Inspector>() : nullptr) {}

@@ -26,6 +26,7 @@ struct GatewayOptions {
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
   bool inspect = false;  ///< keep the last turns for a page that shows them
+  std::chrono::milliseconds keep_alive{};  ///< of streams that have nothing to say (http/event_stream.h); 0: none
 };
 
 /// Threads: any.
@@ -50,6 +51,7 @@ class Gateway {
   /// Sessions that other gateways go on from too. Null: they are in memory alone.
   void share(std::unique_ptr<SharedSessions> shared) { shared_ = std::move(shared); }
   SharedSessions* shared() { return shared_.get(); }
+  std::chrono::milliseconds keep_alive() const { return keep_alive_; }
   /// Null: no page may show turns.
   Inspector* inspector() { return inspector_.get(); }
   const Log& log() const { return log_; }
@@ -63,6 +65,7 @@ class Gateway {
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const Offer> offer_;
 
+  const std::chrono::milliseconds keep_alive_;
   SessionStore sessions_;
   Metrics metrics_;
   Log log_;

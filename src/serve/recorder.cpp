@@ -29,6 +29,10 @@ TurnRecorder::~TurnRecorder() {
   }
 }
 
+void TurnRecorder::give_up() {
+  if (facts_.status == "client_gone") facts_.status = "not_answered";
+}
+
 CaptureEntry TurnRecorder::entry(const Session& session) const {
   const PreparedPrompt& prompt = turn_.prompt();
   const bool is_behind = prompt.reused > 0 && prompt.from->id == prompt.id &&

@@ -28,6 +28,8 @@ class TurnRecorder {
   /// Turn::run(). Throws CaptureFailure or SharedFailure, before the engine is asked, if the capture or the shared
   /// sessions could not be written lately and still cannot.
   Task<> run(const Turn::Take& take, const Turn::Flush& flush, Turn::TakeTokens take_tokens);
+  /// Another choice of the request failed, and nobody is answered.
+  void give_up();
   /// Returns once what is kept is shared and the record is on the disk. Throws SharedFailure or CaptureFailure if that
   /// cannot be done and is not optional.
   Task<> done(std::shared_ptr<const Held> kept);

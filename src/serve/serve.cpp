@@ -205,7 +205,8 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   const unsigned threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   Gateway gateway({.most_sessions = options.most_sessions,
                    .most_session_bytes = options.most_session_bytes,
-                   .inspect = options.inspect},
+                   .inspect = options.inspect,
+                   .keep_alive = options.keep_alive},
                   std::move(*offer), Log(static_cast<LogLevel>(options.log_level), options.log));
   if (!options.capture.empty()) {
     Result<std::unique_ptr<CaptureFiles>> files = CaptureFiles::open(options.capture);

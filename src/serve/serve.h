@@ -47,6 +47,7 @@ struct ServeOptions {
   std::uint16_t port = 8080;
   unsigned threads = 0;  ///< 0: as many as cores
   HttpLimits http{};
+  std::chrono::milliseconds keep_alive = std::chrono::seconds(15);  ///< of streams that have nothing to say; 0: none
   std::chrono::milliseconds drain = std::chrono::seconds(30);  ///< for requests that are under way at SIGTERM
   std::vector<std::string> api_keys{};
   std::size_t most_sessions = 4096;

@@ -70,6 +70,8 @@ class Reply:
     die_after: int = -1  # tokens
     stall_after: int = -1
     pause: float = 0  # seconds before each token
+    first: float = 0  # seconds before the answer, as for a long prompt
+    fails: str = ""  # is said in the stream, in place of its end
     raw: bytes = b""  # is sent in place of HTTP
     logprob: float = -0.5
 
@@ -162,6 +164,8 @@ class Engine:
 
     def _complete(self, handler: socketserver.StreamRequestHandler, asked: Asked) -> bool:
         reply = self.script(asked)
+        if reply.first and self._wait_for_the_end(handler, asked, reply.first):
+            return False
         if reply.raw:
             handler.wfile.write(reply.raw)
             return False
@@ -187,6 +191,9 @@ class Engine:
                     {"id": one, "logprob": reply.logprob, "top_logprobs": [{"id": one, "logprob": reply.logprob}]}
                 ]
             self._event(handler, event)
+        if reply.fails:
+            self._event(handler, {"error": {"code": 500, "message": reply.fails}})
+            return False
         self.cache = asked.prompt + ids[:-1]
         timings = {"prompt_n": len(asked.prompt) - kept, "cache_n": kept, "predicted_n": len(ids)}
         self._event(handler, {

@@ -47,7 +47,8 @@ struct Generation {
   SamplingSettings sampling{};
   std::span<const TokenId> stops{};           ///< tokens that end the reply
   std::span<const std::string> stop_texts{};  ///< the same as texts, for an engine that gives no ids
-  unsigned choice = 0;                        ///< of several replies to one request: their seeds differ by it
+  unsigned choice = 0;                        ///< of several replies to one prompt: their seeds differ by it
+  bool follows = false;                       ///< another reply to the same request was asked for before
   std::optional<unsigned> logprobs;           ///< how many alternatives of each token; 0: its own logprob alone
   IdsText* ids_text = nullptr;                ///< keeps the prompt's JSON for the next one; null: nobody does
 };

@@ -5,6 +5,8 @@
 #include "parlance/json_writer.h"
 #include "serve/fronts/apart.h"
 #include "serve/fronts/chat_request.h"
+#include "serve/http/event_stream.h"
+#include "serve/http/together.h"
 #include "serve/random_id.h"
 #include "serve/recorder.h"
 
@@ -19,6 +21,8 @@ constexpr ChatApi kOllamaChat = {
     .api = ReplyApi::ollama, .id_prefix = "", .call_prefix = "call_", .streams_by_default = true};
 constexpr ChatApi kOllamaGenerate = {
     .api = ReplyApi::ollama, .id_prefix = "", .call_prefix = "call_", .streams_by_default = true, .generate = true};
+
+using Answers = std::vector<std::unique_ptr<struct Answer>>;
 
 /// One choice of an answer while it is written.
 struct Answer {
@@ -160,82 +164,118 @@ Task<> finish(Call& call, Chat& chat, Answer& answer) {
   co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, chat.id));
 }
 
-std::string whole_json(const Chat& chat, const std::vector<std::unique_ptr<Answer>>& answers) {
-  std::vector<const ReplyApiWriter*> writers;
+/// The prompt is one, the replies are all.
+ReplyUsage usage_of(const Answers& answers) {
   ReplyUsage usage = usage_of(answers.front()->turn);
   usage.output_tokens = usage.reasoning_tokens = 0;
   for (const auto& answer : answers) {
     const ReplyUsage one = usage_of(answer->turn);
     usage.output_tokens += one.output_tokens;
     usage.reasoning_tokens += one.reasoning_tokens;
-    writers.push_back(&answer->writer);
   }
-  std::string json = ReplyApiWriter::choices_to_json(writers, usage);
+  return usage;
+}
+
+std::string whole_json(const Chat& chat, const Answers& answers) {
+  std::vector<const ReplyApiWriter*> writers;
+  for (const auto& answer : answers) writers.push_back(&answer->writer);
+  std::string json = ReplyApiWriter::choices_to_json(writers, usage_of(answers));
   return chat.explain ? with_member(std::move(json), "parlance", explanation(answers.front()->turn)) : json;
 }
 
-Task<> answer_whole(Call& call, Chat& chat) {
-  std::vector<std::unique_ptr<Answer>> answers;
+/// Samples one choice; its events go to `send`.
+Task<> sample(const Chat& chat, Answer& answer, const ReplyApiSink& send, const Turn::Flush& flush) {
+  const Turn::Take take = [&](const ReplyEvent& event) { answer.writer.add(event, send); };
+  const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
+    if (chat.logprobs) answer.add_logprobs(chat, tokens);
+  };
+  co_await answer.recorder.run(take, flush, take_tokens);
+}
+
+Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
   const Turn::Flush flush = []() -> Task<> { co_return; };
-  for (Turn& turn : chat.turns) {
-    answers.push_back(std::make_unique<Answer>(call, chat, turn));
-    Answer& answer = *answers.back();
-    const Turn::Take take = [&answer](const ReplyEvent& event) { answer.writer.add(event); };
-    const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
-      if (chat.logprobs) answer.add_logprobs(chat, tokens);
-    };
-    answer.writer.begin();
-    co_await answer.recorder.run(take, flush, take_tokens);
-    answer.writer.finish({}, outcome_of(turn));
-  }
+  const ReplyApiSink nobody;
+  const auto choice = [&](std::size_t number) { return sample(chat, *answers[number], nobody, flush); };
+  for (const auto& answer : answers) answer->writer.begin();
+  co_await together(answers.size(), choice);
+  for (const auto& answer : answers) answer->writer.finish({}, outcome_of(answer->turn));
   for (const auto& answer : answers) co_await finish(call, chat, *answer);
   co_await call.exchange.answer(200, "application/json", whole_json(chat, answers));
 }
 
-Task<> answer_stream(Call& call, Chat& chat) {
+/// A streamed answer, and what its choices share.
+struct Streamed {
+  Call& call;
+  Chat& chat;
+  Answers& answers;
+  EventStream& stream;
+  std::size_t unfinished;
+
+  ReplyApiSink sink() {
+    return [this](const ReplyApiEvent& event) { append_stream_event(stream.out(), chat.api.api, event); };
+  }
+};
+
+Task<> stream_choice(Streamed& streamed, Answer& answer) {
+  const ReplyApiSink send = streamed.sink();
+  const Turn::Flush flush = [&streamed] { return streamed.stream.flush(); };
+  co_await sample(streamed.chat, answer, send, flush);
+  Gateway& gateway = streamed.call.gateway;
+  const bool waits = gateway.capture() != nullptr || gateway.shared() != nullptr;
+  if (waits) co_await flush();  // before the disk or Redis is waited for
+  ReplyOutcome outcome = outcome_of(answer.turn);
+  if (streamed.answers.size() > 1) {  // the last one tells the usage of all
+    outcome.usage.reset();
+    if (--streamed.unfinished == 0) outcome.usage = usage_of(streamed.answers);
+  }
+  answer.writer.finish(send, outcome);
+  co_await finish(streamed.call, streamed.chat, answer);
+}
+
+/// What a client is told of a failure. Throws on what is none of the engine's, the disk's or Redis': the client is gone.
+ReplyApiError failure_of(Call& call, const Chat& chat, const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const EngineFailure& failure) {
+    call.gateway.count(failure, chat.turns.front().prompt().id);
+    return error_of(failure);
+  } catch (const CaptureFailure& failure) {
+    return {.status = 507, .message = failure.what(), .code = "capture_failed"};
+  } catch (const SharedFailure& failure) {
+    return error_of(failure);
+  }
+}
+
+std::string explanation_chunk(const Chat& chat) {
+  const std::string chunk = R"({"object": "chat.completion.chunk", "choices": []})";
+  return with_member(with_member(chunk, "id", "\"" + chat.id + "\""), "parlance", explanation(chat.turns.front()));
+}
+
+Task<> answer_stream(Call& call, Chat& chat, Answers& answers) {
   const ReplyApi api = chat.api.api;
-  std::string out;
-  const ReplyApiSink send = [&out, api](const ReplyApiEvent& event) { append_stream_event(out, api, event); };
-  const Turn::Flush flush = [&]() -> Task<> {
-    if (!call.exchange.begun()) co_await call.exchange.begin(200, content_type_of_stream(api));
-    co_await call.exchange.write(out);
-    out.clear();
-  };
-  for (Turn& turn : chat.turns) {
-    Answer answer(call, chat, turn);
-    const Turn::Take take = [&](const ReplyEvent& event) { answer.writer.add(event, send); };
-    const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
-      if (chat.logprobs) answer.add_logprobs(chat, tokens);
-    };
-    answer.writer.begin(send);
-    std::optional<ReplyApiError> failed;
-    try {
-      co_await answer.recorder.run(take, flush, take_tokens);
-    } catch (const EngineFailure& failure) {
-      if (!call.exchange.begun()) throw;
-      failed = error_of(failure);
-      call.gateway.count(failure, turn.prompt().id);
-    }
-    if (failed) {
-      answer.writer.fail(*failed, send);
-      co_await flush();
-      co_await call.exchange.end();
-      co_return;
-    }
-    const bool waits = call.gateway.capture() != nullptr || call.gateway.shared() != nullptr;
-    if (waits) co_await flush();  // before the disk or Redis is waited for
-    answer.writer.finish(send, outcome_of(turn));
-    co_await finish(call, chat, answer);
+  const KeepAlive alive{keep_alive_of_stream(api), call.gateway.keep_alive()};
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  EventStream stream(executor, call.exchange, content_type_of_stream(api), alive);
+  Streamed streamed{call, chat, answers, stream, answers.size()};
+  const ReplyApiSink send = streamed.sink();
+  for (const auto& answer : answers) answer->writer.begin(send);
+  const auto choice = [&](std::size_t number) { return stream_choice(streamed, *answers[number]); };
+  std::optional<ReplyApiError> failed;
+  try {
+    co_await stream.run(answers.size(), choice);
+  } catch (...) {
+    if (!stream.begun()) throw;
+    failed = failure_of(call, chat, std::current_exception());
   }
-  if (chat.explain && api == ReplyApi::openai) {
-    const std::string chunk = R"({"object": "chat.completion.chunk", "choices": []})";
-    append_stream_event(out, api,
-                        {"", with_member(with_member(chunk, "id", "\"" + chat.id + "\""), "parlance",
-                                         explanation(chat.turns.front()))});
+  if (failed) {
+    for (const auto& answer : answers) answer->recorder.give_up();
+    answers.front()->writer.fail(*failed, send);
+    co_await stream.end();
+    co_return;
   }
-  out += end_of_stream(api);
-  if (!call.exchange.begun()) co_await call.exchange.begin(200, content_type_of_stream(api));
-  co_await call.exchange.end(out);
+  if (chat.explain && api == ReplyApi::openai)
+    append_stream_event(stream.out(), api, {"", explanation_chunk(chat)});
+  co_await stream.end(end_of_stream(api));
 }
 
 /// Ollama's clients ask for a model to be loaded by a request without messages.
@@ -292,20 +332,18 @@ Task<> answer_chat(Call& call, Chat& chat) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - call.begun).count());
   // A reply may take long, and many wait for their readers. Only a record of the turn has the request's text.
   if (call.gateway.capture() == nullptr) call.exchange.request().body = {};
+  Answers answers;
+  for (Turn& turn : chat.turns) answers.push_back(std::make_unique<Answer>(call, chat, turn));
   std::optional<ReplyApiError> failed;
   try {
     if (chat.stream)
-      co_await answer_stream(call, chat);
+      co_await answer_stream(call, chat, answers);
     else
-      co_await answer_whole(call, chat);
-  } catch (const EngineFailure& failure) {
-    failed = error_of(failure);
-    call.gateway.count(failure, chat.turns.front().prompt().id);
-  } catch (const CaptureFailure& failure) {
-    failed = ReplyApiError{.status = 507, .message = failure.what(), .code = "capture_failed"};
-  } catch (const SharedFailure& failure) {
-    failed = error_of(failure);
+      co_await answer_whole(call, chat, answers);
+  } catch (...) {
+    failed = failure_of(call, chat, std::current_exception());
   }
+  for (const auto& answer : answers) answer->recorder.give_up();
   if (failed) co_await refuse(call.exchange, chat.api.api, *failed);
 }
 

@@ -10,9 +10,9 @@
 
 namespace parlance::serve {
 
-Task<> Slots::Slot::take() {
+Task<> Slots::Slot::take(bool belongs) {
   waiter_ = std::make_shared<Waiter>(co_await asio::this_coro::executor);
-  of_.enter(waiter_);
+  of_.enter(waiter_, belongs);
   if (of_.runs(*waiter_)) co_return;
   // Whoever gives it the slot posts to this executor, so the wait has begun before it is cancelled.
   boost::system::error_code woken;
@@ -31,12 +31,12 @@ std::string in_words(std::size_t number, const char* one, const char* several) {
 
 }  // namespace
 
-void Slots::enter(const std::shared_ptr<Waiter>& waiter) {
+void Slots::enter(const std::shared_ptr<Waiter>& waiter, bool belongs) {
   const std::lock_guard lock(mutex_);
   if (limits_.running == 0 || running_ < limits_.running) {
     waiter->running = true;
     ++running_;
-  } else if (waiting_.size() < limits_.waiting) {
+  } else if (belongs || waiting_.size() < limits_.waiting) {
     waiting_.push_back(waiter);
   } else {
     throw EngineFailure(EngineFailure::Kind::busy, "the engine samples " + in_words(running_, "reply", "replies") +

@@ -27,8 +27,9 @@ class Slots {
     Slot& operator=(const Slot&) = delete;
     ~Slot() { of_.leave(waiter_.get()); }
 
-    /// Waits until it is taken. Throws EngineFailure of kind busy: too many wait, or it took too long.
-    Task<> take();
+    /// Waits until it is taken. Throws EngineFailure of kind busy: too many wait, or it took too long. `belongs`: to a
+    /// request that has a slot or a place already, so that it may wait however many do.
+    Task<> take(bool belongs);
 
    private:
     friend class Slots;
@@ -49,7 +50,7 @@ class Slots {
     asio::steady_timer timer;  ///< is cancelled once it has a slot; used on `executor` alone
     bool running = false;
   };
-  void enter(const std::shared_ptr<Waiter>& waiter);
+  void enter(const std::shared_ptr<Waiter>& waiter, bool belongs);
   void leave(Waiter* waiter);
   bool runs(const Waiter& waiter) const;
 

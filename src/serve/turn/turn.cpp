@@ -114,6 +114,7 @@ Generation Turn::generation() const {
           .stops = model_->stop_ids,
           .stop_texts = model_->stop_texts,
           .choice = settings_.choice,
+          .follows = settings_.choice > 0,
           .logprobs = settings_.logprobs,
           .ids_text = model_->ids_text.get()};
 }

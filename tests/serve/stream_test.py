@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Streams while the engine has nothing to say yet, and choices that are sampled at the same time: `stream_test.py PARLANCE`.
+
+Behind seconds of silence a stream has what its API's clients take for a sign of life; errors behind it are in the stream. The packages
+openai and anthropic read such streams, where this Python has them. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import sys
+import threading
+import time
+from typing import Any
+
+from engine import Asked, Engine, Reply
+from gateway import Checks, Gateway
+
+try:
+    import anthropic
+    import openai
+except ImportError:
+    anthropic = openai = None  # type: ignore[assignment]
+
+SILENCE = 2.4  # seconds; a sign of life comes behind each second
+MESSAGES: list[Any] = [{"role": "user", "content": "Hi"}]
+APIS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("/v1/chat/completions", {"messages": MESSAGES}),
+    ("/v1/messages", {"messages": MESSAGES, "max_tokens": 100}),
+    ("/v1/responses", {"input": "Hi"}),
+    ("/v1/completions", {"prompt": "Hi"}),
+    ("/api/chat", {"messages": MESSAGES}),
+)
+COMMENT, PING = ": keep-alive\n\n", 'event: ping\ndata: {"type": "ping"}\n\n'
+SIGNS = {"/v1/messages": PING, "/api/chat": ""}
+
+
+class Stream:
+    """A stream as it comes: its status, and pieces with the seconds that had passed."""
+
+    def __init__(self, gateway: Gateway, path: str, body: dict[str, Any]) -> None:
+        host = gateway.url.removeprefix("http://")
+        connection = http.client.HTTPConnection(host, timeout=60)
+        begun = time.monotonic()
+        connection.request("POST", path, json.dumps({"model": "mine", "stream": True} | body), {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        self.status, self.first, self.text = answer.status, 0.0, ""
+        while piece := answer.read1():
+            self.first = self.first or time.monotonic() - begun
+            self.text += piece.decode()
+        connection.close()
+
+    def events(self) -> list[dict[str, Any]]:
+        lines = [line.removeprefix("data: ") for line in self.text.split("\n") if line.startswith(("data: {", "{"))]
+        return [json.loads(line) for line in lines]
+
+
+def text_of(path: str, events: list[dict[str, Any]]) -> str:
+    """The text of the first choice."""
+    if path == "/v1/chat/completions":
+        return "".join(one["delta"].get("content") or "" for event in events for one in event["choices"] if one["index"] == 0)
+    if path == "/v1/completions":
+        return "".join(one["text"] for event in events for one in event["choices"] if one["index"] == 0)
+    if path == "/v1/messages":
+        return "".join(event["delta"]["text"] for event in events if event["type"] == "content_block_delta")
+    if path == "/v1/responses":
+        return "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
+    return "".join(event["message"]["content"] for event in events if "message" in event)
+
+
+def silence(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    engine.script = lambda asked: Reply(first=SILENCE)
+    for path, body in APIS:
+        stream = Stream(gateway, path, body)
+        sign = SIGNS.get(path, COMMENT)
+        checks.equal((stream.status, text_of(path, stream.events())), (200, "Yes."), f"{path}: the reply behind a silence")
+        if sign:
+            checks.equal(stream.text.count(sign), 2, f"{path}: signs of life in {SILENCE} s: {stream.text[:300]}")
+            checks.that(0.9 < stream.first < 2, f"{path}: the first sign of life after {stream.first} s")
+        if path == "/v1/messages":
+            checks.that(stream.text.startswith("event: message_start"), "message_start is the first event")
+
+
+def late_errors(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """What fails behind a sign of life is told in the stream; what fails before one has a status of its own."""
+    engine.script = lambda asked: Reply(first=1.3, status=500, body='{"error": {"message": "no memory"}}')
+    for path, body in APIS:
+        stream = Stream(gateway, path, body)
+        if path == "/api/chat":
+            checks.equal(stream.status, 502, f"{path}: nothing was sent before the error")
+            continue
+        last = stream.events()[-1]
+        said = json.dumps(last)
+        checks.equal(stream.status, 200, f"{path}: status of a late error")
+        checks.that("no memory" in said, f"{path}: the late error is told: {stream.text[-300:]}")
+        wanted = {"/v1/messages": "error", "/v1/responses": "response.failed"}.get(path)
+        checks.that("error" in last if wanted is None else last["type"] == wanted, f"{path}: form of a late error: {said}")
+    engine.script = lambda asked: Reply(status=500, body='{"error": {"message": "no memory"}}')
+    for path, body in APIS:
+        checks.equal(Stream(gateway, path, body).status, 502, f"{path}: status of an early error")
+
+
+def packages(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    if openai is None:
+        print("skipped: the packages openai and anthropic are not there")
+        return
+    messages = MESSAGES
+    client = openai.OpenAI(base_url=gateway.url + "/v1", api_key="none", max_retries=0)
+    message = anthropic.Anthropic(base_url=gateway.url, api_key="none", max_retries=0)
+    engine.script = lambda asked: Reply(first=1.3)
+    chunks = list(client.chat.completions.create(model="mine", messages=messages, stream=True))
+    checks.equal("".join(c.choices[0].delta.content or "" for c in chunks if c.choices), "Yes.", "openai reads a stream with comments")
+    with client.responses.stream(model="mine", input="Hi") as stream:
+        checks.equal([e.type for e in stream][0], "response.created", "openai reads a response with comments")
+        checks.equal(stream.get_final_response().output_text, "Yes.", "a response with comments")
+    with message.messages.stream(model="mine", max_tokens=100, messages=messages) as answer:
+        checks.equal("".join(answer.text_stream), "Yes.", "anthropic reads a stream with pings")
+    engine.script = lambda asked: Reply(first=1.3, status=500, body='{"error": {"message": "no memory"}}')
+    try:
+        list(client.chat.completions.create(model="mine", messages=messages, stream=True))
+        checks.that(False, "openai raises a late error")
+    except openai.APIError as error:
+        checks.that("no memory" in str(error), f"openai's late error: {error}")
+    try:
+        with message.messages.stream(model="mine", max_tokens=100, messages=messages) as answer:
+            list(answer)
+        checks.that(False, "anthropic raises a late error")
+    except anthropic.APIStatusError as error:
+        checks.that("no memory" in str(error), f"anthropic's late error: {error}")
+
+
+def waiting(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A stream that waits for its place in the queue lives too."""
+    engine.script = lambda asked: Reply(first=SILENCE)
+    with Gateway(parlance, engine.url, "--keep-alive", "1", "--max-running", "1") as gateway:
+        other = threading.Thread(target=Stream, args=(gateway, *APIS[0]))
+        other.start()
+        time.sleep(0.2)
+        stream = Stream(gateway, *APIS[0])
+        other.join()
+        checks.equal(stream.text.count(COMMENT), 4, "signs of life of a stream that waited")
+
+
+def by_seed(asked: Asked) -> Reply:
+    """The later a choice, the sooner it is there."""
+    number = asked.body["seed"] - 7
+    return Reply(f"Choice {number}.<|im_end|>", pause=0.02 * (4 - number))
+
+
+def choices(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    engine.script = by_seed
+    wanted = [f"Choice {number}." for number in range(4)]
+    for path, body in (("/v1/chat/completions", {"messages": MESSAGES}), ("/v1/completions", {"prompt": "Hi"})):
+        engine.asked.clear()
+        status, _, answer = gateway.post(path, {"model": "mine", "n": 4, "seed": 7} | body)
+        got = [one["message"]["content"] if "message" in one else one["text"] for one in answer["choices"]]
+        checks.equal((status, got, [one["index"] for one in answer["choices"]]), (200, wanted, [0, 1, 2, 3]), f"{path}: n of 4")
+        checks.equal(sorted(one.body["seed"] for one in engine.asked), [7, 8, 9, 10], f"{path}: seeds")
+        begun, ended = max(one.begun for one in engine.asked), min(one.ended for one in engine.asked)
+        checks.that(begun < ended, f"{path}: all choices are sampled at the same time")
+        checks.equal(answer["usage"]["completion_tokens"], 4 * len(engine.vocabulary.encode("Choice 0.<|im_end|>")), f"{path}: usage")
+        stream = Stream(gateway, path, {"n": 4, "seed": 7, "stream_options": {"include_usage": True}} | body)
+        texts, order = ["", "", "", ""], []
+        for event in stream.events():
+            for one in event["choices"]:
+                text = one["text"] if "text" in one else one["delta"].get("content") or ""
+                texts[one["index"]] += text
+                order += [one["index"]] if text else []
+        checks.equal(texts, wanted, f"{path}: streamed choices")
+        runs = sum(1 for before, after in zip(order, order[1:], strict=False) if before != after)
+        checks.that(runs > 6, f"{path}: pieces of choices come in turn: {order}")
+        told = [event["usage"] for event in stream.events() if event.get("usage")]
+        checks.equal([one["completion_tokens"] for one in told], [answer["usage"]["completion_tokens"]], f"{path}: usage is told once")
+
+
+def choices_end(parlance: str, engine: Engine, checks: Checks) -> None:
+    """All choices end with their client, and with one that fails; --max-running is how many run."""
+    with Gateway(parlance, engine.url, "--max-running", "2", "--max-waiting", "0") as gateway:
+        engine.asked.clear()
+        engine.script = lambda asked: Reply(pause=0.02)
+        answer = gateway.post("/v1/chat/completions", {"model": "mine", "n": 5, "messages": MESSAGES})[2]
+        checks.equal(len(answer["choices"]), 5, "choices that wait for each other")
+        spans = [(one.begun, one.ended) for one in engine.asked]
+        most = max(sum(1 for begin, end in spans if begin <= at < end) for at, _ in spans)
+        checks.equal(most, 2, "choices at a time with --max-running 2")
+    with Gateway(parlance, engine.url) as gateway:
+        engine.asked.clear()
+        engine.script = lambda asked: Reply("Yes. " * 200, pause=0.02)
+        host = gateway.url.removeprefix("http://")
+        connection = http.client.HTTPConnection(host)
+        connection.request("POST", "/v1/chat/completions", json.dumps({"model": "mine", "n": 4, "stream": True, "messages": MESSAGES}))
+        connection.getresponse().read1()
+        connection.close()
+        time.sleep(0.3)
+        checks.equal([one.cut for one in engine.asked], [True] * 4, "all choices end with their client")
+        engine.asked.clear()
+        engine.script = lambda asked: Reply("Yes. " * 200, pause=0.02) if asked.body["seed"] != 9 else Reply("No", fails="no memory")
+        for stream in (False, True):
+            engine.asked.clear()
+            body = {"model": "mine", "n": 4, "seed": 7, "messages": MESSAGES, "stream": stream}
+            text = Stream(gateway, "/v1/chat/completions", body).text
+            checks.that("no memory" in text, f"the error of one choice of four, stream {stream}: {text[-200:]}")
+            time.sleep(0.2)
+            checks.equal(sum(one.cut for one in engine.asked), 3, f"the others end with one that fails, stream {stream}")
+
+
+def main() -> int:
+    checks, parlance = Checks(), sys.argv[1]
+    with Engine() as engine:
+        with Gateway(parlance, engine.url, "--keep-alive", "1") as gateway:
+            for test in (silence, late_errors, packages):
+                test(gateway, engine, checks)
+        waiting(parlance, engine, checks)
+        with Gateway(parlance, engine.url) as gateway:
+            choices(gateway, engine, checks)
+        choices_end(parlance, engine, checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
