@@ -6,7 +6,7 @@
 
 #include "base/sha256.h"
 #include "serve/capture/reader.h"
-#include "serve/capture/record.h"
+#include "serve/capture/continuation_record.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/recorded_engine.h"
 #include "serve/succession.h"
@@ -56,6 +56,7 @@ class Replay {
  private:
   Result<OpenedModel*> model_for(const Line& line);
   Result<void> turn(const Line& line);
+  void continuation(const Line& line, const std::shared_ptr<const ServedModel>& model);
   std::optional<Turn> planned(const Line& line, const std::shared_ptr<const ServedModel>& model, SessionStore& store);
   std::optional<Turn> followed(const Line& line, const std::shared_ptr<const ServedModel>& model);
   std::shared_ptr<const Held> kept_of(const Line& line, Turn& turn, SessionStore& store);
@@ -275,11 +276,41 @@ void Replay::keep(Value record, std::shared_ptr<const Held> kept) {
   }
 }
 
+/// What stands behind a prompt of no chat: the prompt's ids again from the request, the text from the sampled ids.
+void Replay::continuation(const Line& line, const std::shared_ptr<const ServedModel>& model) {
+  const Value record = line.record.root();
+  const auto failed = [&](const Error& error) { differ(line, "request", error.message()); };
+  Document body;
+  if (Result<void> parsed = body.parse(record["request"].text()); !parsed) return failed(parsed.error());
+  const bool generate = record["api"].text() == "generate";
+  const Result<SamplingSettings> sampling = read_sampling(generate ? body.root()["sampling_params"] : body.root());
+  if (!sampling) return failed(sampling.error());
+  const Result<std::vector<std::vector<TokenId>>> prompts =
+      read_prompts(body.root()[generate ? "token_ids" : "prompt"], *model);
+  if (!prompts) return failed(prompts.error());
+  const auto number = static_cast<std::size_t>(number_in(record["prompt_number"]));
+  if (number >= prompts->size()) return differ(line, "request", "it has no prompt of this number");
+  compare_prompt(line, (*prompts)[number]);
+  if (record["status"].text() != "answered") return;
+  Continuation one(model, {.prompt = (*prompts)[number], .sampling = &*sampling});
+  std::vector<SampledToken> tokens;
+  for (const TokenId id : listed_ids(record["sampled"])) tokens.push_back({.id = id});
+  if (const Value text = record["sampled_text"]; text.is_string()) tokens.push_back({.text = std::string(text.text())});
+  one.add(tokens);
+  one.finish();
+  one.set_length(record["length"].is(Kind::boolean) && record["length"].integer != 0);
+  compare_json(line, "reply", continuation_reply(one));
+}
+
 Result<void> Replay::turn(const Line& line) {
   const Value record = line.record.root();
   const Result<OpenedModel*> opened = model_for(line);
   if (!opened) return opened.error();
   const std::shared_ptr<ServedModel>& model = (*opened)->model;
+  if (!record["prompt_number"].is_undefined()) {
+    continuation(line, model);
+    return {};
+  }
   (*opened)->engine->load(record);
   model->clock = [now = moment_of(record["now"])] { return now; };
   SessionStore store;

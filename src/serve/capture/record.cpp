@@ -44,21 +44,6 @@ std::string real_json(double value) {
   return failed == std::errc() ? std::string(text, end) : "null";
 }
 
-std::string sampled_logprobs(const std::vector<std::optional<double>>& logprobs) {
-  JsonWriter list('[');
-  for (const std::optional<double>& one : logprobs) list.item(one ? real_json(*one) : "null");
-  return list.take();
-}
-
-std::string sampling_json(const SamplingSettings& sampling) {
-  JsonWriter made('{');
-  for (const auto& [setting, json] : sampling.values) made.raw(name_of(setting), json);
-  JsonWriter stops('[');
-  for (const std::string& stop : sampling.stop) stops.item_text(stop);
-  if (!sampling.stop.empty()) made.raw("stop", stops.take());
-  return made.take();
-}
-
 /// Is there a control token's text that touches bytes which are not the template's?
 bool may_be_guarded(const ServedModel& model, const Rendering& rendering, std::size_t from) {
   const std::string_view text = rendering.text();
@@ -154,6 +139,21 @@ std::string hints_json(const Turn& turn) {
 }
 
 }  // namespace
+
+std::string logprobs_json(const std::vector<std::optional<double>>& logprobs) {
+  JsonWriter list('[');
+  for (const std::optional<double>& one : logprobs) list.item(one ? real_json(*one) : "null");
+  return list.take();
+}
+
+std::string sampling_json(const SamplingSettings& sampling) {
+  JsonWriter made('{');
+  for (const auto& [setting, json] : sampling.values) made.raw(name_of(setting), json);
+  JsonWriter stops('[');
+  for (const std::string& stop : sampling.stop) stops.item_text(stop);
+  if (!sampling.stop.empty()) made.raw("stop", stops.take());
+  return made.take();
+}
 
 std::string moment_json(const CivilTime& moment) {
   JsonWriter list('[');
@@ -269,7 +269,7 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   const auto& logprobs = turn.logprobs();
   const bool has_logprobs =
       std::any_of(logprobs.begin(), logprobs.end(), [](const auto& one) { return one.has_value(); });
-  has_logprobs ? made.raw("logprobs", sampled_logprobs(logprobs)) : made.null("logprobs");
+  has_logprobs ? made.raw("logprobs", logprobs_json(logprobs)) : made.null("logprobs");
   made.raw("kinds", kinds_json(tokenizer, turn.sampled(), turn.kinds()));
   made.raw("reply", reply_json(turn.message(), facts.call_ids));
   JsonWriter call_ids('[');

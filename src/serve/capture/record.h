@@ -45,5 +45,9 @@ std::string origins_json(const ServedModel& model, const Session& session, Civil
                          bool alone = false);
 std::string break_json(const PrefixBreak& broken);
 std::string moment_json(const CivilTime& moment);
+/// The settings as they go to the engine, by our names, and `stop`.
+std::string sampling_json(const SamplingSettings& sampling);
+/// A number or null for each sampled token.
+std::string logprobs_json(const std::vector<std::optional<double>>& logprobs);
 
 }  // namespace parlance::serve

@@ -1,218 +1,203 @@
 // /v1/completions: text that goes on from a text. No chat template takes part, and the text's control tokens count.
 //
 // Begin reading at completions.
+#include <cmath>
 #include <ctime>
 
 #include "parlance/json_writer.h"
 #include "serve/fronts/apart.h"
+#include "serve/fronts/continuations.h"
 #include "serve/fronts/request_parts.h"
-#include "serve/fronts/routes.h"
-#include "serve/models/engine.h"
 #include "serve/random_id.h"
-#include "serve/turn/characters.h"
+#include "serve/turn/turn.h"
 
 namespace parlance::serve {
 
 namespace {
 
-struct Completion {
-  std::shared_ptr<const ServedModel> model;
+struct CompletionAsked {
+  ContinuationsAsked asked;
   std::string model_name;
-  std::string id;
-  std::vector<std::vector<TokenId>> prompts;
-  SamplingSettings sampling;
-  std::optional<unsigned> logprobs;
-  unsigned choices = 1;
-  bool stream = false;
-  bool include_usage = false;
+  bool echo = false;  ///< the prompt's text stands before the reply's
 };
 
-/// What is answered to one prompt, once.
-struct CompletionText {
-  std::string text;
-  bool length = false;
-  std::size_t sampled = 0;
-};
+bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
 
-Result<std::vector<TokenId>> ids_of(Value prompt, const ServedModel& model) {
-  std::vector<TokenId> ids;
-  if (prompt.is_string()) {
-    std::vector<EncodedToken> tokens;
-    if (Result<void> encoded = model.tokenizer->encode(prompt.text(), nullptr, tokens); !encoded)
-      return encoded.error();
-    for (const EncodedToken& token : tokens) ids.push_back(token.id);
-    return ids;
-  }
-  const auto size = static_cast<std::int64_t>(model.tokenizer->facts().vocabulary_size);
-  for (const Value& id : prompt.items()) {
-    const bool fits = id.is_small_int() && id.integer >= 0 && (size == 0 || id.integer < size);
-    if (!fits) return Error(ErrorCode::conversation, "an id of the prompt is not one of the tokenizer").input("prompt");
-    ids.push_back(static_cast<TokenId>(id.integer));
-  }
-  return ids;
+/// What is asked for and cannot be done must not be left out in silence.
+Result<void> refuse_unknown(Value body) {
+  if (is_given(body["suffix"]) && !body["suffix"].text().empty())
+    return Error(ErrorCode::conversation, "suffix: no engine here fills a gap in a text").input("suffix");
+  const Value best = body["best_of"];
+  const Value n = body["n"];
+  if (best.is_small_int() && best.integer > (n.is_small_int() ? n.integer : 1))
+    return Error(ErrorCode::conversation, "best_of: no more choices are sampled than n").input("best_of");
+  if (flag_of(body["echo"], false) && is_given(body["logprobs"]))
+    return Error(ErrorCode::conversation, "logprobs of the prompt, which echo asks for, are not to be had").input("echo");
+  return {};
 }
 
-/// A text, a list of texts, ids, or a list of lists of ids.
-Result<std::vector<std::vector<TokenId>>> prompts_of(Value prompt, const ServedModel& model) {
-  std::vector<std::vector<TokenId>> made;
-  const std::span<const Value> items = prompt.items();
-  const bool several = !items.empty() && (items.front().is_string() || items.front().is_sequence());
-  if (!prompt.is_string() && items.empty())
-    return Error(ErrorCode::conversation, "prompt must be a text, ids, or a list of these").input("prompt");
-  for (const Value& one : several ? items : std::span(&prompt, 1)) {
-    Result<std::vector<TokenId>> ids = ids_of(one, model);
-    if (!ids) return ids.error();
-    made.push_back(std::move(*ids));
-  }
-  return made;
+Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& into) {
+  const ServedModel& model = *into.model;
+  Result<SamplingSettings> sampling = read_sampling(body);
+  if (!sampling) return sampling.error();
+  if (Result<void> fits = limit_reply(model.limits, *sampling); !fits) return fits;
+  into.sampling = std::move(*sampling);
+  const Result<unsigned> choices = read_choices(body["n"], "n");
+  if (!choices) return choices.error();
+  into.choices = *choices;
+  into.logprobs = logprobs_of(body);
+  into.stream = flag_of(body["stream"], false);
+  into.include_usage = flag_of(body["stream_options"]["include_usage"], false);
+  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
+  if (!syntax) return {};
+  const Result<GrammarOptions> wanted = grammar_options(call.exchange.request().body, "the request");
+  if (!wanted) return wanted.error();
+  Result<std::shared_ptr<const std::string>> grammar = content_grammar_in(model, *wanted, *syntax);
+  if (!grammar) return grammar.error();
+  into.grammar = std::move(*grammar);
+  return {};
 }
 
-Result<Completion> read_completion(const Call& call) {
+Result<std::unique_ptr<CompletionAsked>> read_completion(const Call& call) {
   const Result<Document> document = parsed_body(call.exchange.request().body);
   if (!document) return document.error();
   const Value body = document->root();
   const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
   if (!model) return model.error();
-  Completion made{.model = *model, .model_name = std::string(body["model"].text()), .id = random_id("cmpl-")};
-  if (made.model_name.empty()) made.model_name = (*model)->name;
-  Result<std::vector<std::vector<TokenId>>> prompts = prompts_of(body["prompt"], **model);
+  if (Result<void> done = refuse_unknown(body); !done) return done.error();
+  auto made = std::make_unique<CompletionAsked>(
+      CompletionAsked{{.model = *model, .api = "completions", .id = random_id("cmpl-")}, std::string(body["model"].text())});
+  if (made->model_name.empty()) made->model_name = (*model)->name;
+  made->echo = flag_of(body["echo"], false);
+  Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], **model);
   if (!prompts) return prompts.error();
-  made.prompts = std::move(*prompts);
-  Result<SamplingSettings> sampling = read_sampling(body);
-  if (!sampling) return sampling.error();
-  if (Result<void> fits = limit_reply((*model)->limits, *sampling); !fits) return fits.error();
-  made.sampling = std::move(*sampling);
-  made.logprobs = logprobs_of(body);
-  made.stream = flag_of(body["stream"], false);
-  made.include_usage = flag_of(body["stream_options"]["include_usage"], false);
-  const Value n = body["n"];
-  constexpr std::int64_t kMostChoices = 16;
-  if (n.is_small_int() && (n.integer < 1 || n.integer > kMostChoices))
-    return Error(ErrorCode::conversation, "n must be 1 to 16").input("n");
-  if (n.is_small_int()) made.choices = static_cast<unsigned>(n.integer);
+  made->asked.prompts = std::move(*prompts);
+  const SessionHints hints = hints_of(call.exchange.request(), body);
+  made->asked.named = !hints.session.empty();
+  made->asked.session = made->asked.named ? hints.session : random_id("session-");
+  if (Result<void> read = read_settings(call, body, made->asked); !read) return read.error();
   return made;
 }
 
-std::string text_choice_json(std::size_t index, std::string_view text, std::string_view reason) {
-  JsonWriter choice('{');
-  choice.number("index", static_cast<std::int64_t>(index)).text("text", text).null("logprobs");
-  reason.empty() ? choice.null("finish_reason") : choice.text("finish_reason", reason);
-  return choice.take();
-}
-
-std::string text_usage_json(const Completion& asked, std::size_t sampled) {
-  std::size_t prompt = 0;
-  for (const std::vector<TokenId>& ids : asked.prompts) prompt += ids.size();
-  return JsonWriter('{')
-      .number("prompt_tokens", static_cast<std::int64_t>(prompt))
-      .number("completion_tokens", static_cast<std::int64_t>(sampled))
-      .number("total_tokens", static_cast<std::int64_t>(prompt + sampled))
-      .take();
-}
-
-std::string object_json(const Completion& asked, std::string choices, const std::string& usage) {
-  JsonWriter answer('{');
-  answer.text("id", asked.id).text("object", "text_completion").number("created", std::time(nullptr));
-  answer.text("model", asked.model_name).raw("choices", choices);
-  if (!usage.empty()) answer.raw("usage", usage);
-  return answer.take();
-}
-
-using TakeText = std::function<Task<>(std::string_view)>;
-
-/// Asks the engine once; `take` gets each piece of text.
-Task<CompletionText> complete_once(const Completion& asked, const std::vector<TokenId>& prompt, unsigned choice,
-                                   const TakeText& take) {
-  CompletionText made;
-  Characters characters;
-  StopTexts stops(asked.sampling.stop);
-  const TokenSink sink = [&](std::span<const SampledToken> tokens, bool) -> Task<bool> {
-    std::string piece;
-    for (const SampledToken& token : tokens) {
-      ++made.sampled;
-      if (asked.model->is_stop(token.id)) continue;
-      piece += stops.add(characters.add(token.id >= 0 ? asked.model->tokenizer->token_text(token.id) : token.text));
-    }
-    made.text += piece;
-    if (!piece.empty()) co_await take(piece);
-    co_return !stops.found();
-  };
-  std::string text;
-  for (const TokenId id : prompt) text += asked.model->tokenizer->token_text(id);
-  const Generation generation{.ids = prompt,
-                              .text = text,
-                              .sampling = asked.sampling,
-                              .stops = asked.model->stop_ids,
-                              .stop_texts = asked.model->stop_texts,
-                              .choice = choice,
-                              .logprobs = asked.logprobs};
-  const GenerationEnd end = co_await generate(*asked.model, generation, sink);
-  made.length = end.length;
-  std::string rest(stops.add(characters.rest()));
-  rest += stops.rest();
-  made.text += rest;
-  if (!rest.empty()) co_await take(rest);
-  co_return made;
-}
-
-Task<> complete_whole(Call& call, const Completion& asked) {
-  JsonWriter choices('[');
-  std::size_t sampled = 0, index = 0;
-  const TakeText take = [](std::string_view) -> Task<> { co_return; };
-  for (const std::vector<TokenId>& prompt : asked.prompts) {
-    for (unsigned choice = 0; choice < asked.choices; ++choice) {
-      const CompletionText made = co_await complete_once(asked, prompt, choice, take);
-      choices.item(text_choice_json(index++, made.text, made.length ? "length" : "stop"));
-      sampled += made.sampled;
-    }
+/// The lists of `logprobs`: tokens, how likely they were, what else was, and where they begin.
+class CompletionLogprobs {
+ public:
+  void add(const ServedModel& model, const SampledToken& token) {
+    const std::string text = text_of(model, token.id, token.text);
+    tokens_.item_text(shown(text));
+    number(logprobs_, token.logprob);
+    offsets_.item(std::to_string(offset_));
+    JsonWriter top('{');
+    for (const TokenAlternative& other : token.alternatives)
+      top.raw(shown(text_of(model, other.id, other.text)), real_json(other.logprob));
+    top_.item(top.take());
+    for (const char c : text) offset_ += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+    empty_ = false;
   }
-  co_await call.exchange.answer(200, "application/json",
-                                object_json(asked, choices.take(), text_usage_json(asked, sampled)));
-}
-
-Task<> complete_stream(Call& call, const Completion& asked) {
-  std::size_t sampled = 0, index = 0;
-  std::string out;
-  const auto send = [&call, &out](const std::string& json) -> Task<> {
-    if (!call.exchange.begun()) co_await call.exchange.begin(200, "text/event-stream; charset=utf-8");
-    out.assign("data: ").append(json).append("\n\n");
-    co_await call.exchange.write(out);
-  };
-  for (const std::vector<TokenId>& prompt : asked.prompts) {
-    for (unsigned choice = 0; choice < asked.choices; ++choice, ++index) {
-      const TakeText take = [&](std::string_view text) -> Task<> {
-        co_await send(object_json(asked, "[" + text_choice_json(index, text, "") + "]", ""));
-      };
-      const CompletionText made = co_await complete_once(asked, prompt, choice, take);
-      sampled += made.sampled;
-      co_await send(object_json(asked, "[" + text_choice_json(index, "", made.length ? "length" : "stop") + "]", ""));
-    }
+  /// What was added since the last call; "null": nothing.
+  std::string take() {
+    if (empty_) return "null";
+    JsonWriter made('{');
+    made.raw("tokens", tokens_.take()).raw("token_logprobs", logprobs_.take()).raw("top_logprobs", top_.take());
+    made.raw("text_offset", offsets_.take());
+    tokens_ = logprobs_ = top_ = offsets_ = JsonWriter('[');
+    empty_ = true;
+    return made.take();
   }
-  if (asked.include_usage) co_await send(object_json(asked, "[]", text_usage_json(asked, sampled)));
-  co_await send("[DONE]");
-  co_await call.exchange.end();
-}
+
+ private:
+  static std::string text_of(const ServedModel& model, TokenId id, const std::string& text) {
+    return id < 0 ? text : model.tokenizer->token_text(id);
+  }
+  /// A token that is no whole text is shown by its bytes, as OpenAI shows it.
+  static std::string shown(const std::string& text) {
+    Characters characters;
+    if (characters.add(text).size() == text.size()) return text;
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::string made = "bytes:";
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      made.append("\\x").append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 15]);
+    }
+    return made;
+  }
+  static std::string real_json(double value) { return std::isfinite(value) ? std::to_string(value) : "-9999.0"; }
+  static void number(JsonWriter& list, const std::optional<double>& value) {
+    list.item(value ? real_json(*value) : "null");
+  }
+
+  JsonWriter tokens_{'['}, logprobs_{'['}, top_{'['}, offsets_{'['};
+  std::size_t offset_ = 0;
+  bool empty_ = true;
+};
+
+class CompletionForm final : public ContinuationForm {
+ public:
+  CompletionForm(const CompletionAsked& request, const Continuations& all)
+      : request_(request), all_(all), logprobs_(all.size()), echoed_(all.size(), !request.echo) {}
+
+  std::string piece(std::size_t number, std::string_view text, std::span<const SampledToken> tokens) override {
+    if (request_.asked.logprobs) {
+      for (const SampledToken& token : tokens)
+        if (!request_.asked.model->is_stop(token.id)) logprobs_[number].add(*request_.asked.model, token);
+    }
+    if (text.empty() || !request_.asked.stream) return {};
+    return object("[" + choice(number, echo(number) + std::string(text), "") + "]", "");
+  }
+  std::string last(std::size_t number) override {
+    return object("[" + choice(number, echo(number), all_[number]->finish_reason()) + "]", "");
+  }
+  std::string usage() override { return object("[]", continuations_usage(request_.asked, all_)); }
+  std::string whole() override {
+    JsonWriter choices('[');
+    for (std::size_t number = 0; number < all_.size(); ++number)
+      choices.item(choice(number, echo(number) + all_[number]->text(), all_[number]->finish_reason()));
+    return object(choices.take(), continuations_usage(request_.asked, all_));
+  }
+  std::string error(const ReplyApiError& error) const override { return reply_error_json(ReplyApi::openai, error); }
+
+ private:
+  /// The prompt's text, once.
+  std::string echo(std::size_t number) {
+    std::string text;
+    if (echoed_[number]) return text;
+    echoed_[number] = true;
+    for (const TokenId id : all_[number]->wish().prompt) text += request_.asked.model->tokenizer->token_text(id);
+    return text;
+  }
+  std::string choice(std::size_t number, const std::string& text, std::string_view reason) {
+    JsonWriter made('{');
+    made.number("index", static_cast<std::int64_t>(number)).text("text", text).raw("logprobs", logprobs_[number].take());
+    reason.empty() ? made.null("finish_reason") : made.text("finish_reason", reason);
+    return made.take();
+  }
+  std::string object(const std::string& choices, const std::string& usage) const {
+    JsonWriter answer('{');
+    answer.text("id", request_.asked.id).text("object", "text_completion").number("created", created_);
+    answer.text("model", request_.model_name).raw("choices", choices);
+    if (!usage.empty()) answer.raw("usage", usage);
+    return answer.take();
+  }
+
+  const CompletionAsked& request_;
+  const Continuations& all_;
+  const std::int64_t created_ = std::time(nullptr);
+  std::vector<CompletionLogprobs> logprobs_;
+  std::vector<bool> echoed_;
+};
 
 }  // namespace
 
 Task<> completions(Call& call) {
   const auto make = [&call] { return read_completion(call); };
-  const Result<Completion> asked = co_await apart(call, make);
-  if (!asked) {
-    co_await refuse(call.exchange, ReplyApi::openai, error_of(asked.error()));
+  const Result<std::unique_ptr<CompletionAsked>> request = co_await apart(call, make);
+  if (!request) {
+    co_await refuse(call.exchange, ReplyApi::openai, error_of(request.error()));
     co_return;
   }
-  std::optional<ReplyApiError> failed;
-  try {
-    if (asked->stream)
-      co_await complete_stream(call, *asked);
-    else
-      co_await complete_whole(call, *asked);
-  } catch (const EngineFailure& failure) {
-    failed = error_of(failure);
-    call.gateway.count(failure, "");
-  }
-  if (failed) co_await refuse(call.exchange, ReplyApi::openai, *failed);
+  Continuations all = continuations_of((*request)->asked);
+  CompletionForm form(**request, all);
+  co_await answer_continuations(call, (*request)->asked, all, form);
 }
 
 }  // namespace parlance::serve

@@ -18,19 +18,23 @@ Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error) {
   co_await exchange.end();
 }
 
-Task<> answer_as_vllm(Exchange& exchange, const Result<std::string>& body) {
-  if (body) {
-    co_await exchange.answer(200, "application/json", *body);
-    co_return;
-  }
-  const ReplyApiError error = error_of(body.error());
+std::string vllm_error_json(const ReplyApiError& error) {
   const std::string_view type = error.status == 404  ? "NotFoundError"
                                 : error.status < 500 ? "BadRequestError"
                                                      : "InternalServerError";
   JsonWriter said('{');
   said.text("message", error.message).text("type", type);
   error.param.empty() ? said.null("param") : said.text("param", error.param);
-  const std::string text = JsonWriter('{').raw("error", said.number("code", error.status).take()).take();
+  return JsonWriter('{').raw("error", said.number("code", error.status).take()).take();
+}
+
+Task<> answer_as_vllm(Exchange& exchange, const Result<std::string>& body) {
+  if (body) {
+    co_await exchange.answer(200, "application/json", *body);
+    co_return;
+  }
+  const ReplyApiError error = error_of(body.error());
+  const std::string text = vllm_error_json(error);
   co_await exchange.answer(static_cast<unsigned>(error.status), "application/json", text);
 }
 

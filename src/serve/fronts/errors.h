@@ -7,6 +7,8 @@ namespace parlance::serve {
 
 /// Answers with an error; where the answer has begun, by an event of its stream.
 Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error);
+/// The body of an error as vLLM says it.
+std::string vllm_error_json(const ReplyApiError& error);
 /// Answers with this JSON, or with the error as vLLM says errors.
 Task<> answer_as_vllm(Exchange& exchange, const Result<std::string>& body);
 /// An error of the library: its message with path, place and hint.

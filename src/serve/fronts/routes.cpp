@@ -13,6 +13,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/messages/count_tokens", ReplyApi::anthropic, Access::key, count_tokens},
     {"POST", "/v1/completions", ReplyApi::openai, Access::engine, completions},
     {"POST", "/completions", ReplyApi::openai, Access::engine, completions},
+    {"POST", "/inference/v1/generate", ReplyApi::openai, Access::engine, generate_ids},
     {"POST", "/tokenize", ReplyApi::openai, Access::key, tokenize_text},
     {"POST", "/detokenize", ReplyApi::openai, Access::key, detokenize_ids},
     {"POST", "/api/chat", ReplyApi::ollama, Access::engine, ollama_chat},

@@ -40,7 +40,8 @@ Task<> messages(Call& call);
 Task<> responses(Call& call);
 Task<> ollama_chat(Call& call);
 Task<> ollama_generate(Call& call);
-Task<> completions(Call& call);    // completions.cpp
+Task<> completions(Call& call);   // completions.cpp
+Task<> generate_ids(Call& call);  // generate.cpp
 Task<> tokenize_text(Call& call);  // tokenize.cpp
 Task<> detokenize_ids(Call& call);
 Task<> count_tokens(Call& call);

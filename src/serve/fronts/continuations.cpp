@@ -1,0 +1,165 @@
+// Answers requests for continuations. Begin reading at answer_continuations.
+#include "serve/fronts/continuations.h"
+
+#include "parlance/json_writer.h"
+#include "serve/continuation_recorder.h"
+#include "serve/http/event_stream.h"
+#include "serve/http/together.h"
+
+namespace parlance::serve {
+
+namespace {
+
+using Recorders = std::vector<std::unique_ptr<ContinuationRecorder>>;
+
+/// What an answer is made with.
+struct Answering {
+  Call& call;
+  const ContinuationsAsked& asked;
+  ContinuationForm& form;
+  Recorders recorders;
+};
+
+void count(const Answering& answering, const Continuations& all) {
+  Metrics& metrics = answering.call.gateway.metrics();
+  for (const auto& one : all) {
+    metrics.tokens.add("kind=\"prompt\"", one->wish().prompt.size());
+    metrics.tokens.add("kind=\"evaluated\"", static_cast<std::uint64_t>(one->end().evaluated.value_or(0)));
+    metrics.tokens.add("kind=\"sampled\"", one->tokens());
+  }
+}
+
+Task<> answer_whole(Answering& answering) {
+  const auto sample = [&](std::size_t number) -> Task<> {
+    const Continuation::Take take = [&](std::string_view text, std::span<const SampledToken> tokens) -> Task<> {
+      answering.form.piece(number, text, tokens);
+      co_return;
+    };
+    co_await answering.recorders[number]->run(take);
+  };
+  co_await together(answering.recorders.size(), sample);
+  for (const auto& recorder : answering.recorders) co_await recorder->done();
+  co_await answering.call.exchange.answer(200, "application/json", answering.form.whole());
+}
+
+void append(EventStream& stream, const std::string& json) {
+  if (!json.empty()) append_server_sent_event(stream.out(), {"", json});
+}
+
+Task<> stream_one(Answering& answering, EventStream& stream, std::size_t number) {
+  const Continuation::Take take = [&](std::string_view text, std::span<const SampledToken> tokens) -> Task<> {
+    append(stream, answering.form.piece(number, text, tokens));
+    co_await stream.flush();
+  };
+  co_await answering.recorders[number]->run(take);
+  co_await answering.recorders[number]->done();
+  append(stream, answering.form.last(number));
+  co_await stream.flush();
+}
+
+/// What a client is told of a failure. Throws on what is none of the engine's or the disk's: the client is gone.
+ReplyApiError failure_of(Call& call, const std::string& session, const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const EngineFailure& failure) {
+    call.gateway.count(failure, session);
+    return error_of(failure);
+  } catch (const CaptureFailure& failure) {
+    return {.status = 507, .message = failure.what(), .code = "capture_failed"};
+  }
+}
+
+Task<> answer_stream(Answering& answering) {
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  Call& call = answering.call;
+  const KeepAlive alive{keep_alive_of_stream(ReplyApi::openai), call.gateway.keep_alive()};
+  EventStream stream(executor, call.exchange, content_type_of_stream(ReplyApi::openai), alive);
+  const auto one = [&](std::size_t number) { return stream_one(answering, stream, number); };
+  std::optional<ReplyApiError> failed;
+  try {
+    co_await stream.run(answering.recorders.size(), one);
+  } catch (...) {
+    if (!stream.begun()) throw;
+    failed = failure_of(call, answering.asked.session, std::current_exception());
+  }
+  if (failed) {
+    for (const auto& recorder : answering.recorders) recorder->give_up();
+    append(stream, answering.form.error(*failed));
+    co_await stream.end();
+    co_return;
+  }
+  if (answering.asked.include_usage) append(stream, answering.form.usage());
+  co_await stream.end(end_of_stream(ReplyApi::openai));
+}
+
+}  // namespace
+
+Continuations continuations_of(const ContinuationsAsked& asked) {
+  Continuations all;
+  for (const std::vector<TokenId>& prompt : asked.prompts) {
+    for (unsigned choice = 0; choice < asked.choices; ++choice) {
+      const ContinuationWish wish{.prompt = prompt,
+                                  .sampling = &asked.sampling,
+                                  .logprobs = asked.logprobs,
+                                  .grammar = asked.grammar,
+                                  .stops = asked.stops,
+                                  .choice = choice,
+                                  .follows = !all.empty()};
+      all.push_back(std::make_unique<Continuation>(asked.model, wish));
+    }
+  }
+  return all;
+}
+
+Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continuations& all, ContinuationForm& form) {
+  const std::string owner = owner_of(call.exchange.request());
+  Answering answering{call, asked, form, {}};
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    const ContinuationFacts facts{.api = asked.api,
+                                  .id = asked.id,
+                                  .session = asked.session,
+                                  .prompt = number / asked.choices,
+                                  .named = asked.named};
+    answering.recorders.push_back(std::make_unique<ContinuationRecorder>(call.gateway, facts, *all[number], owner,
+                                                                         call.exchange.request().body));
+  }
+  call.exchange.add_header("X-Session-Id", asked.session);
+  std::optional<ReplyApiError> failed;
+  try {
+    if (asked.stream)
+      co_await answer_stream(answering);
+    else
+      co_await answer_whole(answering);
+  } catch (...) {
+    failed = failure_of(call, asked.session, std::current_exception());
+  }
+  for (const auto& recorder : answering.recorders) recorder->give_up();
+  count(answering, all);
+  if (!failed) co_return;
+  if (failed->status == 503 || failed->status == 429) call.exchange.add_header("Retry-After", "1");
+  co_await call.exchange.answer(static_cast<unsigned>(failed->status), "application/json", form.error(*failed));
+}
+
+std::string continuations_usage(const ContinuationsAsked& asked, const Continuations& all) {
+  std::int64_t prompt = 0, sampled = 0, cached = 0;
+  for (const std::vector<TokenId>& ids : asked.prompts) prompt += static_cast<std::int64_t>(ids.size());
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    sampled += static_cast<std::int64_t>(all[number]->tokens());
+    const auto size = static_cast<std::int64_t>(all[number]->wish().prompt.size());
+    const std::optional<std::int64_t> evaluated = all[number]->end().evaluated;
+    if (number % asked.choices == 0 && evaluated) cached += std::max<std::int64_t>(0, size - *evaluated);
+  }
+  JsonWriter made('{');
+  made.number("prompt_tokens", prompt).number("completion_tokens", sampled).number("total_tokens", prompt + sampled);
+  made.raw("prompt_tokens_details", JsonWriter('{').number("cached_tokens", cached).take());
+  return made.take();
+}
+
+Result<unsigned> read_choices(Value n, const std::string& path) {
+  constexpr std::int64_t kMostChoices = 16;
+  if (n.is_undefined() || n.is_none()) return 1U;
+  if (n.is_small_int() && n.integer >= 1 && n.integer <= kMostChoices) return static_cast<unsigned>(n.integer);
+  return Error(ErrorCode::conversation, path + " must be 1 to " + std::to_string(kMostChoices)).input(path);
+}
+
+}  // namespace parlance::serve

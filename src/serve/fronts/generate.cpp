@@ -1,0 +1,217 @@
+// vLLM's /inference/v1/generate: ids in, ids out, to any engine that takes and gives ids. What /render answers with can be
+// sent here as it is, and what comes back to /derender.
+//
+// Begin reading at generate_ids.
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "parlance/json_writer.h"
+#include "serve/backends/ids_json.h"
+#include "serve/fronts/apart.h"
+#include "serve/fronts/continuations.h"
+#include "serve/fronts/request_parts.h"
+#include "serve/random_id.h"
+#include "serve/turn/turn.h"
+
+namespace parlance::serve {
+
+namespace {
+
+bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
+
+/// What a request asks for besides the ids that it gives.
+struct GenerateAsked {
+  ContinuationsAsked asked;
+  std::string model_name;
+  bool return_prompt = false;  ///< return_token_ids: the answer has the prompt's ids
+};
+
+/// A grammar in vLLM's own words goes to an engine that has them; a schema becomes one in the engine's.
+Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const ServedModel& model) {
+  using Text = std::shared_ptr<const std::string>;
+  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
+  if (!outputs.is(Kind::dict) || outputs.members().empty()) return Text();
+  const auto refuse = [](std::string_view member) {
+    const std::string path = "sampling_params.structured_outputs." + std::string(member);
+    return Error(ErrorCode::conversation, path + ": the engine takes no such grammar").input(path);
+  };
+  const auto as_text = [](Value value) { return value.is_string() ? std::string(value.text()) : json_text(value); };
+  if (const Value tag = outputs["structural_tag"]; is_given(tag)) {
+    if (syntax != GrammarSyntax::structural_tag) return refuse("structural_tag");
+    return std::make_shared<const std::string>(as_text(tag));
+  }
+  if (const Value grammar = outputs["grammar"]; is_given(grammar)) {
+    if (syntax != GrammarSyntax::gbnf) return refuse("grammar");
+    return std::make_shared<const std::string>(as_text(grammar));
+  }
+  if (!syntax) return refuse("json");
+  const std::string body = JsonWriter('{').raw("structured_outputs", json_text(outputs)).take();
+  const Result<GrammarOptions> wanted = grammar_options(body, "sampling_params");
+  if (!wanted) return wanted.error();
+  return content_grammar_in(model, *wanted, *syntax);
+}
+
+Result<void> read_parameters(Value parameters, ContinuationsAsked& into) {
+  const ServedModel& model = *into.model;
+  Result<SamplingSettings> sampling = read_sampling(parameters);
+  if (!sampling) return sampling.error();
+  if (Result<void> fits = limit_reply(model.limits, *sampling); !fits) return fits;
+  into.sampling = std::move(*sampling);
+  const Result<unsigned> choices = read_choices(parameters["n"], "sampling_params.n");
+  if (!choices) return choices.error();
+  into.choices = *choices;
+  into.logprobs = logprobs_of(parameters);
+  Result<std::vector<TokenId>> stops =
+      read_ids(parameters["stop_token_ids"], model, "sampling_params.stop_token_ids");
+  if (!stops) return stops.error();
+  into.stops = std::move(*stops);
+  Result<std::shared_ptr<const std::string>> grammar = read_grammar(parameters["structured_outputs"], model);
+  if (!grammar) return grammar.error();
+  into.grammar = std::move(*grammar);
+  return {};
+}
+
+Result<void> check(Value body, const ServedModel& model) {
+  const auto wrong = [](const char* member, const char* why) {
+    return Error(ErrorCode::conversation, std::string(member) + " " + why).input(member);
+  };
+  if (!body["token_ids"].is_sequence() || body["token_ids"].items().empty())
+    return wrong("token_ids", "must be a list of ids that is not empty");
+  if (!body["sampling_params"].is(Kind::dict)) return wrong("sampling_params", "must be an object");
+  if (is_given(body["features"])) return wrong("features", "of images and sounds have to go to the engine itself");
+  if (is_given(body["output_mode"]) && body["output_mode"].text() != "tokens")
+    return wrong("output_mode", "can only be \"tokens\" here: /v1/completions gives text");
+  const BackendFacts& facts = model.backend->facts();
+  if (facts.takes_ids && facts.gives_ids) return {};
+  return Error(ErrorCode::conversation, "the engine of this model does not take and give ids").input("token_ids");
+}
+
+Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call) {
+  const Result<Document> document = parsed_body(call.exchange.request().body);
+  if (!document) return document.error();
+  const Value body = document->root();
+  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
+  if (!model) return model.error();
+  if (Result<void> checked = check(body, **model); !checked) return checked.error();
+  auto made = std::make_unique<GenerateAsked>(GenerateAsked{{.model = *model, .api = "generate"}});
+  made->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
+  made->return_prompt = flag_of(body["return_token_ids"], false);
+  ContinuationsAsked& asked = made->asked;
+  asked.id = body["request_id"].text().empty() ? random_id("generate-") : std::string(body["request_id"].text());
+  Result<std::vector<TokenId>> ids = read_ids(body["token_ids"], **model, "token_ids");
+  if (!ids) return ids.error();
+  asked.prompts.push_back(std::move(*ids));
+  if (Result<void> read = read_parameters(body["sampling_params"], asked); !read) return read.error();
+  asked.stream = flag_of(body["stream"], false);
+  asked.include_usage = flag_of(body["stream_options"]["include_usage"], false);
+  const SessionHints hints = hints_of(call.exchange.request(), body);
+  asked.named = !hints.session.empty();
+  asked.session = asked.named ? hints.session : random_id("session-");
+  return made;
+}
+
+std::string real_json(double value) { return std::isfinite(value) ? std::to_string(value) : "-9999.0"; }
+
+/// The ids of the tokens with how likely they were, the most likely others with their ranks.
+std::string logprobs_of_tokens(std::span<const SampledToken> tokens) {
+  JsonWriter content('[');
+  for (const SampledToken& token : tokens) {
+    JsonWriter others('['), one('{');
+    std::int64_t rank = 0, own = 0;
+    for (const TokenAlternative& other : token.alternatives) {
+      ++rank;
+      if (other.id == token.id) own = rank;
+      JsonWriter made('{');
+      others.item(made.number("token_id", other.id).raw("logprob", real_json(other.logprob)).number("rank", rank).take());
+    }
+    one.number("token_id", token.id).raw("logprob", token.logprob ? real_json(*token.logprob) : "-9999.0");
+    own > 0 ? one.number("rank", own) : one.null("rank");
+    content.item(one.raw("top_logprobs", others.take()).take());
+  }
+  return JsonWriter('{').raw("content", content.take()).take();
+}
+
+/// GenerateTokensResponse and GenerateTokensStreamResponse.
+class GenerateForm final : public ContinuationForm {
+ public:
+  GenerateForm(const GenerateAsked& request, const Continuations& all)
+      : request_(request), all_(all), tokens_(all.size()) {}
+
+  std::string piece(std::size_t number, std::string_view, std::span<const SampledToken> tokens) override {
+    if (request_.asked.stream) return tokens.empty() ? std::string() : chunk("[" + choice(number, tokens, false) + "]");
+    tokens_[number].insert(tokens_[number].end(), tokens.begin(), tokens.end());
+    return {};
+  }
+  std::string last(std::size_t number) override { return chunk("[" + choice(number, {}, true) + "]"); }
+  std::string usage() override {
+    JsonWriter made('{');
+    made.text("request_id", request_.asked.id).text("output_mode", "tokens").raw("choices", "[]");
+    return made.raw("usage", continuations_usage(request_.asked, all_)).take();
+  }
+  std::string whole() override {
+    JsonWriter choices('['), made('{');
+    for (std::size_t number = 0; number < all_.size(); ++number) choices.item(choice(number, tokens_[number], true));
+    made.text("request_id", request_.asked.id).text("output_mode", "tokens").text("model", request_.model_name);
+    made.number("created", std::time(nullptr)).raw("choices", choices.take());
+    made.raw("usage", continuations_usage(request_.asked, all_)).null("prompt_logprobs");
+    made.raw("prompt_token_ids", request_.return_prompt ? ids_json(request_.asked.prompts.front()) : "null");
+    return made.null("kv_transfer_params").take();
+  }
+  std::string error(const ReplyApiError& error) const override { return vllm_error_json(error); }
+
+ private:
+  std::string choice(std::size_t number, std::span<const SampledToken> tokens, bool ends) const {
+    std::vector<TokenId> ids;
+    for (const SampledToken& token : tokens) ids.push_back(token.id);
+    const Continuation& one = *all_[number];
+    JsonWriter made('{');
+    made.number("index", static_cast<std::int64_t>(number)).raw("token_ids", ids_json(ids));
+    request_.asked.logprobs ? made.raw("logprobs", logprobs_of_tokens(tokens)) : made.null("logprobs");
+    ends ? made.text("finish_reason", one.finish_reason()) : made.null("finish_reason");
+    made.raw("stop_reason", ends ? stop_reason(one) : "null");
+    return made.take();
+  }
+  /// The text or the id that ended it, of those that the request named.
+  static std::string stop_reason(const Continuation& one) {
+    std::string text;
+    if (one.stop_text()) {
+      append_json_string(text, *one.stop_text());
+      return text;
+    }
+    if (one.sampled().empty()) return "null";
+    const std::span<const TokenId> stops = one.wish().stops;
+    const TokenId last = one.sampled().back();
+    const bool is_stop = std::find(stops.begin(), stops.end(), last) != stops.end();
+    return is_stop && last != one.model()->tokenizer->facts().eos ? std::to_string(last) : "null";
+  }
+  std::string chunk(const std::string& choices) {
+    JsonWriter made('{');
+    made.text("request_id", request_.asked.id).text("output_mode", "tokens").raw("choices", choices).null("usage");
+    if (request_.return_prompt && !std::exchange(prompt_told_, true))
+      made.raw("prompt_token_ids", ids_json(request_.asked.prompts.front()));
+    return made.take();
+  }
+
+  const GenerateAsked& request_;
+  const Continuations& all_;
+  std::vector<std::vector<SampledToken>> tokens_;
+  bool prompt_told_ = false;
+};
+
+}  // namespace
+
+Task<> generate_ids(Call& call) {
+  const auto make = [&call] { return read_generate(call); };
+  const Result<std::unique_ptr<GenerateAsked>> request = co_await apart(call, make);
+  if (!request) {
+    const Result<std::string> refused = request.error();
+    co_await answer_as_vllm(call.exchange, refused);
+    co_return;
+  }
+  Continuations all = continuations_of((*request)->asked);
+  GenerateForm form(**request, all);
+  co_await answer_continuations(call, (*request)->asked, all, form);
+}
+
+}  // namespace parlance::serve
