@@ -19,9 +19,8 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "serve"))
 from browser import OPTIONS, browser, run_with_playwright  # noqa: E402
-from gateway import Gateway  # noqa: E402
-
 from engine import TOKENIZER, Engine, Reply, Vocabulary, _byte_alphabet  # noqa: E402
+from gateway import Gateway  # noqa: E402
 
 SIZE = {"width": 1440, "height": 900}
 MERGES = 420

@@ -12,9 +12,8 @@ import shutil
 import subprocess
 import sys
 
-from gateway import SKIPPED
-
 from engine import ROOT
+from gateway import SKIPPED
 
 PLAYWRIGHT = "playwright==1.65.2"
 THERE = ROOT / "build" / "serve" / "playwright"

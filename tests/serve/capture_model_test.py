@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A capture of real replies: llama.cpp's server and a model of 135 million parameters behind `parlance serve`, calls in formats whose grammars the engine reads fast.
+"""A capture of real replies: llama.cpp's server and a model of 135 million parameters behind `parlance serve`, calls in
+formats whose grammars the engine reads fast.
 
     capture_model_test.py PARLANCE
 
@@ -43,7 +44,9 @@ def talk(gateway: Gateway, turns: int) -> None:
     messages: list[Any] = [{"role": "user", "content": "Look at the garden again and again."}]
     for turn in range(turns):
         ask = {"messages": messages, "tools": TOOLS, "tool_choice": "required", "parallel_tool_calls": False}
-        status, _, answer = gateway.post("/v1/chat/completions", {**ask, "max_tokens": 120, "seed": turn, "logprobs": True, "temperature": 1})
+        status, _, answer = gateway.post(
+            "/v1/chat/completions", {**ask, "max_tokens": 120, "seed": turn, "logprobs": True, "temperature": 1}
+        )
         assert status == 200, answer
         message = answer["choices"][0]["message"]
         messages.append(message)

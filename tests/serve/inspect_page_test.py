@@ -22,9 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from browser import OPTIONS, browser, run_with_playwright
-from gateway import Checks, Gateway
-
 from engine import Engine, Reply
+from gateway import Checks, Gateway
 
 TABS = ("prompt", "tokens", "masks", "reply", "events", "grammar", "prefix", "guarded")
 TOOLS: Any = [

@@ -21,9 +21,8 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from gateway import Checks, Gateway
-
 from engine import ROOT, Engine, Reply
+from gateway import Checks, Gateway
 
 PAGE = ROOT / "src" / "serve" / "inspect" / "page"
 REPLY = "<think>\nHm.\n</think>\n\nKöln, yes.<|im_end|>"

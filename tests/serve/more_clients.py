@@ -115,9 +115,7 @@ def agent(name: str, command: list[str], files: dict[str, str], variables: dict[
         places = {key: str(home / value) for key, value in variables.items()}
         environment = {**os.environ, "HOME": str(home), "KEY": "none", "PWD": str(project), **places}
         ENGINE.asked.clear()
-        done = subprocess.run(
-            command, cwd=project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
-        )
+        done = subprocess.run(command, cwd=project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
         checks.that(done.returncode == 0 and SHOWN in done.stdout, f"{name}: {done.stdout[-500:]} {done.stderr[-1500:]}")
         results = [asked for asked in ENGINE.asked if RAN in ENGINE.vocabulary.decode(asked.prompt)]
         checks.that(results, f"{name}: the command's result reaches the engine")
@@ -135,7 +133,9 @@ def agents(url: str, checks: Checks) -> None:
                "models": {"mine": {"name": "mine", "tool_call": True}}}  # fmt: skip
     opencode = {"model": "p/mine", "small_model": "p/mine", "permission": "allow", "provider": {"p": offered}}
     places = {"OPENCODE_CONFIG": "opencode.json", "XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data"}
-    agent("opencode", [str(programs / "opencode"), "run", "-m", "p/mine", "Run it."], {"opencode.json": json.dumps(opencode)}, places, checks)
+    agent(
+        "opencode", [str(programs / "opencode"), "run", "-m", "p/mine", "Run it."], {"opencode.json": json.dumps(opencode)}, places, checks
+    )
 
 
 def main() -> int:

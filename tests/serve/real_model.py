@@ -4,8 +4,8 @@
     real_model.py PARLANCE [--calls N] [--turns N]
 
 llama.cpp's server with a model of 135 million parameters, by tools/llama_server.py. The model is not clever; what counts is that its calls
-are whole and fit their schema, that no part of a reply is malformed, and that each turn of a session evaluates its new tokens alone. Ends with
-77 where the packages cannot be had. Begin reading at main.
+are whole and fit their schema, that no part of a reply is malformed, and that each turn of a session evaluates its new tokens alone. Ends
+with 77 where the packages cannot be had. Begin reading at main.
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ from typing import Any
 from engine import Asked, Engine, Reply
 from gateway import Checks, Gateway
 
-TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+TOOLS: Any = [
+    {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}
+]
 CALL = '<tool_call>\n{"name": "look",   "arguments": {"at": "Köln %d"}}\n</tool_call><|im_end|>'
 THOUGHT = "<think>\nHm, %d?\n</think>\n\nIt is %d.<|im_end|>"
 
@@ -90,7 +92,9 @@ def contents_in_parts(gateway: Gateway, engine: Engine, checks: Checks) -> None:
         return [{"type": "text", "text": text} for text in texts]
 
     talk = Talk(gateway, engine)
-    talk.keeps(talk.turn({"role": "system", "content": parts("Be short.", "Be kind.")}, {"role": "user", "content": parts("One", "or two?")}))
+    talk.keeps(
+        talk.turn({"role": "system", "content": parts("Be short.", "Be kind.")}, {"role": "user", "content": parts("One", "or two?")})
+    )
     checks.that(talk.keeps(talk.turn(user("And?"))), "a session whose contents have parts")
     other = Talk(gateway, engine)
     other.turn({"role": "system", "content": parts("Be long.", "Be rude.")}, {"role": "user", "content": parts("Three", "or four?")})
@@ -166,7 +170,16 @@ def by_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
 def main() -> int:
     checks = Checks()
     with Engine() as engine, Gateway(sys.argv[1], engine.url) as gateway:
-        for test in (fifty_turns, clients_change_replies, contents_in_parts, retries_and_branches, apart, breaks_are_explained, template_rewrites, by_name):
+        for test in (
+            fifty_turns,
+            clients_change_replies,
+            contents_in_parts,
+            retries_and_branches,
+            apart,
+            breaks_are_explained,
+            template_rewrites,
+            by_name,
+        ):
             test(gateway, engine, checks)
     return checks.end()
 

@@ -23,6 +23,7 @@ def models():
     from vllm.entrypoints.serve.engine import protocol as engine
 
     names = ("GenerateRequest", "DerenderChatStreamResponse", "DerenderCompletionStreamResponse")
+    names += ("GenerateTokensResponse", "GenerateTokensStreamResponse")
     found = {name: getattr(tokens, name, None) for name in names}
     found |= {"ChatCompletionResponse": chat.ChatCompletionResponse, "CompletionResponse": completion.CompletionResponse}
     found |= {"CompletionRequest": completion.CompletionRequest}
