@@ -34,11 +34,13 @@ struct Repeated {
   std::string_view name, json;
 };
 constexpr Repeated kRepeated[] = {{"background", "false"},
+                                  {"frequency_penalty", "0.0"},
                                   {"instructions", "null"},
                                   {"max_output_tokens", "null"},
                                   {"max_tool_calls", "null"},
                                   {"metadata", "{}"},
                                   {"parallel_tool_calls", "true"},
+                                  {"presence_penalty", "0.0"},
                                   {"previous_response_id", "null"},
                                   {"prompt_cache_key", "null"},
                                   {"reasoning", R"({"effort": null, "summary": null})"},
@@ -214,11 +216,9 @@ class Response final : public BlockForm {
   /// `error`: as JSON, or "".
   std::string response_json(std::string_view status, std::string_view items, std::string_view error) const {
     Json json('{');
-    json.text("id", options().id)
-        .text("object", "response")
-        .number("created_at", options().created)
-        .text("status", status)
-        .raw("error", error.empty() ? "null" : error);
+    json.text("id", options().id).text("object", "response").number("created_at", options().created);
+    status == "completed" ? json.number("completed_at", completed_at()) : json.null("completed_at");
+    json.text("status", status).raw("error", error.empty() ? "null" : error);
     status == "incomplete" ? json.raw("incomplete_details", R"({"reason": "max_output_tokens"})")
                            : json.null("incomplete_details");
     json.text("model", options().model).raw("output", items);
@@ -226,6 +226,12 @@ class Response final : public BlockForm {
     append_usage(json);
     if (status != "in_progress") append_diagnostics(json);
     return json.take();
+  }
+
+  /// By the durations that are known: the library has no clock.
+  std::int64_t completed_at() const {
+    constexpr std::int64_t kSecond = 1000000000;
+    return options().created + (outcome().times ? outcome().times->total / kSecond : 0);
   }
 
   void append_usage(Json& json) const {
