@@ -38,6 +38,8 @@ if [ -x build/python/venv/bin/python ]; then
 fi
 step python3 -B tests/serve/attacks_test.py $build/parlance --attacks 200
 step python3 -B tests/serve/more_clients.py $build/parlance
+step python3 -B tests/serve/open_responses.py $build/parlance
+step python3 -B tests/serve/shared_sessions_test.py $build/parlance --valkey
 step python3 -B tests/serve/inspect_page_test.py $build/parlance
 step python3 -B tests/serve/mutations.py $build/parlance --requests "${MUTATIONS:-1000000}"
 step python3 -B tests/serve/soak.py $build/parlance --minutes "${SOAK_MINUTES:-10}"

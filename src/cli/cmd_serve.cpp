@@ -64,14 +64,17 @@ Result<std::vector<serve::ModelOptions>> open_models(std::vector<ModelWish>&& wi
 }
 
 /// What a reload may change. The rest of the server's options stays as it was at the start.
-Result<serve::Reloaded> reloaded(const ServeCommand& line, const std::vector<std::string>& given) {
+Result<serve::Reloaded> reloaded(const ServeCommand& line, const std::vector<std::string>& given,
+                                 const ServerWish& started) {
   Result<WholeWish> whole = whole_wish(line, given);
   if (!whole) return whole.error();
   Result<serve::ServeOptions> options = server_options(whole->server);
   if (!options) return options.error();
   Result<std::vector<serve::ModelOptions>> models = open_models(std::move(whole->models));
   if (!models) return models.error();
-  return serve::Reloaded{.models = std::move(*models), .api_keys = std::move(options->api_keys)};
+  return serve::Reloaded{.models = std::move(*models),
+                         .api_keys = std::move(options->api_keys),
+                         .ignored = changed_options(started, whole->server)};
 }
 
 int run_serve(const ServeCommand& command, const std::vector<std::string>& given) {
@@ -90,7 +93,7 @@ int run_serve(const ServeCommand& command, const std::vector<std::string>& given
     std::printf("%s\n", url.c_str());
     std::fflush(stdout);
   };
-  options->reload = [&] { return reloaded(command, given); };
+  options->reload = [&] { return reloaded(command, given, whole->server); };
   const Result<void> ended = serve::serve(std::move(*options), std::move(*models));
   return ended ? 0 : report(ended.error());
 }

@@ -116,7 +116,44 @@ void declare_shared_sessions(Options& app, ServerWish& wish) {
                "Answer also if a turn cannot be shared, in place of 503");
 }
 
+using Differs = bool (*)(const ServerWish&, const ServerWish&);
+
+template <auto Member>
+bool differs(const ServerWish& a, const ServerWish& b) {
+  return a.*Member != b.*Member;
+}
+
+/// What stays as it was at the start, whatever a reload reads. The keys of clients and the models are not among them.
+constexpr std::pair<const char*, Differs> kFixed[] = {
+    {"--host", differs<&ServerWish::host>},
+    {"--port", differs<&ServerWish::port>},
+    {"--threads", differs<&ServerWish::threads>},
+    {"--log", differs<&ServerWish::log>},
+    {"--capture", differs<&ServerWish::capture>},
+    {"--capture-optional", differs<&ServerWish::capture_optional>},
+    {"--sessions", differs<&ServerWish::sessions>},
+    {"--sessions-password-file", differs<&ServerWish::sessions_password_file>},
+    {"--sessions-optional", differs<&ServerWish::sessions_optional>},
+    {"--session-ttl", differs<&ServerWish::session_ttl>},
+    {"--inspect", differs<&ServerWish::inspect>},
+    {"--max-body", differs<&ServerWish::max_body>},
+    {"--max-header", differs<&ServerWish::max_header>},
+    {"--max-connections", differs<&ServerWish::max_connections>},
+    {"--max-sessions", differs<&ServerWish::max_sessions>},
+    {"--receive", differs<&ServerWish::receive>},
+    {"--idle", differs<&ServerWish::idle>},
+    {"--keep-alive", differs<&ServerWish::keep_alive>},
+    {"--drain", differs<&ServerWish::drain>},
+};
+
 }  // namespace
+
+std::vector<std::string> changed_options(const ServerWish& before, const ServerWish& now) {
+  std::vector<std::string> names;
+  for (const auto& [name, differs_in] : kFixed)
+    if (differs_in(before, now)) names.emplace_back(name);
+  return names;
+}
 
 void declare_model(Options& app, ModelWish& wish, ModelUse use) {
   declare_template_options(app, wish.served.prompt);

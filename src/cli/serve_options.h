@@ -58,6 +58,9 @@ enum class ModelUse : std::uint8_t { serve, agent };
 void declare_model(Options& app, ModelWish& wish, ModelUse use = ModelUse::serve);
 void declare_server(Options& app, ServerWish& wish);
 
+/// The options of the server that are not the same in both, but for those that a reload changes: "--port".
+std::vector<std::string> changed_options(const ServerWish& before, const ServerWish& now);
+
 /// Opens a model. Fails with usage, and as open_served() does.
 Result<serve::ModelOptions> open_model(ModelWish wish);
 /// Fails with usage, file.

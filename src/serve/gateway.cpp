@@ -20,6 +20,12 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
+/// Whose form errors have where there is no route.
+ReplyApi api_of_path(std::string_view path) {
+  if (path.starts_with("/api/")) return ReplyApi::ollama;
+  return path.starts_with("/v1/messages") ? ReplyApi::anthropic : ReplyApi::openai;
+}
+
 /// A server without an engine renders, and reads what others sampled.
 constexpr std::string_view kNoEngine =
     "this server has no engine (--backend), so it answers no chat; /v1/chat/completions/render makes the prompt's ids";
@@ -87,7 +93,7 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
     error = {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
   }
   if (error.status != 0)
-    co_await refuse(exchange, route != nullptr ? route->api : ReplyApi::openai, error);
+    co_await refuse(exchange, route != nullptr ? route->api : api_of_path(request.path), error);
   else
     co_await route->handle(call);
   const double seconds = seconds_since(call.begun);

@@ -19,13 +19,14 @@
 #include "serve/offer.h"
 #include "serve/sessions/shared.h"
 #include "serve/sessions/store.h"
+#include "serve/stored_responses.h"
 
 namespace parlance::serve {
 
 struct GatewayOptions {
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
-  bool inspect = false;  ///< keep the last turns for a page that shows them
+  bool inspect = false;                    ///< keep the last turns for a page that shows them
   std::chrono::milliseconds keep_alive{};  ///< of streams that have nothing to say (http/event_stream.h); 0: none
 };
 
@@ -42,6 +43,7 @@ class Gateway {
   /// The sessions of models that are no longer offered go.
   void replace(Offer offer);
   SessionStore& sessions() { return sessions_; }
+  StoredResponses& responses() { return responses_; }
   /// Threads for work that takes long (fronts/apart.h).
   asio::thread_pool& workers() { return workers_; }
   Metrics& metrics() { return metrics_; }
@@ -67,6 +69,7 @@ class Gateway {
 
   const std::chrono::milliseconds keep_alive_;
   SessionStore sessions_;
+  StoredResponses responses_;
   Metrics metrics_;
   Log log_;
   std::unique_ptr<Capture> capture_;

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/sha256.h"
-#include "serve/capture/reader.h"
 #include "serve/capture/continuation_record.h"
+#include "serve/capture/reader.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/recorded_engine.h"
 #include "serve/succession.h"
@@ -221,7 +221,9 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
   Document body;
   if (Result<void> parsed = body.parse(record["request"].text()); !parsed) return failed(parsed.error());
   const bool generate = !record["generate"].is_undefined();
-  const std::string text = generate ? messages_of_generate(body.root()) : std::string(record["request"].text());
+  std::string text = generate ? messages_of_generate(body.root()) : std::string(record["request"].text());
+  if (record["api"].text() == "anthropic")
+    if (std::string made = with_open_reply(body.root()); !made.empty()) text = std::move(made);
   Result<ChatRequest> request = read_conversation(store, model, body.root(), text, hints);
   if (!request) return failed(request.error());
   Result<SamplingSettings> sampling = read_sampling(body.root());
@@ -290,9 +292,12 @@ void Replay::continuation(const Line& line, const std::shared_ptr<const ServedMo
   if (!prompts) return failed(prompts.error());
   const auto number = static_cast<std::size_t>(number_in(record["prompt_number"]));
   if (number >= prompts->size()) return differ(line, "request", "it has no prompt of this number");
+  const Result<std::vector<TokenId>> stops =
+      read_ids(body.root()["sampling_params"]["stop_token_ids"], *model, "stop_token_ids");
+  if (!stops) return failed(stops.error());
   compare_prompt(line, (*prompts)[number]);
   if (record["status"].text() != "answered") return;
-  Continuation one(model, {.prompt = (*prompts)[number], .sampling = &*sampling});
+  Continuation one(model, {.prompt = (*prompts)[number], .sampling = &*sampling, .stops = *stops});
   std::vector<SampledToken> tokens;
   for (const TokenId id : listed_ids(record["sampled"])) tokens.push_back({.id = id});
   if (const Value text = record["sampled_text"]; text.is_string()) tokens.push_back({.text = std::string(text.text())});

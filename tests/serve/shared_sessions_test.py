@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Several `parlance serve` that share their sessions by Redis, whose server is the real one.
 
-    shared_sessions_test.py PARLANCE
+    shared_sessions_test.py PARLANCE [--valkey] [TEST …]
 
 The engine samples its replies byte by byte, so that a prompt that was encoded again would have other ids. Begin reading at main.
 """
@@ -28,7 +28,7 @@ from typing import Any
 
 from engine import TOKENIZER, Engine, Reply
 from gateway import SKIPPED, Checks, Gateway
-from redis_server import SERVER, RedisServer
+from redis_server import RedisServer, valkey
 from sessions_test import CALL, TOOLS, Talk, user
 
 
@@ -546,6 +546,29 @@ def refuses_writes(parlance: str, engine: Engine, checks: Checks) -> None:
         goes_on(client, engine, checks, "a Redis with room again")
 
 
+def reloaded(parlance: str, engine: Engine, checks: Checks) -> None:
+    """SIGHUP leaves shared sessions as they are; with another template they begin anew, and at the other gateway they go on."""
+    source = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{{ '<|im_start|>assistant\\n' }}"
+    with world(parlance, engine, checks) as here, tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "chat.jinja"
+        file.write_text(source)
+        gateways = [here.gateway(template=("-t", str(file))) for _ in range(2)]
+        clients = [Client(gateways[0], f"client {number}") for number in range(2)]
+        for client in clients:
+            client.turns(2)
+        gateways[0].process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        goes_on(clients[0], engine, checks, "behind a reload")
+        file.write_text("Now: " + source)
+        gateways[0].process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        clients[0].turn()
+        checks.that(engine.vocabulary.decode(engine.asked[-1].prompt).startswith("Now: "), "the new template counts")
+        checks.equal((len(clients[0].acknowledged), clients[0].errors), (4, []), "a turn with another template")
+        clients[1].gateway = gateways[1]
+        goes_on(clients[1], engine, checks, "a gateway that was not told to reload")
+
+
 def captured(parlance: str, engine: Engine, checks: Checks) -> None:
     """Gateways that also capture, each in a folder of its own: together the records are whole. Clients that leave meanwhile have one."""
     with world(parlance, engine, checks) as here, tempfile.TemporaryDirectory() as folder:
@@ -591,18 +614,22 @@ TESTS = (
     apart,
     starts,
     refuses_writes,
+    reloaded,
     captured,
 )
 
 
 def main() -> int:
-    if SERVER is None:
-        print("skipped: there is no redis-server (tools/setup.sh test installs one)")
+    names = [name for name in sys.argv[2:] if name != "--valkey"]
+    if "--valkey" in sys.argv:
+        RedisServer.program = valkey()
+    if RedisServer.program is None:
+        print("skipped: there is no redis-server (tools/setup.sh test installs one), or no Valkey")
         return SKIPPED
     checks = Checks()
     with Engine() as engine:
         for test in TESTS:
-            if len(sys.argv) > 2 and test.__name__ not in sys.argv[2:]:
+            if names and test.__name__ not in names:
                 continue
             begun = time.monotonic()
             test(sys.argv[1], engine, checks)

@@ -87,6 +87,11 @@ BODIES: dict[str, list[Json]] = {  # by the ends of paths
     "/api/chat": OLLAMA,
     "/api/generate": [{"model": "m", "prompt": "a"}, {"model": "m", "prompt": "a", "system": "s", "raw": True, "stream": False}],
     "/api/show": [{"model": "m"}],
+    "/responses/input_tokens": RESPONSES,
+    "/inference/v1/generate": [
+        {"token_ids": [65, 257], "sampling_params": {"max_tokens": 3, "n": 2, "stop_token_ids": [65], "logprobs": 1}},
+        {"token_ids": [65], "sampling_params": {"structured_outputs": {"json": {"type": "object"}}, "stop": ["b"]}, "stream": True},
+    ],
     "/tokenize": [{"prompt": "a"}, {"content": "a", "with_pieces": True}, {"messages": [USER], "return_token_strs": True}],
     "/detokenize": [{"tokens": [65, 257]}],
     "/chat/completions/derender": [
@@ -106,7 +111,7 @@ BODIES: dict[str, list[Json]] = {  # by the ends of paths
 
 def routes() -> list[tuple[str, str]]:
     """Method and path of each route, in the order of the gateway's table."""
-    return re.findall(r'\{"(GET|POST)", "([^"]+)"', (ROOT / "src/serve/fronts/routes.cpp").read_text())
+    return re.findall(r'\{"(GET|POST|DELETE)", "([^"]+)"', (ROOT / "src/serve/fronts/routes.cpp").read_text())
 
 
 def bodies_of(path: str) -> list[Json]:

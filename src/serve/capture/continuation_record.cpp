@@ -22,7 +22,7 @@ std::string content_kinds(const Continuation& one) {
   return list.take();
 }
 
-std::string prompt_json(std::span<const TokenId> ids) {
+std::string continued_prompt(std::span<const TokenId> ids) {
   return JsonWriter('{')
       .number("tokens", static_cast<std::int64_t>(ids.size()))
       .number("behind", 0)
@@ -39,11 +39,13 @@ std::string continuation_reply(const Continuation& one) {
 std::string continuation_record(const ContinuationFacts& facts, const Continuation& one, std::string_view request) {
   JsonWriter made('{');
   made.text("record", "turn").text("time", facts.time).text("session", facts.session);
-  made.number("turn", 1).number("choice", one.wish().choice).number("prompt_number", static_cast<std::int64_t>(facts.prompt));
+  made.number("turn", 1)
+      .number("choice", one.wish().choice)
+      .number("prompt_number", static_cast<std::int64_t>(facts.prompt));
   made.text("model", one.model()->name).text("api", facts.api).text("id", facts.id).text("status", facts.status);
   if (!facts.error.empty()) made.text("error", facts.error);
   made.text("request", request).raw("hints", JsonWriter('{').flag("named", facts.named).take());
-  made.null("from").text("key", "").number("reused", 0).raw("prompt", prompt_json(one.wish().prompt));
+  made.null("from").text("key", "").number("reused", 0).raw("prompt", continued_prompt(one.wish().prompt));
   if (one.wish().grammar) {
     JsonWriter grammar('{');
     grammar.text("syntax", name_of(*one.model()->backend->facts().grammar)).text("sha256", sha256(*one.wish().grammar));

@@ -37,13 +37,6 @@ std::string templates_json(const ModelSource& source) {
   return list.take();
 }
 
-/// The shortest text of a number that gives it again.
-std::string real_json(double value) {
-  char text[32];
-  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);
-  return failed == std::errc() ? std::string(text, end) : "null";
-}
-
 /// Is there a control token's text that touches bytes which are not the template's?
 bool may_be_guarded(const ServedModel& model, const Rendering& rendering, std::size_t from) {
   const std::string_view text = rendering.text();
@@ -139,6 +132,12 @@ std::string hints_json(const Turn& turn) {
 }
 
 }  // namespace
+
+std::string real_json(double value) {
+  char text[32];
+  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);
+  return failed == std::errc() ? std::string(text, end) : "null";
+}
 
 std::string logprobs_json(const std::vector<std::optional<double>>& logprobs) {
   JsonWriter list('[');

@@ -1,23 +1,69 @@
 // What the gateway says of itself: its models, its health, its counts.
+#include <charconv>
+
 #include "parlance/json_writer.h"
 #include "serve/fronts/routes.h"
 #include "serve/models/engine.h"
 
 namespace parlance::serve {
 
-Task<> list_models(Call& call) {
-  JsonWriter list('[');
-  for (const auto& model : call.offer->models) {
-    list.item(JsonWriter('{')
-                  .text("id", model->name)
-                  .text("object", "model")
-                  .number("created", 0)
-                  .text("owned_by", "parlance")
-                  .take());
-  }
-  co_await call.exchange.answer(200, "application/json",
-                                JsonWriter('{').text("object", "list").raw("data", list.take()).take());
+namespace {
+
+/// With the members of OpenAI's and of Anthropic's models, whose clients ask at the same place.
+std::string listed_model(const ServedModel& model) {
+  return JsonWriter('{')
+      .text("id", model.name)
+      .text("object", "model")
+      .number("created", 0)
+      .text("owned_by", "parlance")
+      .text("type", "model")
+      .text("display_name", model.name)
+      .text("created_at", "1970-01-01T00:00:00Z")
+      .take();
 }
+
+/// A name in a path, where signs may be written as %2F.
+std::string name_in_path(std::string_view path) {
+  std::string name;
+  for (std::size_t at = 0; at < path.size(); ++at) {
+    unsigned byte = 0;
+    const char* const digits = path.data() + at + 1;
+    const bool is_escape =
+        path[at] == '%' && at + 2 < path.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    name += is_escape ? static_cast<char>(byte) : path[at];
+    if (is_escape) at += 2;
+  }
+  return name;
+}
+
+}  // namespace
+
+Task<> list_models(Call& call) {
+  JsonWriter list('['), made('{');
+  for (const auto& model : call.offer->models) list.item(listed_model(*model));
+  made.text("object", "list").raw("data", list.take()).flag("has_more", false);
+  made.text("first_id", call.offer->models.front()->name).text("last_id", call.offer->models.back()->name);
+  const std::string body = made.take();
+  co_await call.exchange.answer(200, "application/json", body);
+}
+
+Task<> show_model(Call& call) {
+  constexpr std::string_view kPath = "/v1/models/";
+  const std::string name = name_in_path(std::string_view(call.exchange.request().path).substr(kPath.size()));
+  std::string body;
+  for (const auto& model : call.offer->models)
+    if (model->name == name) body = listed_model(*model);
+  if (!body.empty()) {
+    co_await call.exchange.answer(200, "application/json", body);
+    co_return;
+  }
+  const ReplyApiError error{
+      .status = 404, .message = "there is no model '" + name + "' here", .code = "model_not_found", .param = "model"};
+  co_await refuse(call.exchange, ReplyApi::openai, error);
+}
+
+/// Ollama's clients ask for / to see whether there is a server.
+Task<> say_running(Call& call) { co_await call.exchange.answer(200, "text/plain", "parlance is running\n"); }
 
 Task<> health(Call& call) { co_await call.exchange.answer(200, "application/json", R"({"status": "ok"})"); }
 

@@ -192,6 +192,18 @@ Task<> sample(const Chat& chat, Answer& answer, const ReplyApiSink& send, const 
   co_await answer.recorder.run(take, flush, take_tokens);
 }
 
+/// Responses can be asked for again by their ids, unless the request has `store: false`.
+void store(Call& call, const Chat& chat, const Answer& answer) {
+  if (chat.api.api != ReplyApi::responses) return;
+  StoredResponse made{.id = chat.id, .owner = owner_of(call.exchange.request())};
+  for (const auto& [name, json] : chat.members) {
+    if (name == "store" && json == "false") return;
+    if (name == "input") made.input = json;
+  }
+  made.json = answer.writer.to_json();
+  call.gateway.responses().keep(std::move(made));
+}
+
 Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
   const Turn::Flush flush = []() -> Task<> { co_return; };
   const ReplyApiSink nobody;
@@ -199,6 +211,7 @@ Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
   for (const auto& answer : answers) answer->writer.begin();
   co_await together(answers.size(), choice);
   for (const auto& answer : answers) answer->writer.finish({}, outcome_of(answer->turn));
+  store(call, chat, *answers.front());
   for (const auto& answer : answers) co_await finish(call, chat, *answer);
   co_await call.exchange.answer(200, "application/json", whole_json(chat, answers));
 }
@@ -229,11 +242,13 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
     if (--streamed.unfinished == 0) outcome.usage = usage_of(streamed.answers);
   }
   answer.writer.finish(send, outcome);
+  store(streamed.call, streamed.chat, answer);
   co_await finish(streamed.call, streamed.chat, answer);
 }
 
-/// What a client is told of a failure. Throws on what is none of the engine's, the disk's or Redis': the client is gone.
-ReplyApiError failure_of(Call& call, const Chat& chat, const std::exception_ptr& thrown) {
+/// What a client is told of a failure. Throws on what is none of the engine's, the disk's or Redis': the client is
+/// gone.
+ReplyApiError answer_to_failure(Call& call, const Chat& chat, const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const EngineFailure& failure) {
@@ -265,7 +280,7 @@ Task<> answer_stream(Call& call, Chat& chat, Answers& answers) {
     co_await stream.run(answers.size(), choice);
   } catch (...) {
     if (!stream.begun()) throw;
-    failed = failure_of(call, chat, std::current_exception());
+    failed = answer_to_failure(call, chat, std::current_exception());
   }
   if (failed) {
     for (const auto& answer : answers) answer->recorder.give_up();
@@ -273,8 +288,7 @@ Task<> answer_stream(Call& call, Chat& chat, Answers& answers) {
     co_await stream.end();
     co_return;
   }
-  if (chat.explain && api == ReplyApi::openai)
-    append_stream_event(stream.out(), api, {"", explanation_chunk(chat)});
+  if (chat.explain && api == ReplyApi::openai) append_stream_event(stream.out(), api, {"", explanation_chunk(chat)});
   co_await stream.end(end_of_stream(api));
 }
 
@@ -341,7 +355,7 @@ Task<> answer_chat(Call& call, Chat& chat) {
     else
       co_await answer_whole(call, chat, answers);
   } catch (...) {
-    failed = failure_of(call, chat, std::current_exception());
+    failed = answer_to_failure(call, chat, std::current_exception());
   }
   for (const auto& answer : answers) answer->recorder.give_up();
   if (failed) co_await refuse(call.exchange, chat.api.api, *failed);
@@ -353,6 +367,8 @@ Task<> chat_completions(Call& call) { return chat(call, kChat); }
 Task<> messages(Call& call) { return chat(call, kMessages); }
 Task<> responses(Call& call) { return chat(call, kResponses); }
 Task<> ollama_chat(Call& call) { return chat(call, kOllamaChat); }
-Task<> ollama_generate(Call& call) { return chat(call, kOllamaGenerate); }
+Task<> ollama_generate(Call& call) {
+  return wants_raw(call.exchange.request().body) ? ollama_raw(call) : chat(call, kOllamaGenerate);
+}
 
 }  // namespace parlance::serve

@@ -34,6 +34,16 @@ std::string messages_of_generate(Value body) {
   return made.take();
 }
 
+std::string with_open_reply(Value body) {
+  const std::span<const Value> messages = body["messages"].items();
+  if (messages.empty() || messages.back()["role"].text() != "assistant") return {};
+  for (const Value& block : messages.back()["content"].items())
+    if (block["type"].text() != "text") return {};  // a call that nobody answered is no beginning of a text
+  JsonWriter made('{');
+  for (const DictEntry& member : body.members()) made.raw(member.key.text(), json_text(member.value));
+  return made.flag("continue_final_message", true).take();
+}
+
 namespace {
 
 bool is_system(Value message) { return message["role"].text() == "system" || message["role"].text() == "developer"; }
@@ -99,6 +109,19 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
   return Turn::plan(model, sessions, std::move(*again), settings);
 }
 
+/// What a client asks for in vain must not be left out in silence.
+Result<void> check_asked(Value body, const ChatApi& api) {
+  const auto is_given = [&body](std::string_view name) { return !body[name].text().empty(); };
+  if (api.generate && is_given("suffix"))
+    return Error(ErrorCode::conversation, "suffix: no engine here fills a gap in a text").input("suffix");
+  if (api.generate && is_given("template"))
+    return Error(ErrorCode::conversation, "template: the model's own is used; with `raw` there is none")
+        .input("template");
+  if (api.api == ReplyApi::responses && body["input"].is_undefined() && body["previous_response_id"].is_undefined())
+    return Error(ErrorCode::conversation, "input is missing").input("input");
+  return {};
+}
+
 Result<std::int64_t> choices_of(Value body, const ChatApi& api) {
   const Value n = body["n"];
   if (api.api != ReplyApi::openai || n.is_undefined() || n.is_none()) return std::int64_t{1};
@@ -121,6 +144,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
   if (chat.loads) return {};
+  if (messages == 0) return Error(ErrorCode::conversation, "messages must not be empty").input("messages");
   const std::optional<unsigned> logprobs = logprobs_of(body);
   chat.logprobs = logprobs.has_value();
   const TurnSettings settings{.sampling = std::move(*sampling),
@@ -133,6 +157,27 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   while (static_cast<std::int64_t>(chat.turns.size()) < *choices)
     chat.turns.push_back(chat.turns.front().another(static_cast<unsigned>(chat.turns.size())));
   return {};
+}
+
+/// An object with members that an answer must have, which are null where the request has none.
+std::string with_nulls(Value object, std::initializer_list<std::string_view> names) {
+  JsonWriter made('{');
+  for (const DictEntry& member : object.members()) made.raw(member.key.text(), json_text(member.value));
+  for (const std::string_view name : names)
+    if (object[name].is_undefined()) made.null(name);
+  return made.take();
+}
+
+/// A member of a request as the answers of Responses repeat it: parts that a request may leave out, an answer has.
+std::string repeated_json(std::string_view name, Value value) {
+  if (name == "reasoning" && value.is(Kind::dict)) return with_nulls(value, {"effort", "summary"});
+  if (name != "tools" || !value.is_sequence()) return json_text(value);
+  JsonWriter list('[');
+  for (const Value& tool : value.items()) {
+    const bool is_function = tool["type"].text() == "function";
+    list.item(is_function ? with_nulls(tool, {"description", "parameters", "strict"}) : json_text(tool));
+  }
+  return list.take();
 }
 
 }  // namespace
@@ -157,6 +202,7 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may
   const Value stream = body["stream"];
   if (!stream.is_undefined() && !stream.is_none() && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
+  if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
   auto chat = std::make_unique<Chat>(api, *model);
   chat->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
@@ -165,10 +211,12 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may
   chat->explain = flag_of(body["parlance"], false);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())
-      chat->members.emplace_back(std::string(member.key.text()), json_text(member.value));
+      chat->members.emplace_back(std::string(member.key.text()), repeated_json(member.key.text(), member.value));
   }
-  const std::string made = api.generate ? messages_of_generate(body) : std::string();
-  const std::string_view text = api.generate ? std::string_view(made) : call.exchange.request().body;
+  std::string made;
+  if (api.generate) made = messages_of_generate(body);
+  if (api.api == ReplyApi::anthropic) made = with_open_reply(body);
+  const std::string_view text = made.empty() ? std::string_view(call.exchange.request().body) : made;
   if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
   return chat;
 }

@@ -40,6 +40,9 @@ struct Chat {
 
 /// /api/generate has the parts of one conversation under names of their own: the same as a request with messages.
 std::string messages_of_generate(Value body);
+/// A request in Anthropic's API whose last message is the assistant's: the reply goes on from it, which our own reading
+/// of requests has a member for. "": it is none such.
+std::string with_open_reply(Value body);
 /// The conversation of a request, with those before it if it names a response that it goes on from. `text` is the
 /// request, `body` its values. Fails as RequestReader::read does, and with conversation.
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,

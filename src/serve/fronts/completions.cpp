@@ -1,7 +1,6 @@
 // /v1/completions: text that goes on from a text. No chat template takes part, and the text's control tokens count.
 //
 // Begin reading at completions.
-#include <cmath>
 #include <ctime>
 
 #include "parlance/json_writer.h"
@@ -21,18 +20,17 @@ struct CompletionAsked {
   bool echo = false;  ///< the prompt's text stands before the reply's
 };
 
-bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
-
 /// What is asked for and cannot be done must not be left out in silence.
-Result<void> refuse_unknown(Value body) {
-  if (is_given(body["suffix"]) && !body["suffix"].text().empty())
+Result<void> refuse_impossible(Value body) {
+  if (has_value(body["suffix"]) && !body["suffix"].text().empty())
     return Error(ErrorCode::conversation, "suffix: no engine here fills a gap in a text").input("suffix");
   const Value best = body["best_of"];
   const Value n = body["n"];
   if (best.is_small_int() && best.integer > (n.is_small_int() ? n.integer : 1))
     return Error(ErrorCode::conversation, "best_of: no more choices are sampled than n").input("best_of");
-  if (flag_of(body["echo"], false) && is_given(body["logprobs"]))
-    return Error(ErrorCode::conversation, "logprobs of the prompt, which echo asks for, are not to be had").input("echo");
+  if (flag_of(body["echo"], false) && has_value(body["logprobs"]))
+    return Error(ErrorCode::conversation, "logprobs of the prompt, which echo asks for, are not to be had")
+        .input("echo");
   return {};
 }
 
@@ -64,9 +62,9 @@ Result<std::unique_ptr<CompletionAsked>> read_completion(const Call& call) {
   const Value body = document->root();
   const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
   if (!model) return model.error();
-  if (Result<void> done = refuse_unknown(body); !done) return done.error();
-  auto made = std::make_unique<CompletionAsked>(
-      CompletionAsked{{.model = *model, .api = "completions", .id = random_id("cmpl-")}, std::string(body["model"].text())});
+  if (Result<void> done = refuse_impossible(body); !done) return done.error();
+  auto made = std::make_unique<CompletionAsked>(CompletionAsked{
+      {.model = *model, .api = "completions", .id = random_id("cmpl-")}, std::string(body["model"].text())});
   if (made->model_name.empty()) made->model_name = (*model)->name;
   made->echo = flag_of(body["echo"], false);
   Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], **model);
@@ -89,7 +87,7 @@ class CompletionLogprobs {
     offsets_.item(std::to_string(offset_));
     JsonWriter top('{');
     for (const TokenAlternative& other : token.alternatives)
-      top.raw(shown(text_of(model, other.id, other.text)), real_json(other.logprob));
+      top.raw(shown(text_of(model, other.id, other.text)), logprob_json(other.logprob));
     top_.item(top.take());
     for (const char c : text) offset_ += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
     empty_ = false;
@@ -112,7 +110,8 @@ class CompletionLogprobs {
   /// A token that is no whole text is shown by its bytes, as OpenAI shows it.
   static std::string shown(const std::string& text) {
     Characters characters;
-    if (characters.add(text).size() == text.size()) return text;
+    const bool begins = text.empty() || (static_cast<unsigned char>(text[0]) & 0xC0) != 0x80;
+    if (begins && characters.add(text).size() == text.size()) return text;
     static constexpr char kDigits[] = "0123456789abcdef";
     std::string made = "bytes:";
     for (const char c : text) {
@@ -121,9 +120,8 @@ class CompletionLogprobs {
     }
     return made;
   }
-  static std::string real_json(double value) { return std::isfinite(value) ? std::to_string(value) : "-9999.0"; }
   static void number(JsonWriter& list, const std::optional<double>& value) {
-    list.item(value ? real_json(*value) : "null");
+    list.item(value ? logprob_json(*value) : "null");
   }
 
   JsonWriter tokens_{'['}, logprobs_{'['}, top_{'['}, offsets_{'['};
@@ -167,7 +165,9 @@ class CompletionForm final : public ContinuationForm {
   }
   std::string choice(std::size_t number, const std::string& text, std::string_view reason) {
     JsonWriter made('{');
-    made.number("index", static_cast<std::int64_t>(number)).text("text", text).raw("logprobs", logprobs_[number].take());
+    made.number("index", static_cast<std::int64_t>(number))
+        .text("text", text)
+        .raw("logprobs", logprobs_[number].take());
     reason.empty() ? made.null("finish_reason") : made.text("finish_reason", reason);
     return made.take();
   }

@@ -1,6 +1,8 @@
 // Answers requests for continuations. Begin reading at answer_continuations.
 #include "serve/fronts/continuations.h"
 
+#include <cmath>
+
 #include "parlance/json_writer.h"
 #include "serve/continuation_recorder.h"
 #include "serve/http/event_stream.h"
@@ -20,7 +22,7 @@ struct Answering {
   Recorders recorders;
 };
 
-void count(const Answering& answering, const Continuations& all) {
+void count_tokens_of(const Answering& answering, const Continuations& all) {
   Metrics& metrics = answering.call.gateway.metrics();
   for (const auto& one : all) {
     metrics.tokens.add("kind=\"prompt\"", one->wish().prompt.size());
@@ -29,7 +31,7 @@ void count(const Answering& answering, const Continuations& all) {
   }
 }
 
-Task<> answer_whole(Answering& answering) {
+Task<> answer_all(Answering& answering) {
   const auto sample = [&](std::size_t number) -> Task<> {
     const Continuation::Take take = [&](std::string_view text, std::span<const SampledToken> tokens) -> Task<> {
       answering.form.piece(number, text, tokens);
@@ -42,23 +44,23 @@ Task<> answer_whole(Answering& answering) {
   co_await answering.call.exchange.answer(200, "application/json", answering.form.whole());
 }
 
-void append(EventStream& stream, const std::string& json) {
-  if (!json.empty()) append_server_sent_event(stream.out(), {"", json});
+void append(const Answering& answering, EventStream& stream, const std::string& json) {
+  if (!json.empty()) append_stream_event(stream.out(), answering.form.api(), {"", json});
 }
 
 Task<> stream_one(Answering& answering, EventStream& stream, std::size_t number) {
   const Continuation::Take take = [&](std::string_view text, std::span<const SampledToken> tokens) -> Task<> {
-    append(stream, answering.form.piece(number, text, tokens));
+    append(answering, stream, answering.form.piece(number, text, tokens));
     co_await stream.flush();
   };
   co_await answering.recorders[number]->run(take);
   co_await answering.recorders[number]->done();
-  append(stream, answering.form.last(number));
+  append(answering, stream, answering.form.last(number));
   co_await stream.flush();
 }
 
 /// What a client is told of a failure. Throws on what is none of the engine's or the disk's: the client is gone.
-ReplyApiError failure_of(Call& call, const std::string& session, const std::exception_ptr& thrown) {
+ReplyApiError continuation_failure(Call& call, const std::string& session, const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const EngineFailure& failure) {
@@ -69,27 +71,28 @@ ReplyApiError failure_of(Call& call, const std::string& session, const std::exce
   }
 }
 
-Task<> answer_stream(Answering& answering) {
+Task<> stream_all(Answering& answering) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   Call& call = answering.call;
-  const KeepAlive alive{keep_alive_of_stream(ReplyApi::openai), call.gateway.keep_alive()};
-  EventStream stream(executor, call.exchange, content_type_of_stream(ReplyApi::openai), alive);
+  const ReplyApi api = answering.form.api();
+  const KeepAlive alive{keep_alive_of_stream(api), call.gateway.keep_alive()};
+  EventStream stream(executor, call.exchange, content_type_of_stream(api), alive);
   const auto one = [&](std::size_t number) { return stream_one(answering, stream, number); };
   std::optional<ReplyApiError> failed;
   try {
     co_await stream.run(answering.recorders.size(), one);
   } catch (...) {
     if (!stream.begun()) throw;
-    failed = failure_of(call, answering.asked.session, std::current_exception());
+    failed = continuation_failure(call, answering.asked.session, std::current_exception());
   }
   if (failed) {
     for (const auto& recorder : answering.recorders) recorder->give_up();
-    append(stream, answering.form.error(*failed));
+    append(answering, stream, answering.form.error(*failed));
     co_await stream.end();
     co_return;
   }
-  if (answering.asked.include_usage) append(stream, answering.form.usage());
-  co_await stream.end(end_of_stream(ReplyApi::openai));
+  if (answering.asked.include_usage) append(answering, stream, answering.form.usage());
+  co_await stream.end(end_of_stream(api));
 }
 
 }  // namespace
@@ -120,21 +123,21 @@ Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continu
                                   .session = asked.session,
                                   .prompt = number / asked.choices,
                                   .named = asked.named};
-    answering.recorders.push_back(std::make_unique<ContinuationRecorder>(call.gateway, facts, *all[number], owner,
-                                                                         call.exchange.request().body));
+    answering.recorders.push_back(
+        std::make_unique<ContinuationRecorder>(call.gateway, facts, *all[number], owner, call.exchange.request().body));
   }
   call.exchange.add_header("X-Session-Id", asked.session);
   std::optional<ReplyApiError> failed;
   try {
     if (asked.stream)
-      co_await answer_stream(answering);
+      co_await stream_all(answering);
     else
-      co_await answer_whole(answering);
+      co_await answer_all(answering);
   } catch (...) {
-    failed = failure_of(call, asked.session, std::current_exception());
+    failed = continuation_failure(call, asked.session, std::current_exception());
   }
   for (const auto& recorder : answering.recorders) recorder->give_up();
-  count(answering, all);
+  count_tokens_of(answering, all);
   if (!failed) co_return;
   if (failed->status == 503 || failed->status == 429) call.exchange.add_header("Retry-After", "1");
   co_await call.exchange.answer(static_cast<unsigned>(failed->status), "application/json", form.error(*failed));
@@ -154,6 +157,8 @@ std::string continuations_usage(const ContinuationsAsked& asked, const Continuat
   made.raw("prompt_tokens_details", JsonWriter('{').number("cached_tokens", cached).take());
   return made.take();
 }
+
+std::string logprob_json(double value) { return std::isfinite(value) ? real_json(value) : "-9999.0"; }
 
 Result<unsigned> read_choices(Value n, const std::string& path) {
   constexpr std::int64_t kMostChoices = 16;

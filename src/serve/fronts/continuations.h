@@ -1,4 +1,5 @@
-// Answers requests for continuations: /v1/completions and vLLM's /inference/v1/generate, which differ in their wire alone.
+// Answers requests for continuations: /v1/completions and vLLM's /inference/v1/generate, which differ in their wire
+// alone.
 #pragma once
 #include <memory>
 #include <span>
@@ -31,11 +32,13 @@ struct ContinuationsAsked {
 /// Those of a request: all choices of the first prompt, then of the second.
 using Continuations = std::vector<std::unique_ptr<Continuation>>;
 
-/// The wire of an API. It sees all tokens, also of answers that are no stream. JSON is returned; "": there is nothing to
-/// say yet.
+/// The wire of an API. It sees all tokens, also of answers that are no stream. JSON is returned; "": there is nothing
+/// to say yet.
 class ContinuationForm {
  public:
   virtual ~ContinuationForm() = default;
+  /// Whose streams these are.
+  virtual ReplyApi api() const { return ReplyApi::openai; }
   virtual std::string piece(std::size_t number, std::string_view text, std::span<const SampledToken> tokens) = 0;
   /// The last chunk of one.
   virtual std::string last(std::size_t number) = 0;
@@ -52,6 +55,10 @@ Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continu
 
 /// What was sampled for all of them, and the prompts, as usage in OpenAI's form.
 std::string continuations_usage(const ContinuationsAsked& asked, const Continuations& all);
+/// What is no number is written as -9999, as in the other answers.
+std::string logprob_json(double value);
+/// Neither missing nor null.
+inline bool has_value(Value member) { return !member.is_undefined() && !member.is_none(); }
 /// 1 to 16. Fails with conversation.
 Result<unsigned> read_choices(Value n, const std::string& path);
 

@@ -1,9 +1,8 @@
-// vLLM's /inference/v1/generate: ids in, ids out, to any engine that takes and gives ids. What /render answers with can be
-// sent here as it is, and what comes back to /derender.
+// vLLM's /inference/v1/generate: ids in, ids out, to any engine that takes and gives ids. What /render answers with can
+// be sent here as it is, and what comes back to /derender.
 //
 // Begin reading at generate_ids.
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 
 #include "parlance/json_writer.h"
@@ -17,8 +16,6 @@
 namespace parlance::serve {
 
 namespace {
-
-bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
 
 /// What a request asks for besides the ids that it gives.
 struct GenerateAsked {
@@ -37,11 +34,11 @@ Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const Ser
     return Error(ErrorCode::conversation, path + ": the engine takes no such grammar").input(path);
   };
   const auto as_text = [](Value value) { return value.is_string() ? std::string(value.text()) : json_text(value); };
-  if (const Value tag = outputs["structural_tag"]; is_given(tag)) {
+  if (const Value tag = outputs["structural_tag"]; has_value(tag)) {
     if (syntax != GrammarSyntax::structural_tag) return refuse("structural_tag");
     return std::make_shared<const std::string>(as_text(tag));
   }
-  if (const Value grammar = outputs["grammar"]; is_given(grammar)) {
+  if (const Value grammar = outputs["grammar"]; has_value(grammar)) {
     if (syntax != GrammarSyntax::gbnf) return refuse("grammar");
     return std::make_shared<const std::string>(as_text(grammar));
   }
@@ -62,8 +59,7 @@ Result<void> read_parameters(Value parameters, ContinuationsAsked& into) {
   if (!choices) return choices.error();
   into.choices = *choices;
   into.logprobs = logprobs_of(parameters);
-  Result<std::vector<TokenId>> stops =
-      read_ids(parameters["stop_token_ids"], model, "sampling_params.stop_token_ids");
+  Result<std::vector<TokenId>> stops = read_ids(parameters["stop_token_ids"], model, "sampling_params.stop_token_ids");
   if (!stops) return stops.error();
   into.stops = std::move(*stops);
   Result<std::shared_ptr<const std::string>> grammar = read_grammar(parameters["structured_outputs"], model);
@@ -79,8 +75,8 @@ Result<void> check(Value body, const ServedModel& model) {
   if (!body["token_ids"].is_sequence() || body["token_ids"].items().empty())
     return wrong("token_ids", "must be a list of ids that is not empty");
   if (!body["sampling_params"].is(Kind::dict)) return wrong("sampling_params", "must be an object");
-  if (is_given(body["features"])) return wrong("features", "of images and sounds have to go to the engine itself");
-  if (is_given(body["output_mode"]) && body["output_mode"].text() != "tokens")
+  if (has_value(body["features"])) return wrong("features", "of images and sounds have to go to the engine itself");
+  if (has_value(body["output_mode"]) && body["output_mode"].text() != "tokens")
     return wrong("output_mode", "can only be \"tokens\" here: /v1/completions gives text");
   const BackendFacts& facts = model.backend->facts();
   if (facts.takes_ids && facts.gives_ids) return {};
@@ -111,8 +107,6 @@ Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call) {
   return made;
 }
 
-std::string real_json(double value) { return std::isfinite(value) ? std::to_string(value) : "-9999.0"; }
-
 /// The ids of the tokens with how likely they were, the most likely others with their ranks.
 std::string logprobs_of_tokens(std::span<const SampledToken> tokens) {
   JsonWriter content('[');
@@ -123,9 +117,10 @@ std::string logprobs_of_tokens(std::span<const SampledToken> tokens) {
       ++rank;
       if (other.id == token.id) own = rank;
       JsonWriter made('{');
-      others.item(made.number("token_id", other.id).raw("logprob", real_json(other.logprob)).number("rank", rank).take());
+      others.item(
+          made.number("token_id", other.id).raw("logprob", logprob_json(other.logprob)).number("rank", rank).take());
     }
-    one.number("token_id", token.id).raw("logprob", token.logprob ? real_json(*token.logprob) : "-9999.0");
+    one.number("token_id", token.id).raw("logprob", token.logprob ? logprob_json(*token.logprob) : "-9999.0");
     own > 0 ? one.number("rank", own) : one.null("rank");
     content.item(one.raw("top_logprobs", others.take()).take());
   }

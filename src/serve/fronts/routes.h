@@ -42,9 +42,15 @@ Task<> ollama_chat(Call& call);
 Task<> ollama_generate(Call& call);
 Task<> completions(Call& call);   // completions.cpp
 Task<> generate_ids(Call& call);  // generate.cpp
+Task<> ollama_raw(Call& call);    // ollama_raw.cpp
+/// Does a request to /api/generate ask for that?
+bool wants_raw(const std::string& body);
+Task<> stored_response(Call& call);  // stored.cpp
+Task<> delete_response(Call& call);
 Task<> tokenize_text(Call& call);  // tokenize.cpp
 Task<> detokenize_ids(Call& call);
 Task<> count_tokens(Call& call);
+Task<> count_input_tokens(Call& call);
 Task<> render_chat_completions(Call& call);  // render_tier.cpp
 Task<> render_completions(Call& call);
 Task<> render_messages(Call& call);
@@ -56,6 +62,8 @@ Task<> inspect_sessions(Call& call);
 Task<> inspect_session(Call& call);
 Task<> inspect_live(Call& call);
 Task<> list_models(Call& call);  // about.cpp
+Task<> show_model(Call& call);
+Task<> say_running(Call& call);
 Task<> health(Call& call);
 Task<> ready(Call& call);
 Task<> metrics(Call& call);

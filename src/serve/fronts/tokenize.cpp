@@ -2,6 +2,7 @@
 #include "parlance/json_writer.h"
 #include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
+#include "serve/fronts/chat_request.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/prompt_ids.h"
@@ -83,15 +84,19 @@ Result<std::string> detokenized(const Call& call) {
   return JsonWriter('{').text("prompt", text).text("content", text).take();
 }
 
-Result<std::string> counted(const Call& call) {
+Result<std::string> counted(const Call& call, bool is_responses) {
   const std::string& text = call.exchange.request().body;
   const Result<Document> document = parsed_body(text);
   if (!document) return document.error();
   const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, document->root());
   if (!model) return model.error();
-  const Result<std::vector<TokenId>> ids = prompt_ids(**model, text);
+  const std::string begun = is_responses ? std::string() : with_open_reply(document->root());
+  const std::string& read = begun.empty() ? text : begun;
+  const Result<std::vector<TokenId>> ids = prompt_ids(**model, read);
   if (!ids) return ids.error();
-  return JsonWriter('{').number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
+  JsonWriter made('{');
+  if (is_responses) made.text("object", "response.input_tokens");
+  return made.number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
 }
 
 }  // namespace
@@ -107,8 +112,13 @@ Task<> detokenize_ids(Call& call) {
 }
 
 Task<> count_tokens(Call& call) {
-  const auto make = [&call] { return counted(call); };
+  const auto make = [&call] { return counted(call, false); };
   co_await answer(call, ReplyApi::anthropic, make);
+}
+
+Task<> count_input_tokens(Call& call) {
+  const auto make = [&call] { return counted(call, true); };
+  co_await answer(call, ReplyApi::openai, make);
 }
 
 }  // namespace parlance::serve

@@ -1,7 +1,7 @@
-// EventStream: the streamed answer to a request. Several choices may write into it, each whole events; while none does, it
-// sends what keeps the connection alive.
+// EventStream: the streamed answer to a request. Several choices may write into it, each whole events; while none does,
+// it sends what keeps the connection alive.
 //
-//     EventStream stream(exchange, "text/event-stream", {.text = ": keep-alive\n\n", .after = 15s});
+//     EventStream stream(executor, exchange, "text/event-stream", {": keep-alive\n\n", 15s});
 //     co_await stream.run(choices, make);    // make(0), …: stream.out() += event; co_await stream.flush();
 //     co_await stream.end("data: [DONE]\n\n");
 #pragma once
@@ -58,9 +58,9 @@ class EventStream {
   const std::string_view type_;
   const KeepAlive keep_alive_;
   std::string out_, sent_;
-  bool taken_ = false;       ///< somebody writes
-  bool held_ = false;        ///< and nobody else will
-  asio::steady_timer free_;  ///< is cancelled once nobody writes
+  bool taken_ = false;                     ///< somebody writes
+  bool held_ = false;                      ///< and nobody else will
+  asio::steady_timer free_;                ///< is cancelled once nobody writes
   Clock::time_point last_ = Clock::now();  ///< when something was sent
   std::exception_ptr failed_;              ///< what the work threw
 };

@@ -7,8 +7,8 @@
 
 namespace parlance::serve {
 
-/// Runs `make(0)` to `make(count - 1)` at the same time, in the thread of the caller, and begins them in this order. The
-/// first that throws ends the others, and once they have ended, this throws what it threw.
+/// Runs `make(0)` to `make(count - 1)` at the same time, in the thread of the caller, and begins them in this order.
+/// The first that throws ends the others, and once they have ended, this throws what it threw.
 Task<> together(std::size_t count, const std::function<Task<>(std::size_t)>& make);
 
 }  // namespace parlance::serve

@@ -70,9 +70,9 @@ Result<std::vector<TokenId>> read_ids(Value list, const ServedModel& model, cons
   std::vector<TokenId> ids;
   const auto size = static_cast<std::int64_t>(model.tokenizer->facts().vocabulary_size);
   for (const Value& id : list.items()) {
-    const bool fits = id.is_small_int() && id.integer >= 0 && id.integer <= INT32_MAX && (size == 0 || id.integer < size);
-    if (!fits)
-      return Error(ErrorCode::conversation, "an item of " + name + " is no id of the tokenizer").input(name);
+    const bool fits =
+        id.is_small_int() && id.integer >= 0 && id.integer <= INT32_MAX && (size == 0 || id.integer < size);
+    if (!fits) return Error(ErrorCode::conversation, "an item of " + name + " is no id of the tokenizer").input(name);
     ids.push_back(static_cast<TokenId>(id.integer));
   }
   return ids;

@@ -20,11 +20,11 @@ namespace parlance::serve {
 struct ContinuationWish {
   std::span<const TokenId> prompt{};  ///< must outlive the continuation, as all that this refers to
   const SamplingSettings* sampling = nullptr;
-  std::optional<unsigned> logprobs{};             ///< alternatives of each token; unset: no logprobs
-  std::shared_ptr<const std::string> grammar{};   ///< in the engine's syntax; null: none
-  std::span<const TokenId> stops{};               ///< ids that end it, besides those of the engine's own
-  unsigned choice = 0;                            ///< of those behind the same prompt
-  bool follows = false;                           ///< another one of the same request was asked for before
+  std::optional<unsigned> logprobs{};            ///< alternatives of each token; unset: no logprobs
+  std::shared_ptr<const std::string> grammar{};  ///< in the engine's syntax; null: none
+  std::span<const TokenId> stops{};              ///< ids that end it, besides those of the engine's own
+  unsigned choice = 0;                           ///< of those behind the same prompt
+  bool follows = false;                          ///< another one of the same request was asked for before
 };
 
 class Continuation {

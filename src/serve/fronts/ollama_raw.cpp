@@ -1,0 +1,112 @@
+// Ollama's /api/generate with `raw`: the prompt is the whole text as it is, and no template takes part.
+//
+// Begin reading at ollama_raw.
+#include <ctime>
+
+#include "serve/fronts/apart.h"
+#include "serve/fronts/continuations.h"
+#include "serve/fronts/request_parts.h"
+#include "serve/random_id.h"
+
+namespace parlance::serve {
+
+namespace {
+
+struct RawAsked {
+  ContinuationsAsked asked;
+  std::string model_name;
+};
+
+Result<std::unique_ptr<RawAsked>> read_raw(const Call& call) {
+  const Result<Document> document = parsed_body(call.exchange.request().body);
+  if (!document) return document.error();
+  const Value body = document->root();
+  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
+  if (!model) return model.error();
+  auto made = std::make_unique<RawAsked>(
+      RawAsked{{.model = *model, .api = "ollama", .id = random_id("")}, std::string(body["model"].text())});
+  ContinuationsAsked& asked = made->asked;
+  Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], **model);
+  if (!prompts) return prompts.error();
+  if (prompts->size() != 1) return Error(ErrorCode::conversation, "prompt must be a text").input("prompt");
+  asked.prompts = std::move(*prompts);
+  Result<SamplingSettings> sampling = read_sampling(body);
+  if (!sampling) return sampling.error();
+  if (Result<void> fits = limit_reply((*model)->limits, *sampling); !fits) return fits.error();
+  asked.sampling = std::move(*sampling);
+  asked.stream = flag_of(body["stream"], true);
+  const SessionHints hints = hints_of(call.exchange.request(), body);
+  asked.named = !hints.session.empty();
+  asked.session = asked.named ? hints.session : random_id("session-");
+  return made;
+}
+
+/// Text that the usual writer of Ollama's answers takes for a reply's content.
+class RawForm final : public ContinuationForm {
+ public:
+  RawForm(const RawAsked& request, const Continuation& one)
+      : one_(one),
+        writer_(
+            ReplyApi::ollama,
+            {.model = request.model_name, .created = static_cast<std::int64_t>(std::time(nullptr)), .generate = true}) {
+    writer_.begin();
+  }
+
+  ReplyApi api() const override { return ReplyApi::ollama; }
+  std::string piece(std::size_t, std::string_view text, std::span<const SampledToken>) override {
+    ReplyEvent event;
+    event.kind = ReplyEvent::Kind::content;
+    event.text = text;
+    std::string json;
+    writer_.add(event, [&json](const ReplyApiEvent& said) { json = said.data; });
+    return json;
+  }
+  std::string last(std::size_t) override {
+    std::string json;
+    writer_.finish([&json](const ReplyApiEvent& said) { json = said.data; }, outcome());
+    return json;
+  }
+  std::string usage() override { return {}; }
+  std::string whole() override {
+    writer_.finish({}, outcome());
+    return writer_.to_json();
+  }
+  std::string error(const ReplyApiError& error) const override { return reply_error_json(ReplyApi::ollama, error); }
+
+ private:
+  ReplyOutcome outcome() const {
+    const auto passed = [this](Clock::time_point then) { return (Clock::now() - then).count(); };
+    return {.length = one_.end().length,
+            .usage = ReplyUsage{.input_tokens = static_cast<std::int64_t>(one_.wish().prompt.size()),
+                                .output_tokens = static_cast<std::int64_t>(one_.tokens())},
+            .stop_sequence = one_.stop_text(),
+            .times = ReplyTimes{.total = passed(begun_), .eval = passed(begun_)}};
+  }
+
+  using Clock = std::chrono::steady_clock;
+  const Continuation& one_;
+  ReplyApiWriter writer_;
+  const Clock::time_point begun_ = Clock::now();
+};
+
+}  // namespace
+
+bool wants_raw(const std::string& body) {
+  if (body.find("\"raw\"") == body.npos) return false;
+  const Result<Document> document = parsed_body(body);
+  return document && flag_of(document->root()["raw"], false);
+}
+
+Task<> ollama_raw(Call& call) {
+  const auto make = [&call] { return read_raw(call); };
+  const Result<std::unique_ptr<RawAsked>> request = co_await apart(call, make);
+  if (!request) {
+    co_await refuse(call.exchange, ReplyApi::ollama, error_of(request.error()));
+    co_return;
+  }
+  Continuations all = continuations_of((*request)->asked);
+  RawForm form(**request, *all.front());
+  co_await answer_continuations(call, (*request)->asked, all, form);
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Requests that are odd and legal, by the packages openai, anthropic and ollama: `odd_requests_test.py PARLANCE`.
+
+Run by the Python of build/oracle/apis, which has the packages. The engine is a scripted one. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import sys
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+from engine import Engine, Reply
+from gateway import SKIPPED, Checks, Gateway
+
+try:
+    import anthropic
+    import ollama
+    import openai
+except ImportError as error:
+    print("skipped:", error)
+    sys.exit(SKIPPED)
+
+USER: Any = {"role": "user", "content": "Hi"}
+PARAMETERS = {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"], "additionalProperties": False}
+CALL = '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call><|im_end|>'
+ENGINE = Engine()
+
+
+def prompt() -> str:
+    """The last one that the engine got."""
+    return ENGINE.vocabulary.decode(ENGINE.asked[-1].prompt)
+
+
+def constrained() -> str:
+    """The grammar of the last request, or ""."""
+    grammar: str = ENGINE.asked[-1].body.get("grammar", "")
+    return grammar
+
+
+def refused(kind: type[Exception], ask: Callable[[], Any], checks: Checks, what: str) -> None:
+    try:
+        ask()
+        checks.that(False, f"{what}: not refused")
+    except kind:
+        checks.that(True, what)
+
+
+def chats(url: str, checks: Checks) -> None:
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    tools: Any = [{"type": "function", "function": {"name": "look", "description": "d", "parameters": PARAMETERS, "strict": True}}]
+
+    def ask(*messages: Any, **members: Any) -> Any:
+        return client.chat.completions.create(model="mine", messages=[*messages] or [USER], **members)
+
+    def part(text: str) -> dict[str, str]:
+        return {"type": "text", "text": text}
+
+    ask(
+        {"role": "system", "content": [part("One")]},
+        {"role": "developer", "content": [part("Two")]},
+        {"role": "user", "content": [part("Three")]},
+    )
+    checks.that(all(text in prompt() for text in ("system\nOne", "system\nTwo", "user\nThree")), "content as parts, and a developer")
+    empty: tuple[Any, ...] = ("", [], None)
+    for content in empty:
+        call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        ask(USER, {"role": "assistant", "content": None, "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": content})
+        checks.that("<tool_response>\n\n</tool_response>" in prompt(), f"an empty result of a tool: {content!r}")
+    ENGINE.script = lambda asked: Reply(CALL)
+    named: Any = {"type": "function", "function": {"name": "look"}}
+    choices: tuple[Any, ...] = (
+        "auto",
+        "required",
+        named,
+        {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named]}},
+    )
+    for choice in choices:
+        ask(tools=tools, tool_choice=choice, parallel_tool_calls=False)
+        checks.that("look" in constrained(), f"tool_choice {choice}")
+    ask(tools=tools, tool_choice="none")
+    checks.equal(constrained(), "", "tool_choice none")
+    ENGINE.script = lambda asked: Reply('{"at": "x"}<|im_end|>')
+    forms: Any = ({"type": "json_schema", "json_schema": {"name": "n", "strict": True, "schema": PARAMETERS}}, {"type": "json_object"})
+    for form in forms:
+        ask(response_format=form)
+        checks.that(constrained(), f"response_format {form['type']}")
+    ENGINE.script = lambda asked: Reply()
+    checks.equal(ask(stop=["s", "q"]).choices[0].message.content, "Ye", "a list of stop texts")
+    checks.equal(len(ask(logprobs=True, top_logprobs=1).choices[0].logprobs.content[0].top_logprobs), 1, "top_logprobs")
+    ask(max_completion_tokens=7, metadata={"a": "b"}, store=True, service_tier="auto", extra_body={"unknown": 1})
+    checks.equal(ENGINE.asked[-1].body["n_predict"], 7, "max_completion_tokens, and members that nobody needs")
+    refused(openai.BadRequestError, lambda: client.chat.completions.create(model="mine", messages=[]), checks, "no messages")
+    checks.equal(client.models.retrieve("mine").id, "mine", "one model")
+    refused(openai.NotFoundError, lambda: client.models.retrieve("none"), checks, "a model that there is not")
+
+
+def messages(url: str, checks: Checks) -> None:
+    client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
+    tools: Any = [{"name": "look", "description": "d", "input_schema": PARAMETERS}]
+
+    def ask(*given: Any, **members: Any) -> Any:
+        return client.messages.create(model="mine", max_tokens=2000, messages=[*given] or [USER], **members)
+
+    system: Any = [{"type": "text", "text": "One", "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": "Two"}]
+    ask(system=system, thinking={"type": "enabled", "budget_tokens": 1024})
+    checks.that("system\nOne\nTwo" in prompt(), "blocks of system")
+    thought: Any = [
+        {"type": "thinking", "thinking": "Hm", "signature": "s"},
+        {"type": "redacted_thinking", "data": "x"},
+        {"type": "text", "text": "A"},
+    ]
+    ask(USER, {"role": "assistant", "content": thought}, {"role": "user", "content": "B"})
+    checks.that("assistant\nA<|im_end|>" in prompt(), "thinking and redacted_thinking of a turn before")
+    use: Any = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "look", "input": {}}]}
+    ask(USER, use, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t"}]}, tools=tools)
+    checks.that("<tool_response>\n\n</tool_response>" in prompt(), "a result without content")
+    opened = ask(USER, {"role": "assistant", "content": "Sure,"})
+    checks.that(prompt().endswith("assistant\nSure,"), f"a reply that the client begins: {prompt()[-60:]!r}")
+    begun = client.messages.count_tokens(model="mine", messages=[USER, {"role": "assistant", "content": "Sure,"}])
+    usage = opened.usage
+    checks.equal(begun.input_tokens, usage.input_tokens + (usage.cache_read_input_tokens or 0), "count_tokens of such a request")
+    ENGINE.script = lambda asked: Reply(CALL)
+    choices: Any = ({"type": "auto"}, {"type": "any", "disable_parallel_tool_use": True}, {"type": "tool", "name": "look"})
+    for choice in choices:
+        checks.equal(ask(tools=tools, tool_choice=choice).stop_reason, "tool_use", f"tool_choice {choice}")
+        checks.that("look" in constrained(), f"the grammar of tool_choice {choice}")
+    ask(tools=tools, tool_choice={"type": "none"})
+    checks.equal(constrained(), "", "tool_choice none")
+    ENGINE.script = lambda asked: Reply()
+    checks.equal(ask(stop_sequences=["s"]).stop_sequence, "s", "stop_sequences")
+    counted = client.messages.count_tokens(model="mine", messages=[USER], system="One", tools=tools)
+    checks.that(counted.input_tokens > 20, "count_tokens with tools")
+    listed = client.models.list().data[0]
+    checks.equal((listed.id, listed.type, listed.display_name), ("mine", "model", "mine"), "Anthropic's list of models")
+    checks.equal(client.models.retrieve("mine").id, "mine", "one model of Anthropic's")
+
+
+def responses(url: str, checks: Checks) -> None:
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+
+    def ask(given: Any = "Hi", **members: Any) -> Any:
+        return client.responses.create(model="mine", input=given, **members)
+
+    reasoned: Any = [
+        {"role": "user", "content": [{"type": "input_text", "text": "U"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "thought"}]},
+        {
+            "type": "message",
+            "role": "assistant",
+            "id": "m",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": "A", "annotations": []}],
+        },
+        {"role": "user", "content": "V"},
+    ]
+    ask(reasoned, instructions="I")
+    checks.that(all(text in prompt() for text in ("system\nI", "user\nU", "assistant\nA", "user\nV")), "items with reasoning")
+    schema: Any = {"format": {"type": "json_schema", "name": "n", "schema": PARAMETERS, "strict": True}}
+    ENGINE.script = lambda asked: Reply('{"at": "x"}<|im_end|>')
+    ask(text=schema, truncation="auto")
+    checks.that(constrained(), "text.format")
+    ENGINE.script = lambda asked: Reply()
+    first = ask()
+    second = ask("Two", previous_response_id=first.id, instructions="New")
+    ask([{"role": "user", "content": "Three"}], previous_response_id=second.id)
+    checks.that(all(text in prompt() for text in ("user\nHi", "user\nTwo", "user\nThree")), "a chain of previous_response_id")
+    checks.equal(client.responses.retrieve(first.id).output_text, "Yes.", "a response by its id")
+    items: Any = client.responses.input_items.list(first.id).data
+    checks.equal([item.content[0].text for item in items], ["Hi"], "its input")
+    with client.responses.stream(model="mine", input="Hi") as stream:
+        streamed = stream.get_final_response()
+    checks.equal(client.responses.retrieve(streamed.id).output_text, "Yes.", "a streamed response by its id")
+    client.responses.delete(first.id)
+    refused(openai.NotFoundError, lambda: client.responses.retrieve(first.id), checks, "a deleted response")
+    refused(openai.BadRequestError, lambda: ask("Two", previous_response_id=first.id), checks, "to go on from a deleted response")
+    unstored = ask(store=False)
+    refused(openai.NotFoundError, lambda: client.responses.retrieve(unstored.id), checks, "a response with store: false")
+    other = openai.OpenAI(base_url=url + "/v1", api_key="other", max_retries=0)
+    refused(openai.NotFoundError, lambda: other.responses.retrieve(second.id), checks, "a response of another key")
+    counted = client.responses.input_tokens.count(model="mine", input="Hi")
+    checks.equal(counted.input_tokens, ask().usage.input_tokens, "input_tokens")
+    refused(openai.BadRequestError, lambda: client.post("/responses", body={"model": "mine"}, cast_to=object), checks, "no input")
+
+
+def ollama_api(url: str, checks: Checks) -> None:
+    client = ollama.Client(host=url)
+    client.chat(model="mine", messages=[USER], format=PARAMETERS)
+    checks.that(constrained(), "a schema as format")
+    client.chat(
+        model="mine", messages=[USER], keep_alive="5m", think=True, options={"num_ctx": 2048, "num_predict": 9, "seed": 4, "mirostat": 1}
+    )
+    body = ENGINE.asked[-1].body
+    checks.equal((body["n_predict"], body["seed"]), (9, 4), "options, and those that no engine has")
+    checks.equal(client.generate(model="mine", prompt="<|im_start|>x", raw=True).response, "Yes.", "a raw prompt")
+    checks.equal(prompt(), "<|im_start|>x", "it has no template")
+    parts = [part.response for part in client.generate(model="mine", prompt="x", raw=True, stream=True)]
+    checks.equal("".join(part or "" for part in parts), "Yes.", "a raw prompt, streamed")
+    checks.equal(client.generate(model="mine").done, True, "a request that loads the model")
+    for members in ({"suffix": "b"}, {"template": "{{ .Prompt }}"}):
+        refused(ollama.ResponseError, lambda given=members: client.generate(model="mine", prompt="a", **given), checks, f"{members}")  # type: ignore[misc]
+    try:
+        client.embed(model="mine", input="x")
+    except ollama.ResponseError as error:
+        checks.equal(error.error, "there is no /api/embed here", "an error has the API's form where there is no route")
+    with urllib.request.urlopen(urllib.request.Request(url + "/", method="HEAD")) as answer:
+        checks.equal(answer.status, 200, "HEAD /")
+
+
+def main() -> int:
+    checks = Checks()
+    with ENGINE, Gateway(sys.argv[1], ENGINE.url, "--log", "errors") as gateway:
+        for test in (chats, messages, responses, ollama_api):
+            ENGINE.script = lambda asked: Reply()
+            test(gateway.url, checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
