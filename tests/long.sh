@@ -23,7 +23,7 @@ for pair in lark:qwen3 gbnf:llama3_2 structural-tag:yi; do
 done
 step $python tests/oracle/gguf_tokens_oracle.py "$build/tests/token_dump" --count 400 --real
 step $python tests/oracle/rank_tokens_oracle.py "$build/tests/token_dump" --count 400
-step $python tests/oracle/model_as_transformers_oracle.py "$build/tests/token_dump" --count 400
+step $python tests/oracle/model_as_transformers_oracle.py "$build/tests/token_dump" --count 400 --real-json
 step python3 tests/check_test.py "$build/parlance" --seeds 5 --count 1000
 for seed in 1 2 3; do
   step $python tests/oracle/schema_engines.py "$build/tests/grammar_dump" --samples 12 --seed $seed

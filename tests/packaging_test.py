@@ -37,6 +37,16 @@ def version_of(source):
     return re.search(r'PARLANCE_VERSION "([^"]+)"', (source / "include/parlance/version.h").read_text("utf-8"))[1]
 
 
+def check_version(source):
+    """What the header says in three ways, and the last release of the changelog; parlance.pc is held to it by example_test.py."""
+    version = version_of(source)
+    header = (source / "include/parlance/version.h").read_text("utf-8")
+    parts = [re.search(rf"define PARLANCE_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH")]
+    check("the parts of the version", ".".join(parts) == version, parts)
+    releases = re.findall(r"^## (\d[^,\n]*), \d{4}-\d\d-\d\d$", (source / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    check("the last release of CHANGELOG.md", releases and releases[0] == version, releases)
+
+
 def package(options, folder):
     run(options.cpack, "-G", "DEB", "-B", folder, "-D", "CPACK_COMPONENTS_ALL=command", "-D", "CPACK_PACKAGE_DIRECTORY=" + str(folder),
         "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", cwd=options.build)
@@ -67,7 +77,10 @@ def check_commands(root, deb, source):
     is_dynamic = "/ld-linux" in run("readelf", "-l", command)  # a static program depends on no package
     depends = run("dpkg-deb", "-f", deb, "Depends")
     check("what it depends on", ("libc6" in depends) == is_dynamic, depends)
-    check("--version", run(command, "--version") == f"parlance {version_of(source)}\n")
+    for flag in ("--version", "-V"):
+        check(flag, run(command, flag) == f"parlance {version_of(source)}\n")
+    page = (root / "usr/share/man/man1/parlance.1").read_text("utf-8")
+    check("the manual page's version", f'"parlance {version_of(source)}"' in page, page[:200])
     check("a render", "<|im_start|>" in run(command, "render", "-f", "terminal-agent", "--example"))
     check("a grammar", run(command, "grammar", "--syntax", "gbnf", "-f", "terminal-agent").startswith("root"))
 
@@ -96,6 +109,7 @@ def main():
     for name in ("source", "build", "cpack"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     options = parser.parse_args()
+    check_version(options.source)
     check_dockerfile(options.source)
     if not all(map(shutil.which, ("dpkg-deb", "dpkg-shlibdeps"))):
         print("skipped: no dpkg-dev")

@@ -60,7 +60,8 @@ struct CheckedRendering {
 ///
 ///     field          default  effect
 ///     experiments    32       how many parts without text (images, audio) are tested one by one; the rest are tested
-///                             together
+///                             together. With a Go template also how many values of `think` are tried, of five; one
+///                             that is not tried counts as seen
 ///     left_out       true     also report what is left out by design; this takes half of the search's time
 struct LossOptions {
   std::size_t experiments = 32;

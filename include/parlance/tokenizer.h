@@ -154,7 +154,8 @@ class CallbackTokenizer : public Tokenizer {
 ///     prefix_each_run   true     the model's dummy prefix comes before each run; false: only before the first
 ///     as_transformers   false    converts the model as transformers 5 does, by the class that tokenizer_config.json
 ///                                (or config.json) names. Many texts then get other ids than from SentencePiece itself.
-///                                The fields above have no effect then
+///                                The fields above have no effect then. Of a tokenizer.json, takes what that class
+///                                takes: some only the vocabulary and the merges (data/rebuilt_classes.def)
 struct SentencePieceOptions {
   std::vector<std::string> special_tokens;
   bool prefix_each_run = true;

@@ -140,10 +140,11 @@ Time time_of(Words from, Words to, std::string_view name, Value value, bool has_
 /// The members of options, each read as JSON.
 class SetMembers {
  public:
-  Result<void> read(const RequestApiOptions& options) {
+  explicit SetMembers(const RequestApiOptions& options) : options_(options) {}
+  Result<void> read() {
     values_ = std::make_unique<Conversation>();
     if (Result<void> begun = values_->read("{}", {.normalise = false}); !begun) return begun;
-    for (const auto& [name, json] : options.members) {
+    for (const auto& [name, json] : options_.members) {
       if (Result<void> set = values_->set_json(name, json); !set) return set;
     }
     return {};
@@ -154,10 +155,16 @@ class SetMembers {
       times_.push_back(time_of(from, to, name, entry.value, member(request, name) != nullptr));
     }
   }
-  /// Sets what belongs to this time.
-  void set(ConversationState& state, Time time) const {
-    each(time, [&](const DictEntry& entry) { state.set_variable(entry.key, entry.value); });
-    state.settle();
+  /// Sets what belongs to this time, read anew: values of another conversation have places there, which notes would
+  /// take for places in the request.
+  Result<void> set(Conversation& chat, Time time) const {
+    Result<void> done;
+    each(time, [&](const DictEntry& entry) {
+      const auto last = std::find_if(options_.members.rbegin(), options_.members.rend(),
+                                     [&](const auto& one) { return one.first == leaf_text(entry.key); });
+      if (done) done = chat.set_json(last->first, last->second);
+    });
+    return done;
   }
   void overrule(apis::RequestOut& out, Words to) const {
     each(Time::behind,
@@ -178,6 +185,7 @@ class SetMembers {
     }
   }
 
+  const RequestApiOptions& options_;
   std::unique_ptr<Conversation> values_;
   std::vector<Time> times_;
 };
@@ -222,18 +230,18 @@ Result<ApiRequest> request_as(ReplyApi api, std::string_view request, const Requ
   const Writer& writer = kWriters[static_cast<std::size_t>(api)];
   Conversation conversation;
   if (Result<void> read = conversation.read(request, {.normalise = false}, options.name); !read) return read.error();
-  SetMembers members;
-  if (Result<void> read = members.read(options); !read) return read.error();
+  SetMembers members(options);
+  if (Result<void> read = members.read(); !read) return read.error();
   ConversationState& state = inside_of(conversation);
   const Result<std::optional<Pass>> pass = request_pass(state);
   if (!pass) return without_reading_options(pass.error());
   const Words from = words_of(*pass);
   members.sort(from, writer.words, state.variables);
   if (from == writer.words && from != Words::chat) return as_it_is(writer, state, members);
-  members.set(state, Time::before);
+  if (Result<void> set = members.set(conversation, Time::before); !set) return set.error();
   if (Result<void> done = normalise(state, reading_for(writer)); !done) return without_reading_options(done.error());
   state.settle();
-  members.set(state, Time::between);
+  if (Result<void> set = members.set(conversation, Time::between); !set) return set.error();
   return written(writer, state, members);
 }
 

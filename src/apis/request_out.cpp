@@ -169,7 +169,7 @@ Value RequestOut::take_format() {
               format = from_ == Words::chat ? member_value(state_.variables, "format") : Value();
   const bool json = is_text(&format, "json");
   if (is_given(given) || !(json || format.kind == Kind::dict || is_text(&format, ""))) return given;
-  taken_.emplace_back("format");
+  take("format");
   if (json) return object({{"type", Value::view("json_object")}});
   if (format.kind != Kind::dict) return {};
   return object({{"type", Value::view("json_schema")},

@@ -32,9 +32,10 @@ void declare_tokenizer_options(Options& app, TokenizerWish& wish) {
       .placeholder("TEXT")
       .check([](const std::string& text) { return std::string(text.empty() ? "an empty text is not a token" : ""); })
       .one_value();
-  app.add_option("--model-as", wish.model_as,
-                 "How to read a .model file: as sentencepiece does (the default), or\nas transformers does, by the "
-                 "class that its configuration names")
+  app.add_option(
+         "--model-as", wish.model_as,
+         "How to read a .model or a tokenizer.json: as the file says (sentencepiece,\nthe default), or as transformers "
+         "does, by the class that its\nconfiguration names")
       .placeholder("READER")
       .one_of(model_readers());
   app.add_option("--split", wish.split,

@@ -14,7 +14,7 @@ class Options;
 struct TokenizerWish {
   std::string path;                         ///< --tokenizer
   std::vector<std::string> special_tokens;  ///< --special-token: for a tokenizer that lacks them
-  std::string model_as;                     ///< --model-as: how a .model file is read
+  std::string model_as;                     ///< --model-as: how a .model or a tokenizer.json is read
   std::string split;                        ///< --split: how a tiktoken file splits text
 };
 /// What --model-as takes.

@@ -53,7 +53,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   const Experiment experiment{s.chat_template, conversation, options, workspace};
   if (!media.empty())
     find_placeholders(experiment, media, s.options.experiments, into.rendering, losses, into.placeholders);
-  find_lost_settings(experiment, search, into.rendering, s.facts, losses);
+  find_lost_settings(experiment, s.options.experiments, search, into.rendering, s.facts, losses);
   find_misspelt(into.rendering, s.facts, losses);
   find_lost_tokens(experiment, s.tokens, losses);
   find_lost_by_passes(conversation, losses);

@@ -4,6 +4,7 @@
 #include "losses/media.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
@@ -157,10 +158,13 @@ class Parts {
     const bool is_found = (less != nullptr && more != nullptr && came_in(*less, *more, found)) ||
                           (more != nullptr && take(number + 1, twice, number) && came_in(*more, twice, found, true)) ||
                           (take(media_.size(), twice, number) && came_in(whole, twice, found, true));
-    has_gap_ = has_gap_ || !is_found;
-    if (!is_found) return;
-    placeholders.push_back({whole_of(found, rendering_), media_[number].path, media_[number].type});
-    done_ = found.end;
+    const std::optional<TextRange> tag = tag_of(number);
+    has_gap_ = has_gap_ || (!is_found && !tag);
+    if (!is_found && !tag) return;
+    TextRange stands = is_found ? whole_of(found, rendering_) : *tag;
+    if (tag && (tag->begin < stands.begin || tag->end > stands.end)) stands = *tag;
+    placeholders.push_back({stands, media_[number].path, media_[number].type});
+    if (is_found) done_ = found.end;
   }
 
  private:
@@ -178,6 +182,33 @@ class Parts {
     found.begin = begin_of(insertion, done_, rendering_.spans());
     found.end = found.begin + insertion.size;
     return rendering_.text().substr(0, found.end) == more.substr(0, found.end);
+  }
+
+  /// A Go template's image has a tag with its number, which Ollama counts over all messages but those that have such a
+  /// tag as text. No text of the request is it: a tag is a span without an origin, or one of its own in the place of
+  /// `[img]`. None where it does not stand in the prompt, or more than once.
+  std::optional<TextRange> tag_of(std::size_t number) const {
+    if (experiment_.chat_template.syntax() != Syntax::go || has_tags(number)) return std::nullopt;
+    std::size_t count = 0;
+    for (std::size_t before = 0; before < number; ++before) count += has_tags(before) ? 0 : 1;
+    const std::string tag = "[img-" + std::to_string(count) + "]";
+    std::optional<TextRange> found;
+    for (const Span& span : rendering_.spans()) {
+      if (span.origin != Origin::computed && span.origin != Origin::derived) continue;
+      const std::string_view text = rendering_.text().substr(span.begin, span.end - span.begin);
+      const std::size_t at = text.find(tag);
+      if (at == text.npos || (span.origin == Origin::derived && text != tag)) continue;
+      if (found || text.find(tag, at + 1) != text.npos) return std::nullopt;
+      found = TextRange{span.begin + at, span.begin + at + tag.size()};
+    }
+    return found;
+  }
+
+  /// Is the part of a message whose text has tags already?
+  bool has_tags(std::size_t number) const {
+    const Value messages = experiment_.conversation.messages();
+    const Value content = member_value(messages.list->items[media_[number].message], "content");
+    return content.is_leaf() && leaf_text(content).find("[img-") != std::string_view::npos;
   }
 
   RenderOptions options_;
@@ -211,10 +242,12 @@ void find_placeholders(const Experiment& experiment, const std::vector<MediaPart
     } else if (with == i + 1) {
       parts.place(i, has_less ? &less : nullptr, has_more ? &more : nullptr, placeholders);
     }
-    if (last) return;
+    if (last) break;
     std::swap(less, more);
     has_less = has_more;
   }
+  std::stable_sort(placeholders.begin(), placeholders.end(),
+                   [](const Placeholder& a, const Placeholder& b) { return a.range.begin < b.range.begin; });
 }
 
 }  // namespace parlance

@@ -70,13 +70,15 @@ constexpr std::pair<std::string_view, std::string_view> kMadeOf[] = {{"enable_th
 /// What Ollama takes for its `.Think`, `.ThinkLevel` and `.IsThinkSet`.
 constexpr std::string_view kThinkForGo[] = {"think", "reasoning_effort", "enable_thinking"};
 
-/// Does a Go template see how much is to be thought? Tried, since the prompt may be the same with what was asked for.
-bool sees_think(const Experiment& experiment, const Rendering& rendering) {
+/// Does a Go template see how much is to be thought? Tried, since the prompt may be the same with what was asked for,
+/// with `most` renders. What could not be tried it may see.
+bool sees_think(const Experiment& experiment, std::size_t most, const Rendering& rendering) {
   RenderOptions options = experiment.options;
   options.want_spans = options.want_assistant = options.want_undefined = false;
   Rendering made;
   for (const Value think :
        {Value::none(), Value::boolean(false), Value::boolean(true), Value::view("low"), Value::view("high")}) {
+    if (most-- == 0) return true;
     Arena arena;
     const Limits limits;
     Runtime rt(arena, limits);
@@ -100,9 +102,10 @@ bool has_any(Value list) { return list.is_sequence() && list.list->size != 0; }
 
 class Settings {
  public:
-  Settings(const Experiment& experiment, const TextSearch& search, const Rendering& rendering,
+  Settings(const Experiment& experiment, std::size_t most, const TextSearch& search, const Rendering& rendering,
            const TemplateFacts& facts, std::vector<Loss>& losses)
       : experiment_(experiment),
+        most_(most),
         search_(search),
         rendering_(rendering),
         conversation_(experiment.conversation),
@@ -159,7 +162,7 @@ class Settings {
   bool reads_in_go(std::string_view name) {
     if (name == "prompt" || name == "suffix") return search_.is_reached(member_value(variables_, name));
     if (!is_one_of(name, kThinkForGo)) return false;
-    if (!sees_think_) sees_think_ = sees_think(experiment_, rendering_);
+    if (!sees_think_) sees_think_ = sees_think(experiment_, most_, rendering_);
     return *sees_think_;
   }
 
@@ -297,6 +300,7 @@ class Settings {
   }
 
   const Experiment& experiment_;
+  const std::size_t most_;  ///< renders to find out something
   const TextSearch& search_;
   const Rendering& rendering_;
   const Conversation& conversation_;
@@ -314,10 +318,10 @@ std::string stand_in(std::string_view name) { return "<|parlance stands in for "
 
 bool names_token(std::string_view variable) { return variable.ends_with("_token"); }
 
-void find_lost_settings(const Experiment& experiment, const TextSearch& search, const Rendering& rendering,
-                        const TemplateFacts& facts, std::vector<Loss>& losses) {
+void find_lost_settings(const Experiment& experiment, std::size_t most, const TextSearch& search,
+                        const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses) {
   if (experiment.conversation.variables().kind == Kind::dict)
-    Settings(experiment, search, rendering, facts, losses).run();
+    Settings(experiment, most, search, rendering, facts, losses).run();
 }
 
 void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses) {

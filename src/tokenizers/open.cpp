@@ -68,7 +68,6 @@ Result<std::unique_ptr<Tokenizer>> open_converted(std::string_view bytes, const 
 /// With the special tokens that the caller wants.
 MoreTokens more_tokens(const Beside& beside, const std::vector<std::string>& special_tokens) {
   MoreTokens more = beside.more;
-  more.rebuilt = rebuilt_parts(beside);
   for (const std::string& text : special_tokens) {
     AddedToken token;
     token.text = text;
@@ -86,6 +85,20 @@ struct Opening {
 };
 using Opened = Result<std::unique_ptr<Tokenizer>>;
 
+/// A tokenizer.json, as it is or as the class of its configuration takes it.
+Opened open_json(const Opening& from, const TokenizerOptions& options) {
+  MoreTokens more = more_tokens(from.beside, options.special_tokens);
+  std::optional<Rebuilt> rebuilt = rebuilt_parts(from.beside);
+  if (!rebuilt || is_mistaken(*rebuilt, from.bytes)) return open_hf_json(from.bytes, from.file, more);
+  if (options.sentencepiece.as_transformers) {
+    const Result<std::string> made = json_as_rebuilt(from.bytes, from.file, *rebuilt, from.beside, more);
+    if (!made) return made.error();
+    return open_hf_json(*made, from.file, more);
+  }
+  more.rebuilt = std::move(rebuilt);
+  return open_hf_json(from.bytes, from.file, more);
+}
+
 /// A kind of file that is a tokenizer.
 struct FileKind {
   std::string_view reads;      ///< what hints call it
@@ -100,6 +113,7 @@ struct FileKind {
   bool takes_marks = false;   ///< TokenizerOptions::special_tokens
   bool takes_split = false;
   bool takes_reader = false;  ///< SentencePieceOptions::as_transformers
+  bool converts = false;      ///< that makes a tokenizer.json of it
 };
 
 /// What is none of the others is taken for a SentencePiece model. In a folder, the first name that is there counts,
@@ -108,12 +122,11 @@ constexpr FileKind kKinds[] = {
     {.reads = "a Hugging Face tokenizer.json",
      .name = "tokenizer.json",
      .is = [](std::string_view bytes) { return is_json(bytes) && !is_tekken(bytes); },
-     .open = [](const Opening& from, const TokenizerOptions& options) -> Opened {
-       return open_hf_json(from.bytes, from.file, more_tokens(from.beside, options.special_tokens));
-     },
+     .open = open_json,
      .is_text = true,
      .puts_its_own = true,
-     .takes_marks = true},
+     .takes_marks = true,
+     .takes_reader = true},
     {.reads = "a SentencePiece .model",
      .name = "tokenizer.model",
      .ending = ".model",
@@ -124,7 +137,8 @@ constexpr FileKind kKinds[] = {
                                  from.beside.added);
      },
      .takes_marks = true,
-     .takes_reader = true},
+     .takes_reader = true,
+     .converts = true},
     {.reads = "a tekken.json",
      .name = "tekken.json",
      .is = is_json,
@@ -156,6 +170,10 @@ const FileKind& kind_of(std::string_view bytes) {
 // ---- which file
 
 Error nothing_read(const std::string& folder) {
+  if (is_file(join_path(folder, "vocab.json")) && is_file(join_path(folder, "merges.txt"))) {
+    return Error(ErrorCode::tokenizer, folder + ": vocab.json and merges.txt do not say how text is split into words")
+        .hint("transformers' AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER) writes a tokenizer.json");
+  }
   std::string all;
   for (const FileKind& kind : kKinds) all.append(kind.reads).append(", ");
   return not_read(folder + ": no tokenizer in this folder",
@@ -299,7 +317,7 @@ void note_unused(const FileKind& kind, const TokenizerOptions& options, Tokenize
   if (!options.tiktoken.split.empty() && !kind.takes_split)
     note(facts, "split:", "no effect, since only a tiktoken file does not say how text is split into words");
   if (options.sentencepiece.as_transformers && !kind.takes_reader)
-    note(facts, "as_transformers:", "no effect, since the file is not a SentencePiece model");
+    note(facts, "as_transformers:", "no effect, since the file is neither a SentencePiece model nor a tokenizer.json");
 }
 
 TokenizerFacts facts_beside(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {
@@ -321,7 +339,7 @@ Opened open_bytes(const Opening& from, const TokenizerOptions& options) {
   const FileKind& kind = kind_of(from.bytes);
   if (kind.is_text && !utf8::is_valid(from.bytes, false)) return Error(ErrorCode::tokenizer, from.file + ": not UTF-8");
   std::string reader;
-  const bool converts = kind.takes_reader && options.sentencepiece.as_transformers;
+  const bool converts = kind.converts && options.sentencepiece.as_transformers;
   Opened opened = converts ? open_converted(from.bytes, from.file, from.beside, reader) : kind.open(from, options);
   if (!opened) return opened;
   TokenizerFacts facts = facts_beside(**opened, from.beside, std::string(file_name_of(from.file)), kind.puts_its_own);

@@ -2,6 +2,7 @@
 // rebuilt_parts.
 #include "tokenizers/rebuilt.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -11,10 +12,10 @@ namespace parlance {
 namespace {
 
 struct RebuiltClass {
-  std::string_view class_name, normalizer, pre_tokenizer;
+  std::string_view class_name, normalizer, pre_tokenizer, model, tokens;
 };
 constexpr RebuiltClass kRows[] = {
-#define REBUILT(name, normalizer, pre_tokenizer) {name, normalizer, pre_tokenizer},
+#define REBUILT(name, normalizer, pre_tokenizer, model, tokens) {name, normalizer, pre_tokenizer, model, tokens},
 #include "rebuilt_classes.def"
 #undef REBUILT
 };
@@ -38,7 +39,21 @@ std::string text_as_configured(std::string_view text, const Beside& beside) {
   return out;
 }
 
+/// Settings of BPE that change ids even where no text is unknown.
+constexpr std::string_view kOfMerging[] = {"\"byte_fallback\":true", "\"ignore_merges\":true",
+                                           "\"end_of_word_suffix\":", "\"continuing_subword_prefix\":"};
+
+bool merges_otherwise(std::string_view one, std::string_view other) {
+  return std::any_of(std::begin(kOfMerging), std::end(kOfMerging), [&](std::string_view setting) {
+    return (one.find(setting) != one.npos) != (other.find(setting) != other.npos);
+  });
+}
+
 }  // namespace
+
+bool is_mistaken(const Rebuilt& rebuilt, std::string_view json) {
+  return rebuilt.class_name == "LlamaTokenizer" && json.find("\"ByteLevel\"") != json.npos;
+}
 
 std::optional<Rebuilt> rebuilt_parts(const Beside& beside) {
   if (is_generic_type(beside.model_type)) return std::nullopt;  // whatever class the configuration names
@@ -47,7 +62,7 @@ std::optional<Rebuilt> rebuilt_parts(const Beside& beside) {
   for (const RebuiltClass& row : kRows) {
     if (row.class_name != named) continue;
     return Rebuilt{std::string(named), text_as_configured(row.normalizer, beside),
-                   text_as_configured(row.pre_tokenizer, beside)};
+                   text_as_configured(row.pre_tokenizer, beside), std::string(row.model), std::string(row.tokens)};
   }
   return std::nullopt;
 }
@@ -55,18 +70,20 @@ std::optional<Rebuilt> rebuilt_parts(const Beside& beside) {
 std::string note_on_shape(const Rebuilt& rebuilt, std::string_view shape) {
   const std::size_t border = shape.find('\n');
   const std::string_view normalizer = shape.substr(0, border);
-  const std::string_view pre_tokenizer = border == shape.npos ? "" : shape.substr(border + 1);
-  // transformers itself takes this class for a mistake if the file works on bytes, and then follows the file.
-  constexpr std::string_view kBytes = "\"ByteLevel\"";
-  const bool is_mistaken = rebuilt.pre_tokenizer.find("\"Metaspace\"") != std::string::npos &&
-                           pre_tokenizer.find(kBytes) != pre_tokenizer.npos;
-  const bool other_normalizer = normalizer != rebuilt.normalizer, other_words = pre_tokenizer != rebuilt.pre_tokenizer;
-  if (is_mistaken || (!other_normalizer && !other_words)) return {};
-  const std::string parts = other_normalizer && other_words ? "a normaliser and a pre-tokeniser"
-                            : other_normalizer              ? "a normaliser"
-                                                            : "a pre-tokeniser";
+  const std::string_view rest = border == shape.npos ? "" : shape.substr(border + 1);
+  const std::string_view pre_tokenizer = rest.substr(0, rest.find('\n'));
+  const std::string_view model = rest.substr(std::min(rest.size(), pre_tokenizer.size() + 1));
+  std::string parts;
+  const auto add = [&](bool differs, std::string_view part) {
+    if (differs) parts.append(parts.empty() ? "" : " and ").append(part);
+  };
+  add(normalizer != rebuilt.normalizer, "a normaliser");
+  add(pre_tokenizer != rebuilt.pre_tokenizer, "a pre-tokeniser");
+  add(!model.empty() && merges_otherwise(rebuilt.model, model), "merges");
+  if (parts.empty()) return {};
   return "tokenizer_config.json: transformers builds " + parts + " of its own for the class " + rebuilt.class_name +
-         ", so that some texts get other ids there than from this tokenizer.json, which parlance follows";
+         ", so that some texts get other ids there than from this tokenizer.json, which parlance follows; "
+         "--model-as transformers takes the class's";
 }
 
 }  // namespace parlance

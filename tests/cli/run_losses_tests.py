@@ -441,6 +441,26 @@ def test_a_tag_in_place_of_a_text_is_all_of_it():
         assert result["losses"] == [], result
 
 
+def test_each_image_of_a_go_template_has_its_tag_or_is_lost():
+    first, second, third = "messages[0].images[0]", "messages[0].images[1]", "messages[1].images[0]"
+    plain = "{{ range .Messages }}{{ .Content }}|{{ end }}"
+    for template in (plain, "{{ range .Messages }}{{ if .Images }}<IMG>{{ end }}{{ .Content }}|{{ end }}",
+                     "{{ range .Messages }}{{ if .Images }}{{ index .Images 0 }}{{ end }}{{ .Content }}|{{ end }}",
+                     "{{ range .Messages }}{{ range .Images }}<IMG>{{ end }}{{ .Content }}|{{ end }}"):
+        for content, order in (("x", [first, second]), ("x [img] y", [second, first]), ("[img] x [img]", [first, second])):
+            request = {"messages": [{"role": "user", "content": content, "images": ["aGk=", "aG8="]},
+                                    {"role": "user", "content": "z", "images": ["aGk="]}]}
+            found = placeholders(template, request, "--syntax", "go")
+            assert [path for path, _ in found] == [*order, third], (template, content, found)
+            tags = {first: "[img-0]", second: "[img-1]", third: "[img-2]"}
+            assert all(tags[path] in text for path, text in found), (template, content, found)
+            assert template != plain or found == [(path, tags[path]) for path in [*order, third]], found
+    # A text that has a tag gets no others, and its images do not count.
+    request = {"messages": [{"role": "user", "content": "[img-0]", "images": ["aGk=", "aG8="]}, {"role": "user", "content": "z", "images": ["aGk="]}]}
+    assert placeholders(plain, request, "--syntax", "go") == [(third, "[img-0]")], request
+    assert [path for _, _, path in losses(plain, request, "--syntax", "go")] == [first, second], request
+
+
 def test_a_list_printed_as_data():
     image = {"type": "image_url", "image_url": {"url": "http://x/y"}}
     found = losses("{% for m in messages %}{{ m.content }}{% endfor %}", user([{"type": "text", "text": "Hi"}, image]), "--no-adapt")

@@ -123,8 +123,10 @@ def test_options_that_mean_nothing_for_a_kind_of_file_are_noted(folder):
     empty = refusal(folder, 2, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--special-token", "")
     assert "an empty text is not a token" in empty, empty
     assert "split: no effect" in tokens(folder, HI, "--split", "cl100k_base").stderr
-    assert "as_transformers: no effect" in tokens(folder, HI, "--model-as", "transformers").stderr
+    assert "no effect" not in tokens(folder, HI, "--model-as", "transformers").stderr
     gguf_model(folder)
+    done = run(folder, "tokens", "-m", "m.gguf", "chat.json", "--model-as", "transformers")
+    assert "as_transformers: no effect" in done.stderr, done.stderr
     done = run(folder, "tokens", "-m", "m.gguf", "chat.json", "--special-token", "<zz>")
     assert done.returncode == 0 and "special_tokens: no effect" in done.stderr, done
     assert "no effect" not in run(folder, "tokens", "-m", "m.gguf", "chat.json").stderr
@@ -165,7 +167,8 @@ def test_a_class_that_transformers_rebuilds_is_noted(folder):
     assert said(class_folder(folder, "GPT2Tokenizer")) == []
     [line] = said(class_folder(folder, "GPTNeoXTokenizerFast"))
     assert line.endswith("/classed: tokenizer_config.json: transformers builds a normaliser of its own for the class GPTNeoXTokenizer, so "
-                         "that some texts get other ids there than from this tokenizer.json, which parlance follows"), line
+                         "that some texts get other ids there than from this tokenizer.json, which parlance follows; "
+                         "--model-as transformers takes the class's"), line
     assert "builds a pre-tokeniser of" in said(class_folder(folder, "GPT2Tokenizer", add_prefix_space=True))[0]
     assert "a normaliser and a pre-tokeniser of" in said(class_folder(folder, "Qwen2Tokenizer"))[0]
     # transformers follows the file: a generic class, a type of models that always gets it, a file that works on bytes.
@@ -174,10 +177,44 @@ def test_a_class_that_transformers_rebuilds_is_noted(folder):
     assert said(class_folder(folder, "LlamaTokenizer")) == []
     words = json.loads(pathlib.Path(TOKENIZER, "tokenizer.json").read_text("utf-8"))
     words["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": False}
-    for legacy, notes in [(True, 0), (False, 1)]:
+    words |= {"normalizer": None, "decoder": None, "post_processor": None}
+    words["model"]["byte_fallback"] = True
+    for legacy, merges, notes in [(True, False, 0), (False, False, 1), (True, True, 1)]:
         path = class_folder(folder, "LlamaTokenizer", legacy=legacy)
-        pathlib.Path(path, "tokenizer.json").write_text(json.dumps(words | {"normalizer": None}), "utf-8")
+        words["model"]["ignore_merges"] = merges
+        pathlib.Path(path, "tokenizer.json").write_text(json.dumps(words), "utf-8")
         assert len(said(path)) == notes, said(path)
+    assert "builds merges of its own" in said(path)[0]
+
+
+def test_a_class_that_transformers_rebuilds_is_followed_if_asked_for(folder):
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "chat.json", {"messages": [{"role": "user", "content": "e\u0301"}]})
+
+    def ids(named, *words, **settings):
+        done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", class_folder(folder, named, **settings), "chat.json", *words)
+        assert done.returncode == 0, done.stderr
+        assert "of its own" not in done.stderr or not words, done.stderr
+        return ids_of(done)
+
+    follow = ("--model-as", "transformers")
+    as_file = ids("GPT2Tokenizer")
+    assert ids("GPT2Tokenizer", *follow) == as_file
+    assert ids("GPTNeoXTokenizer") == as_file != ids("GPTNeoXTokenizer", *follow)  # composes the accent
+    assert ids("LlamaTokenizer", *follow) == as_file  # a mistake, since the file works on bytes
+    unknown = refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", class_folder(folder, "NllbTokenizer"), "chat.json", *follow)
+    assert "how transformers' class 'NllbTokenizer' encodes is not known" in unknown, unknown
+
+
+def test_a_vocabulary_without_a_tokenizer_json_says_how_one_is_made(folder):
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "chat.json", {"messages": HI})
+    path = pathlib.Path(folder, "parts")
+    path.mkdir()
+    (path / "vocab.json").write_text("{}")
+    (path / "merges.txt").write_text("")
+    said = refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", str(path), "chat.json")
+    assert "do not say how text is split" in said and "save_pretrained" in said, said
 
 
 def ollama_store(folder, model="m.gguf", template="{{ range .Messages }}<|user|>{{ .Content }}{{ end }}"):

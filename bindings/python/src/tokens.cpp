@@ -245,8 +245,9 @@ void bind_tokenizer(nb::module_& module) {
       .def_static("from_file", &from_file, "path"_a, nb::kw_only(), "special_tokens"_a = std::vector<std::string>(),
                   "as_transformers"_a = false,
                   "Opens a tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the vocabulary of a "
-                  "GGUF file, or a folder that has one. `as_transformers` converts a .model as transformers 5 "
-                  "does.\n\nRaises parlance.Error (also OSError or ValueError).")
+                  "GGUF file, or a folder that has one. `as_transformers` reads a .model or a "
+                  "tokenizer.json as transformers 5 does, by the class that its configuration names.\n\nRaises "
+                  "parlance.Error (also OSError or ValueError).")
       .def_static("_from_bytes", &from_bytes, "data"_a, "name"_a)
       .def_static("_from_callables", &from_callables, "encode"_a, "token_text"_a, "added"_a, "bos"_a = nb::none(),
                   "eos"_a = nb::none(), "vocabulary_size"_a = 0)

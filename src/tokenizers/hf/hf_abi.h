@@ -71,7 +71,7 @@ typedef struct {
   size_t after_count;
   const uint8_t* notes; /* lines for people */
   size_t notes_size;
-  const uint8_t* shape; /* the normaliser and the pre-tokeniser as JSON, a line each; see shape.rs */
+  const uint8_t* shape; /* the normaliser, the pre-tokeniser, BPE's settings as JSON, a line each; see shape.rs */
   size_t shape_size;
   const int32_t* markers; /* pieces of the model's own vocabulary written like control tokens: <|user|>; ascending */
   size_t marker_count;

@@ -1,0 +1,123 @@
+// A tokenizer.json as a class of transformers takes it. Source: transformers 5.23.0, tokenization_utils_tokenizers.py
+// (convert_to_native_format), tokenization_utils_base.py (_from_pretrained). Begin reading at json_as_rebuilt.
+#include <algorithm>
+
+#include "json/document.h"
+#include "sources/special_tokens.h"
+#include "tokenizers/rebuilt.h"
+#include "value/dict.h"
+
+namespace parlance {
+namespace {
+
+Error not_rebuilt(const std::string& path, const std::string& why) {
+  return Error(ErrorCode::tokenizer, path + ": " + why)
+      .hint("without --model-as transformers it is read as the file itself says");
+}
+
+void append_member(std::string& json, std::string_view name, std::string_view value) {
+  json += json.size() > 1 ? ",\"" : "\"";
+  json.append(name).append("\":").append(value);
+}
+
+/// A part as a file has it: rows leave out what changes no ids, but must be there.
+std::string whole_part(std::string part) {
+  constexpr std::string_view kType = "\"type\":\"ByteLevel\"", kMore = "\"trim_offsets\":true,";
+  for (std::size_t at = part.find(kType); at != part.npos; at = part.find(kType, at + kMore.size() + 1))
+    part.insert(at, kMore);
+  return part;
+}
+
+/// The added tokens that count: those of the configuration where it numbers any, else the file's by number.
+std::string added_of(Value root, const Beside& beside) {
+  const Value* list = member(root, "added_tokens");
+  if (!beside.more.are_legacy || list == nullptr || list->kind != Kind::list) return "[]";
+  std::vector<Value> tokens(items(*list).begin(), items(*list).end());
+  const auto number = [](Value token) { return member_value(token, "id").integer; };
+  std::stable_sort(tokens.begin(), tokens.end(), [&](Value a, Value b) { return number(a) < number(b); });
+  std::string json = "[";
+  for (const Value token : tokens) json.append(json.size() > 1 ? "," : "").append(json_text(token));
+  return json + "]";
+}
+
+/// The token by which a row says what a class has.
+AddedToken own_token(Value said) {
+  const auto flag = [&](std::string_view name) { return member(said, name) != nullptr; };
+  return {.text = std::string(leaf_text(said.kind == Kind::dict ? member_value(said, "content") : said)),
+          .special = true,
+          .lstrip = flag("lstrip"),
+          .rstrip = flag("rstrip"),
+          .normalized = flag("normalized"),
+          .single_word = flag("single_word")};
+}
+
+const std::string* text_of(const Beside& beside, std::string_view name) {
+  const auto same = [&](const NamedToken& token) { return token.name == name; };
+  const auto named = std::find_if(beside.named.begin(), beside.named.end(), same);
+  return named == beside.named.end() ? nullptr : &named->text;
+}
+
+/// Puts the special tokens that the class has by itself, and the configuration does not name, to the others: in the
+/// order of the usual names, then what has another name.
+void add_own_tokens(Value own, const Beside& beside, MoreTokens& more) {
+  std::vector<AddedToken> all;
+  const auto add = [&](std::string_view name) {
+    const std::string* text = text_of(beside, name);
+    const auto same = [&](const AddedToken& token) { return token.text == *text; };
+    const auto found = text == nullptr ? more.named.end() : std::find_if(more.named.begin(), more.named.end(), same);
+    if (found != more.named.end()) {
+      all.push_back(*found);
+    } else if (const Value* said = member(own, name); said != nullptr && text == nullptr) {
+      all.push_back(own_token(*said));
+    }
+  };
+  for (const std::string_view name : kSpecialTokenNames) add(name);
+  for (const DictEntry& entry : entries(own)) add(leaf_text(entry.key));
+  all.insert(all.end(), more.named.begin(), more.named.end());
+  more.named = std::move(all);
+}
+
+/// The unknown token, as JSON.
+std::string unknown_of(Value own, const Beside& beside) {
+  const std::string* text = text_of(beside, "unk_token");
+  return text != nullptr ? json_text(Value::view(*text)) : json_text(member_value(own, "unk_token"));
+}
+
+/// The file's vocabulary and merges with the settings of the class.
+std::string model_of(Value model, std::string settings, const std::string& unknown) {
+  constexpr std::string_view kUnknown = "\"@unk\"";
+  if (const std::size_t at = settings.find(kUnknown); at != settings.npos)
+    settings.replace(at, kUnknown.size(), unknown);
+  std::string json = "{";
+  append_member(json, "type", "\"BPE\"");
+  if (settings.size() > 2) json.append(",").append(settings, 1, settings.size() - 2);
+  append_member(json, "vocab", json_text(member_value(model, "vocab")));
+  append_member(json, "merges", json_text(member_value(model, "merges")));
+  return json + "}";
+}
+
+}  // namespace
+
+Result<std::string> json_as_rebuilt(std::string_view text, const std::string& path, const Rebuilt& rebuilt,
+                                    const Beside& beside, MoreTokens& more) {
+  Document document, own;
+  if (Result<void> read = document.parse(text, path); !read) return read.error();
+  if (Result<void> read = own.parse(rebuilt.tokens, "rebuilt_classes.def"); !read) return read.error();
+  if (own.root().kind != Kind::dict)
+    return not_rebuilt(path, "how transformers' class '" + rebuilt.class_name + "' encodes is not known here");
+  const Value root = document.root();
+  const Value model = member_value(root, "model");
+  if (member_value(model, "vocab").kind != Kind::dict || member_value(model, "merges").kind != Kind::list)
+    return not_rebuilt(path, "transformers' class '" + rebuilt.class_name + "' needs a vocabulary with merges");
+  add_own_tokens(own.root(), beside, more);
+  std::string json = "{";
+  append_member(json, "added_tokens", added_of(root, beside));
+  append_member(json, "normalizer", rebuilt.normalizer);
+  append_member(json, "pre_tokenizer", whole_part(rebuilt.pre_tokenizer));
+  append_member(json, "model", model_of(model, rebuilt.model, unknown_of(own.root(), beside)));
+  for (const std::string_view kept : {"version", "post_processor", "decoder"})
+    append_member(json, kept, json_text(member_value(root, kept)));
+  return json + "}";
+}
+
+}  // namespace parlance
