@@ -30,6 +30,9 @@ namespace {
 /// A small archive can hold any amount; a line of JSONL has the same limit.
 constexpr std::size_t kMostUnpacked = std::size_t{256} << 20;
 
+/// As much as a text may have.
+constexpr std::size_t kMostOfStdin = std::size_t{1} << 31;
+
 /// Who reads standard input, for as long as the program runs.
 Result<void> claim_stdin(const char* what) {
   static const char* taken = nullptr;
@@ -90,6 +93,20 @@ Result<std::string> read_packed(const std::string& path) {
   return text;
 }
 
+/// By its descriptor: /dev/stdin would open the file or pipe anew, which another user may own.
+Result<std::string> read_stdin() {
+  std::string text;
+  bool fits = true;
+  const int failed = for_each_piece(STDIN_FILENO, [&](std::string_view piece) {
+    fits = text.size() + piece.size() < kMostOfStdin;
+    if (fits) text += piece;
+    return fits;
+  });
+  if (failed != 0) return file_error("standard input", failed);
+  if (!fits) return Error(ErrorCode::file, "standard input: 2 GiB or more");
+  return text;
+}
+
 }  // namespace
 
 namespace {
@@ -103,7 +120,7 @@ std::string input_name(const std::string& path) { return is_stdin(path) ? "<stdi
 Result<std::string> read_input(const std::string& path, const char* what) {
   if (!is_stdin(path)) return packing_of(path) == Packing::none ? read_file(path) : read_packed(path);
   if (Result<void> claimed = claim_stdin(what); !claimed) return claimed.error();
-  return read_file("/dev/stdin");
+  return read_stdin();
 }
 
 struct InputStream::State {

@@ -14,6 +14,7 @@ import os
 import pathlib
 import pty
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -232,6 +233,16 @@ VALUES = {  # what stands behind --var x=, and what `{{ x | tojson }}` says of i
     "yes": '"yes"', "Grüße": '"Grüße"', "-": '"-"', "truely": '"truely"', "99999999999999999999": "99999999999999999999",
 }
 REFUSED = ["[1", '{"a": 1', '"a', '{a: 1}', " [1", "[1] x", "True", "False", "None", "NULL", "NaN", "TRUE", "nil", "undefined", "Infinity", "-Infinity"]
+
+
+def test_standard_input_that_cannot_be_opened_anew(folder):
+    """A socket, as programs of Node give one, or another user's pipe, as containers have it."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(json.dumps(chat("Hi")).encode())
+        ours.shutdown(socket.SHUT_WR)
+        done = subprocess.run([BINARY, "render", "-t", "t.jinja"], stdin=theirs, capture_output=True, text=True, cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "[Hi]"), done
 
 
 def test_var_is_json_where_it_is_json(folder):
