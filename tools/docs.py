@@ -229,8 +229,9 @@ def compared():
         ["mistral-common 1.13.1, tiktoken 0.14.0", "ids of 7,200 conversations with 18 tekken.json and tiktoken files, six of them real ones",
          "no difference",
          "tests/oracle/rank_tokens_oracle.py", "2026-11-23"],
-        ["transformers' AutoTokenizer", "ids of 18,800 conversations with 47 folders of a .model, `--model-as transformers`", "no difference",
-         "tests/oracle/model_as_transformers_oracle.py", "2026-11-23"],
+        ["transformers' AutoTokenizer", "with `--model-as transformers`, ids of 18,800 conversations with 47 folders of a .model, and of 28,000 with "
+         "70 folders of a tokenizer.json, 16 of them real models'", "no difference",
+         "tests/oracle/model_as_transformers_oracle.py", "2026-11-26"],
         ["parlance's own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or an error "
          "exactly if the prefix is not stable",
          "tests/session_law.cpp", "2026-11-22"],

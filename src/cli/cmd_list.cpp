@@ -150,7 +150,11 @@ Entries models() {
   Entries entries;
   for (const StoredModel& model : stored_models(stores))
     entries.push_back({kept(model.name), {{"name", model.name}, {"in", model.store}}});
-  if (entries.empty()) say_note("there are no models in " + stores.hf_cache + " and in " + stores.ollama);
+  if (!entries.empty()) return entries;
+  std::string places = stores.hf_cache + (stores.hf_cache.empty() || stores.ollama.empty() ? "" : " and in ");
+  places += stores.ollama;
+  say_note(places.empty() ? "no place for models is known: HOME, HF_HOME and OLLAMA_MODELS are not set"
+                          : "there are no models in " + places);
   return entries;
 }
 
