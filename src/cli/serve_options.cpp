@@ -71,6 +71,8 @@ void declare_limits_of_serving(Options& app, ModelWish& wish) {
   add_number(app, "--max-messages", wish.max_messages, "Messages of a conversation");
   add_number(app, "--max-reply-tokens", wish.max_reply_tokens,
              "The largest max_tokens, which requests without one get; by default what the context leaves");
+  add_number(app, "--max-reasoning-tokens", wish.max_reasoning_tokens,
+             "Tokens of reasoning in a reply; then the gateway closes it and the model answers. By default any number");
   add_number(
       app, "--max-running", wish.max_running,
       "Replies that the engine samples at a time, while other requests wait; by default as many as are asked for");
@@ -204,8 +206,10 @@ Result<serve::ModelOptions> open_model(ModelWish wish) {
   made->engine_url = std::move(backend->second);
   if (!keys->empty()) made->engine_api_key = keys->front();
   made->check_tokenizer = !wish.no_engine_check;
-  made->limits = {
-      .messages = wish.max_messages, .prompt_tokens = wish.max_prompt_tokens, .reply_tokens = wish.max_reply_tokens};
+  made->limits = {.messages = wish.max_messages,
+                  .prompt_tokens = wish.max_prompt_tokens,
+                  .reply_tokens = wish.max_reply_tokens,
+                  .reasoning_tokens = wish.max_reasoning_tokens};
   made->first_byte = std::chrono::seconds(wish.first_byte);
   made->stall = std::chrono::seconds(wish.stall);
   made->slots = {.running = wish.max_running, .waiting = wish.max_waiting, .longest_wait = made->first_byte};

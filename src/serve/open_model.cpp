@@ -48,6 +48,7 @@ std::string identity_of(const ModelOptions& model) {
   number("messages", model.limits.messages);
   number("prompt_tokens", model.limits.prompt_tokens);
   number("reply_tokens", model.limits.reply_tokens);
+  number("reasoning_tokens", model.limits.reasoning_tokens);
   number("running", model.slots.running);
   number("waiting", model.slots.waiting);
   number("first_byte", model.first_byte.count());

@@ -1,5 +1,7 @@
 // An engine that says what was sampled before, as a capture has it.
 #pragma once
+#include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,14 +21,18 @@ class Recorded final : public Backend {
   Task<> check() override { co_return; }
   Task<EngineInfo> ask() override { co_return EngineInfo(); }
   Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view) override { co_return std::nullopt; }
-  Task<GenerationEnd> generate(const Generation&, const TokenSink& sink) override {
-    co_await sink(tokens_, true);
-    co_return GenerationEnd{.length = length_};
+  /// The second time it gives what follows: a reply whose reasoning the gateway closed was asked for in two parts.
+  Task<GenerationEnd> generate(const Generation& asked, const TokenSink& sink) override {
+    if (prompt_ == 0) prompt_ = asked.ids.size();
+    const std::size_t known = std::min(asked.ids.size() - prompt_, tokens_.size());
+    const bool was_all = co_await sink(std::span<const SampledToken>(tokens_).subspan(known), true);
+    co_return GenerationEnd{.length = length_ && was_all};
   }
 
   void takes(std::optional<GrammarSyntax> grammars) { facts_.grammar = grammars; }
   void load(Value record) {
     tokens_.clear();
+    prompt_ = 0;
     for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(number_in(id))});
     if (const Value text = record["sampled_text"]; text.is_string())
       tokens_.push_back({.text = std::string(text.text())});
@@ -37,6 +43,7 @@ class Recorded final : public Backend {
   BackendFacts facts_{.name = "recorded", .grammar = {}, .sentence = ""};
   HttpAddress address_{};
   std::vector<SampledToken> tokens_;
+  std::size_t prompt_ = 0;  ///< how many ids
   bool length_ = false;
 };
 

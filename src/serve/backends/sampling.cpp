@@ -107,6 +107,15 @@ std::optional<std::int64_t> SamplingSettings::integer(Setting setting) const {
   return failed == std::errc() && end == json->data() + json->size() ? std::optional(number) : std::nullopt;
 }
 
+bool SamplingSettings::take_tokens(std::int64_t count) {
+  const std::optional<std::int64_t> most = integer(Setting::max_tokens);
+  for (auto& [setting, json] : values) {
+    if (setting == Setting::max_tokens || setting == Setting::min_tokens)
+      json = std::to_string(std::max<std::int64_t>(0, *integer(setting) - count));
+  }
+  return !most || *most > count;
+}
+
 void SamplingSettings::write(JsonWriter& into, std::span<const std::string_view> names,
                              std::int64_t seed_offset) const {
   for (const auto& [setting, json] : values) {

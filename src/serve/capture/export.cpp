@@ -54,7 +54,7 @@ void add_prompt(Row& row, Value record) {
     row.add(std::to_string(number_in(id)), Row::kIgnored, "prompt", "null", "null");
 }
 
-/// What was sampled in a turn, to be learnt or not.
+/// What was sampled in a turn, to be learnt or not. What the gateway wrote in the model's stead never is.
 void add_sampled(Row& row, Value record, std::size_t turn, bool learnt) {
   const std::span<const Value> sampled = record["sampled"].items(), logprobs = record["logprobs"].items();
   std::vector<std::string_view> kinds(sampled.size(), "prompt");
@@ -67,11 +67,14 @@ void add_sampled(Row& row, Value record, std::size_t turn, bool learnt) {
     if (parts.size() < 3) continue;
     for (std::size_t at = place(parts[1]); at < place(parts[2]); ++at) kinds[at] = parts[0].text();
   }
+  const std::span<const Value> written = record["written"].items();
+  const std::size_t from = written.size() == 2 ? place(written[0]) : sampled.size();
+  const std::size_t to = written.size() == 2 ? place(written[1]) : sampled.size();
   for (std::size_t at = 0; at < sampled.size(); ++at) {
     const std::string id = std::to_string(number_in(sampled[at]));
-    const std::string logprob = learnt && at < logprobs.size() ? json_text(logprobs[at]) : "null";
-    row.add(id, learnt ? id : Row::kIgnored, learnt ? kinds[at] : "prompt", learnt ? std::to_string(turn) : "null",
-            logprob);
+    const bool own = learnt && (at < from || at >= to);
+    const std::string logprob = own && at < logprobs.size() ? json_text(logprobs[at]) : "null";
+    row.add(id, own ? id : Row::kIgnored, own ? kinds[at] : "prompt", learnt ? std::to_string(turn) : "null", logprob);
   }
 }
 

@@ -265,6 +265,8 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   turn.grammar() ? made.raw("grammar", grammar_json(turn)) : made.null("grammar");
   made.raw("sampling", sampling_json(turn.settings().sampling)).raw("sampled", ids_json(turn.sampled()));
   if (!turn.sampled_text().empty()) made.text("sampled_text", turn.sampled_text());
+  if (const TokenRange written = turn.written(); written.end > 0)
+    made.raw("written", "[" + std::to_string(written.begin) + ", " + std::to_string(written.end) + "]");
   const auto& logprobs = turn.logprobs();
   const bool has_logprobs =
       std::any_of(logprobs.begin(), logprobs.end(), [](const auto& one) { return one.has_value(); });

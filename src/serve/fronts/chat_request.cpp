@@ -136,6 +136,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits;
   const Result<std::int64_t> choices = choices_of(body, chat.api);
   if (!choices) return choices.error();
+  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
+  if (!reasoning) return reasoning.error();
   SessionHints hints = hints_of(call.exchange.request(), body);
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
   Result<ChatRequest> request = read_conversation(sessions, chat.model, body, text, hints);
@@ -150,7 +152,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const TurnSettings settings{.sampling = std::move(*sampling),
                               .hints = std::move(hints),
                               .new_session = random_id("session-"),
-                              .logprobs = logprobs};
+                              .logprobs = logprobs,
+                              .reasoning_tokens = *reasoning};
   Result<Turn> turn = plan_turn(sessions, chat.model, body, text, std::move(*request), settings);
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
@@ -188,8 +191,12 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
   if (!sampling) return sampling.error();
   Result<ChatRequest> request = read_conversation(sessions, model, body, text, hints);
   if (!request) return request.error();
-  const TurnSettings settings{
-      .sampling = std::move(*sampling), .hints = std::move(hints), .new_session = random_id("session-")};
+  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(model->limits, body);
+  if (!reasoning) return reasoning.error();
+  const TurnSettings settings{.sampling = std::move(*sampling),
+                              .hints = std::move(hints),
+                              .new_session = random_id("session-"),
+                              .reasoning_tokens = *reasoning};
   return plan_turn(sessions, model, body, text, std::move(*request), settings);
 }
 

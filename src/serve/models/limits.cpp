@@ -1,7 +1,23 @@
 // Compares requests with limits.
 #include "serve/models/limits.h"
 
+#include <algorithm>
+
 namespace parlance::serve {
+
+namespace {
+
+/// Where requests of the APIs have their figure: a member, or a member of one.
+constexpr struct {
+  std::string_view member, inner;
+} kReasoningFigures[] = {
+    {"thinking_token_budget", ""},
+    {"thinking", "budget_tokens"},
+    {"reasoning", "max_tokens"},
+    {"thinking_budget", ""},
+};
+
+}  // namespace
 
 Result<void> check_messages(const RequestLimits& limits, std::size_t messages) {
   if (limits.messages == 0 || messages <= limits.messages) return {};
@@ -18,6 +34,20 @@ Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling
   if (!asked || *asked <= limits.reply_tokens) return {};
   return Error(ErrorCode::conversation, "max_tokens is at most " + std::to_string(limits.reply_tokens) + " here")
       .input("max_tokens");
+}
+
+Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request) {
+  std::optional<std::int64_t> limit;
+  if (limits.reasoning_tokens > 0) limit = limits.reasoning_tokens;
+  for (const auto& [member, inner] : kReasoningFigures) {
+    const Value outer = request[member], given = inner.empty() ? outer : outer[inner];
+    if (given.is_undefined() || given.is_none()) continue;
+    const std::string path = std::string(member) + (inner.empty() ? "" : ".") + std::string(inner);
+    if (!given.is_small_int() || given.integer < 0)
+      return Error(ErrorCode::conversation, path + " must be an integer of at least 0").input(path);
+    limit = std::min(limit.value_or(given.integer), given.integer);
+  }
+  return limit;
 }
 
 }  // namespace parlance::serve

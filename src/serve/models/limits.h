@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "parlance/result.h"
+#include "parlance/value.h"
 #include "serve/backends/sampling.h"
 
 namespace parlance::serve {
@@ -15,10 +17,13 @@ namespace parlance::serve {
 ///     messages       16384    of a conversation, with those before previous_response_id; else 400
 ///     prompt_tokens  0        of a prompt that is sent to the engine; else 400. 0: the engine's context
 ///     reply_tokens   0        max_tokens may be so large; else 400. It is the limit of requests that set none. 0: none
+///     reasoning_tokens 0      of reasoning in a reply, then the gateway closes it; less where a request asks for less.
+///                             0: none
 struct RequestLimits {
   std::size_t messages = 16384;
   std::size_t prompt_tokens = 0;
   std::int64_t reply_tokens = 0;
+  std::int64_t reasoning_tokens = 0;
 };
 
 /// How many replies its engine samples at a time; the other requests wait.
@@ -37,5 +42,9 @@ struct SlotLimits {
 Result<void> check_messages(const RequestLimits& limits, std::size_t messages);
 /// Sets the limit where the request has none.
 Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling);
+/// How many tokens of reasoning a reply may have: the request's figure, by the names of vLLM, Anthropic, OpenRouter and
+/// DashScope, or the limit where that is lower; unset: any number.
+/// Fails with conversation if the figure is no integer of at least 0, with its path.
+Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request);
 
 }  // namespace parlance::serve

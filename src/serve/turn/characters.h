@@ -17,6 +17,7 @@ class Characters {
   std::string_view add(std::string_view bytes);
   /// What is left at the end.
   std::string_view rest();
+  bool is_whole() const { return held_.empty(); }
 
  private:
   std::string held_, given_;

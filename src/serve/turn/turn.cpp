@@ -2,6 +2,7 @@
 #include "serve/turn/turn.h"
 
 #include "serve/models/engine.h"
+#include "serve/turn/reasoning_limit.h"
 #include "serve/turn/stop_finder.h"
 
 namespace parlance::serve {
@@ -91,7 +92,23 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
   made.grammar_ = std::move(*grammar);
   made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
+  if (Result<void> ready = made.prepare_limit(); !ready) return ready.error();
   return made;
+}
+
+/// What the gateway does where reasoning reaches its limit. A grammar for what may come then costs little, since the
+/// cache has it from the second request on.
+Result<void> Turn::prepare_limit() {
+  if (!settings_.reasoning_tokens) return {};
+  const ReplyFormat& format = start_.format.source();
+  closing_ = closing_of_reasoning(*model_, format);
+  if (!grammar_ || closing_.empty()) return {};
+  ReplyStart behind = start_;
+  behind.options.prompt = prompt_behind_reasoning(format, start_.options.prompt.value_or(format.prompt));
+  Result<GrammarText> grammar = grammar_for(*model_, prompt_.session.conversation(), behind);
+  if (!grammar) return grammar.error();
+  grammar_behind_ = std::move(*grammar);
+  return {};
 }
 
 Turn Turn::another(unsigned choice) const {
@@ -101,6 +118,8 @@ Turn Turn::another(unsigned choice) const {
   made.grammar_ = grammar_;
   made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
+  made.closing_ = closing_;
+  made.grammar_behind_ = grammar_behind_;
   return made;
 }
 
@@ -124,7 +143,61 @@ void Turn::note(const ReplyEvent& event) {
   reply_.add(event);
   kinds_.add(event);
   last_kind_ = event.kind;
+  had_event_ = true;
   ended_ = ended_ || event.kind == ReplyEvent::Kind::end;
+}
+
+/// What is kept of a token.
+void Turn::note(const SampledToken& token) {
+  if (token.id < 0) {
+    sampled_text_ += token.text;
+    return;
+  }
+  if (token.logprob || !logprobs_.empty()) {
+    logprobs_.resize(sampled_.size());
+    logprobs_.push_back(token.logprob);
+  }
+  sampled_.push_back(token.id);
+}
+
+/// A token that gives no event yet, as half of a character, is of the kind of the next event.
+void Turn::count_reasoning() {
+  ++uncounted_;
+  if (!had_event_) return;
+  if (last_kind_ == ReplyEvent::Kind::reasoning && written_.end == 0) reasoning_tokens_ += uncounted_;
+  uncounted_ = 0;
+  had_event_ = false;
+}
+
+bool Turn::is_at_limit() const {
+  const bool reasons = last_kind_ == ReplyEvent::Kind::reasoning && !ended_;
+  return reasons && !closing_.empty() && written_.end == 0 && !sampled_.empty() &&
+         static_cast<std::int64_t>(reasoning_tokens_) >= *settings_.reasoning_tokens;
+}
+
+std::vector<SampledToken> Turn::close_reasoning() {
+  written_ = {.begin = sampled_.size(), .end = sampled_.size() + closing_.size()};
+  std::vector<SampledToken> tokens;
+  for (const TokenId id : closing_) tokens.push_back({.id = id});
+  return tokens;
+}
+
+/// What the engine is asked for behind closed reasoning; false: the reply has no tokens left.
+bool Turn::go_on(Generation& asked) {
+  ids_behind_.assign(asked.ids.begin(), asked.ids.end());
+  ids_behind_.insert(ids_behind_.end(), sampled_.begin(), sampled_.end());
+  asked.ids = ids_behind_;
+  asked.grammar = grammar_behind_;
+  return asked.sampling.take_tokens(static_cast<std::int64_t>(sampled_.size()));
+}
+
+/// The figures of both parts of a reply.
+void Turn::add(const GenerationEnd& second) {
+  end_.length = second.length;
+  if (end_.evaluated && second.evaluated)
+    *end_.evaluated += *second.evaluated;
+  else
+    end_.evaluated.reset();
 }
 
 Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
@@ -137,31 +210,32 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
     note(event);
     stops.add(event, passed);
   };
+  const auto take_one = [&](const SampledToken& token) {
+    if (take_tokens) take_tokens(std::span(&token, 1));
+    note(token);
+    pieces.add(token, parser, read);
+    count_reasoning();
+  };
+  // An engine need not know what ends a reply of this format. What it samples behind that is none of the reply.
+  const auto is_past = [&] { return ended_ || stops.found() || (pieces.are_whole() && is_at_limit()); };
   const TokenSink sink = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
     if (times_.first_token.count() == 0) times_.first_token = std::chrono::steady_clock::now() - begun;
-    // An engine need not know what ends a reply of this format. What it samples behind that is none of the reply.
-    bool is_past = false;
+    bool goes_on = true;
     for (const SampledToken& token : tokens) {
-      is_past = ended_ || stops.found().has_value();
-      if (is_past) break;
-      if (take_tokens) take_tokens(std::span(&token, 1));
-      if (token.id >= 0) {
-        if (token.logprob || !logprobs_.empty()) {
-          logprobs_.resize(sampled_.size());
-          logprobs_.push_back(token.logprob);
-        }
-        sampled_.push_back(token.id);
-      } else {
-        sampled_text_ += token.text;
-      }
-      pieces.add(token, parser, read);
-      if (last_kind_ == ReplyEvent::Kind::reasoning) ++reasoning_tokens_;
+      goes_on = !is_past();
+      if (!goes_on) break;
+      take_one(token);
     }
     if (!is_last) co_await flush();
-    co_return !is_past && !stops.found();
+    co_return goes_on && !stops.found() && !(pieces.are_whole() && is_at_limit());
   };
-  const Generation asked = generation();
+  Generation asked = generation();
   end_ = co_await generate(*model_, asked, sink);
+  if (is_at_limit() && !end_.length) {
+    for (const SampledToken& token : close_reasoning()) take_one(token);
+    end_.length = !go_on(asked);
+    if (!end_.length) add(co_await generate(*model_, asked, sink));
+  }
   pieces.finish(parser, read);
   parser.finish(read);
   stops.finish(passed);

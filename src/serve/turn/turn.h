@@ -25,6 +25,9 @@ struct TurnSettings {
   std::string new_session;             ///< the id of a session that begins
   std::optional<unsigned> logprobs{};  ///< alternatives of each token; unset: no logprobs
   unsigned choice = 0;
+  /// So many tokens of reasoning, then the gateway closes it and the model goes on; unset: no limit. For engines that
+  /// give ids.
+  std::optional<std::int64_t> reasoning_tokens{};
 };
 
 /// Does the request ask for calls, or for a form of its content? `has_calls`: it has tools.
@@ -44,6 +47,8 @@ class TokenPieces {
   void add(const SampledToken& token, ReplyParser& parser, ReplySink sink);
   /// Gives what waits for the rest of a character. Call it before the parser's `finish`.
   void finish(ReplyParser& parser, ReplySink sink);
+  /// No character waits for its rest.
+  bool are_whole() const { return characters_.is_whole(); }
 
  private:
   void feed(std::string_view bytes, ReplyParser& parser, ReplySink sink) const;
@@ -51,6 +56,12 @@ class TokenPieces {
   const ServedModel& model_;
   Characters characters_;
   bool is_token_ = true;
+};
+
+/// A range of the tokens of a reply.
+struct TokenRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
 };
 
 /// How long parts of a turn took, from the request to the engine on.
@@ -108,6 +119,8 @@ class Turn {
   const std::string& sampled_text() const { return sampled_text_; }
   /// Of the sampled ids, each; empty where the engine tells none.
   const std::vector<std::optional<double>>& logprobs() const { return logprobs_; }
+  /// Which of the sampled tokens the gateway wrote in the model's stead: those that close reasoning at its limit.
+  TokenRange written() const { return written_; }
   std::size_t prompt_tokens() const { return prompt_tokens_; }
   bool length() const { return end_.length; }
   const std::optional<std::string>& stop_text() const { return stop_text_; }
@@ -125,6 +138,13 @@ class Turn {
         kinds_(start_.format) {}
   Generation generation() const;
   void note(const ReplyEvent& event);
+  void note(const SampledToken& token);
+  void count_reasoning();
+  bool is_at_limit() const;
+  std::vector<SampledToken> close_reasoning();
+  Result<void> prepare_limit();
+  bool go_on(Generation& asked);
+  void add(const GenerationEnd& second);
 
   std::shared_ptr<const ServedModel> model_;
   ReplyStart start_;
@@ -141,6 +161,12 @@ class Turn {
   std::optional<std::string> stop_text_;
   GenerationEnd end_;
   std::size_t reasoning_tokens_ = 0;
+  std::size_t uncounted_ = 0;                          ///< tokens since the last event
+  bool had_event_ = false;                             ///< of the last token
+  std::vector<TokenId> closing_;                       ///< what closes reasoning at its limit; empty: there is no limit
+  std::shared_ptr<const std::string> grammar_behind_;  ///< what may come then
+  TokenRange written_;
+  std::vector<TokenId> ids_behind_;  ///< the prompt behind which the model goes on
   ReplyEvent::Kind last_kind_ = ReplyEvent::Kind::marker;
   bool ended_ = false;  ///< the model wrote what ends a reply of its format
   TurnTimes times_;

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""A limit of reasoning: the gateway closes a reply's reasoning itself, and the engine goes on behind it.
+
+    reasoning_limit_test.py PARLANCE
+
+By the names of each API, whole and streamed, with calls, in sessions, and in captures. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+from engine import Asked, Engine, Reply
+from gateway import Checks, Gateway
+
+FORMAT = ("-f", "underscore-bot")  # whose prompt opens reasoning
+# The same, but earlier turns keep their reasoning.
+KEEPS = r"""{%- if tools %}<|im_start|>system
+Call as <tool_call>
+{"name": NAME, "arguments": ARGUMENTS}
+</tool_call>. Tools: {{ tools | tojson }}<|im_end|>
+{% endif %}
+{%- for message in messages %}<|im_start|>{{ message.role }}
+{% if message.role == 'assistant' %}<think>
+{{ message.reasoning_content or '' }}
+</think>
+
+{% endif %}{{ message.content or '' }}
+{%- for call in message.tool_calls or [] %}<tool_call>
+{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
+</tool_call>{% endfor %}<|im_end|>
+{% endfor %}
+{%- if add_generation_prompt %}<|im_start|>assistant
+<think>
+{% endif %}"""
+TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+CALL = '<tool_call>\n{"name": "look", "arguments": {"at": "Köln"}}\n</tool_call><_end>'
+ASKED = [{"role": "user", "content": "Hi"}]
+
+
+class Thinker:
+    """Reasons on and on, and says `answer` once its reasoning is closed."""
+
+    def __init__(self, engine: Engine, thought: str = "Hm. ", answer: str = "Yes.<_end>") -> None:
+        self.engine, self.thought, self.answer = engine, thought, answer
+        engine.asked.clear()
+        engine.script = self.reply
+
+    def reply(self, asked: Asked) -> Reply:
+        closed = "</think>" in self.engine.vocabulary.decode(asked.prompt).rpartition("<think>")[2]
+        return Reply(self.answer) if closed else Reply(self.thought * 200)
+
+    def written(self) -> tuple[list[int], str]:
+        """What stood behind the prompt when the engine was asked again: ids, and their text."""
+        first, second = self.engine.asked[-2:]
+        return second.prompt[len(first.prompt) :], self.engine.vocabulary.decode(second.prompt[len(first.prompt) :])
+
+
+def by_each_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    for limit in ({"thinking_token_budget": 10}, {"thinking_budget": 10}, {"reasoning": {"max_tokens": 10}}):
+        thinker = Thinker(engine)
+        _, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, "max_tokens": 100, **limit})
+        message = answer["choices"][0]["message"]
+        checks.equal((message["reasoning_content"], message["content"]), ("Hm. Hm. Hm", "Yes."), f"the reply with {limit}")
+        checks.equal(answer["usage"]["completion_tokens_details"]["reasoning_tokens"], 10, f"reasoning tokens with {limit}")
+        ids, text = thinker.written()
+        checks.that(text.startswith("Hm. Hm. Hm") and text.rstrip().endswith("</think>"), f"what the engine went on from: {text!r}")
+        checks.equal(engine.asked[-1].body["n_predict"], 100 - len(ids), f"max_tokens of the second part with {limit}")
+    Thinker(engine)
+    body = {"model": "mine", "max_tokens": 2000, "messages": ASKED, "thinking": {"type": "enabled", "budget_tokens": 1024}}
+    status, _, answer = gateway.post("/v1/messages", body)
+    kinds = [block["type"] for block in answer.get("content", [])]
+    checks.equal((status, kinds), (200, ["thinking"]), f"Anthropic's budget of 1,024 where 800 tokens come: {answer}")
+    for wrong in ({"thinking_token_budget": "ten"}, {"thinking_token_budget": -1}, {"thinking": {"budget_tokens": 1.5}}):
+        status, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, **wrong})
+        checks.equal((status, "at least 0" in json.dumps(answer)), (400, True), f"{wrong}: {answer}")
+
+
+def whole_characters(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """A limit within a character waits for its end."""
+    for limit in range(1, 9):
+        Thinker(engine, thought="日本\U0001f600")
+        _, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, "thinking_token_budget": limit})
+        reasoning = answer["choices"][0]["message"]["reasoning_content"]
+        checks.that("\ufffd" not in reasoning and limit <= len(reasoning.encode()) < limit + 4, f"{limit} tokens: {reasoning!r}")
+
+
+def streams_and_choices(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    import urllib.request
+
+    Thinker(engine)
+    body = {"model": "mine", "messages": ASKED, "thinking_token_budget": 10, "stream": True}
+    request = urllib.request.Request(gateway.url + "/v1/chat/completions", json.dumps(body).encode())
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        deltas = [json.loads(line[6:])["choices"][0]["delta"] for line in answer if line.startswith(b"data: {")]
+    said = ["".join(delta.get(name) or "" for delta in deltas) for name in ("reasoning_content", "content")]
+    checks.equal(said, ["Hm. Hm. Hm", "Yes."], "a streamed reply")
+    Thinker(engine)
+    _, _, two = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, "thinking_token_budget": 10, "n": 2})
+    checks.equal([choice["message"]["content"] for choice in two["choices"]], ["Yes.", "Yes."], "two choices")
+    Thinker(engine)
+    few = {"model": "mine", "messages": ASKED, "thinking_token_budget": 10, "max_tokens": 12}
+    _, _, short = gateway.post("/v1/chat/completions", few)
+    checks.equal(short["choices"][0]["finish_reason"], "length", "no tokens are left behind the reasoning")
+    checks.equal(len(engine.asked), 1, "… so the engine is asked once")
+
+
+def sessions_with_calls(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """The grammar of the second part begins behind reasoning, and the next turn keeps all ids."""
+    thinker = Thinker(engine, answer=CALL.replace("<_end>", "<|im_end|>"))
+    body = {"model": "mine", "messages": list(ASKED), "tools": TOOLS, "tool_choice": "required", "thinking_token_budget": 10, "parlance": True}
+    known: list[int] = []
+    for number in range(5):
+        _, _, answer = gateway.post("/v1/chat/completions", body)
+        message = answer["choices"][0]["message"]
+        first, second = engine.asked[-2:]
+        reasons = ["reasoning ::=" in asked.body["grammar"] for asked in (first, second)]
+        checks.equal(reasons, [True, False], f"turn {number}: which grammar has reasoning")
+        checks.equal(first.prompt[: len(known)], known, f"turn {number}: its prompt begins with all before")
+        known = first.prompt + answer["parlance"]["sampled_ids"]
+        checks.that(second.prompt == known[: len(second.prompt)], f"turn {number}: the sampled ids have what was written")
+        checks.equal(json.loads(message["tool_calls"][0]["function"]["arguments"]), {"at": "Köln"}, f"turn {number}")
+        body["messages"] += [message, {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "dust"}]
+    checks.that(thinker.written()[1].startswith("Hm. Hm. Hm"), "the reasoning of the last turn")
+    checks.equal(gateway.metric("parlance_prefix_breaks_total"), 0, "prefix breaks")
+
+
+def limit_of_the_server(parlance: str, engine: Engine, checks: Checks) -> None:
+    with Gateway(parlance, engine.url, "--max-reasoning-tokens", "6", "--log", "errors", template=FORMAT) as gateway:
+        for asked, size in (({}, 6), ({"thinking_token_budget": 50}, 6), ({"thinking_token_budget": 3}, 3)):
+            Thinker(engine)
+            _, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, **asked})
+            checks.equal(answer["choices"][0]["message"]["reasoning_content"], "Hm. Hm"[:size].rstrip(), f"--max-reasoning-tokens 6, {asked}")
+
+
+def captures(parlance: str, engine: Engine, checks: Checks) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        with Gateway(parlance, engine.url, "--capture", folder, "--log", "errors", template=FORMAT) as gateway:
+            Thinker(engine)
+            body = {"model": "mine", "messages": ASKED, "thinking_token_budget": 10, "logprobs": True}
+            _, _, answer = gateway.post("/v1/chat/completions", {**body, "parlance": True})
+            sampled = answer["parlance"]["sampled_ids"]
+        replayed = subprocess.run([parlance, "replay", folder], capture_output=True, text=True)
+        checks.equal(replayed.returncode, 0, f"the replay: {replayed.stdout}{replayed.stderr}")
+        record = next(json.loads(line) for file in pathlib.Path(folder).glob("*.jsonl") for line in file.open() if '"turn"' in line)
+        begin, end = record["written"]
+        checks.that(begin == 10 and record["logprobs"][begin:end] == [None] * (end - begin), f"the record: {record['written']}")
+        exported = subprocess.run([parlance, "capture", "export", folder], capture_output=True, text=True)
+        row = json.loads(exported.stdout.splitlines()[0])
+        mask = row["loss_mask"][-len(sampled) :]
+        checks.equal((mask[begin - 1], sum(mask[begin:end]), mask[end]), (1, 0, 1), f"what is learnt of the reply: {mask}")
+
+
+def main() -> int:
+    checks = Checks()
+    with Engine() as engine:
+        with Gateway(sys.argv[1], engine.url, "--log", "errors", template=FORMAT) as gateway:
+            for part in (by_each_name, whole_characters, streams_and_choices):
+                part(gateway, engine, checks)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "keeps.jinja"
+            file.write_text(KEEPS)
+            with Gateway(sys.argv[1], engine.url, "--log", "errors", template=("-t", str(file))) as gateway:
+                sessions_with_calls(gateway, engine, checks)
+        limit_of_the_server(sys.argv[1], engine, checks)
+        captures(sys.argv[1], engine, checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
