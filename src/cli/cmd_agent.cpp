@@ -45,7 +45,7 @@ struct AgentCommand {
   std::uint64_t timeout = 120;
   unsigned max_turns = 200, repeats = 3;
   std::uint64_t max_tokens = 0, max_seconds = 0, max_output = 16384;
-  std::int64_t reply_tokens = 4096;
+  std::int64_t reply_tokens = 4096, reasoning_tokens = 0;
   std::string temperature;
   std::int64_t seed = -1;
   bool no_verify = false;
@@ -128,6 +128,7 @@ bool has_interpreter(const BuiltinFormat& format) {
 std::string settings_of(const AgentCommand& command) {
   JsonWriter made('{');
   if (command.reply_tokens > 0) made.number("max_tokens", command.reply_tokens);
+  if (command.reasoning_tokens > 0) made.number("thinking_token_budget", command.reasoning_tokens);
   if (!command.temperature.empty()) made.raw("temperature", command.temperature);
   if (command.seed >= 0) made.number("seed", command.seed);
   return made.take();
@@ -516,6 +517,8 @@ void declare_loop(Options& app, AgentCommand& c) {
   add_number(app, "--max-seconds", c.max_seconds, "Seconds of the whole run", kMostSeconds);
   add_number(app, "--max-repeats", c.repeats, "How often it may do the same with the same result");
   add_number(app, "--reply-tokens", c.reply_tokens, "Tokens of one reply");
+  add_number(app, "--reasoning-tokens", c.reasoning_tokens,
+             "Tokens of reasoning in one reply; then it is closed and the model goes on. By default any number");
   app.add_option("--temperature", c.temperature, "Of the sampler; by default the engine's").placeholder("N");
   add_number(app, "--seed", c.seed, "Of the sampler");
   app.add_option("--transcript", c.transcript,

@@ -38,7 +38,9 @@ Call as <tool_call>
 {%- if add_generation_prompt %}<|im_start|>assistant
 <think>
 {% endif %}"""
-TOOLS: Any = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+TOOLS: Any = [
+    {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}
+]
 CALL = '<tool_call>\n{"name": "look", "arguments": {"at": "Köln"}}\n</tool_call><_end>'
 ASKED = [{"role": "user", "content": "Hi"}]
 
@@ -113,7 +115,14 @@ def streams_and_choices(gateway: Gateway, engine: Engine, checks: Checks) -> Non
 def sessions_with_calls(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """The grammar of the second part begins behind reasoning, and the next turn keeps all ids."""
     thinker = Thinker(engine, answer=CALL.replace("<_end>", "<|im_end|>"))
-    body = {"model": "mine", "messages": list(ASKED), "tools": TOOLS, "tool_choice": "required", "thinking_token_budget": 10, "parlance": True}
+    body = {
+        "model": "mine",
+        "messages": list(ASKED),
+        "tools": TOOLS,
+        "tool_choice": "required",
+        "thinking_token_budget": 10,
+        "parlance": True,
+    }
     known: list[int] = []
     for number in range(5):
         _, _, answer = gateway.post("/v1/chat/completions", body)
@@ -135,7 +144,9 @@ def limit_of_the_server(parlance: str, engine: Engine, checks: Checks) -> None:
         for asked, size in (({}, 6), ({"thinking_token_budget": 50}, 6), ({"thinking_token_budget": 3}, 3)):
             Thinker(engine)
             _, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, **asked})
-            checks.equal(answer["choices"][0]["message"]["reasoning_content"], "Hm. Hm"[:size].rstrip(), f"--max-reasoning-tokens 6, {asked}")
+            checks.equal(
+                answer["choices"][0]["message"]["reasoning_content"], "Hm. Hm"[:size].rstrip(), f"--max-reasoning-tokens 6, {asked}"
+            )
 
 
 def captures(parlance: str, engine: Engine, checks: Checks) -> None:
