@@ -298,14 +298,13 @@ void set_stretch(DocumentStorage::Neighbours& found, std::uint32_t after, std::u
   found.end = number(end);
 }
 
-/// The stretch of messages around `key`, within [first, last), which mostly follows the one found before. False where
-/// there are many, or one does not tell its start.
+/// The stretch of messages around `key`, within [first, last). False where there are many, or one does not tell its
+/// start.
 template <typename Key>
 bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, DocumentStorage::Neighbours& found) {
   if (list.count == 0 || list.count > kFewMessages) return false;
-  const bool follows = found.end != 0 && number(key) >= found.end && found.after <= list.count;
-  Key begin = follows ? start_of(list, found.after, Key{}) : first;
-  for (std::uint32_t i = follows ? found.after + 1 : 0; i <= list.count; ++i) {
+  Key begin = first;
+  for (std::uint32_t i = 0; i <= list.count; ++i) {
     const Key start = start_of(list, i, Key{});
     if (start == Key{}) return false;
     if (std::less<>()(key, start)) {

@@ -288,7 +288,7 @@ std::shared_ptr<const Held> Turn::without_reply() const {
   const MessageKeys& keys = prompt_.keys;
   const Held* const from = prompt_.from.get();
   Session session = prompt_.session.copy();
-  const std::size_t bytes = bytes_of_texts(*model_->tokenizer, session.ids());
+  const std::size_t bytes = bytes_of_texts(*model_, session.ids());
   return std::make_shared<Held>(
       Held{.id = prompt_.id,
            .model = model_,
