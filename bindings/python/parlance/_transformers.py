@@ -154,8 +154,9 @@ def _plain_data(value: Any) -> Any:
         return _plain_data(value.item())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if callable(getattr(value, "model_dump", None)):
-        return _plain_data(value.model_dump())
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return _plain_data(dump())
     return f"<{type(value).__name__}>"
 
 

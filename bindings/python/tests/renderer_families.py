@@ -16,9 +16,8 @@ from typing import Any
 
 from harmony_vocabulary import harmony_tokenizer
 from material import CORPUS, ROOT, TOKENIZERS
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
-
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 NPM = ROOT / "build" / "oracle" / "npm"
 TRL = ROOT / "build" / "python" / "trl-1.16.0" / "trl" / "chat_templates"

@@ -2,6 +2,7 @@
 //
 // To add an engine, add a file that makes one, and a row in backends.cpp.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,6 +38,10 @@ struct EngineInfo {
   std::optional<std::int64_t> context{};  ///< tokens that a prompt and its reply may have together
 };
 
+/// Whether one reply of a request has a slot of its engine, or a place in the queue. Its others may then wait however
+/// many do.
+using RequestPlace = std::shared_ptr<std::atomic<bool>>;
+
 /// What an engine is asked for. Its views must outlive the generation.
 struct Generation {
   std::span<const TokenId> ids;                  ///< the prompt
@@ -48,7 +53,7 @@ struct Generation {
   std::span<const TokenId> stops{};           ///< tokens that end the reply
   std::span<const std::string> stop_texts{};  ///< the same as texts, for an engine that gives no ids
   unsigned choice = 0;                        ///< of several replies to one prompt: their seeds differ by it
-  bool follows = false;                       ///< another reply to the same request was asked for before
+  std::atomic<bool>* place = nullptr;         ///< of the request; null: it asks for one reply
   std::optional<unsigned> logprobs;           ///< how many alternatives of each token; 0: its own logprob alone
   IdsText* ids_text = nullptr;                ///< keeps the prompt's JSON for the next one; null: nobody does
 };

@@ -99,6 +99,7 @@ Task<> stream_all(Answering& answering) {
 
 Continuations continuations_of(const ContinuationsAsked& asked) {
   Continuations all;
+  const auto place = std::make_shared<std::atomic<bool>>(false);
   for (const std::vector<TokenId>& prompt : asked.prompts) {
     for (unsigned choice = 0; choice < asked.choices; ++choice) {
       const ContinuationWish wish{.prompt = prompt,
@@ -107,7 +108,7 @@ Continuations continuations_of(const ContinuationsAsked& asked) {
                                   .grammar = asked.grammar,
                                   .stops = asked.stops,
                                   .choice = choice,
-                                  .follows = !all.empty()};
+                                  .place = place};
       all.push_back(std::make_unique<Continuation>(asked.model, wish));
     }
   }

@@ -108,7 +108,7 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
         "control_token_in_text");
   }
   Slots::Slot slot(*model.slots);
-  co_await slot.take(generation.follows);
+  co_await slot.take(generation.place != nullptr && generation.place->exchange(true));
   co_return co_await backend.generate(generation, sink);
 }
 

@@ -59,7 +59,7 @@ Task<> Continuation::run(const Take& take) {
                               .stops = stops,
                               .stop_texts = model_->stop_texts,
                               .choice = wish_.choice,
-                              .follows = wish_.follows,
+                              .place = wish_.place.get(),
                               .logprobs = wish_.logprobs};
   end_ = co_await generate(*model_, generation, sink);
   const std::string rest = finish();

@@ -24,7 +24,7 @@ struct ContinuationWish {
   std::shared_ptr<const std::string> grammar{};  ///< in the engine's syntax; null: none
   std::span<const TokenId> stops{};              ///< ids that end it, besides those of the engine's own
   unsigned choice = 0;                           ///< of those behind the same prompt
-  bool follows = false;                          ///< another one of the same request was asked for before
+  RequestPlace place{};                          ///< of the request
 };
 
 class Continuation {

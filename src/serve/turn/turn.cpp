@@ -119,6 +119,7 @@ Turn Turn::another(unsigned choice) const {
   made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
   made.closing_ = closing_;
+  made.place_ = place_;
   made.grammar_behind_ = grammar_behind_;
   return made;
 }
@@ -133,7 +134,7 @@ Generation Turn::generation() const {
           .stops = model_->stop_ids,
           .stop_texts = model_->stop_texts,
           .choice = settings_.choice,
-          .follows = settings_.choice > 0,
+          .place = place_.get(),
           .logprobs = settings_.logprobs,
           .ids_text = model_->ids_text.get()};
 }

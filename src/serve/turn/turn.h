@@ -166,6 +166,7 @@ class Turn {
   std::vector<TokenId> closing_;                       ///< what closes reasoning at its limit; empty: there is no limit
   std::shared_ptr<const std::string> grammar_behind_;  ///< what may come then
   TokenRange written_;
+  RequestPlace place_ = std::make_shared<std::atomic<bool>>(false);
   std::vector<TokenId> ids_behind_;  ///< the prompt behind which the model goes on
   ReplyEvent::Kind last_kind_ = ReplyEvent::Kind::marker;
   bool ended_ = false;  ///< the model wrote what ends a reply of its format
