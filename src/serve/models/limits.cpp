@@ -43,8 +43,8 @@ Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits,
     const Value outer = request[member], given = inner.empty() ? outer : outer[inner];
     if (given.is_undefined() || given.is_none()) continue;
     const std::string path = std::string(member) + (inner.empty() ? "" : ".") + std::string(inner);
-    if (!given.is_small_int() || given.integer < 0)
-      return Error(ErrorCode::conversation, path + " must be an integer of at least 0").input(path);
+    if (!given.is_small_int()) return Error(ErrorCode::conversation, path + " must be an integer").input(path);
+    if (given.integer < 0) continue;  // no limit, as templates that read such a member have it
     limit = std::min(limit.value_or(given.integer), given.integer);
   }
   return limit;

@@ -44,7 +44,7 @@ Result<void> check_messages(const RequestLimits& limits, std::size_t messages);
 Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling);
 /// How many tokens of reasoning a reply may have: the request's figure, by the names of vLLM, Anthropic, OpenRouter and
 /// DashScope, or the limit where that is lower; unset: any number.
-/// Fails with conversation if the figure is no integer of at least 0, with its path.
+/// A negative figure is none. Fails with conversation if the figure is no integer, with its path.
 Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request);
 
 }  // namespace parlance::serve
