@@ -75,7 +75,7 @@ class RawForm final : public ContinuationForm {
 
  private:
   ReplyOutcome outcome() const {
-    const auto passed = [this](Clock::time_point then) { return (Clock::now() - then).count(); };
+    const auto passed = [](Clock::time_point then) { return (Clock::now() - then).count(); };
     return {.length = one_.end().length,
             .usage = ReplyUsage{.input_tokens = static_cast<std::int64_t>(one_.wish().prompt.size()),
                                 .output_tokens = static_cast<std::int64_t>(one_.tokens())},
