@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from agent_run import SKIPPED, Checks, reason_to_skip
+from fetched import npm, python_with
 from scripted import Talk, call, converse
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -61,26 +61,6 @@ server.run()
 '''
 
 
-def fetched(name: str, there: pathlib.Path, *commands: list[str]) -> bool:
-    """Is it there, or could it be fetched?"""
-    if there.exists():
-        return True
-    there.mkdir(parents=True)
-    for command in commands:
-        done = subprocess.run(command, capture_output=True, text=True) if shutil.which(command[0]) else None
-        if done is None or done.returncode != 0:
-            shutil.rmtree(there, ignore_errors=True)
-            print(f"skipped: {name} cannot be had")
-            return False
-    return True
-
-
-def npm(folder: str, *packages: str) -> pathlib.Path | None:
-    there = FOLDER / folder
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(there), *packages]
-    return there / "node_modules" if fetched(" ".join(packages), there, command) else None
-
-
 def results(talk: Talk) -> list[tuple[bool, str]]:
     return [(one["succeeded"], one["text"]) for one in talk.events.of("outcome")]
 
@@ -94,8 +74,9 @@ def check_end(talk: Talk, checks: Checks, name: str, fact: str) -> None:
 
 
 def everything(parlance: str, folder: pathlib.Path, checks: Checks) -> bool:
-    if (packages := npm("servers", *SERVERS)) is None:
+    if not npm(FOLDER / "servers", *SERVERS):
         return False
+    packages = FOLDER / "servers" / "node_modules"
     turns = [
         call("all__echo", message="Köln 🌊"), call("all__get-sum", a=2, b=3.5), call("all__get-tiny-image"),
         call("all__get-structured-content", location="New York"), call("all__get-resource-links", count=2),
@@ -116,8 +97,9 @@ def everything(parlance: str, folder: pathlib.Path, checks: Checks) -> bool:
 
 
 def filesystem(parlance: str, folder: pathlib.Path, checks: Checks) -> bool:
-    if (packages := npm("servers", *SERVERS)) is None:
+    if not npm(FOLDER / "servers", *SERVERS):
         return False
+    packages = FOLDER / "servers" / "node_modules"
     workspace, server = folder / "workspace", packages / "@modelcontextprotocol" / "server-filesystem" / "dist" / "index.js"
     turns = [
         call("files__write_file", path=str(workspace / "a.txt"), content="one\ntwo\n"),
@@ -144,8 +126,7 @@ def sdks(parlance: str, folder: pathlib.Path, checks: Checks) -> bool:
 
 def sdk(parlance: str, folder: pathlib.Path, release: str, checks: Checks) -> bool:
     there = FOLDER / release
-    python = there / "bin" / "python"
-    if not fetched(release, there, [sys.executable, "-m", "venv", str(there)], [str(python), "-m", "pip", "install", "--quiet", release]):
+    if (python := python_with(there, release)) is None:
         return False
     folder.mkdir(parents=True)
     (folder / "server.py").write_text(OF_SDK)
@@ -170,8 +151,9 @@ SCENARIOS = {"initialize": [], "tools_call": [call("c__add_numbers", a=2, b=3)]}
 
 
 def conformance(parlance: str, folder: pathlib.Path, checks: Checks) -> bool:
-    if (packages := npm("conformance", *CONFORMANCE)) is None:
+    if not npm(FOLDER / "conformance", *CONFORMANCE):
         return False
+    packages = FOLDER / "conformance" / "node_modules"
     folder.mkdir(parents=True)
     for scenario in SCENARIOS:
         client = f"{sys.executable} {pathlib.Path(__file__).resolve()} {parlance} --client {scenario} {folder / scenario}"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from engine import ROOT, Asked, Engine, Reply
+from fetched import npm, python_with
 from gateway import SKIPPED, Checks, Gateway
 
 HERE = pathlib.Path(__file__).parent
@@ -51,25 +51,6 @@ def scripted(asked: Asked) -> Reply:
     return Reply(CALL)
 
 
-def fetched(name: str, command: list[str], there: pathlib.Path) -> bool:
-    """Is it there, or could it be fetched?"""
-    if there.exists():
-        return True
-    there.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(command, capture_output=True, text=True) if shutil.which(command[0]) else None
-    if done is None or done.returncode != 0:
-        shutil.rmtree(there, ignore_errors=True)
-        print(f"skipped: {name} cannot be had")
-        return False
-    return True
-
-
-def npm(folder: str, packages: tuple[str, ...]) -> pathlib.Path | None:
-    there = FOLDER / folder
-    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(there), *packages]
-    return there if fetched(" ".join(packages), command, there) else None
-
-
 def steps(command: list[str], cwd: pathlib.Path, checks: Checks) -> dict[str, Any]:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
     checks.equal(done.returncode, 0, f"{command[:2]}: {done.stderr[-1500:]}")
@@ -77,7 +58,8 @@ def steps(command: list[str], cwd: pathlib.Path, checks: Checks) -> dict[str, An
 
 
 def javascript(url: str, checks: Checks) -> None:
-    if (there := npm("sdks", SDKS)) is None:
+    there = FOLDER / "sdks"
+    if not npm(there, *SDKS):
         return
     wanted = {
         "openai": SHOWN, "openai stream": SHOWN, "openai tools": SHOWN, "responses": ["response.created", "response.completed"],
@@ -87,15 +69,8 @@ def javascript(url: str, checks: Checks) -> None:
 
 
 def litellm(url: str, checks: Checks) -> None:
-    there = FOLDER / "litellm"
-    made = FOLDER / "litellm" / "bin" / "python"
-    if not made.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(there)], check=True)
-        done = subprocess.run([str(made), "-m", "pip", "install", "--quiet", LITELLM], capture_output=True)
-        if done.returncode != 0:
-            shutil.rmtree(there)
-            print("skipped:", LITELLM, "cannot be had")
-            return
+    if (made := python_with(FOLDER / "litellm", LITELLM)) is None:
+        return
     wanted: dict[str, Any] = {}
     for model in ("openai/mine", "anthropic/mine", "ollama_chat/mine"):
         wanted |= {model: SHOWN, f"{model} stream": SHOWN, f"{model} call": ["look", AT], f"{model} tools": SHOWN}
@@ -122,7 +97,8 @@ def agent(name: str, command: list[str], files: dict[str, str], variables: dict[
 
 
 def agents(url: str, checks: Checks) -> None:
-    if (there := npm("agents", AGENTS)) is None:
+    there = FOLDER / "agents"
+    if not npm(there, *AGENTS):
         return
     programs = there / "node_modules" / ".bin"
     provider = f'[model_providers.p]\nname = "p"\nbase_url = "{url}/v1"\nenv_key = "KEY"\nwire_api = "responses"\n'

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import pathlib
-import shutil
-import subprocess
 import sys
 import urllib.request
 from typing import Any
 
 from engine import ROOT, Asked, Engine, Reply
+from fetched import pip
 from gateway import SKIPPED, Checks, Gateway
 
 PACKAGE = "openresponses-types==2.4.0"
@@ -44,16 +43,6 @@ CASES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
 }  # fmt: skip
 
 
-def fetched() -> bool:
-    if not THERE.exists():
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(THERE), PACKAGE]
-        if subprocess.run(command, capture_output=True).returncode != 0:
-            shutil.rmtree(THERE, ignore_errors=True)
-            return False
-    sys.path.insert(0, str(THERE))
-    return True
-
-
 def streamed(gateway: Gateway, body: dict[str, Any]) -> list[dict[str, Any]]:
     data = json.dumps({"model": "mine", "stream": True} | body).encode()
     request = urllib.request.Request(gateway.url + "/v1/responses", data, {"Content-Type": "application/json"})
@@ -70,9 +59,9 @@ def validated(model: Any, value: dict[str, Any], what: str, checks: Checks) -> N
 
 
 def main() -> int:
-    if not fetched():
-        print("skipped:", PACKAGE, "cannot be had")
+    if not pip(THERE, PACKAGE):
         return SKIPPED
+    sys.path.insert(0, str(THERE))
     import openresponses_types as models
 
     known = [getattr(models, name) for name in dir(models) if name.endswith("StreamingEvent")]

@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from gateway import Checks, Gateway
-from real_model import FORMATS, ask, calls_of
+from real_model import FORMATS, calls_of, session_of
 
 NAME = "small"
 BLOCK = 32  # tokens, the least that its attention on a processor takes
@@ -162,25 +162,6 @@ def client_leaves(gateway: Gateway, vllm: Vllm, checks: Checks) -> None:
     checks.that(time.monotonic() < left + 10, f"vLLM goes on for {time.monotonic() - left:.1f} s without its client")
 
 
-def session_of(gateway: Gateway, turns: int, checks: Checks) -> None:
-    """vLLM keeps whole blocks of tokens: of what it knew, up to that many less one are evaluated again."""
-    messages: list[Any] = [{"role": "user", "content": "Look at one place after the other."}]
-    known = 0
-    for number in range(turns):
-        answer = ask(gateway, messages, number)
-        told, prompt = answer["parlance"], answer["usage"]["prompt_tokens"]
-        checks.equal(told["reused_tokens"], known, f"turn {number}: kept")
-        if number:
-            new = prompt - known
-            checks.that(
-                new <= told["evaluated_tokens"] <= new + BLOCK, f"turn {number}: {told['evaluated_tokens']} evaluated for {new} new"
-            )
-        known = prompt + len(told["sampled_ids"])
-        message = answer["choices"][0]["message"]
-        messages += [message, {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": f"{number}: dust"}]
-    checks.equal(gateway.metric("parlance_prefix_breaks_total"), 0, "prefix breaks")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("parlance")
@@ -203,7 +184,7 @@ def main() -> int:
                 cut = calls_of(gateway, name, options.calls, checks)
                 print(f"{name}: {options.calls} calls, {cut} of them cut off by the limit of tokens", flush=True)
                 if name == FORMATS[0]:
-                    session_of(gateway, options.turns, checks)
+                    session_of(gateway, options.turns, checks, again=BLOCK - 1)
                     print(f"{name}: a session of {options.turns} turns", flush=True)
     return checks.end()
 
