@@ -9,11 +9,7 @@
 
 namespace parlance::serve {
 
-namespace {
-
-constexpr std::int64_t kMostChoices = 16;
-
-}  // namespace
+namespace {}  // namespace
 
 std::string messages_of_generate(Value body) {
   JsonWriter messages('[');
@@ -122,19 +118,12 @@ Result<void> check_asked(Value body, const ChatApi& api) {
   return {};
 }
 
-Result<std::int64_t> choices_of(Value body, const ChatApi& api) {
-  const Value n = body["n"];
-  if (api.api != ReplyApi::openai || n.is_undefined() || n.is_none()) return std::int64_t{1};
-  if (n.is_small_int() && n.integer >= 1 && n.integer <= kMostChoices) return n.integer;
-  return Error(ErrorCode::conversation, "n must be 1 to " + std::to_string(kMostChoices)).input("n");
-}
-
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
   const RequestLimits& limits = chat.model->limits;
   if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits;
-  const Result<std::int64_t> choices = choices_of(body, chat.api);
+  const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body, "") : 1U;
   if (!choices) return choices.error();
   const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
   if (!reasoning) return reasoning.error();
@@ -157,7 +146,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   Result<Turn> turn = plan_turn(sessions, chat.model, body, text, std::move(*request), settings);
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
-  while (static_cast<std::int64_t>(chat.turns.size()) < *choices)
+  while (chat.turns.size() < *choices)
     chat.turns.push_back(chat.turns.front().another(static_cast<unsigned>(chat.turns.size())));
   return {};
 }

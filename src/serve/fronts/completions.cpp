@@ -36,14 +36,7 @@ Result<void> refuse_impossible(Value body) {
 
 Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& into) {
   const ServedModel& model = *into.model;
-  Result<SamplingSettings> sampling = read_sampling(body);
-  if (!sampling) return sampling.error();
-  if (Result<void> fits = limit_reply(model.limits, *sampling); !fits) return fits;
-  into.sampling = std::move(*sampling);
-  const Result<unsigned> choices = read_choices(body["n"], "n");
-  if (!choices) return choices.error();
-  into.choices = *choices;
-  into.logprobs = logprobs_of(body);
+  if (Result<void> read = read_sampler(body, "", into); !read) return read;
   into.stream = flag_of(body["stream"], false);
   into.include_usage = flag_of(body["stream_options"]["include_usage"], false);
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;

@@ -5,6 +5,7 @@
 
 #include "parlance/json_writer.h"
 #include "serve/continuation_recorder.h"
+#include "serve/fronts/request_parts.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
 
@@ -161,11 +162,16 @@ std::string continuations_usage(const ContinuationsAsked& asked, const Continuat
 
 std::string logprob_json(double value) { return std::isfinite(value) ? real_json(value) : "-9999.0"; }
 
-Result<unsigned> read_choices(Value n, const std::string& path) {
-  constexpr std::int64_t kMostChoices = 16;
-  if (n.is_undefined() || n.is_none()) return 1U;
-  if (n.is_small_int() && n.integer >= 1 && n.integer <= kMostChoices) return static_cast<unsigned>(n.integer);
-  return Error(ErrorCode::conversation, path + " must be 1 to " + std::to_string(kMostChoices)).input(path);
+Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into) {
+  Result<SamplingSettings> sampling = read_sampling(settings);
+  if (!sampling) return sampling.error();
+  if (Result<void> fits = limit_reply(into.model->limits, *sampling); !fits) return fits;
+  const Result<unsigned> choices = choices_of(settings, before);
+  if (!choices) return choices.error();
+  into.sampling = std::move(*sampling);
+  into.choices = *choices;
+  into.logprobs = logprobs_of(settings);
+  return {};
 }
 
 }  // namespace parlance::serve

@@ -59,7 +59,8 @@ std::string continuations_usage(const ContinuationsAsked& asked, const Continuat
 std::string logprob_json(double value);
 /// Neither missing nor null.
 inline bool has_value(Value member) { return !member.is_undefined() && !member.is_none(); }
-/// 1 to 16. Fails with conversation.
-Result<unsigned> read_choices(Value n, const std::string& path);
+/// What the sampler is asked for: its settings, how many choices, logprobs. `before`: of the members' paths.
+/// Fails as read_sampling(), limit_reply() and choices_of() do.
+Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into);
 
 }  // namespace parlance::serve

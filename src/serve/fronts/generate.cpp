@@ -51,14 +51,7 @@ Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const Ser
 
 Result<void> read_parameters(Value parameters, ContinuationsAsked& into) {
   const ServedModel& model = *into.model;
-  Result<SamplingSettings> sampling = read_sampling(parameters);
-  if (!sampling) return sampling.error();
-  if (Result<void> fits = limit_reply(model.limits, *sampling); !fits) return fits;
-  into.sampling = std::move(*sampling);
-  const Result<unsigned> choices = read_choices(parameters["n"], "sampling_params.n");
-  if (!choices) return choices.error();
-  into.choices = *choices;
-  into.logprobs = logprobs_of(parameters);
+  if (Result<void> read = read_sampler(parameters, "sampling_params.", into); !read) return read;
   Result<std::vector<TokenId>> stops = read_ids(parameters["stop_token_ids"], model, "sampling_params.stop_token_ids");
   if (!stops) return stops.error();
   into.stops = std::move(*stops);

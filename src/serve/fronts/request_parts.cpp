@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kLongestId = 256;
 constexpr std::int64_t kMostAlternatives = 20;
+constexpr std::int64_t kMostChoices = 16;
 
 }  // namespace
 
@@ -46,6 +47,14 @@ SessionHints hints_of(const HttpRequest& request, Value body) {
   hints.response = body["previous_response_id"].text();
   hints.session.resize(std::min(hints.session.size(), kLongestId));
   return hints;
+}
+
+Result<unsigned> choices_of(Value settings, const std::string& before) {
+  const Value n = settings["n"];
+  if (n.is_undefined() || n.is_none()) return 1U;
+  if (n.is_small_int() && n.integer >= 1 && n.integer <= kMostChoices) return static_cast<unsigned>(n.integer);
+  const std::string path = before + "n";
+  return Error(ErrorCode::conversation, path + " must be 1 to " + std::to_string(kMostChoices)).input(path);
 }
 
 std::optional<unsigned> logprobs_of(Value body) {

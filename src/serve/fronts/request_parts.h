@@ -18,6 +18,8 @@ Result<std::shared_ptr<const ServedModel>> model_of(const Offer& offer, Value bo
 Result<std::shared_ptr<const ServedModel>> model_with_engine(const Offer& offer, Value body);
 /// The client's name of its session: a header, or a member of the body.
 SessionHints hints_of(const HttpRequest& request, Value body);
+/// `n`: 1, or as many choices as are asked for. Fails with conversation, naming the member behind `before`.
+Result<unsigned> choices_of(Value settings, const std::string& before);
 /// How many alternatives of each token are asked for; unset: no logprobs.
 std::optional<unsigned> logprobs_of(Value body);
 /// A member that is true or false.
