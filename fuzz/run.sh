@@ -11,9 +11,11 @@ targets="gguf_read jinja_compile jinja_render go_compile go_render json_read jso
 for target in $targets; do
   dict=$here/${target%%_*}.dict
   mkdir -p "$build/corpus/$target"
+  seeds=$here/seeds/$target  # what was found once; nothing yet for some
+  [ -d "$seeds" ] || seeds=
   "$build/fuzz/fuzz_$target" -dict="$dict" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 \
     -max_len=4096 -print_final_stats=1 -artifact_prefix="$build/findings/$target-" \
-    "$build/corpus/$target" "$here/seeds/$target" > "$build/logs/$target.log" 2>&1 &
+    "$build/corpus/$target" ${seeds:+"$seeds"} > "$build/logs/$target.log" 2>&1 &
   eval "pid_$target=$!"
 done
 failed=0
