@@ -13,6 +13,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import urllib.request
 from typing import Any
 
@@ -42,11 +44,39 @@ def completions(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     checks.equal(logprobs["top_logprobs"][0], {"K": -0.5}, "alternatives")
     echoed = gateway.post("/v1/completions", {"prompt": "Say ", "echo": True})[2]
     checks.equal(echoed["choices"][0]["text"], "Say Köln.", "the prompt before the reply")
-    faults: Any = ({"suffix": "x"}, {"best_of": 3}, {"echo": True, "logprobs": 1}, {"n": 17}, {"prompt": [1 << 30]}, {"prompt": []})
+    faults: Any = (
+        {"suffix": "x"},
+        {"best_of": 3},
+        {"echo": True, "logprobs": 1},
+        {"n": 17},
+        {"prompt": [1 << 30]},
+        {"prompt": []},
+        {"prompt": ["x"] * 1025},
+    )
     for wrong in faults:
-        checks.equal(gateway.post("/v1/completions", {"prompt": "A"} | wrong)[0], 400, f"what cannot be done: {wrong}")
+        checks.equal(gateway.post("/v1/completions", {"prompt": "A"} | wrong)[0], 400, f"what cannot be done: {str(wrong)[:99]}")
     gateway.post("/v1/completions", {"prompt": "A", "response_format": {"type": "json_object"}})
     checks.that("grammar" in engine.asked[-1].body, "a form of the text is a grammar")
+    engine.script = lambda asked: Reply("Yes.<|im_end|>No.")
+    for ignores, text in ((False, "Yes."), (True, "Yes.No.")):
+        _, _, answer = gateway.post("/v1/completions", {"prompt": "A", "ignore_eos": ignores})
+        checks.equal(answer["choices"][0]["text"], text, f"a model's own end, ignore_eos {ignores}")
+
+
+def places(parlance: str, engine: Engine, checks: Checks) -> None:
+    """However many texts a request asks for, it has one place in the queue."""
+    engine.script = lambda asked: Reply(pause=0.05)
+    body = {"prompt": ["A", "B"], "n": 4}
+    with Gateway(parlance, engine.url, "--max-running", "1", "--max-waiting", "1", "--log", "errors") as gateway:
+        engine.asked.clear()
+        first = threading.Thread(target=gateway.post, args=("/v1/completions", body))
+        first.start()
+        ends = time.monotonic() + 20
+        while not engine.asked and time.monotonic() < ends:
+            time.sleep(0.01)
+        time.sleep(0.2)  # its other texts wait by now
+        checks.equal(gateway.post("/v1/completions", {"prompt": "C"})[0], 200, "another request waits, too")
+        first.join()
 
 
 def generate(gateway: Gateway, engine: Engine, checks: Checks) -> list[tuple[str, Any]]:
@@ -107,6 +137,9 @@ def raw_prompts(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     parts = [json.loads(line) for line in lines_of(gateway, "/api/generate", body)]
     checks.equal("".join(part["response"] for part in parts), "Yes.", "Ollama's raw prompt, streamed")
     checks.equal([part["done"] for part in parts], [False] * (len(parts) - 1) + [True], "the last line is the end")
+    _, _, answer = gateway.post("/api/generate", {"prompt": PROMPT, "raw": True, "stream": False, "format": "json"})
+    checks.that("grammar" in engine.asked[-1].body and answer["model"] == "mine", f"a raw prompt whose reply has a form: {answer}")
+    checks.equal(gateway.post("/api/generate", body | {"suffix": "x"})[0], 400, "a raw prompt with a suffix")
 
 
 def captured(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -129,6 +162,9 @@ def captured(parlance: str, engine: Engine, checks: Checks) -> None:
         records = [json.loads(line) for file in files for line in file.read_text().splitlines()]
         turns = [record for record in records if record["record"] == "turn"]
         checks.equal(sorted(turn["status"] for turn in turns), ["answered"] * 7 + ["engine_failure"], "records")
+        named = next(turn for turn in turns if turn["api"] == "generate")
+        size = len(named["sampled"])
+        checks.equal(named["kinds"], [["content", 0, size - 1], ["stop", size - 1, size]], "a stop that the request named is no content")
         checks.equal(len([turn for turn in turns if turn["session"] == "mine"]), 4, "records of a session that the client named")
         replayed = subprocess.run([parlance, "replay", folder], capture_output=True, text=True)
         checks.equal(replayed.returncode, 0, f"replay: {replayed.stdout} {replayed.stderr}")
@@ -167,6 +203,7 @@ def main() -> int:
             answers = generate(gateway, engine, checks)
             render_and_back(gateway, engine, checks)
             raw_prompts(gateway, engine, checks)
+        places(parlance, engine, checks)
         captured(parlance, engine, checks)
     valid(answers, checks)
     return checks.end()

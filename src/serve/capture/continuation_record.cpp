@@ -12,7 +12,7 @@ namespace {
 /// All that was sampled is content, but for the token that ended it.
 std::string content_kinds(const Continuation& one) {
   const std::size_t size = one.sampled().size();
-  const std::size_t text = size > 0 && one.model()->is_stop(one.sampled().back()) ? size - 1 : size;
+  const std::size_t text = size > 0 && one.ended() ? size - 1 : size;
   const auto range = [](std::string_view kind, std::size_t begin, std::size_t end) {
     return JsonWriter('[').item_text(kind).item(std::to_string(begin)).item(std::to_string(end)).take();
   };

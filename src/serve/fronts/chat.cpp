@@ -241,9 +241,13 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
     outcome.usage.reset();
     if (--streamed.unfinished == 0) outcome.usage = usage_of(streamed.answers);
   }
-  answer.writer.finish(send, outcome);
-  store(streamed.call, streamed.chat, answer);
+  // Other choices send what is in the stream meanwhile, so the end comes into it behind the record.
+  std::string end;
+  const auto kept = [&](const ReplyApiEvent& event) { append_stream_event(end, streamed.chat.api.api, event); };
+  answer.writer.finish(kept, outcome);
   co_await finish(streamed.call, streamed.chat, answer);
+  store(streamed.call, streamed.chat, answer);
+  streamed.stream.out() += end;
 }
 
 /// What a client is told of a failure. Throws on what is none of the engine's, the disk's or Redis': the client is

@@ -108,8 +108,7 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 /// What a client asks for in vain must not be left out in silence.
 Result<void> check_asked(Value body, const ChatApi& api) {
   const auto is_given = [&body](std::string_view name) { return !body[name].text().empty(); };
-  if (api.generate && is_given("suffix"))
-    return Error(ErrorCode::conversation, "suffix: no engine here fills a gap in a text").input("suffix");
+  if (Result<void> given = api.generate ? refuse_suffix(body) : Result<void>(); !given) return given;
   if (api.generate && is_given("template"))
     return Error(ErrorCode::conversation, "template: the model's own is used; with `raw` there is none")
         .input("template");
@@ -119,31 +118,21 @@ Result<void> check_asked(Value body, const ChatApi& api) {
 }
 
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
-  Result<SamplingSettings> sampling = read_sampling(body);
-  if (!sampling) return sampling.error();
   const RequestLimits& limits = chat.model->limits;
-  if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits;
+  const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
+  if (!settings) return settings.error();
   const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body, "") : 1U;
   if (!choices) return choices.error();
-  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
-  if (!reasoning) return reasoning.error();
-  SessionHints hints = hints_of(call.exchange.request(), body);
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
-  Result<ChatRequest> request = read_conversation(sessions, chat.model, body, text, hints);
+  Result<ChatRequest> request = read_conversation(sessions, chat.model, body, text, settings->hints);
   if (!request) return request.error();
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
   if (chat.loads) return {};
   if (messages == 0) return Error(ErrorCode::conversation, "messages must not be empty").input("messages");
-  const std::optional<unsigned> logprobs = logprobs_of(body);
-  chat.logprobs = logprobs.has_value();
-  const TurnSettings settings{.sampling = std::move(*sampling),
-                              .hints = std::move(hints),
-                              .new_session = random_id("session-"),
-                              .logprobs = logprobs,
-                              .reasoning_tokens = *reasoning};
-  Result<Turn> turn = plan_turn(sessions, chat.model, body, text, std::move(*request), settings);
+  chat.logprobs = settings->logprobs.has_value();
+  Result<Turn> turn = plan_turn(sessions, chat.model, body, text, std::move(*request), *settings);
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
   while (chat.turns.size() < *choices)
@@ -174,19 +163,26 @@ std::string repeated_json(std::string_view name, Value value) {
 
 }  // namespace
 
-Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, SessionHints hints) {
+Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints) {
   Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
-  Result<ChatRequest> request = read_conversation(sessions, model, body, text, hints);
-  if (!request) return request.error();
-  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(model->limits, body);
+  if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits.error();
+  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
   if (!reasoning) return reasoning.error();
-  const TurnSettings settings{.sampling = std::move(*sampling),
-                              .hints = std::move(hints),
-                              .new_session = random_id("session-"),
-                              .reasoning_tokens = *reasoning};
-  return plan_turn(sessions, model, body, text, std::move(*request), settings);
+  return TurnSettings{.sampling = std::move(*sampling),
+                      .hints = std::move(hints),
+                      .new_session = random_id("session-"),
+                      .logprobs = logprobs_of(body),
+                      .reasoning_tokens = *reasoning};
+}
+
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
+                       std::string_view text, SessionHints hints) {
+  const Result<TurnSettings> settings = turn_settings(model->limits, body, std::move(hints));
+  if (!settings) return settings.error();
+  Result<ChatRequest> request = read_conversation(sessions, model, body, text, settings->hints);
+  if (!request) return request.error();
+  return plan_turn(sessions, model, body, text, std::move(*request), *settings);
 }
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {

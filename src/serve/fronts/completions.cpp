@@ -8,7 +8,6 @@
 #include "serve/fronts/continuations.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
-#include "serve/turn/turn.h"
 
 namespace parlance::serve {
 
@@ -22,8 +21,7 @@ struct CompletionAsked {
 
 /// What is asked for and cannot be done must not be left out in silence.
 Result<void> refuse_impossible(Value body) {
-  if (has_value(body["suffix"]) && !body["suffix"].text().empty())
-    return Error(ErrorCode::conversation, "suffix: no engine here fills a gap in a text").input("suffix");
+  if (Result<void> given = refuse_suffix(body); !given) return given;
   const Value best = body["best_of"];
   const Value n = body["n"];
   if (best.is_small_int() && best.integer > (n.is_small_int() ? n.integer : 1))
@@ -35,18 +33,10 @@ Result<void> refuse_impossible(Value body) {
 }
 
 Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& into) {
-  const ServedModel& model = *into.model;
   if (Result<void> read = read_sampler(body, "", into); !read) return read;
   into.stream = flag_of(body["stream"], false);
   into.include_usage = flag_of(body["stream_options"]["include_usage"], false);
-  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
-  if (!syntax) return {};
-  const Result<GrammarOptions> wanted = grammar_options(call.exchange.request().body, "the request");
-  if (!wanted) return wanted.error();
-  Result<std::shared_ptr<const std::string>> grammar = content_grammar_in(model, *wanted, *syntax);
-  if (!grammar) return grammar.error();
-  into.grammar = std::move(*grammar);
-  return {};
+  return read_form(call, into);
 }
 
 Result<std::unique_ptr<CompletionAsked>> read_completion(const Call& call) {

@@ -8,6 +8,7 @@
 #include "serve/fronts/request_parts.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
+#include "serve/turn/turn.h"
 
 namespace parlance::serve {
 
@@ -118,6 +119,7 @@ Continuations continuations_of(const ContinuationsAsked& asked) {
 
 Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continuations& all, ContinuationForm& form) {
   const std::string owner = owner_of(call.exchange.request());
+  if (call.gateway.capture() == nullptr) call.exchange.request().body = {};  // it may wait long, for nobody
   Answering answering{call, asked, form, {}};
   for (std::size_t number = 0; number < all.size(); ++number) {
     const ContinuationFacts facts{.api = asked.api,
@@ -161,6 +163,17 @@ std::string continuations_usage(const ContinuationsAsked& asked, const Continuat
 }
 
 std::string logprob_json(double value) { return std::isfinite(value) ? real_json(value) : "-9999.0"; }
+
+Result<void> read_form(const Call& call, ContinuationsAsked& into) {
+  const std::optional<GrammarSyntax> syntax = into.model->backend->facts().grammar;
+  if (!syntax) return {};
+  const Result<GrammarOptions> wanted = grammar_options(call.exchange.request().body, "the request");
+  if (!wanted) return wanted.error();
+  Result<std::shared_ptr<const std::string>> grammar = content_grammar_in(*into.model, *wanted, *syntax);
+  if (!grammar) return grammar.error();
+  into.grammar = std::move(*grammar);
+  return {};
+}
 
 Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into) {
   Result<SamplingSettings> sampling = read_sampling(settings);

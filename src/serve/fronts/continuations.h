@@ -59,6 +59,9 @@ std::string continuations_usage(const ContinuationsAsked& asked, const Continuat
 std::string logprob_json(double value);
 /// Neither missing nor null.
 inline bool has_value(Value member) { return !member.is_undefined() && !member.is_none(); }
+/// The form that the text is to have, as a grammar where the engine takes one. Fails as grammar_options() and
+/// content_grammar_in() do.
+Result<void> read_form(const Call& call, ContinuationsAsked& into);
 /// What the sampler is asked for: its settings, how many choices, logprobs. `before`: of the members' paths.
 /// Fails as read_sampling(), limit_reply() and choices_of() do.
 Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into);

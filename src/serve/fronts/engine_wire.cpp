@@ -39,11 +39,7 @@ std::vector<TokenId> stop_ids_of(const GenerateWire& wire) {
   for (const Value& id : wire.request["stop_token_ids"].items()) {
     if (id.is_small_int()) ids.push_back(static_cast<TokenId>(id.integer));
   }
-  if (flag_of(wire.request["ignore_eos"], false)) return ids;
-  for (const TokenId id : wire.model.stop_ids) {
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
-  }
-  return ids;
+  return stops_of(wire.model, ids, flag_of(wire.request["ignore_eos"], false));
 }
 
 /// How many alternatives of each token; nothing: no logprobs.

@@ -25,6 +25,8 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call) {
   if (!model) return model.error();
   auto made = std::make_unique<RawAsked>(
       RawAsked{{.model = *model, .api = "ollama", .id = random_id("")}, std::string(body["model"].text())});
+  if (made->model_name.empty()) made->model_name = (*model)->name;
+  if (Result<void> given = refuse_suffix(body); !given) return given.error();
   ContinuationsAsked& asked = made->asked;
   Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], **model);
   if (!prompts) return prompts.error();
@@ -34,6 +36,7 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call) {
   if (!sampling) return sampling.error();
   if (Result<void> fits = limit_reply((*model)->limits, *sampling); !fits) return fits.error();
   asked.sampling = std::move(*sampling);
+  if (Result<void> form = read_form(call, asked); !form) return form.error();
   asked.stream = flag_of(body["stream"], true);
   const SessionHints hints = hints_of(call.exchange.request(), body);
   asked.named = !hints.session.empty();

@@ -49,6 +49,11 @@ SessionHints hints_of(const HttpRequest& request, Value body) {
   return hints;
 }
 
+Result<void> refuse_suffix(Value body) {
+  if (body["suffix"].text().empty()) return {};
+  return Error(ErrorCode::conversation, "suffix: no engine here fills a gap in a text").input("suffix");
+}
+
 Result<unsigned> choices_of(Value settings, const std::string& before) {
   const Value n = settings["n"];
   if (n.is_undefined() || n.is_none()) return 1U;

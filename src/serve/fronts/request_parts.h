@@ -18,6 +18,8 @@ Result<std::shared_ptr<const ServedModel>> model_of(const Offer& offer, Value bo
 Result<std::shared_ptr<const ServedModel>> model_with_engine(const Offer& offer, Value body);
 /// The client's name of its session: a header, or a member of the body.
 SessionHints hints_of(const HttpRequest& request, Value body);
+/// What a client asks for in vain must not be left out in silence. Fails with conversation.
+Result<void> refuse_suffix(Value body);
 /// `n`: 1, or as many choices as are asked for. Fails with conversation, naming the member behind `before`.
 Result<unsigned> choices_of(Value settings, const std::string& before);
 /// How many alternatives of each token are asked for; unset: no logprobs.

@@ -15,6 +15,14 @@ RenderOptions ServedModel::render_now() const {
   return options;
 }
 
+std::vector<TokenId> stops_of(const ServedModel& model, std::span<const TokenId> named, bool ignores_own) {
+  std::vector<TokenId> ids(named.begin(), named.end());
+  if (ignores_own) return ids;
+  for (const TokenId id : model.stop_ids)
+    if (std::find(named.begin(), named.end(), id) == named.end()) ids.push_back(id);
+  return ids;
+}
+
 std::size_t bytes_of_texts(const ServedModel& model, std::span<const TokenId> ids) {
   std::size_t bytes = 0;
   for (const TokenId id : ids) {

@@ -1,6 +1,7 @@
 // Gives slots to those who wait. Begin reading at Slots::Slot::take.
 #include "serve/models/slots.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -12,7 +13,8 @@ namespace parlance::serve {
 
 Task<> Slots::Slot::take(bool belongs) {
   waiter_ = std::make_shared<Waiter>(co_await asio::this_coro::executor);
-  of_.enter(waiter_, belongs);
+  waiter_->belongs = belongs;
+  of_.enter(waiter_);
   if (of_.runs(*waiter_)) co_return;
   // Whoever gives it the slot posts to this executor, so the wait has begun before it is cancelled.
   boost::system::error_code woken;
@@ -31,17 +33,26 @@ std::string in_words(std::size_t number, const char* one, const char* several) {
 
 }  // namespace
 
-void Slots::enter(const std::shared_ptr<Waiter>& waiter, bool belongs) {
+void Slots::push(const std::shared_ptr<Waiter>& waiter) {
+  waiting_.push_back(waiter);
+  if (!waiter->belongs) ++places_;
+}
+
+void Slots::remove(std::list<std::shared_ptr<Waiter>>::iterator waiter) {
+  if (!(*waiter)->belongs) --places_;
+  waiting_.erase(waiter);
+}
+
+void Slots::enter(const std::shared_ptr<Waiter>& waiter) {
   const std::lock_guard lock(mutex_);
   if (limits_.running == 0 || running_ < limits_.running) {
     waiter->running = true;
     ++running_;
-  } else if (belongs || waiting_.size() < limits_.waiting) {
-    waiting_.push_back(waiter);
+  } else if (waiter->belongs || places_ < limits_.waiting) {
+    push(waiter);
   } else {
     throw EngineFailure(EngineFailure::Kind::busy, "the engine samples " + in_words(running_, "reply", "replies") +
-                                                       ", and " +
-                                                       in_words(waiting_.size(), "request waits", "requests wait") +
+                                                       ", and " + in_words(places_, "request waits", "requests wait") +
                                                        ", which is as many as this server takes");
   }
 }
@@ -50,13 +61,15 @@ void Slots::leave(Waiter* waiter) {
   if (waiter == nullptr) return;
   const std::lock_guard lock(mutex_);
   if (!waiter->running) {
-    waiting_.remove_if([waiter](const std::shared_ptr<Waiter>& one) { return one.get() == waiter; });
+    const auto is_this = [waiter](const std::shared_ptr<Waiter>& one) { return one.get() == waiter; };
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(), is_this);
+    if (found != waiting_.end()) remove(found);
     return;
   }
   --running_;
   if (waiting_.empty() || running_ >= limits_.running) return;
-  const std::shared_ptr<Waiter> next = std::move(waiting_.front());
-  waiting_.pop_front();
+  const std::shared_ptr<Waiter> next = waiting_.front();
+  remove(waiting_.begin());
   next->running = true;
   ++running_;
   asio::post(next->executor, [next] { next->timer.cancel(); });

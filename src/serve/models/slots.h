@@ -49,14 +49,18 @@ class Slots {
     asio::any_io_executor executor;
     asio::steady_timer timer;  ///< is cancelled once it has a slot; used on `executor` alone
     bool running = false;
+    bool belongs = false;  ///< to a request that counts already
   };
-  void enter(const std::shared_ptr<Waiter>& waiter, bool belongs);
+  void enter(const std::shared_ptr<Waiter>& waiter);
   void leave(Waiter* waiter);
   bool runs(const Waiter& waiter) const;
+  void push(const std::shared_ptr<Waiter>& waiter);
+  void remove(std::list<std::shared_ptr<Waiter>>::iterator waiter);
 
   const SlotLimits limits_;
   mutable std::mutex mutex_;
   std::size_t running_ = 0;
+  std::size_t places_ = 0;  ///< of those who wait, the requests
   std::list<std::shared_ptr<Waiter>> waiting_;
 };
 

@@ -8,10 +8,9 @@
 namespace parlance::serve {
 
 Continuation::Continuation(std::shared_ptr<const ServedModel> model, ContinuationWish wish)
-    : model_(std::move(model)), wish_(std::move(wish)), stops_(wish_.sampling->stop) {}
-
-bool Continuation::ends(TokenId id) const {
-  return std::find(wish_.stops.begin(), wish_.stops.end(), id) != wish_.stops.end();
+    : model_(std::move(model)), wish_(std::move(wish)), stops_(wish_.sampling->stop) {
+  const std::string* const ignores = wish_.sampling->find(Setting::ignore_eos);
+  ends_ = stops_of(*model_, wish_.stops, ignores != nullptr && *ignores == "true");
 }
 
 std::string Continuation::add(std::span<const SampledToken> tokens) {
@@ -24,7 +23,7 @@ std::string Continuation::add(std::span<const SampledToken> tokens) {
     else
       sampled_text_ += token.text;
     logprobs_.push_back(token.logprob);
-    ended_ = ends(token.id);
+    ended_ = std::find(ends_.begin(), ends_.end(), token.id) != ends_.end();
     if (ended_ || model_->is_stop(token.id)) continue;
     piece += stops_.add(characters_.add(token.id >= 0 ? model_->tokenizer->token_text(token.id) : token.text));
   }
@@ -45,18 +44,17 @@ Task<> Continuation::run(const Take& take) {
     const std::string piece = add(tokens);
     const std::span<const SampledToken> read = tokens.subspan(0, tokens_ - before);
     if (!read.empty()) co_await take(piece, read);
-    co_return !ended_ && !stops_.found();
+    co_return read.size() == tokens.size() && !stops_.found();
   };
+  if (!model_->backend->info()) co_await check_engine(*model_);  // by which an engine may turn out to take ids
   std::string text;
-  for (const TokenId id : wish_.prompt) text += model_->tokenizer->token_text(id);
-  std::vector<TokenId> stops = model_->stop_ids;
-  for (const TokenId id : wish_.stops)
-    if (!model_->is_stop(id)) stops.push_back(id);
-  const Generation generation{.ids = {wish_.prompt.begin(), wish_.prompt.end()},
+  if (!model_->backend->facts().takes_ids)
+    for (const TokenId id : wish_.prompt) text += model_->tokenizer->token_text(id);
+  const Generation generation{.ids = wish_.prompt,
                               .text = text,
                               .grammar = wish_.grammar,
                               .sampling = *wish_.sampling,
-                              .stops = stops,
+                              .stops = ends_,
                               .stop_texts = model_->stop_texts,
                               .choice = wish_.choice,
                               .place = wish_.place.get(),
@@ -97,6 +95,10 @@ Result<std::vector<std::vector<TokenId>>> read_prompts(Value prompt, const Serve
   const bool several = !items.empty() && (items.front().is_string() || items.front().is_sequence());
   if (!prompt.is_string() && items.empty())
     return Error(ErrorCode::conversation, "prompt must be a text, ids, or a list of these").input("prompt");
+  if (several && items.size() > kMostPrompts)
+    return Error(ErrorCode::conversation, "prompt has " + std::to_string(items.size()) + " prompts, of at most " +
+                                              std::to_string(kMostPrompts) + " in a request")
+        .input("prompt");
   for (const Value& one : several ? items : std::span(&prompt, 1)) {
     Result<std::vector<TokenId>> ids = ids_of(one, model);
     if (!ids) return ids.error();

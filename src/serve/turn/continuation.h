@@ -50,15 +50,15 @@ class Continuation {
   const GenerationEnd& end() const { return end_; }
   void set_length(bool length) { end_.length = length; }
   std::size_t tokens() const { return tokens_; }
-  std::string_view finish_reason() const { return end_.length && !stop_text() ? "length" : "stop"; }
+  bool ended() const { return ended_; }  ///< by a token
+  std::string_view finish_reason() const { return end_.length && !ended_ && !stop_text() ? "length" : "stop"; }
 
  private:
-  bool ends(TokenId id) const;
-
   std::shared_ptr<const ServedModel> model_;
   ContinuationWish wish_;
   Characters characters_;
   StopTexts stops_;
+  std::vector<TokenId> ends_;
   std::string text_, sampled_text_;
   std::vector<TokenId> sampled_;
   std::vector<std::optional<double>> logprobs_;
@@ -67,6 +67,8 @@ class Continuation {
   GenerationEnd end_;
 };
 
+/// So many may one request have.
+inline constexpr std::size_t kMostPrompts = 1024;
 /// A prompt of /v1/completions: a text, a list of texts, ids, or a list of lists of ids. All control tokens in a text
 /// are meant. Fails with conversation.
 Result<std::vector<std::vector<TokenId>>> read_prompts(Value prompt, const ServedModel& model);
