@@ -25,8 +25,10 @@ class Recorded final : public Backend {
   Task<GenerationEnd> generate(const Generation& asked, const TokenSink& sink) override {
     if (prompt_ == 0) prompt_ = asked.ids.size();
     const std::size_t known = std::min(asked.ids.size() - prompt_, tokens_.size());
-    const bool was_all = co_await sink(std::span<const SampledToken>(tokens_).subspan(known), true);
-    co_return GenerationEnd{.length = length_ && was_all};
+    for (std::span<const SampledToken> rest = std::span(tokens_).subspan(known); !rest.empty(); rest = rest.subspan(1))
+      if (!co_await sink(rest.first(1), rest.size() == 1))
+        co_return GenerationEnd{.length = length_ && rest.size() == 1};
+    co_return GenerationEnd{.length = length_};
   }
 
   void takes(std::optional<GrammarSyntax> grammars) { facts_.grammar = grammars; }

@@ -29,13 +29,13 @@ Result<ChatRequest> read_behind(const ServedModel& model, const Held& last, Valu
 Result<Turn> Succession::plan(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
                               SessionHints hints) {
   if (last_ && last_->response_id == hints.response && last_->model == model) {
-    Result<SamplingSettings> sampling = read_sampling(body);
-    if (!sampling) return sampling.error();
+    Result<TurnSettings> settings = turn_settings(model->limits, body, hints);
+    if (!settings) return settings.error();
     const Result<ChatRequest> request = read_behind(*model, *last_, body);
     if (!request) return request.error();
     if (std::optional<PreparedPrompt> prompt = prepare_behind(last_, *request)) {
       last_.reset();
-      return Turn::plan(model, std::move(*prompt), {.sampling = std::move(*sampling), .hints = std::move(hints)});
+      return Turn::plan(model, std::move(*prompt), std::move(*settings));
     }
   }
   return plan_copy(model, body, text, std::move(hints));

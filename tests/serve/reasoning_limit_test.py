@@ -15,7 +15,7 @@ import sys
 import tempfile
 from typing import Any
 
-from engine import Asked, Engine, Reply
+from engine import TOKENIZER, Asked, Engine, Reply
 from gateway import Checks, Gateway
 
 FORMAT = ("-f", "underscore-bot")  # whose prompt opens reasoning
@@ -142,6 +142,57 @@ def sessions_with_calls(gateway: Gateway, engine: Engine, checks: Checks) -> Non
     checks.equal(gateway.metric("parlance_prefix_breaks_total"), 0, "prefix breaks")
 
 
+def at_once(engine: Engine, text: str, length: bool = True) -> Reply:
+    """A whole answer in one piece, ended by a limit of tokens."""
+    ids = engine.vocabulary.encode(text)
+    events: list[dict[str, Any]] = [{"index": 0, "content": "", "tokens": [one], "stop": False} for one in ids]
+    events.append(
+        {"index": 0, "content": "", "tokens": [], "stop": True, "stop_type": "limit" if length else "eos", "tokens_predicted": len(ids)}
+    )
+    body = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    return Reply(raw=head.encode() + body)
+
+
+def pieces_of_the_engine(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """However the engine's bytes come, the reply is the same: here the whole of it at once, with its end."""
+
+    def reply(asked: Asked) -> Reply:
+        closed = "</think>" in engine.vocabulary.decode(asked.prompt).rpartition("<think>")[2]
+        return Reply("Yes.<_end>") if closed else at_once(engine, "Hm. " * 10)
+
+    for most, wanted in ((100, ("stop", "Yes.")), (22, ("stop", "Yes.")), (12, ("length", None)), (10, ("length", None))):
+        engine.script = reply
+        engine.asked.clear()
+        _, _, answer = gateway.post(
+            "/v1/chat/completions", {"model": "mine", "messages": ASKED, "max_tokens": most, "thinking_token_budget": 10}
+        )
+        choice = answer["choices"][0]
+        checks.equal(choice["message"]["reasoning_content"], "Hm. Hm. Hm", f"the reasoning with max_tokens {most}")
+        got = (choice["finish_reason"], choice["message"]["content"] or None)
+        checks.equal(got, wanted, f"the end with max_tokens {most}: {answer['usage']}")
+        first, *second = engine.asked
+        for asked in second:
+            left = most - (len(asked.prompt) - len(first.prompt))
+            checks.equal(asked.body["n_predict"], left, f"tokens that are left of {most}")
+    engine.script = lambda asked: at_once(engine, "Hm.\n</think>\n\nYes. No.<_end>behind it")
+    for more, content in (({}, "Yes. No."), ({"stop": [" No"]}, "Yes.")):
+        _, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, **more})
+        got = (answer["choices"][0]["finish_reason"], answer["choices"][0]["message"]["content"])
+        checks.equal(got, ("stop", content), f"what ended the reply came before the engine's limit: {more}")
+
+
+def limits_of_prompts(parlance: str, engine: Engine, checks: Checks) -> None:
+    """What the reply has so far does not count as prompt."""
+    Thinker(engine)
+    with Gateway(parlance, engine.url, "--log", "errors", template=FORMAT) as gateway:
+        _, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, "thinking_token_budget": 10})
+        size = answer["usage"]["prompt_tokens"]
+    with Gateway(parlance, engine.url, "--max-prompt-tokens", str(size), "--log", "errors", template=FORMAT) as gateway:
+        status, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, "thinking_token_budget": 10})
+        checks.equal((status, answer.get("choices", [{}])[0].get("message", {}).get("content")), (200, "Yes."), f"at the limit: {answer}")
+
+
 def limit_of_the_server(parlance: str, engine: Engine, checks: Checks) -> None:
     with Gateway(parlance, engine.url, "--max-reasoning-tokens", "6", "--log", "errors", template=FORMAT) as gateway:
         for asked, size in (({}, 6), ({"thinking_token_budget": 50}, 6), ({"thinking_token_budget": 3}, 3)):
@@ -150,6 +201,40 @@ def limit_of_the_server(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(
                 answer["choices"][0]["message"]["reasoning_content"], "Hm. Hm"[:size].rstrip(), f"--max-reasoning-tokens 6, {asked}"
             )
+
+
+def agent(parlance: str, engine: Engine, checks: Checks) -> None:
+    """The limit holds for each turn of an agent, not for its first alone."""
+    answers = iter(
+        ('<tool_call>\n{"name": "terminal", "arguments": {"command": "true"}}\n</tool_call><_end>', "Done.<_end>", "Done.<_end>")
+    )
+    engine.asked.clear()
+
+    def reply(asked: Asked) -> Reply:
+        closed = "</think>" in engine.vocabulary.decode(asked.prompt).rpartition("<think>")[2]
+        return Reply(next(answers)) if closed else Reply("Hm. " * 200)
+
+    engine.script = reply
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            parlance,
+            "agent",
+            *FORMAT,
+            "--tokenizer",
+            str(TOKENIZER),
+            "--backend",
+            f"llama-server={engine.url}",
+            "--workspace",
+            folder,
+        ]
+        options = ["--no-sandbox", "--no-transcript", "--json", "--reasoning-tokens", "10", "--max-turns", "3", "--", "Do it."]
+        done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    replied = [event for event in events if event["event"] == "replied"]
+    checks.that(len(replied) >= 2, f"an agent's turns: {done.stdout[-600:]} {done.stderr[-600:]}")
+    checks.equal(len(engine.asked), 2 * len(replied), "each turn of an agent is asked for in two parts")
+    for event in replied:
+        checks.equal(event["message"]["reasoning_content"], "Hm. Hm. Hm", f"reasoning of an agent's turn: {event}")
 
 
 def captures(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -174,7 +259,7 @@ def main() -> int:
     checks = Checks()
     with Engine() as engine:
         with Gateway(sys.argv[1], engine.url, "--log", "errors", template=FORMAT) as gateway:
-            for part in (by_each_name, whole_characters, streams_and_choices):
+            for part in (by_each_name, whole_characters, streams_and_choices, pieces_of_the_engine):
                 part(gateway, engine, checks)
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "keeps.jinja"
@@ -182,6 +267,8 @@ def main() -> int:
             with Gateway(sys.argv[1], engine.url, "--log", "errors", template=("-t", str(file))) as gateway:
                 sessions_with_calls(gateway, engine, checks)
         limit_of_the_server(sys.argv[1], engine, checks)
+        limits_of_prompts(sys.argv[1], engine, checks)
+        agent(sys.argv[1], engine, checks)
         captures(sys.argv[1], engine, checks)
     return checks.end()
 

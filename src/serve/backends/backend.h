@@ -45,6 +45,7 @@ using RequestPlace = std::shared_ptr<std::atomic<bool>>;
 /// What an engine is asked for. Its views must outlive the generation.
 struct Generation {
   std::span<const TokenId> ids;                  ///< the prompt
+  std::size_t sampled = 0;                       ///< so many of them, at their end, are of the reply already
   std::string_view text;                         ///< the same, for an engine that takes no ids
   bool forgeable = false;                        ///< in the text, something that is no control token would become one
   std::shared_ptr<const std::string> grammar{};  ///< in the engine's syntax; null: none

@@ -35,7 +35,11 @@ Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const Tok
     for (std::span<const SampledToken> rest = tokens; !rest.empty();) {
       const std::span<const SampledToken> some = rest.first(std::min(rest.size(), kTogether));
       rest = rest.subspan(some.size());
-      if (!co_await sink(some, events->finished() && rest.empty())) co_return events->end();
+      const bool is_last = events->finished() && rest.empty();
+      if (co_await sink(some, is_last)) continue;
+      GenerationEnd end = events->end();
+      end.length = end.length && is_last;  // what came behind a refused token ended nothing
+      co_return end;
     }
   }
   if (events->finished()) co_return events->end();

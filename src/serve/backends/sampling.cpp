@@ -107,13 +107,11 @@ std::optional<std::int64_t> SamplingSettings::integer(Setting setting) const {
   return failed == std::errc() && end == json->data() + json->size() ? std::optional(number) : std::nullopt;
 }
 
-bool SamplingSettings::take_tokens(std::int64_t count) {
-  const std::optional<std::int64_t> most = integer(Setting::max_tokens);
+void SamplingSettings::take_tokens(std::int64_t count) {
   for (auto& [setting, json] : values) {
     if (setting == Setting::max_tokens || setting == Setting::min_tokens)
       json = std::to_string(std::max<std::int64_t>(0, *integer(setting) - count));
   }
-  return !most || *most > count;
 }
 
 void SamplingSettings::write(JsonWriter& into, std::span<const std::string_view> names,

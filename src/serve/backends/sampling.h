@@ -39,8 +39,8 @@ struct SamplingSettings {
 
   const std::string* find(Setting setting) const;
   std::optional<std::int64_t> integer(Setting setting) const;
-  /// Lowers max_tokens by so many, and min_tokens too; false: none are left. Without a limit there always are.
-  bool take_tokens(std::int64_t count);
+  /// Lowers max_tokens and min_tokens by so many.
+  void take_tokens(std::int64_t count);
   /// Writes the settings that an engine has, by its names. `names` are in the order of Setting; "": it has none.
   void write(JsonWriter& into, std::span<const std::string_view> names, std::int64_t seed_offset = 0) const;
 };

@@ -91,7 +91,7 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   const std::shared_ptr<const EngineInfo> info = backend.info();
   const auto size = static_cast<std::int64_t>(generation.ids.size());
   const std::size_t most = model.limits.prompt_tokens;
-  if (most != 0 && generation.ids.size() > most) {
+  if (most != 0 && generation.ids.size() - generation.sampled > most) {
     throw unfit(
         "the prompt has " + std::to_string(size) + " tokens, and this server takes at most " + std::to_string(most),
         "context_length_exceeded");

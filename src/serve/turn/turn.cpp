@@ -183,13 +183,23 @@ std::vector<SampledToken> Turn::close_reasoning() {
   return tokens;
 }
 
-/// What the engine is asked for behind closed reasoning; false: the reply has no tokens left.
-bool Turn::go_on(Generation& asked) {
+/// Has the reply tokens left for closed reasoning and for something behind it?
+bool Turn::has_room_behind() const {
+  const auto sampled = static_cast<std::int64_t>(sampled_.size() + closing_.size());
+  const std::optional<std::int64_t> most = settings_.sampling.integer(Setting::max_tokens);
+  const std::shared_ptr<const EngineInfo> info = model_->backend->info();
+  const bool fits = !info || !info->context || static_cast<std::int64_t>(prompt_tokens_) + sampled < *info->context;
+  return fits && (!most || sampled < *most);
+}
+
+/// What the engine is asked for behind closed reasoning.
+void Turn::go_on(Generation& asked) {
   ids_behind_.assign(asked.ids.begin(), asked.ids.end());
   ids_behind_.insert(ids_behind_.end(), sampled_.begin(), sampled_.end());
   asked.ids = ids_behind_;
+  asked.sampled = sampled_.size();
   asked.grammar = grammar_behind_;
-  return asked.sampling.take_tokens(static_cast<std::int64_t>(sampled_.size()));
+  asked.sampling.take_tokens(static_cast<std::int64_t>(sampled_.size()));
 }
 
 /// The figures of both parts of a reply.
@@ -232,15 +242,19 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   };
   Generation asked = generation();
   end_ = co_await generate(*model_, asked, sink);
-  if (is_at_limit() && !end_.length) {
+  if (is_at_limit() && has_room_behind()) {
     for (const SampledToken& token : close_reasoning()) take_one(token);
-    end_.length = !go_on(asked);
-    if (!end_.length) add(co_await generate(*model_, asked, sink));
+    go_on(asked);
+    add(co_await generate(*model_, asked, sink));
+  } else if (is_at_limit()) {
+    end_.length = true;
   }
+  const bool ended = ended_;  // by the model's own mark: finish() ends each reply
   pieces.finish(parser, read);
   parser.finish(read);
   stops.finish(passed);
   stop_text_ = stops.found();
+  end_.length = end_.length && !ended && !stop_text_;  // the engine's limit came with the last token, or behind it
   times_.whole = std::chrono::steady_clock::now() - begun;
 }
 

@@ -143,7 +143,8 @@ class Turn {
   bool is_at_limit() const;
   std::vector<SampledToken> close_reasoning();
   Result<void> prepare_limit();
-  bool go_on(Generation& asked);
+  bool has_room_behind() const;
+  void go_on(Generation& asked);
   void add(const GenerationEnd& second);
 
   std::shared_ptr<const ServedModel> model_;
