@@ -17,7 +17,8 @@ std::optional<Rebuilt> rebuilt_parts(const Beside& beside);
 Result<std::string> json_as_rebuilt(std::string_view json, const std::string& path, const Rebuilt& rebuilt,
                                     const Beside& beside, MoreTokens& more);
 
-/// Does transformers take the class for a mistake, and follow the file? It does so where the file works on bytes.
+/// Does transformers take the class for a mistake, and follow the file? It does so where the file has a part that
+/// such a class never has.
 bool is_mistaken(const Rebuilt& rebuilt, std::string_view json);
 
 /// Says what the class prepares otherwise than the file; "" where it is the same. `shape`: the file's, of
