@@ -143,12 +143,12 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
   if (turn->prompt().broken) made.prefix_break = turn->prompt().broken->sentence;
   try {
     run(ask());
-  } catch (const EngineFailure& failed) {
-    made.too_long = failed.code() == "context_length_exceeded";
-    if (made.too_long) succession_.leave(*turn);
-    if (made.too_long) return made;
-    return failure(failed.what());
   } catch (const std::exception& failed) {
+    succession_.leave(*turn);
+    const auto* const engine = dynamic_cast<const EngineFailure*>(&failed);
+    made.too_long = engine != nullptr && engine->code() == "context_length_exceeded";
+    if (made.too_long) return made;
+    last_.clear();  // the next request has all messages: this turn's reply does not exist
     return failure(failed.what());
   }
   last_ = kept ? id : std::string();

@@ -7,7 +7,7 @@ namespace parlance::serve {
 
 /// What such a record has besides the continuation.
 struct ContinuationFacts {
-  std::string_view api;  ///< "completions", "generate"
+  std::string_view api;  ///< as ContinuationsAsked::api
   std::string id{};      ///< of the answer
   std::string session{};
   std::string time{};

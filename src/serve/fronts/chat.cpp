@@ -250,21 +250,6 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
   streamed.stream.out() += end;
 }
 
-/// What a client is told of a failure. Throws on what is none of the engine's, the disk's or Redis': the client is
-/// gone.
-ReplyApiError answer_to_failure(Call& call, const Chat& chat, const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const EngineFailure& failure) {
-    call.gateway.count(failure, chat.turns.front().prompt().id);
-    return error_of(failure);
-  } catch (const CaptureFailure& failure) {
-    return {.status = 507, .message = failure.what(), .code = "capture_failed"};
-  } catch (const SharedFailure& failure) {
-    return error_of(failure);
-  }
-}
-
 std::string explanation_chunk(const Chat& chat) {
   const std::string chunk = R"({"object": "chat.completion.chunk", "choices": []})";
   return with_member(with_member(chunk, "id", "\"" + chat.id + "\""), "parlance", explanation(chat.turns.front()));
@@ -284,7 +269,7 @@ Task<> answer_stream(Call& call, Chat& chat, Answers& answers) {
     co_await stream.run(answers.size(), choice);
   } catch (...) {
     if (!stream.begun()) throw;
-    failed = answer_to_failure(call, chat, std::current_exception());
+    failed = error_of(call.gateway, chat.turns.front().prompt().id, std::current_exception());
   }
   if (failed) {
     for (const auto& answer : answers) answer->recorder.give_up();
@@ -359,7 +344,7 @@ Task<> answer_chat(Call& call, Chat& chat) {
     else
       co_await answer_whole(call, chat, answers);
   } catch (...) {
-    failed = answer_to_failure(call, chat, std::current_exception());
+    failed = error_of(call.gateway, chat.turns.front().prompt().id, std::current_exception());
   }
   for (const auto& answer : answers) answer->recorder.give_up();
   if (failed) co_await refuse(call.exchange, chat.api.api, *failed);

@@ -61,18 +61,6 @@ Task<> stream_one(Answering& answering, EventStream& stream, std::size_t number)
   co_await stream.flush();
 }
 
-/// What a client is told of a failure. Throws on what is none of the engine's or the disk's: the client is gone.
-ReplyApiError continuation_failure(Call& call, const std::string& session, const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const EngineFailure& failure) {
-    call.gateway.count(failure, session);
-    return error_of(failure);
-  } catch (const CaptureFailure& failure) {
-    return {.status = 507, .message = failure.what(), .code = "capture_failed"};
-  }
-}
-
 Task<> stream_all(Answering& answering) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   Call& call = answering.call;
@@ -85,7 +73,7 @@ Task<> stream_all(Answering& answering) {
     co_await stream.run(answering.recorders.size(), one);
   } catch (...) {
     if (!stream.begun()) throw;
-    failed = continuation_failure(call, answering.asked.session, std::current_exception());
+    failed = error_of(call.gateway, answering.asked.session, std::current_exception());
   }
   if (failed) {
     for (const auto& recorder : answering.recorders) recorder->give_up();
@@ -138,13 +126,13 @@ Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continu
     else
       co_await answer_all(answering);
   } catch (...) {
-    failed = continuation_failure(call, asked.session, std::current_exception());
+    failed = error_of(call.gateway, asked.session, std::current_exception());
   }
   for (const auto& recorder : answering.recorders) recorder->give_up();
   count_tokens_of(answering, all);
   if (!failed) co_return;
-  if (failed->status == 503 || failed->status == 429) call.exchange.add_header("Retry-After", "1");
-  co_await call.exchange.answer(static_cast<unsigned>(failed->status), "application/json", form.error(*failed));
+  const std::string said = form.error(*failed);
+  co_await answer_error(call.exchange, *failed, said);
 }
 
 std::string continuations_usage(const ContinuationsAsked& asked, const Continuations& all) {

@@ -1,5 +1,5 @@
-// Answers requests for continuations: /v1/completions and vLLM's /inference/v1/generate, which differ in their wire
-// alone.
+// Answers requests for continuations: /v1/completions, vLLM's /inference/v1/generate and Ollama's raw prompts, which
+// differ in their wire alone.
 #pragma once
 #include <memory>
 #include <span>
@@ -15,7 +15,7 @@ namespace parlance::serve {
 /// A request that was read. It does not move once it is answered.
 struct ContinuationsAsked {
   std::shared_ptr<const ServedModel> model;
-  std::string_view api;  ///< "completions", "generate", for captures
+  std::string_view api;  ///< "completions", "generate", "ollama", for captures
   std::string id;
   std::string session{};
   bool named = false;  ///< the client named the session

@@ -5,11 +5,15 @@
 
 namespace parlance::serve {
 
+Task<> answer_error(Exchange& exchange, const ReplyApiError& error, const std::string& json) {
+  if (error.status == 503 || error.status == 429) exchange.add_header("Retry-After", "1");
+  co_await exchange.answer(static_cast<unsigned>(error.status), "application/json", json);
+}
+
 Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error) {
   const std::string body = reply_error_json(api, error);
   if (!exchange.begun()) {
-    if (error.status == 503 || error.status == 429) exchange.add_header("Retry-After", "1");
-    co_await exchange.answer(static_cast<unsigned>(error.status), "application/json", body);
+    co_await answer_error(exchange, error, body);
     co_return;
   }
   std::string out;
@@ -35,7 +39,7 @@ Task<> answer_as_vllm(Exchange& exchange, const Result<std::string>& body) {
   }
   const ReplyApiError error = error_of(body.error());
   const std::string text = vllm_error_json(error);
-  co_await exchange.answer(static_cast<unsigned>(error.status), "application/json", text);
+  co_await answer_error(exchange, error, text);
 }
 
 namespace {
@@ -92,6 +96,19 @@ ReplyApiError error_of(const SharedFailure& failure) {
   return {.status = 503,
           .message = "the store of the sessions cannot be reached: " + std::string(failure.what()),
           .code = "session_store_failed"};
+}
+
+ReplyApiError error_of(Gateway& gateway, const std::string& session, const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const EngineFailure& failure) {
+    gateway.count(failure, session);
+    return error_of(failure);
+  } catch (const CaptureFailure& failure) {
+    return {.status = 507, .message = failure.what(), .code = "capture_failed"};
+  } catch (const SharedFailure& failure) {
+    return error_of(failure);
+  }
 }
 
 }  // namespace parlance::serve

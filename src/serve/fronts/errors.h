@@ -7,6 +7,8 @@ namespace parlance::serve {
 
 /// Answers with an error; where the answer has begun, by an event of its stream.
 Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error);
+/// Answers with an error that is JSON of its API's form already.
+Task<> answer_error(Exchange& exchange, const ReplyApiError& error, const std::string& json);
 /// The body of an error as vLLM says it.
 std::string vllm_error_json(const ReplyApiError& error);
 /// Answers with this JSON, or with the error as vLLM says errors.
@@ -17,5 +19,8 @@ ReplyApiError error_of(const Error& error);
 ReplyApiError error_of(const EngineFailure& failure);
 /// The shared sessions cannot be asked: 503.
 ReplyApiError error_of(const SharedFailure& failure);
+/// What a client is told of a failure in a session, which is counted. Throws on what is none of the engine's, the
+/// disk's or Redis': the client is gone.
+ReplyApiError error_of(Gateway& gateway, const std::string& session, const std::exception_ptr& thrown);
 
 }  // namespace parlance::serve

@@ -55,7 +55,7 @@ Task<> render_chat_completions(Call& call);  // render_tier.cpp
 Task<> render_completions(Call& call);
 Task<> render_messages(Call& call);
 Task<> render_responses(Call& call);
-Task<> derender_chat_completions(Call& call);  // derender.cpp
+Task<> derender_chat_completions(Call& call);  // derender.cpp, and its parts in derender_*.cpp
 Task<> derender_completions(Call& call);
 Task<> inspect_page(Call& call);  // inspect.cpp
 Task<> inspect_sessions(Call& call);
