@@ -62,11 +62,14 @@ class Client final : public Exchange {
     ended_ = true;
     co_return;
   }
-  Task<> begin(unsigned status, std::string_view type) override {
+  void begin(unsigned status, std::string_view type) override {
     if (begun()) std::abort();
     status_ = status;
     type_ = type;
-    co_return;
+  }
+  bool write_now(std::string_view piece) override {
+    text_ += piece;
+    return true;
   }
   Task<> write(std::string_view piece) override {
     text_ += piece;

@@ -147,7 +147,7 @@ Task<> inspect_live(Call& call) {
   constexpr int kQuiet = 15;  // seconds until a line says that the connection lives
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   Watching watching(*inspector, viewer_of(call), executor);
-  co_await call.exchange.begin(200, "text/event-stream; charset=utf-8");
+  call.exchange.begin(200, "text/event-stream; charset=utf-8");
   co_await call.exchange.write(": live\n\n");
   int quiet = 0;
   while (goes_on(call)) {

@@ -1,7 +1,6 @@
 // Lets several coroutines write one stream. Begin reading at EventStream::run.
 #include "serve/http/event_stream.h"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -23,7 +22,7 @@ void EventStream::give_back() {
 
 Task<> EventStream::send() {
   if (out_.empty()) co_return;
-  if (!exchange_.begun()) co_await exchange_.begin(200, type_);
+  if (!exchange_.begun()) exchange_.begin(200, type_);
   sent_.swap(out_);
   co_await exchange_.write(sent_);
   sent_.clear();
@@ -72,34 +71,43 @@ Task<> EventStream::all(std::size_t count, const std::function<Task<>(std::size_
   }
 }
 
-/// Ends only if nothing can be sent, and then the parts are ended too.
-Task<> EventStream::stay_alive() {
-  asio::steady_timer timer(free_.get_executor());
-  try {
-    while (true) {
-      timer.expires_at(last_ + keep_alive_.after);
-      co_await timer.async_wait(asio::use_awaitable);
-      if (taken_) last_ = Clock::now();  // the client takes slowly what it is sent
-      if (Clock::now() < last_ + keep_alive_.after) continue;
-      out_ += keep_alive_.text;
-      co_await flush();
-    }
-  } catch (const boost::system::system_error&) {
+/// No coroutine of its own: most streams end before it has anything to do.
+void EventStream::wait_for_silence() {
+  silence_.expires_at(last_ + keep_alive_.after);
+  silence_.async_wait([this, lives = lives_](const boost::system::error_code& ended) {
+    if (!ended && *lives) stay_alive();
+  });
+}
+
+/// Events that wait to be sent go before what keeps the connection alive.
+void EventStream::send_now() {
+  if (!exchange_.begun()) exchange_.begin(200, type_);
+  const std::size_t events = out_.size();
+  out_ += keep_alive_.text;
+  const bool taken = exchange_.write_now(out_);
+  out_.resize(taken ? 0 : events);
+}
+
+void EventStream::stay_alive() {
+  if (held_) return;
+  if (taken_) last_ = Clock::now();  // the client takes slowly what it is sent
+  if (Clock::now() >= last_ + keep_alive_.after) {
+    send_now();
+    last_ = Clock::now();
   }
+  wait_for_silence();
 }
 
 Task<> EventStream::run(std::size_t count, const std::function<Task<>(std::size_t)>& make) {
-  using namespace asio::experimental::awaitable_operators;
-  if (keep_alive_.text.empty() || keep_alive_.after.count() == 0)
-    co_await all(count, make);
-  else
-    co_await (all(count, make) || stay_alive());
+  if (!keep_alive_.text.empty() && keep_alive_.after.count() != 0) wait_for_silence();
+  co_await all(count, make);
+  silence_.cancel();
   if (failed_) std::rethrow_exception(failed_);
 }
 
 Task<> EventStream::end(std::string_view last) {
   out_ += last;
-  if (!exchange_.begun()) co_await exchange_.begin(200, type_);
+  if (!exchange_.begun()) exchange_.begin(200, type_);
   co_await exchange_.end(out_);
 }
 

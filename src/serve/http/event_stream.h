@@ -9,6 +9,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -29,7 +30,14 @@ class EventStream {
  public:
   /// `executor`: the coroutine's own.
   EventStream(const asio::any_io_executor& executor, Exchange& exchange, std::string_view type, KeepAlive keep_alive)
-      : exchange_(exchange), type_(type), keep_alive_(keep_alive), free_(executor, Clock::time_point::max()) {}
+      : exchange_(exchange),
+        type_(type),
+        keep_alive_(keep_alive),
+        free_(executor, Clock::time_point::max()),
+        silence_(executor) {}
+  ~EventStream() { *lives_ = false; }
+  EventStream(const EventStream&) = delete;
+  EventStream& operator=(const EventStream&) = delete;
 
   /// What is sent next. Append whole events, with no co_await between the parts of one.
   std::string& out() { return out_; }
@@ -52,17 +60,21 @@ class EventStream {
   Task<> hold();
   Task<> part(const std::function<Task<>(std::size_t)>& make, std::size_t number);
   Task<> all(std::size_t count, const std::function<Task<>(std::size_t)>& make);
-  Task<> stay_alive();
+  void wait_for_silence();
+  void send_now();
+  void stay_alive();
 
   Exchange& exchange_;
   const std::string_view type_;
   const KeepAlive keep_alive_;
   std::string out_, sent_;
-  bool taken_ = false;                     ///< somebody writes
-  bool held_ = false;                      ///< and nobody else will
-  asio::steady_timer free_;                ///< is cancelled once nobody writes
-  Clock::time_point last_ = Clock::now();  ///< when something was sent
-  std::exception_ptr failed_;              ///< what the work threw
+  bool taken_ = false;                                          ///< somebody writes
+  bool held_ = false;                                           ///< and nobody else will
+  asio::steady_timer free_;                                     ///< is cancelled once nobody writes
+  Clock::time_point last_ = Clock::now();                       ///< when something was sent
+  std::exception_ptr failed_;                                   ///< what the work threw
+  asio::steady_timer silence_;                                  ///< ends when something should be sent
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  ///< for the timer's handler, which may come later
 };
 
 }  // namespace parlance::serve

@@ -40,8 +40,11 @@ class Exchange {
 
   virtual Task<> answer(unsigned status, std::string_view type, std::string_view body) = 0;
   /// The header goes with the first piece.
-  virtual Task<> begin(unsigned status, std::string_view type) = 0;
+  virtual void begin(unsigned status, std::string_view type) = 0;
   virtual Task<> write(std::string_view piece) = 0;
+  /// Sends what the connection takes at once; the rest goes before the next bytes. Only where nothing is being written.
+  /// False: the client has not yet taken the piece before, and this one is not kept.
+  virtual bool write_now(std::string_view piece) = 0;
   /// `last`: a piece that goes with the end.
   virtual Task<> end(std::string_view last = {}) = 0;
 

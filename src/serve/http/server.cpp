@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -102,14 +103,13 @@ class HttpAnswer final : public Exchange {
     co_await send(body, {});
   }
 
-  Task<> begin(unsigned status, std::string_view type) override {
+  void begin(unsigned status, std::string_view type) override {
     if (old_) keep_alive_ = false;
     // What the kernel takes of a stream, the engine goes on sampling for a client that does not read.
     if (!std::exchange(connection_.narrow, true)) set_send_buffer(32 << 10);
     out_ = head(status, type);
     out_ += "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";
     out_ += old_ ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n";
-    co_return;  // it goes with the first piece
   }
 
   Task<> write(std::string_view piece) override {
@@ -117,6 +117,17 @@ class HttpAnswer final : public Exchange {
     if (!old_) append_size(piece.size());
     const std::string_view behind = old_ ? "" : "\r\n";
     co_await send(piece, behind);
+  }
+
+  bool write_now(std::string_view piece) override {
+    const bool takes = !is_late_;
+    if (takes && !old_) append_size(piece.size());
+    if (takes) out_.append(piece).append(old_ ? "" : "\r\n");
+    const int socket = connection_.stream.socket().native_handle();
+    const ssize_t sent = ::send(socket, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));
+    is_late_ = !out_.empty();
+    return takes;
   }
 
   Task<> end(std::string_view last) override {
@@ -164,6 +175,7 @@ class HttpAnswer final : public Exchange {
     connection_.stream.expires_after(limits_.send);
     co_await asio::async_write(connection_.stream, parts, asio::use_awaitable);
     out_.clear();
+    is_late_ = false;
   }
 
   Connection& connection_;
@@ -172,6 +184,7 @@ class HttpAnswer final : public Exchange {
   bool old_ = false;
   bool keep_alive_ = true;
   bool ended_ = false;
+  bool is_late_ = false;  ///< some of what write_now() was given is in out_
 };
 
 enum class Heard : std::uint8_t { nothing, bytes, end };
@@ -183,18 +196,42 @@ Heard listen_to(tcp::socket& socket) {
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? Heard::nothing : Heard::end;
 }
 
-/// Ends when the client has closed its connection. Bytes of a next request are left where they are.
-Task<> client_gone(tcp::socket& socket) {
-  error_code failed;
-  Heard heard = Heard::nothing;
-  while (!failed && heard == Heard::nothing) {  // a socket may wake up for nothing
-    co_await socket.async_wait(tcp::socket::wait_read, asio::redirect_error(asio::use_awaitable, failed));
-    heard = listen_to(socket);
+/// Cancels what is done for a client once it has closed its connection. Bytes of a next request are left where they
+/// are. No coroutine of its own, since each request has one of these.
+class ClientWatch {
+ public:
+  explicit ClientWatch(tcp::socket& socket) : state_(std::make_shared<State>(socket)) { wait(state_); }
+  ClientWatch(const ClientWatch&) = delete;
+  ClientWatch& operator=(const ClientWatch&) = delete;
+  ~ClientWatch() {
+    state_->over = true;
+    state_->stop_waiting.emit(asio::cancellation_type::terminal);
   }
-  if (failed || heard == Heard::end) co_return;
-  asio::steady_timer never(socket.get_executor(), asio::steady_timer::time_point::max());
-  co_await never.async_wait(asio::redirect_error(asio::use_awaitable, failed));
-}
+
+  /// Of what is done for the client.
+  asio::cancellation_slot slot() { return state_->gone.slot(); }
+
+ private:
+  /// The handler of a wait may come later than the watch ends, and then finds only this.
+  struct State {
+    explicit State(tcp::socket& of) : socket(of) {}
+    tcp::socket& socket;
+    asio::cancellation_signal gone, stop_waiting;
+    bool over = false;
+  };
+
+  static void wait(const std::shared_ptr<State>& state) {
+    const auto woken = [state](error_code failed) {
+      if (state->over) return;
+      const Heard heard = failed ? Heard::end : listen_to(state->socket);
+      if (heard == Heard::nothing) wait(state);  // a socket may wake up for nothing
+      if (heard == Heard::end) state->gone.emit(asio::cancellation_type::terminal);
+    };
+    state->socket.async_wait(tcp::socket::wait_read, asio::bind_cancellation_slot(state->stop_waiting.slot(), woken));
+  }
+
+  std::shared_ptr<State> state_;
+};
 
 /// Ends what the socket does after some time. A stream's own deadline would close it, and nobody could be answered.
 class Deadline {
@@ -343,8 +380,21 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     co_return failed;
   }
 
-  Task<error_code> read_body(Connection& connection, Parser& parser) {
+  /// Most bodies have come with their headers.
+  static error_code read_buffered(Connection& connection, Parser& parser) {
     error_code failed;
+    parser.eager(true);
+    while (!failed && !parser.is_done() && connection.buffer.size() > 0) {
+      const std::size_t used = parser.put(connection.buffer.data(), failed);
+      connection.buffer.consume(used);
+      if (used == 0) break;
+    }
+    return failed == http::error::need_more ? error_code() : failed;
+  }
+
+  Task<error_code> read_body(Connection& connection, Parser& parser) {
+    error_code failed = read_buffered(connection, parser);
+    if (failed || parser.is_done()) co_return failed;
     const Deadline deadline(connection.stream.socket(), limits.receive);
     make_room(connection.buffer, parser);
     co_await http::async_read(connection.stream, connection.buffer, parser,
@@ -381,9 +431,9 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
   /// Lets the handler answer, until the client is gone. Is the answer whole?
   Task<bool> handle(Connection& connection, HttpAnswer& answer, unsigned refused) {
-    using namespace asio::experimental::awaitable_operators;
-    const auto done = co_await (guarded(answer, refused) || client_gone(connection.stream.socket()));
-    co_return done.index() == 0 && std::get<0>(done);
+    ClientWatch watch(connection.stream.socket());
+    co_return co_await asio::co_spawn(connection.stream.get_executor(), guarded(answer, refused),
+                                      asio::bind_cancellation_slot(watch.slot(), asio::use_awaitable));
   }
 
   Task<bool> guarded(HttpAnswer& answer, unsigned refused) {
