@@ -17,7 +17,8 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 PYTHON ?= python3
 PARLANCE = build/release/parlance
-CTEST = ctest --output-on-failure -j $(JOBS)
+# Some tests wait, for time to pass or for a program: another one runs meanwhile.
+CTEST = ctest --output-on-failure -j $$(($(JOBS) + 1))
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 .PHONY: demo demo-serve demo-agent test long install wheel package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
 

@@ -6,6 +6,7 @@
 #include "conversation/transformers.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "conversation/normalise.h"
@@ -29,7 +30,15 @@ constexpr std::string_view kParameters[] = {
 };
 constexpr std::string_view kContinue = "continue_final_message";
 
+/// Each request's keys are asked for, and few have the length of one of these.
+constexpr std::uint64_t lengths_of_parameters() {
+  std::uint64_t lengths = 0;
+  for (const std::string_view name : kParameters) lengths |= std::uint64_t{1} << name.size();
+  return lengths;
+}
+
 bool is_parameter(std::string_view key) {
+  if (key.size() >= 64 || (lengths_of_parameters() >> key.size() & 1) == 0) return false;
   return std::find(std::begin(kParameters), std::end(kParameters), key) != std::end(kParameters);
 }
 
