@@ -290,6 +290,23 @@ def check_bomb(checks: Checks, tool: Tool) -> None:
     checks.that(said(tool.run("echo alive")) == "alive\n", "the shell is back")
 
 
+def check_busy_user(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """Where the kernel counts the threads of the whole user, those that run elsewhere take nothing from the commands."""
+    many = "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\ntime.sleep(60)"
+    other: Any = {"user": place.user, "group": place.user, "extra_groups": []} if place.user != os.geteuid() else {}
+    busy = subprocess.Popen(["python3", "-c", many], stdout=subprocess.PIPE, cwd="/", **other)
+    assert busy.stdout
+    busy.stdout.readline()
+    tool = Tool(program, place, kind, "processes=100")
+    room = 100 + 100 // 4 + 16
+    least = room + 200 if kind == "landlock" else room
+    checks.that(tool.start["process_limit"] >= least, f"the limit of processes has room for {least}", tool.start)
+    checks.that(said(tool.run("echo a | cat | cat")) == "a\n", "a busy user's commands run")
+    tool.close()
+    busy.kill()
+    busy.wait()
+
+
 def check_limits(checks: Checks, tool: Tool, outside: Outside) -> None:
     hog = "python3 -c 'x = []\nwhile True: x.append(bytearray(10**7))'"
     answer = tool.run(hog)
@@ -353,6 +370,7 @@ def main() -> None:
     alone = Tool(program, place, kind, *settings, "groups=0")
     check_bomb(checks, alone)
     alone.close()
+    check_busy_user(checks, program, place, kind)
     check_end(checks, program, place, kind)
     outside.close()
     place.remove()

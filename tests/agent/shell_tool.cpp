@@ -112,6 +112,7 @@ int main(int count, char** arguments) {
           .text("kind", name_of(sandbox->kind()))
           .text("reason", sandbox->reason())
           .number("pid", getpid())
+          .number("process_limit", static_cast<std::int64_t>(sandbox->process_limit()))
           .take());
   PersistentShell shell(*sandbox);
   Interpreter python(*sandbox);

@@ -50,19 +50,6 @@ bool read_facts(pid_t process, ProcessFacts& facts) {
   return true;
 }
 
-std::vector<ProcessFacts> all_processes() {
-  std::vector<ProcessFacts> all;
-  DIR* folder = opendir("/proc");
-  if (!folder) return all;
-  while (const dirent* entry = readdir(folder)) {
-    const int process = std::atoi(entry->d_name);
-    ProcessFacts facts;
-    if (process > 0 && read_facts(process, facts)) all.push_back(facts);
-  }
-  closedir(folder);
-  return all;
-}
-
 /// The children of one thread, by the list that most kernels have; unset: this one has none, or the thread has ended.
 std::optional<std::vector<pid_t>> children_of(pid_t process, const char* thread) {
   char path[96];
@@ -127,6 +114,19 @@ std::uint64_t number_in(const std::string& text, const char* name) {
 }
 
 }  // namespace
+
+std::vector<ProcessFacts> all_processes() {
+  std::vector<ProcessFacts> all;
+  DIR* folder = opendir("/proc");
+  if (!folder) return all;
+  while (const dirent* entry = readdir(folder)) {
+    const int process = std::atoi(entry->d_name);
+    ProcessFacts facts;
+    if (process > 0 && read_facts(process, facts)) all.push_back(facts);
+  }
+  closedir(folder);
+  return all;
+}
 
 std::vector<ProcessFacts> processes_below(pid_t root) {
   std::vector<ProcessFacts> found;

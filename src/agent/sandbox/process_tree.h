@@ -17,6 +17,9 @@ struct ProcessFacts {
   std::uint64_t resident = 0;  ///< bytes in memory, of which others may share some
 };
 
+/// All processes of the machine that can be seen.
+std::vector<ProcessFacts> all_processes();
+
 /// All that descend from `root`, without it. What ends meanwhile may be missing.
 std::vector<ProcessFacts> processes_below(pid_t root);
 

@@ -32,7 +32,7 @@ std::uint64_t with_room(std::uint64_t limit) { return limit + limit / 4 + 16; }
 /// Processes and threads of this user, which RLIMIT_NPROC counts where there is no namespace of users.
 std::uint64_t threads_of_user() {
   std::uint64_t count = 0;
-  for (const ProcessFacts& facts : processes_below(0)) {
+  for (const ProcessFacts& facts : all_processes()) {
     struct stat owner {};
     const std::string path = "/proc/" + std::to_string(facts.pid);
     if (stat(path.c_str(), &owner) == 0 && owner.st_uid == geteuid()) count += facts.threads;
