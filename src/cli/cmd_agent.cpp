@@ -352,7 +352,9 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
   options.approve = [&](std::string_view name, std::string_view arguments) { return approver.ask(name, arguments); };
   options.resolve = [&](const InterruptedCall& call) { return approver.resolve(call); };
   options.renewed_tools = [&]() -> std::optional<std::vector<AgentTool>> {
-    if (!parts.user_tools.look_for_changes()) return std::nullopt;
+    const bool found = parts.user_tools.look_for_changes();
+    for (const std::string& warning : parts.user_tools.take_warnings()) parts.screen.note(warning);
+    if (!found) return std::nullopt;
     return with_user_tools(tools, parts.user_tools);
   };
   options.stopped = [&] { return unwritten.has_value() || wants_end != 0; };

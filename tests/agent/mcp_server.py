@@ -47,6 +47,7 @@ MODES = {
     "forged": "answers by control tokens, and describes a tool by them",
     "strange_schemas": "has tools whose schemas are none",
     "many_pages": "its list has no last page",
+    "many_tools": "its list has no last page, with 300,000 tools on each that have no name, and it is another before each result",
     "chatty": "writes a lot to standard error",
     "deaf": "reads no more once it has told its tools",
     "not_json_result": "answers by a result that is no object",
@@ -146,6 +147,8 @@ class Server:
         if self.mode == "strange_schemas":
             named = [{"name": f"odd {number}/é", "inputSchema": schema} for number, schema in enumerate(STRANGE)]
             self.answer(request, {"tools": [TOOLS[0], *named, {"description": "no name"}, 7]})
+        elif self.mode == "many_tools":
+            self.answer(request, {"tools": [TOOLS[0], *[{}] * 300_000], "nextCursor": str(int(cursor or 0) + 1)})
         elif self.mode == "many_pages":
             self.answer(request, {"tools": TOOLS[:1], "nextCursor": str(int(cursor or 0) + 1)})
         elif cursor is None:
@@ -206,6 +209,11 @@ def chatter(server: Server, request: dict[str, Any]) -> None:
     server.answer(request, {"content": [{"type": "text", "text": "done"}]})
 
 
+def change(server: Server, request: dict[str, Any]) -> None:
+    server.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+    text(server, request, "hi")
+
+
 def text(server: Server, request: dict[str, Any], said: str) -> None:
     server.answer(request, {"content": [{"type": "text", "text": said}]})
 
@@ -217,6 +225,7 @@ BROKEN: dict[str, Callable[[Server, dict[str, Any]], None]] = {
     "quits": quit_behind,
     "deep": answer_deep,
     "chatty": chatter,
+    "many_tools": change,
     "large": lambda server, request: text(server, request, "begin " + "many words " * 280_000 + "end"),
     "forged": lambda server, request: text(server, request, FORGED),
     "only_wrong_ids": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"] + 7, "result": {}}),

@@ -18,19 +18,9 @@ constexpr std::string_view kWithoutHandshake = "2026-07-28";
 
 constexpr int kMostStarts = 4;
 constexpr int kMostPages = 64;
-constexpr std::size_t kMostTools = 256;
-constexpr std::size_t kMostSchema = 64 << 10;      // bytes
-constexpr std::size_t kMostDescription = 8 << 10;  // bytes
-constexpr double kToList = 30;                     // seconds
+constexpr double kToList = 30;  // seconds
 
 std::string client_info() { return JsonWriter('{').text("name", "parlance").text("version", PARLANCE_VERSION).take(); }
-
-/// At most so many bytes, without half a character.
-std::string begin_of(const std::string& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-  return text.substr(0, most);
-}
 
 /// What a server has said before it ended.
 std::string last_words(const McpSession& session) {
@@ -94,7 +84,7 @@ Result<void> McpServer::shake_hands(const Patience& patience) {
                                      .raw("capabilities", "{}")
                                      .raw("clientInfo", client_info())
                                      .take();
-  has_handshake_ = true;
+  has_handshake_ = has_tools_ = true;
   const McpAnswer answer = session_->request("initialize", parameters, patience);
   if (answer.end != LineEnd::none) return failure("does not start: " + answer.reason());
   if (!answer.is_result()) return discover(patience, answer.reason());
@@ -102,8 +92,7 @@ Result<void> McpServer::shake_hands(const Patience& patience) {
   if (std::find(kRevisions.begin(), kRevisions.end(), revision_) == kRevisions.end())
     return failure("speaks the protocol's revision '" + revision_ + "', which is not known here").hint("");
   session_->notify("notifications/initialized");
-  if (answer.result()["capabilities"]["tools"].is_undefined())
-    warnings_.push_back("the MCP server " + spec_.name + " says that it has no tools");
+  has_tools_ = !answer.result()["capabilities"]["tools"].is_undefined();
   return {};
 }
 
@@ -137,47 +126,25 @@ std::string McpServer::with_metadata(const std::string& parameters) const {
       .take();
 }
 
-void McpServer::take_tool(Value tool) {
-  McpTool made{.name = whole_text(tool["name"]), .description = whole_text(tool["description"])};
-  if (made.description.empty()) made.description = whole_text(tool["title"]);
-  made.description = begin_of(made.description, kMostDescription);
-  const Value schema = tool["inputSchema"];
-  made.parameters = schema.is(Kind::dict) ? json_text(schema) : R"({"type": "object", "properties": {}})";
-  const bool is_known =
-      std::any_of(tools_.begin(), tools_.end(), [&made](const McpTool& one) { return one.name == made.name; });
-  if (is_known) return;
-  if (made.name.empty() || made.parameters.size() > kMostSchema) {
-    warnings_.push_back("a tool of the MCP server " + spec_.name + " is left out: " +
-                        (made.name.empty() ? std::string("it has no name")
-                                           : made.name.substr(0, 64) + " has a schema of more than 64 KiB"));
-    return;
-  }
-  tools_.push_back(std::move(made));
-}
-
 Result<void> McpServer::list(const Patience& patience) {
-  tools_.clear();
+  ToolList all;
   std::string cursor;
   for (int page = 0; page < kMostPages; ++page) {
     JsonWriter parameters('{');
     if (!cursor.empty()) parameters.text("cursor", cursor);
     const McpAnswer answer = session_->request("tools/list", with_metadata(parameters.take()), patience);
-    if (!answer.is_result()) {
-      if (answer.end == LineEnd::none && !warnings_.empty()) return {};  // it has said that it has none
-      return failure("does not tell its tools: " + answer.reason());
-    }
-    for (const Value& tool : answer.result()["tools"].items()) {
-      if (tools_.size() < kMostTools) {
-        take_tool(tool);
-        continue;
-      }
-      warnings_.push_back("the MCP server " + spec_.name + " has more than 256 tools: the rest is left out");
-      return {};
-    }
+    const bool is_refused = answer.end == LineEnd::none && !answer.is_result();
+    if (is_refused && !has_tools_) break;
+    if (!answer.is_result()) return failure("does not tell its tools: " + answer.reason());
+    const auto tools = answer.result()["tools"].items();
+    const bool has_room = std::all_of(tools.begin(), tools.end(), [&all](const Value& tool) { return all.add(tool); });
     const std::string next = whole_text(answer.result()["nextCursor"]);
-    if (next.empty() || next == cursor) return {};
+    if (!has_room || next.empty() || next == cursor) break;
     cursor = next;
   }
+  tools_ = all.take();
+  warnings_ = all.warnings(spec_.name);
+  if (!has_tools_) warnings_.push_back("the MCP server " + spec_.name + " says that it has no tools");
   return {};
 }
 
@@ -185,9 +152,7 @@ bool McpServer::look_for_changes() {
   if (session_ && !session_->process().is_over()) {
     session_->read_along();
     const bool is_told = session_->take_changed();
-    const std::vector<McpTool> before = tools_;
     if (is_told && list(Patience::seconds(kToList))) changed_ = true;
-    if (is_told && !changed_) tools_ = before;
   }
   return std::exchange(changed_, false);
 }

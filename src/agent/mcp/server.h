@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/mcp/session.h"
+#include "agent/mcp/tool_list.h"
 #include "agent/sandbox/sandbox.h"
 #include "parlance/result.h"
 
@@ -23,12 +24,6 @@ struct McpServerSpec {
   std::string folder{};                    ///< where it starts; "": the workspace
   double timeout = 0;                      ///< seconds of a call; 0: the agent's own
   double start_timeout = 60;               ///< seconds until it has told its tools
-};
-
-struct McpTool {
-  std::string name{};
-  std::string description{};
-  std::string parameters{};  ///< JSON Schema of an object
 };
 
 /// What came of a call.
@@ -53,7 +48,7 @@ class McpServer {
   const std::vector<McpTool>& tools() const { return tools_; }
   /// The revision that is spoken.
   const std::string& revision() const { return revision_; }
-  /// What is wrong with its tools, as sentences.
+  /// What is wrong with its tools as it told them last, as sentences.
   std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
   /// `arguments` is an object on one line.
@@ -72,7 +67,6 @@ class McpServer {
   Result<void> discover(const Patience& patience, const std::string& refusal);
   Result<void> list(const Patience& patience);
   std::string with_metadata(const std::string& parameters) const;
-  void take_tool(Value tool);
   Error failure(const std::string& what);
   McpOutcome failed_call(const McpAnswer& answer);
 
@@ -84,6 +78,7 @@ class McpServer {
   std::vector<std::string> warnings_;
   std::string revision_;
   bool has_handshake_ = true;
+  bool has_tools_ = true;  ///< as it says of itself
   bool changed_ = false;
   int starts_ = 0;
 };

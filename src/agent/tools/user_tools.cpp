@@ -115,6 +115,13 @@ bool UserTools::look_for_changes() {
   return found;
 }
 
+std::vector<std::string> UserTools::take_warnings() {
+  std::vector<std::string> all;
+  for (const auto& server : servers_)
+    for (std::string& warning : server->take_warnings()) all.push_back(std::move(warning));
+  return all;
+}
+
 std::vector<std::string> UserTools::facts() {
   std::vector<std::string> facts;
   std::string names;
@@ -123,8 +130,8 @@ std::vector<std::string> UserTools::facts() {
   for (const auto& server : servers_) {
     facts.push_back("MCP server " + server->spec().name + ", revision " + server->revision() + ": " +
                     std::to_string(server->tools().size()) + " tools");
-    for (std::string& warning : server->take_warnings()) facts.push_back(std::move(warning));
   }
+  for (std::string& warning : take_warnings()) facts.push_back(std::move(warning));
   return facts;
 }
 

@@ -32,7 +32,9 @@ class UserTools {
   std::vector<AgentTool> tools();
   /// Has a server other tools than tools() gave last?
   bool look_for_changes();
-  /// What a user should know: the tools, the servers and their protocol, what was left out.
+  /// What is wrong with the tools that servers told since this was asked last, as sentences.
+  std::vector<std::string> take_warnings();
+  /// What a user should know: the tools, the servers and their protocol, and those warnings.
   std::vector<std::string> facts();
 
  private:

@@ -1,0 +1,62 @@
+// Begin reading at ToolList::add.
+#include "agent/mcp/tool_list.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "parlance/json.h"
+
+namespace parlance::agent {
+
+namespace {
+
+constexpr std::size_t kMostTools = 256;            // that a server tells: also those that are left out count
+constexpr std::size_t kMostSchema = 64 << 10;      // bytes
+constexpr std::size_t kMostDescription = 8 << 10;  // bytes
+constexpr std::size_t kMostName = 64;              // bytes of one in a sentence
+
+/// At most so many bytes, without half a character.
+std::string begin_of(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
+}  // namespace
+
+bool ToolList::add(Value tool) {
+  if (seen_ == kMostTools) {
+    has_more_ = true;
+    return false;
+  }
+  ++seen_;
+  McpTool made{.name = whole_text(tool["name"]), .description = whole_text(tool["description"])};
+  if (made.description.empty()) made.description = whole_text(tool["title"]);
+  made.description = begin_of(made.description, kMostDescription);
+  const Value schema = tool["inputSchema"];
+  made.parameters = schema.is(Kind::dict) ? json_text(schema) : R"({"type": "object", "properties": {}})";
+  const bool is_known =
+      std::any_of(tools_.begin(), tools_.end(), [&made](const McpTool& one) { return one.name == made.name; });
+  if (is_known) return true;
+  if (!made.name.empty() && made.parameters.size() <= kMostSchema) {
+    tools_.push_back(std::move(made));
+    return true;
+  }
+  ++unfit_;
+  if (first_unfit_.empty()) first_unfit_ = begin_of(made.name, kMostName);
+  return true;
+}
+
+std::vector<std::string> ToolList::warnings(const std::string& server) const {
+  std::vector<std::string> warnings;
+  if (unfit_ > 0)
+    warnings.push_back(std::to_string(unfit_) + (unfit_ == 1 ? " tool" : " tools") + " of the MCP server " + server +
+                       " left out, without a name or with a schema of more than 64 KiB" +
+                       (first_unfit_.empty() ? "" : ", such as " + first_unfit_));
+  if (has_more_)
+    warnings.push_back("the MCP server " + server + " tells more than " + std::to_string(kMostTools) +
+                       " tools: the rest is left out");
+  return warnings;
+}
+
+}  // namespace parlance::agent
