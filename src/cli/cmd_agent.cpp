@@ -240,6 +240,13 @@ int could_not_begin(AgentScreen& screen, const Error& error) {
   return kFailedExit;
 }
 
+/// A signal came before the first turn.
+int was_stopped(AgentScreen& screen) {
+  const AgentEnd end{.reason = AgentEnd::Reason::stopped, .sentence = "it was stopped before its first turn"};
+  screen.end(end);
+  return exit_code_of(end);
+}
+
 /// The system message where the command line has none: one for a template that has no own, as most have none for a
 /// terminal. A resumed run goes on with what it had.
 void choose_system(AgentCommand& command, const serve::ModelOptions& model) {
@@ -441,7 +448,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
   Result<std::unique_ptr<agent::UserTools>> user_tools =
       open_user_tools(command, session, sandbox, changes, tools_file, run_tools);
-  if (!user_tools) return report(user_tools.error());
+  if (!user_tools) return signals.was_interrupted() ? was_stopped(*screen) : report(user_tools.error());
   const auto stopped = [&] {
     if (signals.was_interrupted()) screen->note(kOnceMore);
     return wants_end != 0 || clock.is_over();

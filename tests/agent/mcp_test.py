@@ -174,6 +174,16 @@ def check_ends(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     checks.equal(len(starts), 4, "starts")
 
 
+def wait_for_method(folder: pathlib.Path, method: str, count: int = 1) -> bool:
+    """Until the server has received so many of them."""
+    until = time.monotonic() + LONGEST
+    while time.monotonic() < until:
+        time.sleep(0.05)
+        if (folder / "logs" / "log.jsonl").exists() and [one.get("method") for one in log_of(folder)].count(method) >= count:
+            return True
+    return False
+
+
 def check_interrupt(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """Ctrl-C cancels the call, and the agent goes on with the same server."""
     run = Run(parlance, FORMATS["terminal-agent"], folder / "run")
@@ -184,11 +194,7 @@ def check_interrupt(parlance: str, folder: pathlib.Path, checks: Checks) -> None
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
         def interrupt() -> None:
-            until = time.monotonic() + LONGEST
-            while time.monotonic() < until:
-                time.sleep(0.05)
-                if (folder / "logs" / "log.jsonl").exists() and any(one.get("method") == "tools/call" for one in log_of(folder)):
-                    break
+            wait_for_method(folder, "tools/call")
             process.send_signal(signal.SIGINT)
 
         threading.Thread(target=interrupt).start()
@@ -201,6 +207,22 @@ def check_interrupt(parlance: str, folder: pathlib.Path, checks: Checks) -> None
     wait = next(one["id"] for one in received if one.get("method") == "tools/call")
     checks.equal([one["requestId"] for one in cancelled], [wait], "the call that is cancelled")
     checks.that(events_of(said).of("end"), "it ends by itself")
+
+
+def check_interrupted_start(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """A signal while a server starts ends the agent as one in its first turn does."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        place = folder / number.name
+        run = Run(parlance, FORMATS["terminal-agent"], place / "run")
+        command = [*run.command("http://127.0.0.1:9", *options_for(place, "silent_at_start")), "--", "Wait."]
+        tools = place / "tools.json"
+        tools.write_text(tools.read_text().replace('"start_timeout": 2', '"start_timeout": 60'))
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        checks.that(wait_for_method(place, "initialize"), f"{number.name}: the server starts")
+        process.send_signal(number)
+        said, errors = process.communicate(timeout=LONGEST)
+        ends = [one["reason"] for one in events_of(said).of("end")]
+        checks.equal((process.returncode, ends), (130, ["stopped"]), f"{number.name} while a server starts: {errors[-500:]}")
 
 
 def check_option(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
@@ -234,7 +256,7 @@ def main() -> int:
         KINDS.extend(kinds_here(parlance, folder / "kinds"))
         jobs = [pool.submit(check_protocol, parlance, folder / mode, mode, checks) for mode in REVISIONS]
         jobs += [pool.submit(check_hostile, parlance, folder / mode, mode, checks) for mode in (*AT_START, *IN_CALL)]
-        jobs += [pool.submit(check, parlance, folder / check.__name__, checks) for check in (check_ends, check_interrupt, check_option)]
+        jobs += [pool.submit(check, parlance, folder / check.__name__, checks) for check in (check_ends, check_interrupt, check_interrupted_start, check_option)]
         for job in jobs:
             job.result()
     return checks.end()
