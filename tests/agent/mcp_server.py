@@ -7,6 +7,7 @@ What it receives goes to LOG, a JSON text a line, and at last how it was ended. 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pathlib
@@ -50,6 +51,7 @@ MODES = {
     "many_tools": "its list has no last page, with 300,000 tools on each that have no name, and it is another before each result",
     "chatty": "writes a lot to standard error",
     "deaf": "reads no more once it has told its tools",
+    "full": "reads no more once it has told its tools, and takes 4 KB before that",
     "not_json_result": "answers by a result that is no object",
     "error": "answers calls by an error of JSON-RPC",
 }
@@ -156,7 +158,7 @@ class Server:
         else:
             assert cursor == "second"
             self.answer(request, {"tools": self.tools[1:]})
-        if self.mode == "deaf":
+        if self.mode == "deaf" or (self.mode == "full" and cursor is not None):
             time.sleep(600)
 
     def call(self, request: dict[str, Any], name: str, arguments: dict[str, Any]) -> None:
@@ -245,6 +247,8 @@ def main() -> None:
             os._exit(0)
 
     signal.signal(signal.SIGTERM, on_term)
+    if server.mode == "full":
+        fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)
     while (message := server.receive()) is not None:
         if "method" in message:
             server.handle(message)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -123,6 +124,8 @@ IN_CALL = {  # what the model must read
     "error": "Error: Unknown tool (-32602)",
 }
 
+BY_THEMSELVES = ("full",)  # modes that a check of their own has
+
 
 def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks) -> None:
     begun = time.monotonic()
@@ -209,6 +212,34 @@ def check_interrupt(parlance: str, folder: pathlib.Path, checks: Checks) -> None
     checks.that(events_of(said).of("end"), "it ends by itself")
 
 
+def processor_seconds(process: int) -> float:
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def check_interrupted_write(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """Ctrl-C ends a call whose arguments the server does not read, and waiting takes no time of the processor."""
+    run = Run(parlance, FORMATS["terminal-agent"], folder / "run")
+    script = Script(run.speech, [call("s__echo", text="x" * 10_000)])
+    with Engine(script.reply) as engine:
+        engine.vocabulary = run.speech.vocabulary
+        command = [*run.command(engine.url, *options_for(folder, "full"), "--no-verify"), "--", "Wait."]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout
+        while (line := process.stdout.readline()) and not events_of(line).of("call"):
+            pass
+        begun = processor_seconds(process.pid)
+        time.sleep(1)
+        checks.that(processor_seconds(process.pid) - begun < 0.5, "waiting for room in a pipe takes the processor")
+        interrupted = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=LONGEST)
+        seconds = time.monotonic() - interrupted
+    checks.equal(process.returncode, 0, f"interrupted: {errors[-500:]}")
+    checks.that("the user interrupted it" in script.observed[0] and UNKNOWN in script.observed[0], f"{script.observed}")
+    checks.that(seconds < 20, f"a call that is not read ends after {seconds:.1f} s")
+
+
 def check_interrupted_start(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """A signal while a server starts ends the agent as one in its first turn does."""
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -247,7 +278,7 @@ def main() -> int:
         print("skipped:", why)
         return SKIPPED
     checks = Checks()
-    checks.equal({*REVISIONS, *AT_START, *IN_CALL}, set(MODES), "modes of the server that are tested")
+    checks.equal({*REVISIONS, *AT_START, *IN_CALL, *BY_THEMSELVES}, set(MODES), "modes of the server that are tested")
     with (
         tempfile.TemporaryDirectory(prefix="parlance-mcp-", ignore_cleanup_errors=True) as name,
         concurrent.futures.ThreadPoolExecutor(3) as pool,
@@ -256,7 +287,7 @@ def main() -> int:
         KINDS.extend(kinds_here(parlance, folder / "kinds"))
         jobs = [pool.submit(check_protocol, parlance, folder / mode, mode, checks) for mode in REVISIONS]
         jobs += [pool.submit(check_hostile, parlance, folder / mode, mode, checks) for mode in (*AT_START, *IN_CALL)]
-        jobs += [pool.submit(check, parlance, folder / check.__name__, checks) for check in (check_ends, check_interrupt, check_interrupted_start, check_option)]
+        jobs += [pool.submit(check, parlance, folder / check.__name__, checks) for check in (check_ends, check_interrupt, check_interrupted_start, check_interrupted_write, check_option)]
         for job in jobs:
             job.result()
     return checks.end()

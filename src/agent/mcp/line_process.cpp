@@ -49,6 +49,13 @@ Patience Patience::seconds(double seconds, int cancel) {
   return {Steady::now() + std::chrono::duration_cast<Steady::duration>(length), cancel};
 }
 
+Patience Patience::at_most(double most) const { return {std::min(until, seconds(most).until), cancel}; }
+
+bool Patience::is_cancelled() const {
+  pollfd watched{cancel, POLLIN, 0};
+  return cancel >= 0 && poll(&watched, 1, 0) > 0;
+}
+
 Result<std::unique_ptr<LineProcess>> LineProcess::start(const Sandbox& sandbox, const Launch& given,
                                                         std::function<void(std::string_view)> log) {
   std::unique_ptr<LineProcess> made(new LineProcess);
@@ -118,9 +125,10 @@ LineEnd LineProcess::write(std::string line, const Patience& patience) {
     if (size > 0) rest.remove_prefix(static_cast<std::size_t>(size));
     if (rest.empty()) return LineEnd::none;
     if (size < 0 && errno != EAGAIN && errno != EINTR) over_ = LineEnd::ended;
-    if (Steady::now() >= patience.until) {  // the rest of the line cannot come any more
-      over_ = LineEnd::ended;
-      return LineEnd::timed_out;
+    const bool is_cancelled = patience.is_cancelled();
+    if (is_cancelled || Steady::now() >= patience.until) {
+      if (rest.size() < line.size()) over_ = LineEnd::ended;
+      return is_cancelled ? LineEnd::cancelled : LineEnd::timed_out;
     }
     if (size < 0) wait(patience, true);
   }
@@ -141,8 +149,7 @@ LineEnd LineProcess::read(std::string& line, const Patience& patience) {
   bool is_late = false;  // what is there already is read all the same
   while (!read_now(line)) {
     if (over_ != LineEnd::none) return over_;
-    pollfd cancelled{patience.cancel, POLLIN, 0};
-    if (patience.cancel >= 0 && poll(&cancelled, 1, 0) > 0) return LineEnd::cancelled;
+    if (patience.is_cancelled()) return LineEnd::cancelled;
     if (is_late) return LineEnd::timed_out;
     is_late = Steady::now() >= patience.until;
     wait(patience, false);

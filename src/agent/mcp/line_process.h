@@ -20,6 +20,9 @@ struct Patience {
   int cancel = -1;  ///< a descriptor; waiting ends when it can be read
 
   static Patience seconds(double seconds, int cancel = -1);
+  /// The same for something that may take so long at most.
+  Patience at_most(double seconds) const;
+  bool is_cancelled() const;
 };
 
 /// Why a line has not come, or was not taken.
@@ -38,7 +41,8 @@ class LineProcess {
   static Result<std::unique_ptr<LineProcess>> start(const Sandbox& sandbox, const Launch& launch,
                                                     std::function<void(std::string_view)> log);
 
-  /// Writes a line; what the program writes meanwhile is kept.
+  /// Writes a line; what the program writes meanwhile is kept. Where a line is torn, as its time is over or somebody
+  /// cancels it, the process is done with: nobody could read what came behind it.
   LineEnd write(std::string line, const Patience& patience);
   /// The next line, without its end.
   LineEnd read(std::string& line, const Patience& patience);

@@ -162,7 +162,7 @@ McpOutcome McpServer::failed_call(const McpAnswer& answer) {
   if (answer.end == LineEnd::none) return outcome;
   outcome.cut_off = true;
   outcome.text = "Error: no result of the MCP server " + spec_.name + ": " + answer.reason();
-  if (answer.end == LineEnd::ended || answer.end == LineEnd::too_long) {
+  if (session_->process().is_over()) {
     session_->process().close();
     if (const auto status = session_->process().status()) outcome.text += ", exit status " + std::to_string(*status);
   }

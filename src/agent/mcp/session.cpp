@@ -42,7 +42,7 @@ void McpSession::notify(std::string_view method, const std::string& parameters) 
   process_->write(line_of(method, parameters, 0), Patience::seconds(kToAnswer));
 }
 
-void McpSession::answer_request(Value message) {
+void McpSession::answer_request(Value message, const Patience& patience) {
   JsonWriter made('{');
   made.text("jsonrpc", "2.0").raw("id", json_text(message["id"]));
   const std::string method = whole_text(message["method"]);
@@ -50,13 +50,13 @@ void McpSession::answer_request(Value message) {
     made.raw("result", "{}");
   else
     made.raw("error", JsonWriter('{').number("code", kNoSuchMethod).text("message", "Method not found").take());
-  process_->write(made.take(), Patience::seconds(kToAnswer));
+  process_->write(made.take(), patience.at_most(kToAnswer));
 }
 
 /// Is it the answer to the request of this id? What else it is, is done.
-bool McpSession::take_message(Value message, std::int64_t id) {
+bool McpSession::take_message(Value message, std::int64_t id, const Patience& patience) {
   if (message["method"].is_string()) {
-    if (!message["id"].is_undefined() && !message["id"].is_none()) answer_request(message);
+    if (!message["id"].is_undefined() && !message["id"].is_none()) answer_request(message, patience);
     if (message["method"].text() == "notifications/tools/list_changed") changed_ = true;
     return false;
   }
@@ -65,11 +65,11 @@ bool McpSession::take_message(Value message, std::int64_t id) {
   return id > 0 && of.is_small_int() && of.integer == id && is_answer;
 }
 
-bool McpSession::take_line(const std::string& line, std::int64_t id, Document& answer) {
+bool McpSession::take_line(const std::string& line, std::int64_t id, Document& answer, const Patience& patience) {
   if (line.find_first_not_of(" \t\r") == line.npos) return false;
   const bool is_json = bool(answer.parse(line));
   const Value root = is_json ? answer.root() : Value::none();
-  if (root.is(Kind::dict)) return take_message(root, id);
+  if (root.is(Kind::dict)) return take_message(root, id, patience);
   if (!root.is_sequence()) {
     if (garbage_++ == 0) first_garbage_ = line.substr(0, 200);
     return false;
@@ -77,7 +77,7 @@ bool McpSession::take_line(const std::string& line, std::int64_t id, Document& a
   // Messages may come as a list (protocol 2025-03-26).
   std::string found;
   for (const Value& item : root.items())
-    if (item.is(Kind::dict) && take_message(item, id)) found = json_text(item);
+    if (item.is(Kind::dict) && take_message(item, id, patience)) found = json_text(item);
   return !found.empty() && answer.parse(found);
 }
 
@@ -85,14 +85,15 @@ McpAnswer McpSession::request(std::string_view method, const std::string& parame
   const std::int64_t id = ++last_id_;
   McpAnswer answer;
   answer.end = process_->write(line_of(method, parameters, id), patience);
+  const bool is_asked = answer.end == LineEnd::none;
   std::string line;
   while (answer.end == LineEnd::none) {
     answer.end = process_->read(line, patience);
-    if (answer.end == LineEnd::none && take_line(line, id, answer.message)) return answer;
+    if (answer.end == LineEnd::none && take_line(line, id, answer.message, patience)) return answer;
     if (garbage_ > kMostGarbage) answer.end = LineEnd::ended;
   }
   const bool goes_on = answer.end == LineEnd::timed_out || answer.end == LineEnd::cancelled;
-  if (goes_on && method != "initialize") {
+  if (is_asked && goes_on && method != "initialize") {
     const char* const reason = answer.end == LineEnd::cancelled ? "The user interrupted it" : "Its time is over";
     notify("notifications/cancelled", JsonWriter('{').number("requestId", id).text("reason", reason).take());
   }
@@ -103,7 +104,7 @@ void McpSession::read_along() {
   Document unused;
   std::string line;
   for (int count = 0; count < kMostAlong && process_->read(line, Patience::seconds(0)) == LineEnd::none; ++count)
-    take_line(line, 0, unused);
+    take_line(line, 0, unused, Patience::seconds(kToAnswer));
 }
 
 }  // namespace parlance::agent

@@ -42,9 +42,9 @@ class McpSession {
   const std::string& first_garbage() const { return first_garbage_; }
 
  private:
-  bool take_line(const std::string& line, std::int64_t id, Document& answer);
-  bool take_message(Value message, std::int64_t id);
-  void answer_request(Value message);
+  bool take_line(const std::string& line, std::int64_t id, Document& answer, const Patience& patience);
+  bool take_message(Value message, std::int64_t id, const Patience& patience);
+  void answer_request(Value message, const Patience& patience);
 
   std::unique_ptr<LineProcess> process_;
   std::int64_t last_id_ = 0;
