@@ -38,6 +38,10 @@ struct ToolOutcome {
   bool succeeded = true;   ///< an exit status of 0, no exception
   bool changed = false;    ///< something that lasts was changed: a file was written
   std::string compared{};  ///< what says whether two runs gave the same, without times and the like; "": `text`
+  /// For who shows the output of a run as it comes: how it ended, in a line, and what else is to be said of it, both
+  /// also in `text`. "": the whole of `text` is to be shown.
+  std::string status{};
+  std::vector<std::string> notes{};
 };
 
 /// Something that the model can call.

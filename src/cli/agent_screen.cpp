@@ -50,7 +50,6 @@ class People : public AgentScreen {
   const bool colors_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   bool at_begin_ = true;  ///< of a line
-  bool has_output_ = false;
   bool was_reasoning_ = false;
   bool was_called_ = false;
   unsigned turn_ = 0;
@@ -109,7 +108,6 @@ void People::show(const AgentEvent& event) {
     case Kind::replied: replied(*event.replied); break;
     case Kind::call:
       line_break();
-      has_output_ = false;
       was_called_ = true;
       say(kCyan, "▶ " + command_of(event.name, event.arguments) + "\n");
       break;
@@ -128,27 +126,21 @@ void People::show(const AgentEvent& event) {
   }
 }
 
-/// What became of a call; of one that did not run, also which it was. Notes of the sandbox stand in brackets.
+/// What became of a call; of one that did not run, also which it was.
 void People::outcome(const AgentEvent& event) {
   if (!was_called_) say(kCyan, "▶ " + command_of(event.name, event.arguments) + "\n");
-  const std::size_t line = event.text.find('\n');
-  std::string_view rest = line == event.text.npos ? std::string_view() : event.text.substr(line + 1);
-  if (!has_output_ && !rest.empty()) say(kPlain, std::string(rest) + "\n");
-  while (has_output_ && !rest.empty()) {
-    const std::string_view one = rest.substr(0, rest.find('\n'));
-    if (one.starts_with('[')) say(kYellow, std::string(one) + "\n");
-    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-  }
-  const bool good = event.outcome->succeeded;
-  say(good ? kGreen : kRed, good ? "✓" : "✗");
-  say(kDim, " " + std::string(event.text.substr(0, line)) + (event.outcome->changed ? " (files changed)" : "") + "\n");
-  was_called_ = has_output_ = false;
+  const ToolOutcome& outcome = *event.outcome;
+  const bool is_shown = !outcome.status.empty();  // its output, as it came
+  if (!is_shown) say(kPlain, outcome.text);
+  line_break();
+  for (std::size_t at = 0; is_shown && at < outcome.notes.size(); ++at) say(kYellow, "[" + outcome.notes[at] + "]\n");
+  say(outcome.succeeded ? kGreen : kRed, outcome.succeeded ? "✓" : "✗");
+  say(kDim,
+      " " + (is_shown ? outcome.status : std::string(event.name)) + (outcome.changed ? " (files changed)" : "") + "\n");
+  was_called_ = false;
 }
 
-void People::output(std::string_view bytes, bool is_error) {
-  has_output_ = true;
-  say(is_error ? kRed : kPlain, bytes);
-}
+void People::output(std::string_view bytes, bool is_error) { say(is_error ? kRed : kPlain, bytes); }
 
 void People::end(const AgentEnd& end) {
   line_break();

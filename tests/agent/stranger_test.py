@@ -8,6 +8,7 @@ Ends with 77 where the sandbox cannot be had. Begin reading at main.
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import pty
@@ -264,6 +265,31 @@ def check_screens(checks: Checks, new: Callable[[], Run]) -> None:
     checks.that(done.returncode == 0 and "\x1b" not in done.stdout and "out" in done.stdout, f"no terminal: {done.stdout}")
 
 
+def check_results(checks: Checks, new: Callable[[], Run]) -> None:
+    """Each line of a result is shown once, in its order, whatever it begins with."""
+    run = new()
+    tools = run.folder / "tools.json"
+    told = {"good": "printf '[one]\\n[two]\\n'", "bad": "printf '[three]\\n[four]\\n'; exit 3"}
+    tools.write_text(
+        json.dumps([{"name": name, "description": "", "command": ["bash", "-c", command]} for name, command in told.items()]), "utf-8"
+    )
+    calls = [Call(command="printf '[five]\\n[six]\\n'; kill -9 $$"), Call(tool="good", given={}), Call(tool="bad", given={})]
+
+    def reply(asked: Asked) -> Reply:
+        return Reply(ids=run.speech.sampled(run.wire.pieces_of("", "" if calls else "It is done.", [calls.pop(0)] if calls else [])))
+
+    with with_engine(run, reply) as engine:
+        command = people(run, engine.url, "--tools", str(tools), "--no-verify")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    shown = re.sub(r"\d+\.\d\d s", "0.01 s", done.stdout)
+    wanted = ["[five]\n[six]\n[There is a new shell, in the same folder. Variables and background jobs are gone.]\n✗ the shell ended, 0.01 s\n",
+              "[one]\n[two]\n✓ good\n", "exit status 3, 0.01 s\nstdout:\n[three]\n[four]\n✗ bad\n"]  # fmt: skip
+    for text in wanted:
+        checks.equal(shown.count(text), 1, f"{text!r} of {shown!r}")
+    for number in ("one", "two", "three", "four", "five", "six"):
+        checks.equal(shown.count(f"\n[{number}]"), 1, f"[{number}] is shown once: {shown!r}")
+
+
 def check_workspaces(checks: Checks, new: Callable[[], Run]) -> None:
     for name in ("with space", "with\nnewline", "-dash", "ü'\"$(x)"):
         run = new()
@@ -364,6 +390,7 @@ def main() -> int:
             "keys": lambda: check_keys(checks, new),
             "answers": lambda: check_answers(checks, new),
             "screens": lambda: check_screens(checks, new),
+            "results": lambda: check_results(checks, new),
             "workspaces": lambda: check_workspaces(checks, new),
             "commands": lambda: check_commands(checks, new),
             "broken": lambda: check_broken_off(checks, new),

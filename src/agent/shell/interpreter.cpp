@@ -27,24 +27,23 @@ ResidentKind python(const Sandbox& sandbox) {
   return kind;
 }
 
-/// What a person would be told, for the model.
-std::string explanation(const CodeResult& result) {
-  std::string text;
-  for (const std::string& note : result.run.notes) text += note + "\n";
-  if (result.run.end == RunEnd::timed_out) text += "TimeoutError: the code was interrupted.\n";
-  if (result.run.end == RunEnd::cancelled) text += "KeyboardInterrupt: the user interrupted the code.\n";
-  if (result.run.end == RunEnd::waits_for_input)
-    text += "EOFError: the code waited for input, and nobody types here.\n";
-  if (result.run.end == RunEnd::too_much_output) text += "The code was interrupted: it printed too much.\n";
-  if (result.restarted) text += "Python ended, and was started again: all variables are gone.\n";
-  return text;
-}
-
 }  // namespace
 
+std::vector<std::string> CodeResult::notes() const {
+  std::vector<std::string> notes = run.notes;
+  if (run.end == RunEnd::timed_out) notes.push_back("TimeoutError: the code was interrupted.");
+  if (run.end == RunEnd::cancelled) notes.push_back("KeyboardInterrupt: the user interrupted the code.");
+  if (run.end == RunEnd::waits_for_input)
+    notes.push_back("EOFError: the code waited for input, and nobody types here.");
+  if (run.end == RunEnd::too_much_output) notes.push_back("The code was interrupted: it printed too much.");
+  if (restarted) notes.push_back("Python ended, and was started again: all variables are gone.");
+  return notes;
+}
+
 std::string CodeResult::text() const {
-  std::string text = run.out.text;
-  for (const std::string& more : {run.err.text, explanation(*this)}) {
+  std::string text = run.out.text, explanation;
+  for (const std::string& note : notes()) explanation += note + "\n";
+  for (const std::string& more : {run.err.text, explanation}) {
     if (!text.empty() && text.back() != '\n' && !more.empty()) text += '\n';
     text += more;
   }

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/shell/resident.h"
 
@@ -15,6 +16,8 @@ struct CodeResult {
 
   /// What was printed, the last value or the traceback, standard error, and why it ended, in this order.
   std::string text() const;
+  /// Of these, why it ended and what became of Python, as sentences.
+  std::vector<std::string> notes() const;
   /// The observation where a template leaves its form to others: a block of three backticks and `result`.
   std::string observation() const;
 };

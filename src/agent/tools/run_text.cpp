@@ -8,12 +8,6 @@ namespace parlance::agent {
 
 namespace {
 
-std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f s", seconds);
-  return text;
-}
-
 std::string line_of_end(const RunResult& run) {
   const std::string status = run.status ? "exit status " + std::to_string(*run.status) : "no exit status";
   switch (run.end) {
@@ -35,6 +29,14 @@ void add_output(std::string& text, std::string_view name, const Output& output) 
 
 }  // namespace
 
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f s", seconds);
+  return text;
+}
+
+std::string status_of_run(const RunResult& run) { return line_of_end(run) + ", " + seconds_text(run.seconds); }
+
 double seconds_for(const SandboxToolOptions& options, double wished) {
   if (options.remaining) wished = std::min(wished, options.remaining());
   return std::clamp(wished, 0.1, options.longest);
@@ -54,8 +56,7 @@ void add_sentences(std::string& text, const std::vector<std::string>& sentences)
 }
 
 std::string text_of_run(const RunResult& run, bool time) {
-  std::string text = line_of_end(run);
-  if (time) text.append(", ").append(seconds_text(run.seconds));
+  std::string text = time ? status_of_run(run) : line_of_end(run);
   add_output(text, "stdout", run.out);
   add_output(text, "stderr", run.err);
   if (run.out.text.empty() && run.err.text.empty()) text += "\n(no output)";

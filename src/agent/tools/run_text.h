@@ -22,7 +22,11 @@ double seconds_for(const SandboxToolOptions& options, double wished);
 RunOptions run_options(const SandboxToolOptions& options, double timeout);
 
 bool succeeded(const RunResult& run);
-/// "exit status 0, 0.01 s", then stdout, stderr and what the sandbox's limits did.
+/// "exit status 0, 0.01 s"
+std::string status_of_run(const RunResult& run);
+/// "0.01 s"
+std::string seconds_text(double seconds);
+/// The status, then stdout, stderr and what the sandbox's limits did.
 std::string text_of_run(const RunResult& run, bool time);
 /// The sentences in brackets, each on a line of its own.
 void add_sentences(std::string& text, const std::vector<std::string>& sentences);

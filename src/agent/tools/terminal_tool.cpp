@@ -20,16 +20,33 @@ constexpr const char* kInterpreter = R"({"type": "object", "properties": {
                                      R"(expression is shown."}},
 "required": ["code"]})";
 
+/// What became of the shell.
+std::vector<std::string> sentences_of(const CommandResult& result) {
+  std::vector<std::string> sentences;
+  if (result.restarted)
+    sentences.push_back(result.restored
+                            ? "There is a new shell, in the same folder, with the variables of the old one."
+                            : "There is a new shell, in the same folder. Variables and background jobs are gone.");
+  const std::size_t jobs = result.run.background_jobs.size();
+  if (jobs > 0) sentences.push_back("background jobs that run: " + std::to_string(jobs));
+  return sentences;
+}
+
 /// What a model learns of a command. Without `time` it says whether two runs gave the same.
 std::string said_of(const CommandResult& result, bool time) {
   std::string text = text_of_run(result.run, time);
-  if (result.restarted) {
-    text += result.restored ? "\n[There is a new shell, in the same folder, with the variables of the old one.]"
-                            : "\n[There is a new shell, in the same folder. Variables and background jobs are gone.]";
-  }
-  if (!result.run.background_jobs.empty())
-    text.append("\n[background jobs that run: ").append(std::to_string(result.run.background_jobs.size())).append("]");
+  add_sentences(text, sentences_of(result));
   return text;
+}
+
+std::vector<std::string> joined(std::vector<std::string> some, const std::vector<std::string>& more) {
+  some.insert(some.end(), more.begin(), more.end());
+  return some;
+}
+
+std::string status_of(const CodeResult& result) {
+  if (result.run.end != RunEnd::finished) return status_of_run(result.run);
+  return (result.failed ? "an exception, " : "") + seconds_text(result.run.seconds);
 }
 
 double number_of(Value value, double otherwise) {
@@ -58,7 +75,9 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
     return ToolOutcome{.text = said_of(*result, true),
                        .succeeded = succeeded(result->run),
                        .changed = !changes.take(1).empty(),
-                       .compared = said_of(*result, false)};
+                       .compared = said_of(*result, false),
+                       .status = status_of_run(result->run),
+                       .notes = joined(result->run.notes, sentences_of(*result))};
   };
   return {.name = "terminal",
           .description = "Runs a command in a persistent bash shell, and returns its exit status, stdout and stderr.",
@@ -77,7 +96,9 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
     while (!text.empty() && text.back() == '\n') text.pop_back();  // the template writes what stands around it
     return ToolOutcome{.text = std::move(text),
                        .succeeded = !result->failed && result->run.end == RunEnd::finished,
-                       .changed = !changes.take(1).empty()};
+                       .changed = !changes.take(1).empty(),
+                       .status = status_of(*result),
+                       .notes = result->notes()};
   };
   return {.name = "interpreter",
           .description = "Runs Python code in a persistent process, and returns what it prints and its last value.",
