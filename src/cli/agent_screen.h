@@ -24,7 +24,8 @@ class AgentScreen {
   virtual void end(const AgentEnd& end) = 0;
 };
 
-/// What people read of a call: its command or its code alone, where it has no more; else the name and the arguments.
+/// What people read of a call: the command or the code alone of the agent's own tools, where it has no more; else the
+/// name and the arguments.
 std::string command_of(std::string_view name, std::string_view arguments);
 /// On standard output, with colours and a line of figures where that is a terminal.
 std::unique_ptr<AgentScreen> screen_for_people(bool colors);

@@ -273,7 +273,7 @@ def check_results(checks: Checks, new: Callable[[], Run]) -> None:
     tools.write_text(
         json.dumps([{"name": name, "description": "", "command": ["bash", "-c", command]} for name, command in told.items()]), "utf-8"
     )
-    calls = [Call(command="printf '[five]\\n[six]\\n'; kill -9 $$"), Call(tool="good", given={}), Call(tool="bad", given={})]
+    calls = [Call(command="printf '[five]\\n[six]\\n'; kill -9 $$"), Call(tool="good", given={"command": "rm -r x"}), Call(tool="bad", given={})]
 
     def reply(asked: Asked) -> Reply:
         return Reply(ids=run.speech.sampled(run.wire.pieces_of("", "" if calls else "It is done.", [calls.pop(0)] if calls else [])))
@@ -286,6 +286,9 @@ def check_results(checks: Checks, new: Callable[[], Run]) -> None:
               "[one]\n[two]\n✓ good\n", "exit status 3, 0.01 s\nstdout:\n[three]\n[four]\n✗ bad\n"]  # fmt: skip
     for text in wanted:
         checks.equal(shown.count(text), 1, f"{text!r} of {shown!r}")
+    checks.that('▶ good {"command": "rm -r x"}\n' in shown, f"a call of another tool has its name: {shown!r}")
+    page = subprocess.run([run.parlance, "agent", "--html", str(run.transcripts)], capture_output=True, text=True, timeout=LONGEST).stdout
+    checks.that("good {&quot;command&quot;: &quot;rm -r x&quot;}" in page, "also on the page of a transcript")
     for number in ("one", "two", "three", "four", "five", "six"):
         checks.equal(shown.count(f"\n[{number}]"), 1, f"[{number}] is shown once: {shown!r}")
 
