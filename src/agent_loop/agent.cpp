@@ -121,6 +121,7 @@ AgentEnd Agent::State::go() {
 bool Agent::State::step() {
   if (!within_limits()) return false;
   renew_tools();
+  if (!within_limits()) return false;  // who renews them may wait for others
   make_room();
   Result<AgentReply> reply = ask();
   if (reply && reply->too_long && leave_out(true)) reply = ask();

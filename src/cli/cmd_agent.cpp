@@ -359,6 +359,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
   options.approve = [&](std::string_view name, std::string_view arguments) { return approver.ask(name, arguments); };
   options.resolve = [&](const InterruptedCall& call) { return approver.resolve(call); };
   options.renewed_tools = [&]() -> std::optional<std::vector<AgentTool>> {
+    parts.signals.clear();
     const bool found = parts.user_tools.look_for_changes();
     for (const std::string& warning : parts.user_tools.take_warnings()) parts.screen.note(warning);
     if (!found) return std::nullopt;

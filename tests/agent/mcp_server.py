@@ -52,6 +52,8 @@ MODES = {
     "chatty": "writes a lot to standard error",
     "deaf": "reads no more once it has told its tools",
     "full": "reads no more once it has told its tools, and takes 4 KB before that",
+    "keeps_list": "says that its tools are others, and does not tell them",
+    "slow_again": "ends in its first call, and does not answer when it is started again",
     "not_json_result": "answers by a result that is no object",
     "error": "answers calls by an error of JSON-RPC",
 }
@@ -135,7 +137,7 @@ class Server:
             return
         if self.mode == "dies_at_start":
             sys.exit("no settings: SERVER_URL is not set")
-        if self.mode == "silent_at_start":
+        if self.mode == "silent_at_start" or (self.mode == "slow_again" and '"tools/call"' in self.log.read_text()):
             return
         revision = {"old": "2024-11-05", "unknown": "1999-01-01"}.get(self.mode, request["params"]["protocolVersion"])
         assert self.ask("ping") == {}, "a ping before the handshake"
@@ -146,6 +148,8 @@ class Server:
 
     def list(self, request: dict[str, Any]) -> None:
         cursor = request.get("params", {}).get("cursor")
+        if self.mode == "keeps_list" and len(self.tools) > len(TOOLS):
+            return
         if self.mode == "strange_schemas":
             named = [{"name": f"odd {number}/é", "inputSchema": schema} for number, schema in enumerate(STRANGE)]
             self.answer(request, {"tools": [TOOLS[0], *named, {"description": "no name"}, 7]})
@@ -224,6 +228,7 @@ BROKEN: dict[str, Callable[[Server, dict[str, Any]], None]] = {
     "endless": endless,
     "flood": flood,
     "dies": die,
+    "slow_again": die,
     "quits": quit_behind,
     "deep": answer_deep,
     "chatty": chatter,

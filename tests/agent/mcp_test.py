@@ -32,7 +32,7 @@ from engine import Engine
 SERVER = str(pathlib.Path(__file__).parent / "mcp_server.py")
 UNKNOWN = "It is not known whether the call was carried out."
 REVISIONS = {"good": "2025-11-25", "old": "2024-11-05", "modern": "2026-07-28", "batch": "2025-11-25"}
-TIMED_OUT = ("only_wrong_ids", "flood", "deep")
+TIMED_OUT = ("only_wrong_ids", "flood", "deep", "slow_again")
 REFUSAL = {"code": -32601, "message": "Method not found"}
 
 
@@ -54,9 +54,9 @@ def options_for(folder: pathlib.Path, mode: str) -> list[str]:
 KINDS: list[str] = []  # of sandboxes that work here
 
 
-def talk_to(parlance: str, folder: pathlib.Path, mode: str, turns: list[Any]) -> Talk:
+def talk_to(parlance: str, folder: pathlib.Path, mode: str, turns: list[Any], *options: str) -> Talk:
     kind = KINDS[sorted(MODES).index(mode) % len(KINDS)]
-    return converse(parlance, folder / "run", turns, *options_for(folder, mode), "--sandbox", kind)
+    return converse(parlance, folder / "run", turns, *options_for(folder, mode), "--sandbox", kind, *options)
 
 
 def check_protocol(parlance: str, folder: pathlib.Path, mode: str, checks: Checks) -> None:
@@ -124,7 +124,7 @@ IN_CALL = {  # what the model must read
     "error": "Error: Unknown tool (-32602)",
 }
 
-BY_THEMSELVES = ("full",)  # modes that a check of their own has
+BY_THEMSELVES = ("full", "keeps_list", "slow_again")  # modes that a check of their own has
 
 
 def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks) -> None:
@@ -240,6 +240,36 @@ def check_interrupted_write(parlance: str, folder: pathlib.Path, checks: Checks)
     checks.that(seconds < 20, f"a call that is not read ends after {seconds:.1f} s")
 
 
+def check_kept_list(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """A list that a server does not tell is waited for no longer than the run may take, or until Ctrl-C; its tools stay as they were."""
+    begun = time.monotonic()
+    talk = talk_to(parlance, folder / "limit", "keeps_list", [call("s__grow")], "--max-seconds", "4")
+    seconds = time.monotonic() - begun
+    checks.that(talk.code in (0, 4) and seconds < 15, f"--max-seconds: {talk.code} after {seconds:.1f} s")  # 0: the model was quick
+    run = Run(parlance, FORMATS["terminal-agent"], folder / "run")
+    script = Script(run.speech, [call("s__grow"), call("s__echo", text="still here")])
+    with Engine(script.reply) as engine:
+        engine.vocabulary = run.speech.vocabulary
+        command = [*run.command(engine.url, *options_for(folder, "keeps_list"), "--no-verify"), "--", "Wait."]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        checks.that(wait_for_method(folder, "tools/list", 3), "the list is asked for once more")
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=LONGEST)
+    checks.that(time.monotonic() - begun < 15, f"Ctrl-C ends the waiting after {time.monotonic() - begun:.1f} s")
+    checks.equal((process.returncode, script.observed[1:]), (0, ["still here"]), f"the tools stay: {errors[-500:]}")
+    notes = [one["text"] for one in events_of(said).of("note")]
+    checks.that(any("the tools stay as they were: the MCP server s does not tell its tools" in one for one in notes), f"{notes}")
+
+
+def check_slow_restart(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """A call that starts its server again takes no longer than a call may."""
+    begun = time.monotonic()
+    talk = talk_to(parlance, folder, "slow_again", [call("s__echo", text="1"), call("s__echo", text="2")])
+    seconds = time.monotonic() - begun
+    checks.that("it has not answered in time" in talk.observed[1] and seconds < 20, f"after {seconds:.1f} s: {talk.observed}")
+
+
 def check_interrupted_start(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """A signal while a server starts ends the agent as one in its first turn does."""
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -287,7 +317,16 @@ def main() -> int:
         KINDS.extend(kinds_here(parlance, folder / "kinds"))
         jobs = [pool.submit(check_protocol, parlance, folder / mode, mode, checks) for mode in REVISIONS]
         jobs += [pool.submit(check_hostile, parlance, folder / mode, mode, checks) for mode in (*AT_START, *IN_CALL)]
-        jobs += [pool.submit(check, parlance, folder / check.__name__, checks) for check in (check_ends, check_interrupt, check_interrupted_start, check_interrupted_write, check_option)]
+        others = (
+            check_ends,
+            check_interrupt,
+            check_interrupted_start,
+            check_interrupted_write,
+            check_kept_list,
+            check_slow_restart,
+            check_option,
+        )
+        jobs += [pool.submit(check, parlance, folder / check.__name__, checks) for check in others]
         for job in jobs:
             job.result()
     return checks.end()

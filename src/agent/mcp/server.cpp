@@ -69,13 +69,22 @@ Result<void> McpServer::open() {
   return {};
 }
 
-Result<void> McpServer::start(int cancel) {
+Result<void> McpServer::start(const Patience& most) {
   if (Result<void> opened = open(); !opened) return opened;
-  const Patience patience = Patience::seconds(spec_.start_timeout, cancel);
-  Result<void> done = shake_hands(patience);
-  if (done) done = list(patience);
-  if (!done) session_->process().close();
-  return done;
+  const Patience patience = most.at_most(spec_.start_timeout);
+  const Result<void> greeted = shake_hands(patience);
+  Result<ToolList> told = greeted ? list(patience) : Result<ToolList>(greeted.error());
+  if (told)
+    take(std::move(*told));
+  else
+    session_->process().close();
+  return told ? Result<void>() : told.error();
+}
+
+void McpServer::take(ToolList told) {
+  tools_ = told.take();
+  warnings_ = told.warnings(spec_.name);
+  if (!has_tools_) warnings_.push_back("the MCP server " + spec_.name + " says that it has no tools");
 }
 
 Result<void> McpServer::shake_hands(const Patience& patience) {
@@ -126,7 +135,7 @@ std::string McpServer::with_metadata(const std::string& parameters) const {
       .take();
 }
 
-Result<void> McpServer::list(const Patience& patience) {
+Result<ToolList> McpServer::list(const Patience& patience) {
   ToolList all;
   std::string cursor;
   for (int page = 0; page < kMostPages; ++page) {
@@ -142,17 +151,20 @@ Result<void> McpServer::list(const Patience& patience) {
     if (!has_room || next.empty() || next == cursor) break;
     cursor = next;
   }
-  tools_ = all.take();
-  warnings_ = all.warnings(spec_.name);
-  if (!has_tools_) warnings_.push_back("the MCP server " + spec_.name + " says that it has no tools");
-  return {};
+  return all;
 }
 
-bool McpServer::look_for_changes() {
+bool McpServer::look_for_changes(const Patience& patience) {
   if (session_ && !session_->process().is_over()) {
     session_->read_along();
-    const bool is_told = session_->take_changed();
-    if (is_told && list(Patience::seconds(kToList))) changed_ = true;
+    if (session_->take_changed()) {
+      Result<ToolList> told = list(patience.at_most(kToList));
+      changed_ = changed_ || told;
+      if (told)
+        take(std::move(*told));
+      else
+        warnings_ = {"the tools stay as they were: " + told.error().message()};
+    }
   }
   return std::exchange(changed_, false);
 }
@@ -180,7 +192,7 @@ McpOutcome McpServer::call(const std::string& tool, const std::string& arguments
       return {.text = "Error: the MCP server " + spec_.name + " has ended " + std::to_string(starts_) +
                       " times, and is not started again"};
     if (session_) session_->process().close();
-    if (Result<void> started = start(patience.cancel); !started) return {.text = "Error: " + started.error().message()};
+    if (Result<void> started = start(patience); !started) return {.text = "Error: " + started.error().message()};
     changed_ = true;
     restarted = "\n[The MCP server had ended, and was started again: what it kept in memory is gone.]";
   }

@@ -41,20 +41,21 @@ class McpServer {
   McpServer& operator=(const McpServer&) = delete;
   ~McpServer();
 
-  /// Starts it, and asks for its tools.
+  /// Starts it, and asks for its tools; in its start_timeout, and no longer than `patience`.
   /// Fails with: file; usage (it does not start, or speaks another protocol; with what it said).
-  Result<void> start(int cancel = -1);
+  Result<void> start(const Patience& patience);
   const McpServerSpec& spec() const { return spec_; }
   const std::vector<McpTool>& tools() const { return tools_; }
   /// The revision that is spoken.
   const std::string& revision() const { return revision_; }
-  /// What is wrong with its tools as it told them last, as sentences.
+  /// What is wrong with its tools as it told them last, or that it did not tell them, as sentences.
   std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
   /// `arguments` is an object on one line.
   McpOutcome call(const std::string& tool, const std::string& arguments, const Patience& patience);
-  /// Asks for its tools once more where it has said that they are others. True: they are.
-  bool look_for_changes();
+  /// Asks for its tools once more where it has said that they are others. True: they are. Where it does not tell them,
+  /// those before stay.
+  bool look_for_changes(const Patience& patience);
   /// What the sandbox's limits did, as sentences.
   std::vector<std::string> take_notes();
 
@@ -65,7 +66,8 @@ class McpServer {
   Result<void> open();
   Result<void> shake_hands(const Patience& patience);
   Result<void> discover(const Patience& patience, const std::string& refusal);
-  Result<void> list(const Patience& patience);
+  Result<ToolList> list(const Patience& patience);
+  void take(ToolList told);
   std::string with_metadata(const std::string& parameters) const;
   Error failure(const std::string& what);
   McpOutcome failed_call(const McpAnswer& answer);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMostLog = 4 << 20;  // bytes of one server's standard error that are kept
 constexpr std::size_t kMostName = 64;        // bytes: what the APIs of other engines take
+constexpr double kMostWait = 1e6;            // seconds, where the run has no limit: a server has shorter ones
 
 /// A file that does not grow without end.
 class Log {
@@ -62,6 +63,10 @@ UserTools::~UserTools() {
   for (const auto& server : servers_) server->begin_close();
 }
 
+Patience UserTools::rest_of_run() const {
+  return Patience::seconds(options_.run.remaining ? options_.run.remaining() : kMostWait, options_.run.cancel);
+}
+
 Result<void> UserTools::start() {
   for (const CommandToolSpec& tool : file_.tools) {
     const bool taken = std::find(options_.taken.begin(), options_.taken.end(), tool.name) != options_.taken.end();
@@ -71,7 +76,7 @@ Result<void> UserTools::start() {
     std::function<void(std::string_view)> log;
     if (!options_.log_folder.empty()) log = Log(options_.log_folder + "/mcp-" + spec.name + ".log");
     servers_.push_back(std::make_unique<McpServer>(sandbox_, spec, std::move(log)));
-    if (Result<void> started = servers_.back()->start(options_.run.cancel); !started) return started;
+    if (Result<void> started = servers_.back()->start(rest_of_run()); !started) return started;
   }
   return {};
 }
@@ -111,7 +116,7 @@ std::vector<AgentTool> UserTools::tools() {
 
 bool UserTools::look_for_changes() {
   bool found = false;
-  for (const auto& server : servers_) found = server->look_for_changes() || found;
+  for (const auto& server : servers_) found = server->look_for_changes(rest_of_run()) || found;
   return found;
 }
 

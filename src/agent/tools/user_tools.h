@@ -30,7 +30,7 @@ class UserTools {
 
   /// The tools as they are now. A server's are named SERVER__TOOL.
   std::vector<AgentTool> tools();
-  /// Has a server other tools than tools() gave last?
+  /// Has a server other tools than tools() gave last? Asks those that have said so, in what is left of the run's time.
   bool look_for_changes();
   /// What is wrong with the tools that servers told since this was asked last, as sentences.
   std::vector<std::string> take_warnings();
@@ -41,6 +41,7 @@ class UserTools {
   UserTools(const Sandbox& sandbox, WorkspaceChanges& changes, ToolsFile file, UserToolOptions options)
       : sandbox_(sandbox), changes_(changes), file_(std::move(file)), options_(std::move(options)) {}
   Result<void> start();
+  Patience rest_of_run() const;
   AgentTool tool_of(McpServer& server, const McpTool& tool, std::string name);
 
   const Sandbox& sandbox_;
