@@ -286,6 +286,19 @@ def check_interrupted_start(parlance: str, folder: pathlib.Path, checks: Checks)
         checks.equal((process.returncode, ends), (130, ["stopped"]), f"{number.name} while a server starts: {errors[-500:]}")
 
 
+def check_folder(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """A relative `cwd` is beside the tools file, in either kind of sandbox."""
+    for kind in KINDS:
+        place = folder / kind / "place"
+        place.mkdir(parents=True)
+        server = {"command": "python3", "args": [SERVER, "good", "log.jsonl"], "cwd": "./place"}
+        (folder / kind / "tools.json").write_text(json.dumps({"mcpServers": {"s": server}}))
+        options = ["--tools", str(folder / kind / "tools.json"), "--writable", str(place), "--sandbox", kind]
+        talk = converse(parlance, folder / kind / "run", [call("s__echo", text="hi")], *options)
+        checks.equal((talk.code, talk.observed[:1]), (0, ["hi"]), f"cwd, {kind}: {talk.errors[-500:]}")
+        checks.that((place / "log.jsonl").exists(), f"cwd, {kind}: where the server starts")
+
+
 def check_option(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """`--mcp`, and a resumed run that has the same server."""
     options = [option for option in options_for(folder, "good") if option not in ("--tools", str(folder / "tools.json"))]
@@ -324,6 +337,7 @@ def main() -> int:
             check_interrupted_write,
             check_kept_list,
             check_slow_restart,
+            check_folder,
             check_option,
         )
         jobs += [pool.submit(check, parlance, folder / check.__name__, checks) for check in others]

@@ -160,6 +160,7 @@ REFUSED = [  # the file, and what the error must have
     ([tool("a", ["x"], parameters="no")], ["[0].function.parameters"]),
     ({"mcpServers": {"a": {"url": "http://127.0.0.1:1/mcp"}}}, ["mcpServers.a", "only stdio"]),
     ({"mcpServers": {"a": {"args": []}}}, ["mcpServers.a.command"]),
+    ({"mcpServers": {"a": {"command": "x", "cwd": 7}}}, ["mcpServers.a.cwd", "string"]),
     ({"mcpServers": {"a b": {"command": "x"}, "a.b": {"command": "x"}}}, ["two MCP servers are named a_b"]),
 ]  # fmt: skip
 

@@ -152,7 +152,11 @@ Result<McpServerSpec> server_in(const std::string& name, Value entry, const File
   Result<std::vector<std::string>> environment = environment_in(entry["env"], at.in("env"), kServerHint);
   if (!environment) return environment.error();
   server.environment = std::move(*environment);
-  server.folder = whole_text(entry["cwd"]);
+  const Value folder = entry["cwd"];
+  if (!folder.is_undefined() && !folder.is_string())
+    return at.in("cwd").wrong("a server's folder must be a string", kServerHint);
+  if (const std::string given = whole_text(folder); !given.empty())
+    server.folder = (finder.folder / given).lexically_normal().string();
   for (const auto& [member, into] :
        {std::pair{"timeout", &server.timeout}, std::pair{"start_timeout", &server.start_timeout}}) {
     const Result<double> seconds = seconds_in(entry[member], at.in(member), kServerHint);
