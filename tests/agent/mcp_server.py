@@ -13,6 +13,7 @@ import os
 import pathlib
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +38,7 @@ MODES = {
     "wrong_ids": "answers to other ids first, and to a number as a text",
     "only_wrong_ids": "answers calls to other ids alone",
     "endless": "answers a call by a line without an end",
-    "flood": "answers a call by notifications without end",
+    "flood": "answers a call by pings without end",
     "dies": "ends in the middle of a call, with an error on standard error",
     "quits": "ends behind each result",
     "dies_at_start": "ends before it answers",
@@ -190,8 +191,15 @@ def endless(server: Server, request: dict[str, Any]) -> None:
 
 
 def flood(server: Server, request: dict[str, Any]) -> None:
+    def discard() -> None:
+        while os.read(0, 65536):
+            pass
+
+    threading.Thread(target=discard, daemon=True).start()
+    ping = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"  # to answer it takes longer than to write it
+    fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20)
     while True:
-        server.send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
+        os.write(1, ping.encode() * 20_000)  # so there is always more
 
 
 def die(server: Server, request: dict[str, Any]) -> None:

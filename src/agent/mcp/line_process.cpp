@@ -146,15 +146,19 @@ bool LineProcess::read_now(std::string& line) {
 }
 
 LineEnd LineProcess::read(std::string& line, const Patience& patience) {
-  bool is_late = false;  // what is there already is read all the same
   while (!read_now(line)) {
     if (over_ != LineEnd::none) return over_;
     if (patience.is_cancelled()) return LineEnd::cancelled;
-    if (is_late) return LineEnd::timed_out;
-    is_late = Steady::now() >= patience.until;
+    if (Steady::now() >= patience.until) return LineEnd::timed_out;
     wait(patience, false);
   }
   return LineEnd::none;
+}
+
+bool LineProcess::take_written() {
+  const std::size_t before = pending_.size();
+  if (over_ == LineEnd::none) wait(Patience(), false);
+  return pending_.size() > before;
 }
 
 /// What it still writes is thrown away, so that it can end.

@@ -44,10 +44,12 @@ class LineProcess {
   /// Writes a line; what the program writes meanwhile is kept. Where a line is torn, as its time is over or somebody
   /// cancels it, the process is done with: nobody could read what came behind it.
   LineEnd write(std::string line, const Patience& patience);
-  /// The next line, without its end.
+  /// The next line, without its end. Once the time is over, only of what was taken before.
   LineEnd read(std::string& line, const Patience& patience);
-  /// A line that is there already, without waiting.
+  /// A line that was taken already.
   bool read_now(std::string& line);
+  /// Takes some of what is there, without waiting. False: there is nothing more.
+  bool take_written();
 
   /// It may still run, but is done with: its output has ended or is too long.
   bool is_over() const { return over_ != LineEnd::none; }

@@ -103,8 +103,12 @@ McpAnswer McpSession::request(std::string_view method, const std::string& parame
 void McpSession::read_along() {
   Document unused;
   std::string line;
-  for (int count = 0; count < kMostAlong && process_->read(line, Patience::seconds(0)) == LineEnd::none; ++count)
-    take_line(line, 0, unused, Patience::seconds(kToAnswer));
+  for (int count = 0; count < kMostAlong; ++count) {
+    if (process_->read_now(line))
+      take_line(line, 0, unused, Patience::seconds(kToAnswer));
+    else if (!process_->take_written())
+      return;
+  }
 }
 
 }  // namespace parlance::agent
