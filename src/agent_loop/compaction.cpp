@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace parlance {
 
 namespace {
@@ -27,9 +29,7 @@ std::size_t weight(std::span<const Message> messages) {
 
 std::string shortened(const std::string& text) {
   if (text.size() <= kMostOfACall) return text;
-  std::size_t end = kMostOfACall;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "…";
+  return std::string(utf8::whole_prefix(text, kMostOfACall)) + "…";
 }
 
 std::string note_of(std::span<const Message> left_out, std::size_t turns) {

@@ -121,6 +121,23 @@ size_t ascii_prefix(std::string_view text);
 
 bool is_ascii(std::string_view text);
 
+/// The longest beginning of `text` that has at most `most` bytes and ends with a whole character. In malformed text it
+/// is at most three bytes shorter than it could be.
+inline std::string_view whole_prefix(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t size = most;
+  while (size > 0 && most - size < 3 && is_continuation(text[size])) --size;
+  return text.substr(0, size);
+}
+
+/// The longest end of `text` that has at most `most` bytes and begins with a whole character.
+inline std::string_view whole_suffix(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t size = most;
+  while (size > 0 && most - size < 3 && is_continuation(text[text.size() - size])) --size;
+  return text.substr(text.size() - size);
+}
+
 /// How well-formed a text is, worst first.
 enum class Validity : uint8_t {
   malformed,       ///< some byte belongs to no sequence

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/extension.h"
 #include "cli/input.h"
@@ -65,9 +66,7 @@ void report_marks(const std::vector<std::string>& marks, const TokensSetting& se
 /// The first characters, whole ones.
 std::string beginning_of(std::string_view text) {
   constexpr std::size_t kShown = 40;
-  std::size_t size = std::min(text.size(), kShown);
-  while (size < text.size() && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
-  return std::string(text.substr(0, size)) + (size < text.size() ? "…" : "");
+  return std::string(utf8::whole_prefix(text, kShown)) + (text.size() > kShown ? "…" : "");
 }
 
 /// What the model cannot see of a text, once for each input.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
 
@@ -138,7 +139,7 @@ inline Value either(Value dict, std::string_view camel, std::string_view snake) 
   return found.is_undefined() ? member_value(dict, snake) : found;
 }
 inline bool is_given(Value v) { return !v.is_undefined() && !v.is_none(); }
-inline std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 80)) + "'"; }
+inline std::string quoted(std::string_view text) { return "'" + std::string(utf8::whole_prefix(text, 80)) + "'"; }
 
 /// What only OpenAI's chat has, beside what other requests with `messages` may have: calls, results, tools with
 /// `function`, parts; or undefined.

@@ -22,8 +22,7 @@ void append_raw(std::string& key, const T& value) {
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   std::size_t size = 0;
   while (size < std::min(a.size(), b.size()) && a[size] == b[size]) ++size;
-  while (size > 0 && size < a.size() && (static_cast<unsigned char>(a[size]) & 0xC0) == 0x80) --size;
-  return size;
+  return utf8::whole_prefix(a, size).size();
 }
 
 }  // namespace

@@ -278,12 +278,4 @@ char* escape_json(std::string_view text, char* out) {
   return copy_clean<Mode>(in, left, out) ? out + left : escape_bytes<Mode>(in, end, out);
 }
 
-/// The largest prefix of at most `most` bytes that ends between code points.
-inline std::string_view whole_prefix(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  std::size_t cut = most;
-  while (cut > most - 3 && utf8::is_continuation(text[cut])) --cut;
-  return text.substr(0, cut);
-}
-
 }  // namespace parlance::json_scan

@@ -406,7 +406,7 @@ bool ValueWriter::rope(const Rope& rope) {
 /// Each slice is logged from where it begins, so that escapes before it do not matter.
 bool ValueWriter::piece(std::string_view bytes) {
   for (;;) {
-    const std::string_view slice = json_scan::whole_prefix(bytes, kSlice);
+    const std::string_view slice = utf8::whole_prefix(bytes, kSlice);
     if (!run_.make_room(slice.size() * json_scan::kWorst + json_scan::kSlack)) return false;
     run_.advance_to(escape_(slice, run_.at()));
     bytes.remove_prefix(slice.size());
@@ -429,7 +429,7 @@ namespace {
 void append_escaped(std::string& out, std::string_view text) {
   char buffer[kSlice * json_scan::kWorst + json_scan::kSlack];
   while (!text.empty()) {
-    const std::string_view slice = json_scan::whole_prefix(text, kSlice);
+    const std::string_view slice = utf8::whole_prefix(text, kSlice);
     out.append(buffer, json_scan::escape_json<json_scan::Plain>(slice, buffer));
     text.remove_prefix(slice.size());
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 
 namespace parlance::probe {
 namespace {
@@ -188,9 +189,7 @@ std::string_view first_tag(std::string_view text) {
 std::string shortened(std::string_view text) {
   constexpr std::size_t kMost = 48;
   if (text.size() <= kMost) return std::string(text);
-  std::size_t cut = kMost;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
-  return std::string(text.substr(0, cut)) + "…";
+  return std::string(utf8::whole_prefix(text, kMost)) + "…";
 }
 
 }  // namespace parlance::probe

@@ -56,7 +56,7 @@ MODES = {
     "keeps_list": "says that its tools are others, and does not tell them",
     "slow_again": "ends in its first call, and does not answer when it is started again",
     "not_json_result": "answers by a result that is no object",
-    "error": "answers calls by an error of JSON-RPC",
+    "error": "answers calls by a long error of JSON-RPC",
 }
 STRANGE = [
     {"type": 5, "properties": []},
@@ -203,7 +203,7 @@ def flood(server: Server, request: dict[str, Any]) -> None:
 
 
 def die(server: Server, request: dict[str, Any]) -> None:
-    sys.stderr.write("the database is gone\n")
+    sys.stderr.write("é" * 1000 + "\nthe database is gone\n")
     sys.stderr.flush()
     os._exit(7)
 
@@ -246,7 +246,7 @@ BROKEN: dict[str, Callable[[Server, dict[str, Any]], None]] = {
     "only_wrong_ids": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"] + 7, "result": {}}),
     "not_json_result": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"], "result": "text"}),
     "error": lambda server, request: server.send(
-        {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32602, "message": "Unknown tool"}}
+        {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32602, "message": "Unknown tool " + "é" * 1000}}
     ),
 }
 

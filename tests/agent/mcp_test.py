@@ -110,7 +110,7 @@ IN_CALL = {  # what the model must read
     "only_wrong_ids": UNKNOWN,
     "endless": "a line that does not end within 8 MiB",
     "flood": "it has not answered in time",
-    "dies": "it has ended, exit status 7; it said: the database is gone",
+    "dies": "it has ended, exit status 7; it said: … é",
     "quits": "hi",
     "stubborn": "hi",
     "deep": UNKNOWN,
@@ -121,7 +121,7 @@ IN_CALL = {  # what the model must read
     "many_tools": "hi",
     "chatty": "done",
     "not_json_result": "its answer has neither a result nor the message of an error",
-    "error": "Error: Unknown tool (-32602)",
+    "error": "é (-32602)",
 }
 
 BY_THEMSELVES = ("full", "keeps_list", "slow_again")  # modes that a check of their own has
@@ -138,12 +138,14 @@ def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks
     checks.equal(len(talk.events.of("outcome")), 2, f"{mode}: results, {talk.errors[-500:]}")
     for text in talk.observed[:2]:
         checks.that(IN_CALL[mode] in text and len(text) < 40_000, f"{mode}: {text[:300]!r}")
+        checks.that("\ufffd" not in text, f"{mode}: no character is cut in halves")
     received = log_of(folder)
     cancelled = [one["params"]["requestId"] for one in received if one.get("method") == "notifications/cancelled"]
     calls = [one["id"] for one in received if one.get("method") == "tools/call"]
     if mode in ("only_wrong_ids", "deep"):
         checks.equal(cancelled, calls, f"{mode}: what is over its time is cancelled")
     if mode == "dies":
+        checks.that("the database is gone\n[It is" in talk.observed[0], f"the last of what it said: {talk.observed[0][-300:]!r}")
         checks.equal([one["method"] for one in received if one.get("method") == "initialize"], ["initialize"] * 2, "it is started again")
     if mode == "quits":
         checks.that("started again" not in talk.observed[0] and "was started again" in talk.observed[1], f"{talk.observed[:2]}")

@@ -320,13 +320,5 @@ TEST(JsonScan, LongTextsWithFewAndManyEscapes) {
   check_scan<json_scan::Plain>(std::string(300, '\x01'));
 }
 
-TEST(JsonScan, CutsBetweenCharacters) {
-  const std::string_view text = "ab\u4f60\U0001F600";
-  const std::size_t cuts[] = {0, 1, 2, 2, 2, 5, 5, 5, 5, 9, 9};
-  for (std::size_t most = 3; most < std::size(cuts); ++most) {
-    EXPECT_EQ(json_scan::whole_prefix(text, most).size(), cuts[most]) << most;
-  }
-}
-
 }  // namespace
 }  // namespace parlance

@@ -202,6 +202,23 @@ TEST(Utf8, CountsAndOffsetsAgreeWithAWalk) {
   }
 }
 
+TEST(Utf8, CutsBetweenCharacters) {
+  constexpr std::string_view kText = "aé€😀";  // of 1, 2, 3 and 4 bytes
+  struct Row {
+    size_t most;
+    std::string_view prefix, suffix;
+  };
+  for (const Row& row :
+       {Row{0, "", ""}, Row{1, "a", ""}, Row{2, "a", ""}, Row{3, "aé", ""}, Row{4, "aé", "😀"}, Row{6, "aé€", "😀"},
+        Row{7, "aé€", "€😀"}, Row{9, "aé€", "é€😀"}, Row{10, kText, kText}, Row{99, kText, kText}}) {
+    EXPECT_EQ(utf8::whole_prefix(kText, row.most), row.prefix) << row.most;
+    EXPECT_EQ(utf8::whole_suffix(kText, row.most), row.suffix) << row.most;
+  }
+  const std::string malformed(100, '\x80');
+  EXPECT_EQ(utf8::whole_prefix(malformed, 50).size(), 47u);
+  EXPECT_EQ(utf8::whole_suffix(malformed, 50).size(), 47u);
+}
+
 TEST(Utf8, CountOfALongTextDoesNotOverflowItsLanes) {
   std::string text;
   for (int i = 0; i < 50000; ++i) text += "\U0001F600";

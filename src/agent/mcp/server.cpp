@@ -6,6 +6,7 @@
 
 #include "agent/mcp/result_text.h"
 #include "agent/shell/program_run.h"
+#include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "parlance/version.h"
 
@@ -18,7 +19,8 @@ constexpr std::string_view kWithoutHandshake = "2026-07-28";
 
 constexpr int kMostStarts = 4;
 constexpr int kMostPages = 64;
-constexpr double kToList = 30;  // seconds
+constexpr std::size_t kMostRevision = 40;  // bytes
+constexpr double kToList = 30;             // seconds
 
 std::string client_info() { return JsonWriter('{').text("name", "parlance").text("version", PARLANCE_VERSION).take(); }
 
@@ -28,7 +30,7 @@ std::string last_words(const McpSession& session) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   if (text.empty() && session.garbage() > 0) text = "on standard output, no message: " + session.first_garbage();
   constexpr std::size_t kMost = 1500;
-  if (text.size() > kMost) text = "… " + text.substr(text.size() - kMost);
+  if (text.size() > kMost) text = "… " + std::string(utf8::whole_suffix(text, kMost));
   return text;
 }
 
@@ -97,7 +99,7 @@ Result<void> McpServer::shake_hands(const Patience& patience) {
   const McpAnswer answer = session_->request("initialize", parameters, patience);
   if (answer.end != LineEnd::none) return failure("does not start: " + answer.reason());
   if (!answer.is_result()) return discover(patience, answer.reason());
-  revision_ = whole_text(answer.result()["protocolVersion"]).substr(0, 40);
+  revision_ = utf8::whole_prefix(whole_text(answer.result()["protocolVersion"]), kMostRevision);
   if (std::find(kRevisions.begin(), kRevisions.end(), revision_) == kRevisions.end())
     return failure("speaks the protocol's revision '" + revision_ + "', which is not known here").hint("");
   session_->notify("notifications/initialized");

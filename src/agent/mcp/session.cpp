@@ -1,6 +1,7 @@
 // Begin reading at McpSession::request.
 #include "agent/mcp/session.h"
 
+#include "base/utf8.h"
 #include "parlance/json_writer.h"
 
 namespace parlance::agent {
@@ -9,9 +10,10 @@ namespace {
 
 constexpr double kToAnswer = 5;  // seconds in which a server takes what we answer
 constexpr std::int64_t kNoSuchMethod = -32601;
-constexpr std::size_t kMostReason = 2000;     // bytes of an error's message
-constexpr std::size_t kMostGarbage = 10'000;  // lines
-constexpr int kMostAlong = 1000;              // messages between two turns
+constexpr std::size_t kMostReason = 2000;       // bytes of an error's message
+constexpr std::size_t kMostGarbage = 10'000;    // lines
+constexpr std::size_t kMostShownGarbage = 200;  // bytes of the first of them
+constexpr int kMostAlong = 1000;                // messages between two turns
 
 std::string line_of(std::string_view method, const std::string& parameters, std::int64_t id) {
   JsonWriter made('{');
@@ -32,7 +34,7 @@ std::string McpAnswer::reason() const {
     case LineEnd::ended: return "it has ended";
     case LineEnd::too_long: return "it sent a line that does not end within 8 MiB";
   }
-  std::string text = whole_text(error()["message"]).substr(0, kMostReason);
+  std::string text(utf8::whole_prefix(whole_text(error()["message"]), kMostReason));
   if (text.empty()) text = "its answer has neither a result nor the message of an error";
   if (error()["code"].is_small_int()) text += " (" + std::to_string(error()["code"].integer) + ")";
   return text;
@@ -71,7 +73,7 @@ bool McpSession::take_line(const std::string& line, std::int64_t id, Document& a
   const Value root = is_json ? answer.root() : Value::none();
   if (root.is(Kind::dict)) return take_message(root, id, patience);
   if (!root.is_sequence()) {
-    if (garbage_++ == 0) first_garbage_ = line.substr(0, 200);
+    if (garbage_++ == 0) first_garbage_ = utf8::whole_prefix(line, kMostShownGarbage);
     return false;
   }
   // Messages may come as a list (protocol 2025-03-26).

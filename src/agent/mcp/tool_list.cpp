@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
 #include "parlance/json.h"
 
 namespace parlance::agent {
@@ -13,14 +14,7 @@ namespace {
 constexpr std::size_t kMostTools = 256;            // that a server tells: also those that are left out count
 constexpr std::size_t kMostSchema = 64 << 10;      // bytes
 constexpr std::size_t kMostDescription = 8 << 10;  // bytes
-constexpr std::size_t kMostName = 64;              // bytes of one in a sentence
-
-/// At most so many bytes, without half a character.
-std::string begin_of(const std::string& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-  return text.substr(0, most);
-}
+constexpr std::size_t kMostShown = 64;             // bytes of a name in a sentence
 
 }  // namespace
 
@@ -32,7 +26,7 @@ bool ToolList::add(Value tool) {
   ++seen_;
   McpTool made{.name = whole_text(tool["name"]), .description = whole_text(tool["description"])};
   if (made.description.empty()) made.description = whole_text(tool["title"]);
-  made.description = begin_of(made.description, kMostDescription);
+  made.description.resize(utf8::whole_prefix(made.description, kMostDescription).size());
   const Value schema = tool["inputSchema"];
   made.parameters = schema.is(Kind::dict) ? json_text(schema) : R"({"type": "object", "properties": {}})";
   const bool is_known =
@@ -43,7 +37,7 @@ bool ToolList::add(Value tool) {
     return true;
   }
   ++unfit_;
-  if (first_unfit_.empty()) first_unfit_ = begin_of(made.name, kMostName);
+  if (first_unfit_.empty()) first_unfit_ = utf8::whole_prefix(made.name, kMostShown);
   return true;
 }
 

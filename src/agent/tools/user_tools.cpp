@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMostLog = 4 << 20;  // bytes of one server's standard error that are kept
 constexpr std::size_t kMostName = 64;        // bytes: what the APIs of other engines take
-constexpr double kMostWait = 1e6;            // seconds, where the run has no limit: a server has shorter ones
+constexpr double kWithoutLimit = 1e6;        // seconds of a run: a server has shorter limits
 
 /// A file that does not grow without end.
 class Log {
@@ -64,7 +64,7 @@ UserTools::~UserTools() {
 }
 
 Patience UserTools::rest_of_run() const {
-  return Patience::seconds(options_.run.remaining ? options_.run.remaining() : kMostWait, options_.run.cancel);
+  return Patience::seconds(options_.run.remaining ? options_.run.remaining() : kWithoutLimit, options_.run.cancel);
 }
 
 Result<void> UserTools::start() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 
 namespace parlance::serve {
 
@@ -18,10 +19,10 @@ std::string message_of(const std::string& body) {
   if (parsed.parse(body)) {
     const Value error = parsed.root()["error"];
     for (const Value said : {error["message"], error, parsed.root()["message"], parsed.root()["detail"]}) {
-      if (said.is_string()) return std::string(said.text().substr(0, kMostOfAnError));
+      if (said.is_string()) return std::string(utf8::whole_prefix(said.text(), kMostOfAnError));
     }
   }
-  return body.substr(0, kMostOfAnError);
+  return std::string(utf8::whole_prefix(body, kMostOfAnError));
 }
 
 /// Engines have no codes for these things, only words.
@@ -151,7 +152,7 @@ Task<> EngineStream::accept() {
 void EngineStream::read_event(std::string_view data, const Take& take) {
   if (ascii::is_blank(data) || data == "[DONE]") return;
   if (const Result<void> parsed = document_.parse(data); !parsed)
-    throw no_engine_answer("an event that is not JSON: " + std::string(data.substr(0, kMostOfAnError)));
+    throw no_engine_answer("an event that is not JSON: " + std::string(utf8::whole_prefix(data, kMostOfAnError)));
   const Value event = document_.root();
   const Value error = event["error"];
   if (!error.is_undefined() && !error.is_none()) {

@@ -117,9 +117,7 @@ std::string turn_summary(const InspectedTurn& turn, std::size_t number) {
   JsonWriter made('{');
   write_figures(made, turn, number);
   made.flag("grammar", turn.grammar != nullptr).number("faults", inspected(turn.message.diagnostics.size()));
-  std::string_view shown = std::string_view(turn.message.content).substr(0, kShown);
-  while (!shown.empty() && !utf8::is_valid(shown, false)) shown.remove_suffix(1);
-  made.text("beginning", shown);
+  made.text("beginning", utf8::whole_prefix(turn.message.content, kShown));
   JsonWriter calls('[');
   for (const ReplyCall& call : turn.message.calls) calls.item_text(call.name);
   return made.raw("calls", calls.take()).take();
