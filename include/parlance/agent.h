@@ -44,11 +44,14 @@ struct ToolOutcome {
   std::vector<std::string> notes{};
 };
 
+/// The parameters of a tool that takes no arguments.
+inline constexpr std::string_view kNoParameters = R"({"type": "object", "properties": {}})";
+
 /// Something that the model can call.
 struct AgentTool {
   std::string name;
   std::string description;
-  std::string parameters;  ///< JSON Schema of an object
+  std::string parameters{kNoParameters};  ///< JSON Schema of an object
   /// Gets the arguments as a JSON object. An error is told to the model as the result of a run that failed.
   std::function<Result<ToolOutcome>(std::string_view arguments)> run;
 };

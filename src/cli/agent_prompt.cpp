@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/input.h"
+#include "parlance/agent.h"
 #include "parlance/json_writer.h"
 
 namespace parlance::cli {
@@ -33,7 +34,7 @@ constexpr const char* kInterpreter =
 
 bool speaks_of_tool(const RequestReader& reader, const RenderOptions& options, const std::string& tool) {
   JsonWriter function('{');
-  function.text("name", tool).text("description", "").raw("parameters", R"({"type": "object", "properties": {}})");
+  function.text("name", tool).text("description", "").raw("parameters", kNoParameters);
   const std::string tools = JsonWriter('{').text("type", "function").raw("function", function.take()).take();
   const Result<ChatRequest> request =
       reader.read(R"({"messages": [{"role": "user", "content": "Begin."}], "tools": [)" + tools + "]}");

@@ -149,7 +149,7 @@ Result<agent::Sandbox> open_sandbox(const AgentCommand& command) {
   return agent::Sandbox::open(policy);
 }
 
-/// Where transcripts go: the state of the user's programs.
+/// Where the transcript goes: by default into the state of the user's programs. "": there is none.
 std::string transcript_folder(const AgentCommand& command, const std::string& session) {
   if (command.no_transcript) return {};
   if (!command.transcript.empty()) return command.transcript;
@@ -160,11 +160,13 @@ std::string transcript_folder(const AgentCommand& command, const std::string& se
   return base + "/parlance/agent/" + session;
 }
 
-/// Makes the folder, which nobody else may enter, and those around it. Who writes there says what has failed.
-void make_private_folder(const std::string& path) {
+/// Makes that folder, which nobody else may enter, and those around it. Who writes there says what has failed.
+std::string make_transcript_folder(const AgentCommand& command, const std::string& session) {
+  std::string path = transcript_folder(command, session);
   std::error_code failed;
   if (!path.empty()) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
   if (!path.empty()) ::mkdir(path.c_str(), 0700);
+  return path;
 }
 
 std::string new_session() {
@@ -208,7 +210,7 @@ Result<void> check_options(const AgentCommand& command) {
   if (command.no_sandbox && command.sandbox != "auto") return usage("--sandbox and --no-sandbox exclude each other");
   if (command.no_transcript && !command.transcript.empty())
     return usage("--transcript and --no-transcript exclude each other");
-  if (!can_ask() && command.approve != "never")
+  if (command.approve != "never" && !can_ask())
     return usage("--approve " + command.approve + " asks on the terminal, and there is none");
   return {};
 }
@@ -386,17 +388,6 @@ agent::SandboxToolOptions tool_options(const AgentCommand& command, AgentScreen&
           .cancel = signals.descriptor()};
 }
 
-/// Starts the user's MCP servers. Their logs go beside the transcript, whose folder it makes.
-Result<std::unique_ptr<agent::UserTools>> open_user_tools(const AgentCommand& command, const std::string& session,
-                                                          const agent::Sandbox& sandbox,
-                                                          agent::WorkspaceChanges& changes, agent::ToolsFile file,
-                                                          const agent::SandboxToolOptions& run) {
-  const std::string logs = transcript_folder(command, session);
-  make_private_folder(logs);
-  return agent::UserTools::open(sandbox, changes, std::move(file),
-                                {.run = run, .taken = {"terminal", "interpreter"}, .log_folder = logs});
-}
-
 /// Runs it where everything is open.
 AgentEnd run_in(Parts& parts, const std::vector<std::string>& facts, std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
@@ -447,22 +438,23 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   const Clock clock(command.max_seconds);
   agent::WorkspaceChanges changes(sandbox.policy().workspace);
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
-  Result<std::unique_ptr<agent::UserTools>> user_tools =
-      open_user_tools(command, session, sandbox, changes, tools_file, run_tools);
+  const std::string transcript = make_transcript_folder(command, session);
+  Result<std::unique_ptr<agent::UserTools>> user_tools = agent::UserTools::open(
+      sandbox, changes, tools_file,
+      {.run = run_tools, .taken = {"terminal", "interpreter"}, .log_folder = transcript});  // logs of MCP servers
   if (!user_tools) return signals.was_interrupted() ? was_stopped(*screen) : report(user_tools.error());
   const auto stopped = [&] {
     if (signals.was_interrupted()) screen->note(kOnceMore);
     return wants_end != 0 || clock.is_over();
   };
   std::vector<std::string> warnings;
-  Result<std::unique_ptr<serve::AgentGateway>> gateway =
-      serve::AgentGateway::open(std::move(*model),
-                                {.session = session,
-                                 .settings = settings_of(command),
-                                 .capture = transcript_folder(command, session),
-                                 .stopped = stopped,
-                                 .log = [](std::string_view) {}},
-                                warnings);
+  Result<std::unique_ptr<serve::AgentGateway>> gateway = serve::AgentGateway::open(std::move(*model),
+                                                                                   {.session = session,
+                                                                                    .settings = settings_of(command),
+                                                                                    .capture = transcript,
+                                                                                    .stopped = stopped,
+                                                                                    .log = [](std::string_view) {}},
+                                                                                   warnings);
   if (!gateway) return could_not_begin(*screen, gateway.error());
   Result<std::optional<serve::RecordedAgent>> recorded =
       begin_or_restore(command, **gateway, settings_for_transcript(command, sandbox, tools_file));

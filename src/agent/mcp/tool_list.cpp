@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "parlance/agent.h"
 #include "parlance/json.h"
 
 namespace parlance::agent {
@@ -28,7 +29,7 @@ bool ToolList::add(Value tool) {
   if (made.description.empty()) made.description = whole_text(tool["title"]);
   made.description.resize(utf8::whole_prefix(made.description, kMostDescription).size());
   const Value schema = tool["inputSchema"];
-  made.parameters = schema.is(Kind::dict) ? json_text(schema) : R"({"type": "object", "properties": {}})";
+  made.parameters = schema.is(Kind::dict) ? json_text(schema) : std::string(kNoParameters);
   const bool is_known =
       std::any_of(tools_.begin(), tools_.end(), [&made](const McpTool& one) { return one.name == made.name; });
   if (is_known) return true;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "parlance/agent.h"
 #include "parlance/json.h"
 
 namespace parlance::agent {
@@ -112,7 +113,7 @@ Result<CommandToolSpec> function_in(Value entry, const FilePlace& entry_at) {
   const Value schema = function["parameters"];
   if (!schema.is(Kind::dict) && !schema.is_undefined())
     return at.in("parameters").wrong("this must be a JSON Schema, an object", kToolHint);
-  tool.parameters = schema.is(Kind::dict) ? json_text(schema) : R"({"type": "object", "properties": {}})";
+  tool.parameters = schema.is(Kind::dict) ? json_text(schema) : std::string(kNoParameters);
   return tool;
 }
 
