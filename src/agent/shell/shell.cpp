@@ -25,9 +25,9 @@ set +o history +H
 if [[ -r @state/shell.saved ]]; then
   . @state/shell.saved; rm -f -- @state/shell.saved; PS1= PS2= PROMPT_COMMAND=
 fi 2>/dev/null
-ulimit -u @processes 2>/dev/null
-trap '. @control/shell.leave' EXIT
-builtin printf '{}\n%s\n\0' "$$" >@control/shell.answers
+\ulimit -u @processes 2>/dev/null
+\trap '. @control/shell.leave' EXIT
+\builtin printf '{}\n%s\n\0' "$$" >@control/shell.answers
 )";
 
 /// When it ends by `exit` or `set -e`: what the next shell begins with.
@@ -76,16 +76,23 @@ ResidentKind bash(const Sandbox& sandbox) {
 
 PersistentShell::PersistentShell(const Sandbox& sandbox) : sandbox_(sandbox), folder_(sandbox.policy().workspace) {}
 
-Result<void> PersistentShell::start() {
+Result<bool> PersistentShell::start() {
+  const std::string saved = sandbox_.folder().state() + "/shell.saved";
+  bool restored = access(saved.c_str(), F_OK) == 0;
   bash_.reset();
   Result<std::unique_ptr<Resident>> started = Resident::start(sandbox_, bash(sandbox_), folder_);
+  if (!started && restored) {  // a function of the last shell may keep the new one from starting
+    restored = false;
+    unlink(saved.c_str());
+    started = Resident::start(sandbox_, bash(sandbox_), folder_);
+  }
   if (!started && folder_ != sandbox_.policy().workspace) {  // the folder may have gone
     folder_ = sandbox_.policy().workspace;
     started = Resident::start(sandbox_, bash(sandbox_), folder_);
   }
   if (!started) return started.error();
   bash_ = std::move(*started);
-  return {};
+  return restored;
 }
 
 Result<CommandResult> PersistentShell::run(const std::string& command, const RunOptions& options) {
@@ -93,17 +100,19 @@ Result<CommandResult> PersistentShell::run(const std::string& command, const Run
   // It may have ended since the last command, by a job in the background.
   if (!bash_ || bash_->ended()) {
     result.restarted = bash_ != nullptr;
-    if (Result<void> started = start(); !started) return started.error();
+    const Result<bool> restored = start();
+    if (!restored) return restored.error();
+    result.restored = *restored;
   }
   Result<RunResult> run = bash_->run(command + "\n", options);
   if (!run) return run.error();
   result.run = std::move(*run);
   if (!result.run.folder.empty()) folder_ = result.run.folder;
   if (bash_->ended()) {
-    const std::string saved = sandbox_.folder().state() + "/shell.saved";
+    const Result<bool> restored = start();
+    if (!restored) return restored.error();
     result.restarted = true;
-    result.restored = access(saved.c_str(), F_OK) == 0;
-    if (Result<void> started = start(); !started) return started.error();
+    result.restored = *restored;
     result.run.folder = folder_;
     result.run.background_jobs.clear();
   }

@@ -24,7 +24,8 @@ class PersistentShell {
   Result<CommandResult> run(const std::string& command, const RunOptions& options);
 
  private:
-  Result<void> start();
+  /// Starts bash. Has it what the last one left?
+  Result<bool> start();
 
   const Sandbox& sandbox_;
   std::unique_ptr<Resident> bash_;
