@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 
 #include "base/sha256.h"
@@ -19,8 +20,10 @@ std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number
 /// The file of a GGUF model is hashed by its beginning, where its vocabulary is.
 std::string file_json(const std::string& path) {
   constexpr std::size_t kMost = std::size_t{64} << 20;
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(path, failed);
   std::ifstream file(path, std::ios::binary);
-  std::string bytes(kMost, '\0');
+  std::string bytes(failed ? 0 : std::min<std::uintmax_t>(size, kMost), '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   JsonWriter made('{');
