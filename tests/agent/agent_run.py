@@ -12,41 +12,17 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import threading
 from typing import Any
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
+from checks import SKIPPED as SKIPPED
+from checks import Checks as Checks
 from engine import TOKENIZER, Asked, Engine
-
 from policy import Policy
 from wire import Speech, Wire, write_tokenizer
 
-SKIPPED = 77
 LONGEST = 120  # seconds of a run
-
-
-class Checks:
-    """Collects what does not hold, from several threads."""
-
-    def __init__(self) -> None:
-        self.made = 0
-        self.failed: list[str] = []
-        self.lock = threading.Lock()
-
-    def that(self, holds: Any, what: str) -> bool:
-        with self.lock:
-            self.made += 1
-            if not holds:
-                self.failed.append(what)
-                print("FAILED:", what, file=sys.stderr, flush=True)
-        return bool(holds)
-
-    def equal(self, got: Any, wanted: Any, what: str) -> bool:
-        return self.that(got == wanted, f"{what}: {got!r}, not {wanted!r}")
-
-    def end(self) -> int:
-        print(f"{self.made} checks, {len(self.failed)} failed")
-        return 1 if self.failed or not self.made else 0
 
 
 def environment(home: pathlib.Path) -> dict[str, str]:
@@ -154,6 +130,13 @@ class Run:
         done = subprocess.run([self.parlance, "replay", str(self.transcript())], capture_output=True, text=True, timeout=LONGEST)
         said = (done.stdout + done.stderr).strip()
         checks.that(done.returncode == 0 and ", 0 records differ" in said, f"{name}: replay ends with {done.returncode}: {said[-600:]}")
+
+
+def end_if_none(parlance: str) -> None:
+    """Ends the test where no agent can run, and says why."""
+    if why := reason_to_skip(parlance):
+        print("skipped:", why)
+        sys.exit(SKIPPED)
 
 
 def reason_to_skip(parlance: str) -> str:

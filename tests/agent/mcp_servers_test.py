@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from agent_run import SKIPPED, Checks, reason_to_skip
+from agent_run import SKIPPED, Checks, end_if_none
 from fetched import npm, python_with
 from scripted import Talk, call, converse
 
@@ -180,9 +180,7 @@ def main() -> int:
     parlance = str(pathlib.Path(sys.argv[1]).resolve())
     if "--client" in sys.argv:
         return as_client(parlance, *sys.argv[3:])
-    if why := reason_to_skip(parlance):
-        print("skipped:", why)
-        return SKIPPED
+    end_if_none(parlance)
     checks, tried = Checks(), 0
     with tempfile.TemporaryDirectory(prefix="parlance-mcp-", ignore_cleanup_errors=True) as folder:
         for check in (everything, filesystem, sdks, conformance):

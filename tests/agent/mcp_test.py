@@ -21,7 +21,7 @@ import time
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from agent_run import LONGEST, SKIPPED, Checks, Run, events_of, reason_to_skip
+from agent_run import LONGEST, Checks, Run, end_if_none, events_of
 from mcp_server import MODES
 from scripted import Script, Talk, call, converse, kinds_here
 from wire import FORMATS, Message
@@ -319,9 +319,7 @@ def check_option(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
 
 def main() -> int:
     parlance = str(pathlib.Path(sys.argv[1]).resolve())
-    if why := reason_to_skip(parlance):
-        print("skipped:", why)
-        return SKIPPED
+    end_if_none(parlance)
     checks = Checks()
     checks.equal({*REVISIONS, *AT_START, *IN_CALL, *BY_THEMSELVES}, set(MODES), "modes of the server that are tested")
     with (

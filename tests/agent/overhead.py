@@ -25,10 +25,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from agent_run import SKIPPED, Checks, Run, reason_to_skip
-from wire import FORMATS, Call, Speech
-
+from agent_run import Checks, Run, end_if_none
 from engine import Engine
+from wire import FORMATS, Call, Speech
 
 WINDOW = 11  # turns whose median is shown
 
@@ -108,9 +107,7 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=5)
     parser.add_argument("--no-transcript", action="store_true")
     options = parser.parse_args()
-    if why := reason_to_skip(options.parlance):
-        print("skipped:", why)
-        return SKIPPED
+    end_if_none(options.parlance)
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="parlance-overhead-", ignore_cleanup_errors=True) as folder:
         run = Run(options.parlance, FORMATS[options.format], pathlib.Path(folder))

@@ -22,7 +22,7 @@ import tempfile
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from agent_run import SKIPPED, Checks, environment, events_of, reason_to_skip
+from agent_run import SKIPPED, Checks, end_if_none, environment, events_of
 from policy import task_of
 from tasks_test import TASKS, script
 
@@ -148,9 +148,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=20)
     parser.add_argument("--turns", type=int, default=200)
     options = parser.parse_args()
-    if why := reason_to_skip(options.parlance):
-        print("skipped:", why)
-        return SKIPPED
+    end_if_none(options.parlance)
     command = [sys.executable, str(ROOT / "tools" / "llama_server.py"), "--slots", "1", "--context", "8192", "--seconds", "7200"]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert server.stdin and server.stdout

@@ -82,7 +82,7 @@ def main() -> None:
             word in answer.get("error", "") or ("error" in answer and workspace in (home, "/root")), f"workspace {workspace}", answer
         )
     place.remove()
-    checks.finish()
+    sys.exit(checks.end())
 
 
 if __name__ == "__main__":

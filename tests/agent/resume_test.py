@@ -21,7 +21,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from agent_run import LONGEST, SKIPPED, Checks, Events, Run, events_of, reason_to_skip
+from agent_run import LONGEST, Checks, Events, Run, end_if_none, events_of
 from wire import FORMATS, Call, Speech, Wire
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
@@ -181,9 +181,7 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=6)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()
-    if why := reason_to_skip(options.parlance):
-        print("skipped:", why)
-        return SKIPPED
+    end_if_none(options.parlance)
     checks, chance = Checks(), random.Random(options.seed)
     seconds = undisturbed(options.parlance, checks)
     print(f"seed {options.seed}; a run takes {seconds:.2f} s", flush=True)

@@ -374,7 +374,7 @@ def main() -> None:
     check_end(checks, program, place, kind)
     outside.close()
     place.remove()
-    checks.finish()
+    sys.exit(checks.end())
 
 
 if __name__ == "__main__":

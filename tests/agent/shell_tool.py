@@ -14,26 +14,11 @@ import sys
 import tempfile
 from typing import Any
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import SKIPPED as SKIPPED
+from checks import Checks as Checks
+
 NOBODY = 65534
-SKIPPED = 77
-
-
-class Checks:
-    """Counts what failed, and says what."""
-
-    def __init__(self) -> None:
-        self.failed = 0
-        self.done = 0
-
-    def that(self, true: object, what: str, found: object = "") -> None:
-        self.done += 1
-        if not true:
-            self.failed += 1
-            print(f"FAILED: {what}: {str(found)[:1500]}")
-
-    def finish(self) -> None:
-        print(f"{self.done} checks, {self.failed} failed")
-        sys.exit(1 if self.failed else 0)
 
 
 class Place:

@@ -20,7 +20,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from agent_run import LONGEST, SKIPPED, Checks, Events, Run, environment, reason_to_skip
+from agent_run import LONGEST, Checks, Events, Run, end_if_none, environment
 from policy import Policy, steps_of, task_of
 from wire import FORMATS
 
@@ -101,9 +101,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--sandbox", default="auto")
     options = parser.parse_args()
-    if why := reason_to_skip(options.parlance):
-        print("skipped:", why)
-        return SKIPPED
+    end_if_none(options.parlance)
     pairs = chosen(options)
     checks = Checks()
     if not options.tasks:

@@ -24,7 +24,7 @@ import time
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from agent_run import LONGEST, SKIPPED, Checks, Run, reason_to_skip
+from agent_run import LONGEST, Checks, Run, end_if_none
 from scripted import Script, Talk, call, converse, kinds_here
 from wire import FORMATS, Call
 
@@ -251,9 +251,7 @@ def check_resume(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
 
 def main() -> int:
     parlance = str(pathlib.Path(sys.argv[1]).resolve())
-    if why := reason_to_skip(parlance):
-        print("skipped:", why)
-        return SKIPPED
+    end_if_none(parlance)
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="parlance-tools-", ignore_cleanup_errors=True) as folder:
         check_approval(parlance, pathlib.Path(folder) / "approval", checks)  # it forks, so before there are threads
