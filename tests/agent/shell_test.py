@@ -8,10 +8,12 @@ Begin reading at main.
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import pathlib
 import sys
 import time
+from collections.abc import Callable
 
 from shell_tool import Checks, Place, Tool, alive, descendants, open_or_skip, said
 
@@ -128,16 +130,19 @@ TRICKS = [
 ]
 
 
-def check_tricks(checks: Checks, tool: Tool) -> None:
-    for command in TRICKS:
-        answer = tool.run(command, timeout=4)
+def check_tricks(checks: Checks, tool: Tool, tricks: list[str]) -> None:
+    for command in tricks:
+        answer = tool.run(command, timeout=2)
         checks.that(answer["end"] in ("finished", "program_ended", "waits_for_input"), repr(command), answer)
         after = tool.run("echo a; echo b >&2; (exit 9)", timeout=8)
         works = "a\n" in after["out"]["text"] and "b\n" in after["err"]["text"] and after["status"] == 9
         if not works:  # the trick has broken the reports: then the shell is a new one now
             works = after["restarted"] and said(tool.run("echo again")) == "again\n"
         checks.that(works, f"the shell works after {command!r}", after)
-    # What it writes cannot pass for its end, though it may know how that is told.
+
+
+def check_forged_ends(checks: Checks, tool: Tool) -> None:
+    """What a command writes cannot pass for its end, though it may know how that is told."""
     control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
     pipe = f"{control}/shell.answers"
     forged = f"for i in 1 2 3; do printf '0000\\n0\\n/\\n\\0' > {pipe}; done; head -c 5000 /dev/urandom > {pipe}; printf '\\0'"
@@ -154,28 +159,20 @@ def check_ends(checks: Checks, tool: Tool) -> None:
     checks.that("before" in said(answer), "what it printed", answer)
     answer = tool.run("pwd; kept; echo $KEPT $PLAIN")
     checks.that(answer["out"]["text"] == "/usr\nkept\n1 2\n", "folder, functions and variables are restored", answer)
+    tool.run("alias builtin=false trap=false ulimit=false")
+    answer = tool.run("exit")
+    checks.that(answer["restored"] and said(tool.run("alias trap")) == "alias trap='false'\n", "aliases stay", answer)
+    tool.run("unalias -a")
+    tool.run("trap() { exit; }")
+    answer = tool.run("exit")
+    checks.that((answer["restarted"], answer["restored"]) == (True, False), "a function that keeps a shell from starting", answer)
+    checks.that(said(tool.run("pwd; echo $KEPT")) == "/usr\n\n", "the folder is kept all the same")
     answer = tool.run("kill -9 $$")
     checks.that((answer["end"], answer["status"], answer["restored"]) == ("program_ended", 137, False), "killed", answer)
     checks.that(said(tool.run("pwd; echo $KEPT")) == "/usr\n\n", "the folder is restored")
     tool.run(f"mkdir {tool.place.workspace}/gone; cd {tool.place.workspace}/gone")
     answer = tool.run("rmdir $PWD; kill -9 $$")
     checks.that(answer["folder"] == str(tool.place.workspace), "where the folder is gone it is the workspace", answer)
-    for command, end in {
-        "sleep 60": "timed_out",
-        "while :; do :; done": "timed_out",
-        "while :; do sleep 0.1; done; echo no": "timed_out",
-        "trap '' INT; sleep 60": "timed_out",
-        "suspend": "timed_out",
-        "kill -STOP $$ & sleep 60": "timed_out",
-        "sh -c 'trap \"\" INT TERM; sleep 60; sleep 60'": "timed_out",
-        "sleep 60 | cat | tail": "timed_out",
-        "sleep 60\nsleep 60\necho no": "timed_out",
-        "exec sleep 60": "timed_out",
-    }.items():
-        begin = time.monotonic()
-        answer = tool.run(f"echo begun; {command}", timeout=0.5)
-        checks.that(answer["end"] == end and time.monotonic() - begin < 8 and answer["out"]["text"] == "begun\n", command, answer)
-        checks.that("alive" in said(tool.run("trap - INT; echo alive")), f"the shell after {command}")
     tool.send(command="sleep 60; echo no", cancel=True)
     time.sleep(0.3)
     begin = time.monotonic()
@@ -184,28 +181,58 @@ def check_ends(checks: Checks, tool: Tool) -> None:
     checks.that("next" in said(tool._read()), "and the next command")
 
 
-def check_interactive(checks: Checks, tool: Tool) -> None:
+ENDLESS = [
+    "sleep 60",
+    "while :; do :; done",
+    "while :; do sleep 0.1; done; echo no",
+    "trap '' INT; sleep 60",
+    "suspend",
+    "kill -STOP $$ & sleep 60",
+    "sh -c 'trap \"\" INT TERM; sleep 60; sleep 60'",
+    "sleep 60 | cat | tail",
+    "sleep 60\nsleep 60\necho no",
+    "exec sleep 60",
+]
+
+
+def check_time_limit(checks: Checks, tool: Tool, endless: list[str]) -> None:
+    for command in endless:
+        begin = time.monotonic()
+        answer = tool.run(f"echo begun; {command}", timeout=0.5)
+        ended = answer["end"] == "timed_out" and answer["out"]["text"] == "begun\n"
+        checks.that(ended and time.monotonic() - begin < 8, command, answer)
+        checks.that("alive" in said(tool.run("trap - INT; echo alive")), f"the shell after {command}")
+
+
+def check_without_input(checks: Checks, tool: Tool) -> None:
     for command in ("cat", "python3", "read x; echo read $x", "bash", "wc -c", "passwd", "top", "man ls", "git commit"):
         if tool.run(f"command -v {command.split()[0].strip(';')}")["status"] != 0:
             continue
         answer = tool.run(command, timeout=3)
         checks.that(answer["end"] == "finished" and answer["seconds"] < 3, f"{command}: its input is empty", answer)
-    programs = {
-        "python3 -i < /dev/tty": ">>>",
-        "cat < /dev/tty": "",
-        "read x < /dev/tty": "",
-        "seq 500 | less -X": "1\n",
-        "less": "",
-        "vim": "",
-        "top < /dev/tty": "",
-    }
-    for command, printed in programs.items():
+
+
+INTERACTIVE = {  # and what they print
+    "python3 -i < /dev/tty": ">>>",
+    "cat < /dev/tty": "",
+    "read x < /dev/tty": "",
+    "seq 500 | less -X": "1\n",
+    "less": "",
+    "vim": "",
+    "top < /dev/tty": "",
+}
+
+
+def check_interactive(checks: Checks, tool: Tool, programs: list[str]) -> None:
+    for command in programs:
         if tool.run(f"command -v {command.replace('seq 500 | ', '').split()[0]}")["status"] != 0:
             continue
         answer = tool.run(command, timeout=1)
         if answer["end"] == "finished" and answer["status"] != 0:
             continue  # it does without a terminal that can do more than ours
-        checks.that(answer["end"] in ("waits_for_input", "timed_out") and printed in said(answer), f"{command}: interrupted", answer)
+        checks.that(
+            answer["end"] in ("waits_for_input", "timed_out") and INTERACTIVE[command] in said(answer), f"{command}: interrupted", answer
+        )
         checks.that(said(tool.run("echo alive")).endswith("alive\n"), f"the shell after {command}")
 
 
@@ -325,25 +352,47 @@ def check_leaks(checks: Checks, tool: Tool) -> None:
 
 def check_traces(checks: Checks, tool: Tool) -> None:
     processes = descendants(tool.process.pid)
-    folders = set(pathlib.Path("/tmp").glob("parlance-agent-*"))
+    links = [os.readlink(link) for link in pathlib.Path(f"/proc/{tool.process.pid}/fd").iterdir()]
+    [folder] = [pathlib.Path(link).parent for link in links if "/parlance-agent-" in link and link.endswith("/lock")]
+    checks.that(folder.is_dir(), "it has a folder")
     tool.run("mkdir -p $TMPDIR/closed/in; chmod 0 $TMPDIR/closed; sleep 100 &")
     checks.that(tool.close() == 0, "the tool ends")
     checks.that(not any(map(alive, processes)), "its processes have ended", processes)
-    checks.that(len(set(pathlib.Path("/tmp").glob("parlance-agent-*"))) < len(folders), "its folder is gone")
+    checks.that(not folder.exists(), "its folder is gone")
+
+
+Part = tuple[Callable[[Checks, Tool], None], ...]
+PARTS: tuple[Part, ...] = (
+    (check_state, check_status, check_output, check_leaks, check_traces),
+    (check_ends, check_forged_ends),
+    (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[::2]),),
+    (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[1::2]),),
+    (lambda checks, tool: check_tricks(checks, tool, TRICKS[:40]),),
+    (lambda checks, tool: check_tricks(checks, tool, TRICKS[40:]),),
+    (check_without_input,),
+    (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][::2]),),
+    (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][1::2]),),
+    (check_python,),
+)
 
 
 def main() -> None:
+    """Most of it is waiting for what does not end, so the parts run beside each other, each with a shell of its own."""
     program, kind = sys.argv[1:3]
-    place = Place(os.geteuid())
-    tool = open_or_skip(program, place, kind, f"stop={32 << 20}", "patience=0.7", "grace=0.7")
     checks = Checks()
-    parts = (check_state, check_status, check_output, check_ends, check_tricks, check_interactive, check_python, check_leaks, check_traces)
-    for check in parts:
-        begin = time.monotonic()
-        check(checks, tool)
-        print(f"{check.__name__}: {time.monotonic() - begin:.1f} s")
-    place.remove()
-    checks.finish()
+
+    def run(tool: Tool, part: Part) -> None:
+        for check in part:
+            check(checks, tool)
+        if tool.process.poll() is None:
+            tool.close()
+        tool.place.remove()
+
+    with concurrent.futures.ThreadPoolExecutor(len(PARTS)) as pool:
+        tools = [open_or_skip(program, Place(os.geteuid()), kind, f"stop={32 << 20}", "patience=0.7", "grace=0.7") for _ in PARTS]
+        for done in [pool.submit(run, tool, part) for tool, part in zip(tools, PARTS, strict=True)]:
+            done.result()
+    sys.exit(checks.end())
 
 
 if __name__ == "__main__":

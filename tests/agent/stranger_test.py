@@ -8,6 +8,10 @@ Ends with 77 where the sandbox cannot be had. Begin reading at main.
 
 from __future__ import annotations
 
+import concurrent.futures
+import dataclasses
+import fcntl
+import itertools
 import json
 import os
 import pathlib
@@ -15,17 +19,20 @@ import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from agent_run import LONGEST, SKIPPED, Checks, Run, events_of, reason_to_skip
-from wire import FORMATS, Call, Wire
-
+from agent_run import LONGEST, Checks, Run, end_if_none, events_of
 from engine import Asked, Engine, Reply
+from wire import FORMATS, Call, Wire
 
 WIRE = FORMATS["terminal-agent"]
 PLAIN = """{% if tools %}<|im_start|>system
@@ -54,7 +61,7 @@ For each call, write <tool_call>
 
 
 class Script:
-    """Runs commands, one a turn, and says that it is done."""
+    """Runs commands, one a turn, and says that it is done. `pause` is before each token of the first turn."""
 
     def __init__(self, run: Run, *commands: str, pause: float = 0) -> None:
         self.run, self.commands, self.pause, self.at = run, commands, pause, 0
@@ -63,7 +70,7 @@ class Script:
         call = [Call(command=self.commands[self.at])] if self.at < len(self.commands) else []
         self.at += 1
         pieces = self.run.wire.pieces_of("", "" if call else "It is done.", call)
-        return Reply(ids=self.run.speech.sampled(pieces), pause=self.pause)
+        return Reply(ids=self.run.speech.sampled(pieces), pause=self.pause if self.at == 1 else 0)
 
 
 def with_engine(run: Run, script: Callable[[Asked], Reply]) -> Engine:
@@ -89,15 +96,11 @@ class Terminal:
 
     def __init__(self, command: list[str], size: tuple[int, int] = (24, 80), **environment: str) -> None:
         self.text = ""
-        self.process, self.ours = pty.fork()
-        if self.process == 0:
-            os.environ.update(environment)
-            os.execv(command[0], command)
-        import fcntl
-        import struct
-        import termios
-
+        self.ours, its = pty.openpty()
         fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+        streams: dict[str, Any] = {"stdin": its, "stdout": its, "stderr": its}
+        self.process = subprocess.Popen(["setsid", "--ctty", *command], env={**os.environ, **environment}, **streams)
+        os.close(its)
 
     def until(self, pattern: str, seconds: float = 30) -> bool:
         end = time.monotonic() + seconds
@@ -118,9 +121,9 @@ class Terminal:
     def end(self) -> int:
         """Its exit code."""
         self.until(r"\Z.^", 20)
-        _, status = os.waitpid(self.process, 0)
+        code = self.process.wait(LONGEST)
         os.close(self.ours)
-        return os.waitstatus_to_exitcode(status)
+        return code
 
 
 def people(run: Run, url: str, *options: str) -> list[str]:
@@ -193,42 +196,42 @@ def check_resume_of_finished(checks: Checks, run: Run) -> None:
     checks.that("was finished" in done.stdout, f"resuming a finished run says so: {done.stdout}")
 
 
+@dataclasses.dataclass
+class Keys:
+    """When Ctrl-C is pressed, and what becomes of it."""
+
+    name: str
+    command: str
+    shown: str  # before the first one; "": the model is asked
+    answers: list[str]  # to each one, as far as it is answered
+    code: int
+    pause: float = 0  # seconds before each token that the model writes
+
+
+KEYS = (
+    Keys("one while the model writes", "true", "", ["Once more within two seconds"], 0, 0.02),
+    Keys("two while the model writes", "true", "", ["Once more within two seconds", ""], 130, 0.1),
+    Keys("one while a command runs", "echo here; sleep 50", "here\r\n", ["interrupted by the user"], 0),
+    Keys("two while a command runs", "trap '' INT; echo here; sleep 50", "here\r\n", ["", ""], 130),
+)
+
+
 def check_keys(checks: Checks, new: Callable[[], Run]) -> None:
     """Ctrl-C while the model writes, while a command runs, and twice."""
-    run = new()
-    with with_engine(run, Script(run, "true", pause=0.05)) as engine:
-        terminal = Terminal(people(run, engine.url))
-        checks.that(terminal.until("transcript: "), f"it begins: {terminal.text}")
-        time.sleep(0.7)
-        terminal.type("\x03")
-        checks.that(terminal.until("Once more within two seconds"), f"Ctrl-C while the model writes says what it does: {terminal.text}")
-        checks.equal(terminal.end(), 0, f"one Ctrl-C while the model writes: {terminal.text}")
-    run = new()
-    with with_engine(run, Script(run, "true", pause=0.1)) as engine:
-        terminal = Terminal(people(run, engine.url))
-        terminal.until("transcript: ")
-        time.sleep(0.7)
-        terminal.type("\x03")
-        time.sleep(0.3)
-        terminal.type("\x03")
-        checks.equal(terminal.end(), 130, f"two while the model writes: {terminal.text}")
-    run = new()
-    with with_engine(run, Script(run, "echo here; sleep 50", "true")) as engine:
-        terminal = Terminal(people(run, engine.url))
-        terminal.until("here\r\n.*here|here\r\n")
-        time.sleep(1)
-        terminal.type("\x03")
-        checks.that(terminal.until("interrupted by the user"), f"one while a command runs: {terminal.text}")
-        checks.equal(terminal.end(), 0, f"one while a command runs: {terminal.text}")
-    run = new()
-    with with_engine(run, Script(run, "trap '' INT; echo here; sleep 50", "true")) as engine:
-        terminal = Terminal(people(run, engine.url))
-        terminal.until("here\r\n")
-        time.sleep(1)
-        terminal.type("\x03")
-        time.sleep(0.3)
-        terminal.type("\x03")
-        checks.equal(terminal.end(), 130, f"two while a command runs: {terminal.text}")
+    for keys in KEYS:
+        run = new()
+        asked = threading.Event()
+        script = Script(run, keys.command, "true", pause=keys.pause)
+        with with_engine(run, lambda one, script=script, asked=asked: asked.set() or script(one)) as engine:  # type: ignore[misc]
+            terminal = Terminal(people(run, engine.url))
+            begun = terminal.until(keys.shown) if keys.shown else asked.wait(30)
+            checks.that(begun, f"{keys.name}: it begins: {terminal.text}")
+            for number, answer in enumerate(keys.answers):
+                terminal.type("\x03")
+                checks.that(terminal.until(answer), f"{keys.name}: {answer!r}, {terminal.text}")
+                if not answer and number + 1 < len(keys.answers):
+                    time.sleep(0.2)  # two at once are one signal
+            checks.equal(terminal.end(), keys.code, f"{keys.name}: {terminal.text}")
 
 
 def check_answers(checks: Checks, new: Callable[[], Run]) -> None:
@@ -256,7 +259,7 @@ def check_screens(checks: Checks, new: Callable[[], Run]) -> None:
         with with_engine(run, Script(run, "echo 'ü\x1b[31mred'; printf '\\xff\\n'", "true")) as engine:
             terminal = Terminal(people(run, engine.url), (5, 20), **environment)
             terminal.until("transcript: ")
-            os.kill(terminal.process, signal.SIGWINCH)
+            terminal.process.send_signal(signal.SIGWINCH)
             checks.equal(terminal.end(), 0, f"{name}: {terminal.text}")
         checks.equal("\x1b[" in terminal.text, coloured, f"{name}: colours")
     run = new()
@@ -273,7 +276,11 @@ def check_results(checks: Checks, new: Callable[[], Run]) -> None:
     tools.write_text(
         json.dumps([{"name": name, "description": "", "command": ["bash", "-c", command]} for name, command in told.items()]), "utf-8"
     )
-    calls = [Call(command="printf '[five]\\n[six]\\n'; kill -9 $$"), Call(tool="good", given={"command": "rm -r x"}), Call(tool="bad", given={})]
+    calls = [
+        Call(command="printf '[five]\\n[six]\\n'; kill -9 $$"),
+        Call(tool="good", given={"command": "rm -r x"}),
+        Call(tool="bad", given={}),
+    ]
 
     def reply(asked: Asked) -> Reply:
         return Reply(ids=run.speech.sampled(run.wire.pieces_of("", "" if calls else "It is done.", [calls.pop(0)] if calls else [])))
@@ -282,8 +289,12 @@ def check_results(checks: Checks, new: Callable[[], Run]) -> None:
         command = people(run, engine.url, "--tools", str(tools), "--no-verify")
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
     shown = re.sub(r"\d+\.\d\d s", "0.01 s", done.stdout)
-    wanted = ["[five]\n[six]\n[There is a new shell, in the same folder. Variables and background jobs are gone.]\n✗ the shell ended, 0.01 s\n",
-              "[one]\n[two]\n✓ good\n", "exit status 3, 0.01 s\nstdout:\n[three]\n[four]\n✗ bad\n"]  # fmt: skip
+    new_shell = "[There is a new shell, in the same folder. Variables and background jobs are gone.]"
+    wanted = [
+        f"[five]\n[six]\n{new_shell}\n✗ the shell ended, 0.01 s\n",
+        "[one]\n[two]\n✓ good\n",
+        "exit status 3, 0.01 s\nstdout:\n[three]\n[four]\n✗ bad\n",
+    ]
     for text in wanted:
         checks.equal(shown.count(text), 1, f"{text!r} of {shown!r}")
     checks.that('▶ good {"command": "rm -r x"}\n' in shown, f"a call of another tool has its name: {shown!r}")
@@ -374,34 +385,31 @@ def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: path
 
 def main() -> int:
     parlance = sys.argv[1]
-    if why := reason_to_skip(parlance):
-        print("skipped:", why)
-        return SKIPPED
+    end_if_none(parlance)
     checks = Checks()
     only = sys.argv[2:]
     with tempfile.TemporaryDirectory(prefix="parlance-stranger-", ignore_cleanup_errors=True) as folder:
-        made: list[Run] = []
+        numbers = itertools.count()
 
         def new(wire: Wire = WIRE) -> Run:
-            made.append(Run(parlance, wire, pathlib.Path(folder) / str(len(made))))
-            return made[-1]
+            return Run(parlance, wire, pathlib.Path(folder) / str(next(numbers)))
 
-        parts: dict[str, Callable[[], None]] = {
-            "start": lambda: check_start(checks, new()),
-            "system": lambda: check_system(checks, new),
-            "finished": lambda: check_resume_of_finished(checks, new()),
-            "keys": lambda: check_keys(checks, new),
+        parts: dict[str, Callable[[], None]] = {  # longest first
             "answers": lambda: check_answers(checks, new),
-            "screens": lambda: check_screens(checks, new),
-            "results": lambda: check_results(checks, new),
             "workspaces": lambda: check_workspaces(checks, new),
+            "keys": lambda: check_keys(checks, new),
+            "screens": lambda: check_screens(checks, new),
+            "system": lambda: check_system(checks, new),
             "commands": lambda: check_commands(checks, new),
-            "broken": lambda: check_broken_off(checks, new),
+            "finished": lambda: check_resume_of_finished(checks, new()),
+            "results": lambda: check_results(checks, new),
             "transcripts": lambda: check_other_transcripts(checks, new, pathlib.Path(folder)),
+            "start": lambda: check_start(checks, new()),
+            "broken": lambda: check_broken_off(checks, new),
         }
-        for name, part in parts.items():
-            if not only or name in only:
-                part()
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            for done in [pool.submit(part) for name, part in parts.items() if not only or name in only]:
+                done.result()
     return checks.end()
 
 

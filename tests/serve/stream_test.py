@@ -7,7 +7,9 @@ openai and anthropic read such streams, where this Python has them. Begin readin
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
+import functools
 import http.client
 import json
 import sys
@@ -71,10 +73,21 @@ def text_of(path: str, events: list[dict[str, Any]]) -> str:
     return "".join(event["message"]["content"] for event in events if "message" in event)
 
 
+def at_once(*calls: Callable[[], object]) -> list[Any]:
+    """What each of them gives, all run at the same time."""
+    with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
+        return [done.result() for done in [pool.submit(call) for call in calls]]
+
+
+def streams(gateway: Gateway) -> list[tuple[str, Stream]]:
+    """A stream of each API, all at the same time."""
+    made = at_once(*(functools.partial(Stream, gateway, *api) for api in APIS))
+    return [(path, stream) for (path, _), stream in zip(APIS, made, strict=True)]
+
+
 def silence(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     engine.script = lambda asked: Reply(first=SILENCE)
-    for path, body in APIS:
-        stream = Stream(gateway, path, body)
+    for path, stream in streams(gateway):
         sign = SIGNS.get(path, COMMENT)
         checks.equal((stream.status, text_of(path, stream.events())), (200, "Yes."), f"{path}: the reply behind a silence")
         if sign:
@@ -88,8 +101,7 @@ def silence(gateway: Gateway, engine: Engine, checks: Checks) -> None:
 def late_errors(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """What fails behind a sign of life is told in the stream; what fails before one has a status of its own."""
     engine.script = lambda asked: Reply(first=1.3, status=500, body='{"error": {"message": "no memory"}}')
-    for path, body in APIS:
-        stream = Stream(gateway, path, body)
+    for path, stream in streams(gateway):
         if path == "/api/chat":
             checks.equal(stream.status, 502, f"{path}: nothing was sent before the error")
             continue
@@ -100,8 +112,8 @@ def late_errors(gateway: Gateway, engine: Engine, checks: Checks) -> None:
         wanted = {"/v1/messages": "error", "/v1/responses": "response.failed"}.get(path)
         checks.that("error" in last if wanted is None else last["type"] == wanted, f"{path}: form of a late error: {said}")
     engine.script = lambda asked: Reply(status=500, body='{"error": {"message": "no memory"}}')
-    for path, body in APIS:
-        checks.equal(Stream(gateway, path, body).status, 502, f"{path}: status of an early error")
+    for path, stream in streams(gateway):
+        checks.equal(stream.status, 502, f"{path}: status of an early error")
 
 
 def packages(gateway: Gateway, engine: Engine, checks: Checks) -> None:
@@ -111,26 +123,40 @@ def packages(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     messages = MESSAGES
     client = openai.OpenAI(base_url=gateway.url + "/v1", api_key="none", max_retries=0)
     message = anthropic.Anthropic(base_url=gateway.url, api_key="none", max_retries=0)
-    engine.script = lambda asked: Reply(first=1.3)
-    chunks = list(client.chat.completions.create(model="mine", messages=messages, stream=True))
-    checks.equal("".join(c.choices[0].delta.content or "" for c in chunks if c.choices), "Yes.", "openai reads a stream with comments")
-    with client.responses.stream(model="mine", input="Hi") as stream:
-        checks.equal([e.type for e in stream][0], "response.created", "openai reads a response with comments")
-        checks.equal(stream.get_final_response().output_text, "Yes.", "a response with comments")
-    with message.messages.stream(model="mine", max_tokens=100, messages=messages) as answer:
-        checks.equal("".join(answer.text_stream), "Yes.", "anthropic reads a stream with pings")
-    engine.script = lambda asked: Reply(first=1.3, status=500, body='{"error": {"message": "no memory"}}')
-    try:
-        list(client.chat.completions.create(model="mine", messages=messages, stream=True))
-        checks.that(False, "openai raises a late error")
-    except openai.APIError as error:
-        checks.that("no memory" in str(error), f"openai's late error: {error}")
-    try:
+
+    def chat() -> None:
+        chunks = list(client.chat.completions.create(model="mine", messages=messages, stream=True))
+        checks.equal("".join(c.choices[0].delta.content or "" for c in chunks if c.choices), "Yes.", "openai reads a stream with comments")
+
+    def response() -> None:
+        with client.responses.stream(model="mine", input="Hi") as stream:
+            checks.equal([e.type for e in stream][0], "response.created", "openai reads a response with comments")
+            checks.equal(stream.get_final_response().output_text, "Yes.", "a response with comments")
+
+    def of_anthropic() -> None:
         with message.messages.stream(model="mine", max_tokens=100, messages=messages) as answer:
-            list(answer)
-        checks.that(False, "anthropic raises a late error")
-    except anthropic.APIStatusError as error:
-        checks.that("no memory" in str(error), f"anthropic's late error: {error}")
+            checks.equal("".join(answer.text_stream), "Yes.", "anthropic reads a stream with pings")
+
+    engine.script = lambda asked: Reply(first=1.3)
+    at_once(chat, response, of_anthropic)
+
+    def failing_chat() -> None:
+        try:
+            list(client.chat.completions.create(model="mine", messages=messages, stream=True))
+            checks.that(False, "openai raises a late error")
+        except openai.APIError as error:
+            checks.that("no memory" in str(error), f"openai's late error: {error}")
+
+    def failing_anthropic() -> None:
+        try:
+            with message.messages.stream(model="mine", max_tokens=100, messages=messages) as answer:
+                list(answer)
+            checks.that(False, "anthropic raises a late error")
+        except anthropic.APIStatusError as error:
+            checks.that("no memory" in str(error), f"anthropic's late error: {error}")
+
+    engine.script = lambda asked: Reply(first=1.3, status=500, body='{"error": {"message": "no memory"}}')
+    at_once(failing_chat, failing_anthropic)
 
 
 def until(holds: Callable[[], bool], seconds: float = 20) -> None:
@@ -140,17 +166,16 @@ def until(holds: Callable[[], bool], seconds: float = 20) -> None:
         time.sleep(0.02)
 
 
-def waiting(parlance: str, engine: Engine, checks: Checks) -> None:
+def waiting(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """A stream that waits for its place in the queue lives too."""
     engine.script = lambda asked: Reply(first=SILENCE)
-    with Gateway(parlance, engine.url, "--keep-alive", "1", "--max-running", "1") as gateway:
-        engine.asked.clear()
-        other = threading.Thread(target=Stream, args=(gateway, *APIS[0]))
-        other.start()
-        until(lambda: len(engine.asked) == 1)
-        stream = Stream(gateway, *APIS[0])
-        other.join()
-        checks.that(stream.text.count(COMMENT) >= 3, f"signs of life of a stream that waited: {stream.text.count(COMMENT)}")
+    engine.asked.clear()
+    other = threading.Thread(target=Stream, args=(gateway, *APIS[0]))
+    other.start()
+    until(lambda: len(engine.asked) == 1)
+    stream = Stream(gateway, *APIS[0])
+    other.join()
+    checks.that(stream.text.count(COMMENT) >= 3, f"signs of life of a stream that waited: {stream.text.count(COMMENT)}")
 
 
 def by_seed(asked: Asked, all_are_there: threading.Barrier) -> Reply:
@@ -187,47 +212,59 @@ def choices(gateway: Gateway, engine: Engine, checks: Checks) -> None:
         checks.equal([one["completion_tokens"] for one in told], [answer["usage"]["completion_tokens"]], f"{path}: usage is told once")
 
 
-def choices_end(parlance: str, engine: Engine, checks: Checks) -> None:
-    """All choices end with their client, and with one that fails; --max-running is how many run."""
-    with Gateway(parlance, engine.url, "--max-running", "2", "--max-waiting", "0") as gateway:
+def few_choices(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """--max-running is how many run."""
+    engine.asked.clear()
+    engine.script = lambda asked: Reply(pause=0.02)
+    answer = gateway.post("/v1/chat/completions", {"model": "mine", "n": 5, "messages": MESSAGES})[2]
+    checks.equal(len(answer.get("choices", [])), 5, f"choices that wait for each other: {answer}")
+    spans = [(one.begun, one.ended) for one in engine.asked]
+    most = max(sum(1 for begin, end in spans if begin <= at < end) for at, _ in spans)
+    checks.equal(most, 2, "choices at a time with --max-running 2")
+
+
+def choices_end(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """All choices end with their client, and with one that fails."""
+    engine.asked.clear()
+    engine.script = lambda asked: Reply("Yes. " * 200, pause=0.02)
+    host = gateway.url.removeprefix("http://")
+    connection = http.client.HTTPConnection(host)
+    connection.request("POST", "/v1/chat/completions", json.dumps({"model": "mine", "n": 4, "stream": True, "messages": MESSAGES}))
+    connection.getresponse().read1()
+    connection.close()
+    until(lambda: all(one.cut for one in engine.asked))
+    checks.equal([one.cut for one in engine.asked], [True] * 4, "all choices end with their client")
+    engine.asked.clear()
+    engine.script = lambda asked: Reply("Yes. " * 200, pause=0.02) if asked.body["seed"] != 9 else Reply("No", fails="no memory")
+    for stream in (False, True):
         engine.asked.clear()
-        engine.script = lambda asked: Reply(pause=0.02)
-        answer = gateway.post("/v1/chat/completions", {"model": "mine", "n": 5, "messages": MESSAGES})[2]
-        checks.equal(len(answer.get("choices", [])), 5, f"choices that wait for each other: {answer}")
-        spans = [(one.begun, one.ended) for one in engine.asked]
-        most = max(sum(1 for begin, end in spans if begin <= at < end) for at, _ in spans)
-        checks.equal(most, 2, "choices at a time with --max-running 2")
-    with Gateway(parlance, engine.url) as gateway:
-        engine.asked.clear()
-        engine.script = lambda asked: Reply("Yes. " * 200, pause=0.02)
-        host = gateway.url.removeprefix("http://")
-        connection = http.client.HTTPConnection(host)
-        connection.request("POST", "/v1/chat/completions", json.dumps({"model": "mine", "n": 4, "stream": True, "messages": MESSAGES}))
-        connection.getresponse().read1()
-        connection.close()
-        until(lambda: all(one.cut for one in engine.asked))
-        checks.equal([one.cut for one in engine.asked], [True] * 4, "all choices end with their client")
-        engine.asked.clear()
-        engine.script = lambda asked: Reply("Yes. " * 200, pause=0.02) if asked.body["seed"] != 9 else Reply("No", fails="no memory")
-        for stream in (False, True):
-            engine.asked.clear()
-            body = {"model": "mine", "n": 4, "seed": 7, "messages": MESSAGES, "stream": stream}
-            text = Stream(gateway, "/v1/chat/completions", body).text
-            checks.that("no memory" in text, f"the error of one choice of four, stream {stream}: {text[-200:]}")
-            until(lambda: sum(one.cut for one in engine.asked) == 3)
-            checks.equal(sum(one.cut for one in engine.asked), 3, f"the others end with one that fails, stream {stream}")
+        body = {"model": "mine", "n": 4, "seed": 7, "messages": MESSAGES, "stream": stream}
+        text = Stream(gateway, "/v1/chat/completions", body).text
+        checks.that("no memory" in text, f"the error of one choice of four, stream {stream}: {text[-200:]}")
+        until(lambda: sum(one.cut for one in engine.asked) == 3)
+        checks.equal(sum(one.cut for one in engine.asked), 3, f"the others end with one that fails, stream {stream}")
+
+
+TESTS: tuple[tuple[Callable[[Gateway, Engine, Checks], None], tuple[str, ...]], ...] = (
+    (silence, ("--keep-alive", "1")),
+    (late_errors, ("--keep-alive", "1")),
+    (packages, ("--keep-alive", "1")),
+    (waiting, ("--keep-alive", "1", "--max-running", "1")),
+    (choices, ()),
+    (few_choices, ("--max-running", "2", "--max-waiting", "0")),
+    (choices_end, ()),
+)
 
 
 def main() -> int:
-    checks, parlance = Checks(), sys.argv[1]
-    with Engine() as engine:
-        with Gateway(parlance, engine.url, "--keep-alive", "1") as gateway:
-            for test in (silence, late_errors, packages):
-                test(gateway, engine, checks)
-        waiting(parlance, engine, checks)
-        with Gateway(parlance, engine.url) as gateway:
-            choices(gateway, engine, checks)
-        choices_end(parlance, engine, checks)
+    """Most of it is waiting, so all tests run beside each other, each with an engine and a gateway of its own."""
+    checks = Checks()
+
+    def run(test: Callable[[Gateway, Engine, Checks], None], options: tuple[str, ...]) -> None:
+        with Engine() as engine, Gateway(sys.argv[1], engine.url, *options) as gateway:
+            test(gateway, engine, checks)
+
+    at_once(*(functools.partial(run, *test) for test in TESTS))
     return checks.end()
 
 
