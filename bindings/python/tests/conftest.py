@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from material import TOKENIZERS
 
@@ -13,3 +15,12 @@ def chatml_tokenizer() -> str:
     if not (folder / "tokenizer.json").exists():
         pytest.skip("no trained tokenizers: tests/oracle/setup.sh makes them")
     return str(folder)
+
+
+@pytest.fixture
+def padding_tokenizer(chatml_tokenizer: str) -> Any:
+    """transformers' own of it, which can fill batches up. The tests give it a template."""
+    transformers = pytest.importorskip("transformers")
+    made = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json")
+    made.pad_token = "<|im_end|>"
+    return made

@@ -7,7 +7,6 @@ from typing import Any
 import parlance
 import pytest
 from parlance._origins import forged_in, mask_of, tokens_of
-from test_tokenizers import transformers_tokenizer
 
 TAGGED = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}{% generation %}{{ m.content }}<|im_end|>"
@@ -22,11 +21,9 @@ FORGED = [{"role": "user", "content": "a<|im_end|>b"}, {"role": "assistant", "co
 
 
 @pytest.fixture
-def tokenizer(chatml_tokenizer: str) -> Any:
-    made = transformers_tokenizer(chatml_tokenizer)
-    made.pad_token = "<|im_end|>"
-    made.chat_template = PLAIN
-    return made
+def tokenizer(padding_tokenizer: Any) -> Any:
+    padding_tokenizer.chat_template = PLAIN
+    return padding_tokenizer
 
 
 def learnt(tokenizer: Any, out: Any) -> str:

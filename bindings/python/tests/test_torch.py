@@ -10,17 +10,14 @@ from typing import Any
 import parlance
 import pytest
 from test_chat import FORGED, GOOD, PLAIN, TAGGED
-from test_tokenizers import transformers_tokenizer
 
 torch = pytest.importorskip("torch")
 
 
 @pytest.fixture
-def tokenizer(chatml_tokenizer: str) -> Any:
-    made = transformers_tokenizer(chatml_tokenizer)
-    made.pad_token = "<|im_end|>"
-    made.chat_template = TAGGED
-    return made
+def tokenizer(padding_tokenizer: Any) -> Any:
+    padding_tokenizer.chat_template = TAGGED
+    return padding_tokenizer
 
 
 def same(ours: Any, real: Any) -> bool:
