@@ -11,6 +11,7 @@ reading at disturbed.
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import json
 import pathlib
 import random
@@ -185,14 +186,17 @@ def main() -> int:
     checks, chance = Checks(), random.Random(options.seed)
     seconds = undisturbed(options.parlance, checks)
     print(f"seed {options.seed}; a run takes {seconds:.2f} s", flush=True)
-    hit: list[str] = []
+    runs: list[tuple[Wire, list[float]]] = []
     others = [wire for name, wire in FORMATS.items() if name != USUAL]
     for number in range(options.times):
         moments = [chance.uniform(0, seconds * 0.95)]
         if number % 3 == 2:  # the resumed run has less to do
             moments = [moments[0] / 2, chance.uniform(0, seconds / 4)]
         wire = FORMATS[USUAL] if number % 2 == 0 else others[number // 2 % len(others)]
-        hit += disturbed(options.parlance, wire, checks, moments)
+        runs.append((wire, moments))
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        kills = list(pool.map(lambda one: disturbed(options.parlance, one[0], checks, one[1]), runs))
+    hit = [one for of_run in kills for one in of_run]
     checks.that(len(hit) >= options.times * 2 // 3, f"too few of the runs were killed before their end: {len(hit)}")
     print(f"killed {len(hit)} times: {hit.count('command')} within a command, {hit.count('reply')} elsewhere")
     return checks.end()

@@ -98,7 +98,7 @@ def main() -> int:
     parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=list(FORMATS))
     parser.add_argument("--tasks", nargs="+")
     parser.add_argument("--share", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--sandbox", default="auto")
     options = parser.parse_args()
     end_if_none(options.parlance)

@@ -309,7 +309,7 @@ def killed(parlance: str, engine: Engine, checks: Checks) -> None:
     acknowledged: set[str] = set()
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
-        for _ in range(3):
+        for trial in range(3):
             gateway = Gateway(parlance, engine.url, "--capture", made, "--log", "errors")
 
             def client(number: int, gateway: Gateway = gateway) -> None:
@@ -332,7 +332,9 @@ def killed(parlance: str, engine: Engine, checks: Checks) -> None:
             clients = [threading.Thread(target=client, args=(number,)) for number in range(8)]
             for one in clients:
                 one.start()
-            time.sleep(1.2)
+            until = time.monotonic() + 20
+            while len(acknowledged) < 40 * (trial + 1) and time.monotonic() < until:
+                time.sleep(0.01)
             gateway.process.send_signal(signal.SIGKILL)
             gateway.process.communicate()
             for one in clients:

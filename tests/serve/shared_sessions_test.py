@@ -8,6 +8,7 @@ The engine samples its replies byte by byte, so that a prompt that was encoded a
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import functools
 import hashlib
@@ -23,7 +24,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from engine import TOKENIZER, Engine, Reply
@@ -236,12 +237,24 @@ def run_at_once(all_of_them: list[Any]) -> None:
         one.join()
 
 
-def under_load(clients: list[Client], then: Any, seconds: float = 1.5) -> None:
-    """Each client goes on until it is refused or its gateway is gone; `then` comes after some time."""
+def until(holds: Callable[[], bool], seconds: float = 5) -> None:
+    """Waits until something holds, or for so long."""
+    ends = time.monotonic() + seconds
+    while not holds() and time.monotonic() < ends:
+        time.sleep(0.02)
+
+
+def notices(gateway: Gateway) -> None:
+    """Waits until the gateway has noticed that Redis is back: once a second it looks."""
+    until(lambda: json.loads(gateway.get("/ready")[1]).get("sessions") == "shared")
+
+
+def under_load(clients: list[Client], then: Any) -> None:
+    """Each client goes on until it is refused or its gateway is gone; `then` comes after some dozens of turns."""
     threads = [threading.Thread(target=client.turns, args=(100_000,)) for client in clients]
     for one in threads:
         one.start()
-    time.sleep(seconds)
+    until(lambda: sum(len(client.acknowledged) for client in clients) > 60, 20)
     then()
     for one in threads:
         one.join()
@@ -298,8 +311,8 @@ def redis_killed(parlance: str, engine: Engine, checks: Checks) -> None:
 
 
 def goes_on_again(client: Client, engine: Engine, checks: Checks, what: str) -> None:
-    """Redis has just been started: a gateway notices within a second."""
-    time.sleep(0 if client.gateway.get("/ready")[0] == 200 else 1.1)
+    """Redis has just been started."""
+    notices(client.gateway)
     goes_on(client, engine, checks, what)
 
 
@@ -322,7 +335,8 @@ def redis_hangs(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(one.get("/health")[0], 200, "/health while Redis hangs")
         checks.that(time.monotonic() - begun < 1, "a gateway answers what needs no Redis at once")
         here.redis.signal(signal.SIGCONT)
-        time.sleep(1.2)
+        notices(one)
+        notices(other)
         for client in clients:
             goes_on(client, engine, checks, "a Redis that hung")
 
@@ -340,7 +354,7 @@ def optional(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.that(status == 200 and "Redis at" in json.loads(said)["sessions"], f"/ready: {said}")
         checks.that(gateway.metric("parlance_shared_sessions_failures") >= 3, "failures in /metrics")
         here.redis.start()
-        time.sleep(1.2)
+        notices(gateway)
         goes_on(client, engine, checks, "optional, with Redis again")
         checks.equal(json.loads(gateway.get("/ready")[1]), {"status": "ready", "sessions": "shared"}, "/ready with Redis again")
         client.gateway = here.gateway()
@@ -542,7 +556,7 @@ def refuses_writes(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(client.errors, [(503, "session_store_failed")] * 2, "a full Redis")
         checks.equal(len(engine.asked), asked, "the engine is not asked in vain again")
         here.redis.ask("CONFIG", "SET", "maxmemory", "0")
-        time.sleep(1.2)
+        notices(gateway)
         goes_on(client, engine, checks, "a Redis with room again")
 
 
@@ -588,7 +602,7 @@ def captured(parlance: str, engine: Engine, checks: Checks) -> None:
             leaving.close()
         time.sleep(0.3)
         here.redis.signal(signal.SIGCONT)
-        time.sleep(1.5)
+        notices(gateways[0])
         goes_on(client, engine, checks, "behind clients that left")
         for gateway in gateways:
             gateway.end()
@@ -627,13 +641,16 @@ def main() -> int:
         print("skipped: there is no redis-server (tools/setup.sh test installs one), or no Valkey")
         return SKIPPED
     checks = Checks()
-    with Engine() as engine:
-        for test in TESTS:
-            if names and test.__name__ not in names:
-                continue
-            begun = time.monotonic()
+
+    def run(test: Callable[[str, Engine, Checks], None]) -> None:
+        begun = time.monotonic()
+        with Engine() as engine:
             test(sys.argv[1], engine, checks)
-            print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
+        print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
+
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:  # much of it is waiting
+        for done in [pool.submit(run, test) for test in TESTS if not names or test.__name__ in names]:
+            done.result()
     return checks.end()
 
 
