@@ -18,8 +18,9 @@ import time
 import urllib.request
 from typing import Any
 
-from engine import ROOT, Asked, Engine, Reply
+from engine import Asked, Engine, Reply
 from gateway import Checks, Gateway
+from valid_by_vllm import validators
 from vllm_models import NEWEST
 
 PROMPT = "<|im_start|>user\nHi<|im_end|>\n"
@@ -182,21 +183,8 @@ def captured(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(subprocess.run([parlance, "replay", str(file)], capture_output=True).returncode, 1, "a record that was changed")
 
 
-def valid(answers: list[tuple[str, Any]], checks: Checks) -> None:
-    python = ROOT / "build" / "python" / "venv" / "bin" / "python"
-    if not python.exists():
-        print("skipped: vLLM's models are not there")
-        return
-    command = [str(python), "-B", str(pathlib.Path(__file__).with_name("vllm_models.py")), NEWEST]
-    done = subprocess.run(command, input="\n".join(json.dumps(one) for one in answers), capture_output=True, text=True)
-    if done.returncode == 77:
-        print("skipped: vLLM's models are not there")
-    else:
-        checks.equal(done.returncode, 0, f"vLLM's models: {done.stdout[-800:]} {done.stderr[-800:]}")
-
-
 def main() -> int:
-    checks, parlance = Checks(), sys.argv[1]
+    checks, parlance, begun = Checks(), sys.argv[1], validators(NEWEST)
     with Engine() as engine:
         with Gateway(parlance, engine.url) as gateway:
             completions(gateway, engine, checks)
@@ -205,7 +193,8 @@ def main() -> int:
             raw_prompts(gateway, engine, checks)
         places(parlance, engine, checks)
         captured(parlance, engine, checks)
-    valid(answers, checks)
+    for validator in begun:
+        checks.equal(validator.end(answers), "", "answers on vLLM's wire")
     return checks.end()
 
 

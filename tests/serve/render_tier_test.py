@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from valid_by_vllm import validators
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARLANCE = sys.argv[1]
 TOKENIZER = ROOT / "tests" / "tokenizers" / "chatml"
@@ -317,26 +319,8 @@ def check_refusals(server):
     check(got.status == 200, "ready", got.read())
 
 
-def validate():
-    """With vLLM's own models, in its own Python."""
-    python = ROOT / "build" / "python" / "venv" / "bin" / "python"
-    folders = sorted((ROOT / "build" / "python").glob("vllm-0.*"))
-    if not python.exists() or not folders:
-        return print("skipped: vLLM's models, which are not here (bindings/python/tests/vllm_setup.sh)")
-    lines = "\n".join(json.dumps(one) for one in answers)
-    for folder in folders:
-        release = folder.name.removeprefix("vllm-")
-        done = subprocess.run(
-            [python, "-W", "ignore", pathlib.Path(__file__).with_name("vllm_models.py"), release],
-            input=lines,
-            capture_output=True,
-            text=True,
-        )
-        print(f"vLLM {release}:", done.stdout.strip() or done.stderr[-600:])
-        check(done.returncode in (0, 77), f"vLLM {release} does not take", done.stdout[-600:], done.stderr[-600:])
-
-
 def main():
+    begun = validators()
     choices = [["-f", name] for name in FORMATS]
     choices += [["-t", str(CORPUS / f"{name}.jinja")] for name in TEMPLATES if CORPUS.exists()]
     for choice in choices:
@@ -349,7 +333,8 @@ def main():
             if choice[1] == "chatml":
                 check_completions(server)
                 check_refusals(server)
-    validate()
+    for validator in begun:
+        check(not (wrong := validator.end(answers)), wrong)
     print(f"{len(choices)} templates, {len(answers)} answers, {len(failed)} failures", *failed[:12], sep="\n")
     return 1 if failed else 0
 

@@ -5,7 +5,7 @@ foreach(test IN ITEMS http operator sessions attacks render_tier engines capture
 endforeach()
 # A small share of what tests/long.sh sends.
 parlance_python_test(serve.mutations serve ${serve}/mutations.py $<TARGET_FILE:parlance_cli> --requests 2000)
-parlance_python_test(serve.soak serve ${serve}/soak.py $<TARGET_FILE:parlance_cli> --minutes 0.2)
+parlance_python_test(serve.soak serve ${serve}/soak.py $<TARGET_FILE:parlance_cli> --minutes 0.15)
 set_tests_properties(serve.capture serve.capture_model serve.shared_sessions PROPERTIES TIMEOUT 300 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
 foreach(test IN ITEMS clients odd_requests stream)
   if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
