@@ -324,7 +324,7 @@ def main() -> int:
     checks.equal({*REVISIONS, *AT_START, *IN_CALL, *BY_THEMSELVES}, set(MODES), "modes of the server that are tested")
     with (
         tempfile.TemporaryDirectory(prefix="parlance-mcp-", ignore_cleanup_errors=True) as name,
-        concurrent.futures.ThreadPoolExecutor(3) as pool,
+        concurrent.futures.ThreadPoolExecutor(5) as pool,
     ):
         folder = pathlib.Path(name)
         KINDS.extend(kinds_here(parlance, folder / "kinds"))

@@ -85,12 +85,7 @@ def check_docs(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     checks.equal(outcomes(talk), [(True, False, '{"temperature": 22, "city": "Bergen"}')], f"the docs: {talk.errors[-500:]}")
 
 
-def check_commands(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
-    for kind in kinds_here(parlance, folder / "kinds"):
-        check_commands_in(parlance, folder / kind, kind, checks)
-
-
-def check_commands_in(parlance: str, folder: pathlib.Path, kind: str, checks: Checks) -> None:
+def check_commands(parlance: str, folder: pathlib.Path, kind: str, checks: Checks) -> None:
     shell = ["bash", "-c"]
     tools = [
         tool("fails", [*shell, "echo half; echo why >&2; exit 3"]),
@@ -256,8 +251,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="parlance-tools-", ignore_cleanup_errors=True) as folder:
         check_approval(parlance, pathlib.Path(folder) / "approval", checks)  # it forks, so before there are threads
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
-            others = (check_formats, check_commands, check_home, check_resume, check_docs, check_arguments, check_refusals)
-            for job in [pool.submit(check, parlance, pathlib.Path(folder) / check.__name__, checks) for check in others]:
+            kinds = kinds_here(parlance, pathlib.Path(folder) / "kinds")
+            jobs = [pool.submit(check_commands, parlance, pathlib.Path(folder) / kind, kind, checks) for kind in kinds]
+            others = (check_formats, check_home, check_resume, check_docs, check_arguments, check_refusals)
+            jobs += [pool.submit(check, parlance, pathlib.Path(folder) / check.__name__, checks) for check in others]
+            for job in jobs:
                 job.result()
     return checks.end()
 
