@@ -112,7 +112,7 @@ void declare_shared_sessions(Options& app, ServerWish& wish) {
       .placeholder("URL");
   app.add_option("--sessions-password-file", wish.sessions_password_file, "Its password, in the first line of a file")
       .placeholder("FILE");
-  add_number(app, "--session-ttl", wish.session_ttl, "Seconds that it keeps a session behind its last reply",
+  add_number(app, "--session-ttl", wish.session_ttl, "Seconds that it keeps a session after its last reply",
              kMostSeconds);
   app.add_flag("--sessions-optional", wish.sessions_optional,
                "Answer also if a turn cannot be shared, in place of 503");
