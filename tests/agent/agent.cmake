@@ -1,10 +1,12 @@
-# The agent's sandbox and shell. Each kind of sandbox and of user is a test of its own, so that they can run beside each other.
+# The agent's sandbox and shell. Each kind of sandbox and of user is a test of its own.
 parlance_test_program(agent_shell_tool agent/shell_tool.cpp)
 target_link_libraries(agent_shell_tool PRIVATE parlance_agent)
 set(agent ${CMAKE_CURRENT_SOURCE_DIR}/agent)
 foreach(kind IN ITEMS bubblewrap landlock)
   foreach(user IN ITEMS root nobody)
     parlance_python_test(agent.sandbox.${kind}.${user} agent ${agent}/sandbox_test.py $<TARGET_FILE:agent_shell_tool> ${kind} ${user})
+    # One fork bomb at a time: hundreds of processes until it is ended.
+    set_tests_properties(agent.sandbox.${kind}.${user} PROPERTIES RESOURCE_LOCK fork_bomb)
   endforeach()
   parlance_python_test(agent.shell.${kind} agent ${agent}/shell_test.py $<TARGET_FILE:agent_shell_tool> ${kind})
 endforeach()
@@ -18,6 +20,6 @@ if(TARGET parlance_serve)
   parlance_python_test(agent.resume agent ${agent}/resume_test.py $<TARGET_FILE:parlance_cli>)
   parlance_python_test(agent.stranger agent ${agent}/stranger_test.py $<TARGET_FILE:parlance_cli>)
   parlance_python_test(agent.overhead agent ${agent}/overhead.py $<TARGET_FILE:parlance_cli> --turns 60 --most 20)
-  set_tests_properties(agent.tasks PROPERTIES TIMEOUT 900 PROCESSORS 2)
+  set_tests_properties(agent.tasks PROPERTIES TIMEOUT 900 PROCESSORS 2 COST 100)  # begun first, as nothing runs beside it
   set_tests_properties(agent.resume agent.tools agent.mcp PROPERTIES TIMEOUT 600)
 endif()
