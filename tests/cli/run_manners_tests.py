@@ -257,9 +257,11 @@ def completed_by_fish(script, line):
 
 
 def completed_by_zsh(folder, line):
-    """What zsh makes of the line when the key TAB is pressed, in a terminal of its own."""
+    """What zsh makes of the line when the key TAB is pressed, in a terminal of its own. A zero behind it says that this is all."""
     (folder / ".zshrc").write_text(f"PS1='> '\nfpath=({folder} $fpath)\nautoload -Uz compinit\ncompinit -D -u\nzstyle ':completion:*' list-prompt ''\n"
-                                   "setopt no_always_last_prompt no_beep\nunsetopt zle_bracketed_paste 2>/dev/null\n", "utf-8")
+                                   "setopt no_always_last_prompt no_beep\nunsetopt zle_bracketed_paste 2>/dev/null\n"
+                                   "complete-and-say() { zle expand-or-complete; zle -R; printf '\\0' >$TTY }\n"
+                                   "zle -N complete-and-say\nbindkey '^I' complete-and-say\n", "utf-8")
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(ROOT)
@@ -278,9 +280,8 @@ def completed_by_zsh(folder, line):
     wait_for(b"> ", 20)
     shown = b""
     os.write(terminal, line.encode() + b"\t")
-    wait_for(b"\0", 1.5)
+    wait_for(b"\0", 20)
     os.write(terminal, b"\x15exit\n")
-    wait_for(b"\0", 0.5)
     os.close(terminal)
     os.waitpid(pid, 0)
     return shown.decode("utf-8", "replace")
