@@ -275,7 +275,7 @@ def test_a_client_that_leaves_ends_the_request(kind: Kind) -> None:
     with kind.start() as gateway:
         ENGINE.script({"text": HELLO})
         gateway.chat()
-        faults: list[tuple[Json, int]] = [({"hang": True}, 0), ({"stall_after": 3}, 3), ({"delay": 0.01, "text": HELLO * 500}, 3)]
+        faults: list[tuple[Json, int]] = [({"hang": True}, 0), ({"stall_after": 3}, 3), ({"delay": 0.01, "text": HELLO * 100}, 3)]
         for fault, events in faults:
             ENGINE.script({"text": HELLO} | fault)
             client = gateway.raw({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True})

@@ -125,7 +125,7 @@ class Record:
     ended_at: float = 0.0
     events: int = 0
 
-    def wait(self, events: int = 0, ended: str = "", seconds: float = 5) -> bool:
+    def wait(self, events: int = 0, ended: str = "", seconds: float = 20) -> bool:
         """Waits until it has so many events, and ended so. False: it does not come to that."""
         until = time.monotonic() + seconds
         while (self.events < events or (ended and self.ended != ended)) and time.monotonic() < until:

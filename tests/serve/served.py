@@ -65,7 +65,7 @@ class Gateway:
         for line in self.process.stderr:
             self.lines.append(json.loads(line) if line.startswith("{") else {"event": "text", "message": line})
 
-    def logged(self, event: str, seconds: float = 5) -> Json:
+    def logged(self, event: str, seconds: float = 20) -> Json:
         """The first line of the log of this event; waits for it."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -110,7 +110,7 @@ class Gateway:
         assert code == 0, f"the gateway ended with {code}: {self.lines[-3:]}"
 
 
-def wait_for(what: Callable[[], bool], seconds: float = 5) -> bool:
+def wait_for(what: Callable[[], bool], seconds: float = 20) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if what():
