@@ -102,7 +102,7 @@ def large_bodies(gateway: Gateway, checks: Checks) -> None:
     """One that is too large is answered although its client still sends; while a large one is prepared, small ones are answered."""
     status, _, answer = gateway.post(CHAT, {"messages": [{"role": "user", "content": "x" * 9_000_000}]})
     checks.that(status == 413 and "max-body" in answer["error"]["message"], f"a body over the limit: {status}")
-    large = json.dumps({"messages": [{"role": "user", "content": "word <|im_end|> " * 150_000}]}).encode()
+    large = json.dumps({"messages": [{"role": "user", "content": "word <|im_end|> " * 100_000}]}).encode()
     ended: list[float] = []
 
     def send() -> None:
@@ -113,7 +113,7 @@ def large_bodies(gateway: Gateway, checks: Checks) -> None:
     threads = [threading.Thread(target=send) for _ in range(3)]
     for thread in threads:
         thread.start()
-    time.sleep(0.2)
+    time.sleep(0.1)
     checks.equal(gateway.get("/health")[0], 200, "health beside large requests")
     answered = time.monotonic()
     for thread in threads:
@@ -124,7 +124,7 @@ def large_bodies(gateway: Gateway, checks: Checks) -> None:
 def leaves_early(gateway: Gateway, checks: Checks) -> None:
     """Clients that go while their long requests are prepared: what was begun ends where nobody is hurt."""
     host, port = gateway.url.removeprefix("http://").split(":")
-    request = _request({"messages": [{"role": "user", "content": "word <|im_end|> " * 20_000}]})
+    request = _request({"messages": [{"role": "user", "content": "word <|im_end|> " * 8_000}]})
     for number in range(40):
         with socket.create_connection((host, int(port))) as connection:
             connection.sendall(request)

@@ -23,7 +23,7 @@ std::string file_json(const std::string& path) {
   std::error_code failed;
   const std::uintmax_t size = std::filesystem::file_size(path, failed);
   std::ifstream file(path, std::ios::binary);
-  std::string bytes(failed ? 0 : std::min<std::uintmax_t>(size, kMost), '\0');
+  std::string bytes(failed ? 0 : static_cast<std::size_t>(std::min<std::uintmax_t>(size, kMost)), '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   JsonWriter made('{');
