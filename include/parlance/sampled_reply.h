@@ -7,13 +7,16 @@
 //     session.append_sampled(ids);
 //     auto more = extend_behind(session, reply, results_of(reply.message.calls));
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parlance/conversation.h"
 #include "parlance/reply.h"
+#include "parlance/request.h"
 #include "parlance/result.h"
 #include "parlance/session.h"
 
@@ -32,13 +35,22 @@ class SampledReply {
   bool reasoned_ = false;  ///< content or a call has followed the reasoning
 };
 
+/// Decides that two writings are the same reply if reading both gives the same message: the same reasoning, content and
+/// calls. No difference are blanks at both ends of reasoning and content, blanks around marks, and of a call's arguments
+/// how their JSON is written and in which order its members stand. Both must end with the same mark, or the sampled one
+/// with none; one that breaks off within reasoning or a call is the same as no other.
+/// `start`: how the reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only
+/// where there are two writings; if it fails, they are not the same.
+SameReply same_when_read(std::function<Result<ReplyStart>()> start);
+
 /// Session::extend() with the reply that was sampled last and messages behind it. A template often writes a reply
-/// otherwise than the model did: with other blanks around its content or in a call's JSON. So this tries the forms in
-/// which the template may write what was sampled: `message`, the same without blanks around its content, and `written`
-/// as the content, at last with its control tokens trusted, since they were sampled.
+/// otherwise than the model did: with other blanks around its marks or in a call's JSON. Where `same` is there, that is
+/// for it to decide. Then this tries the forms in which the template may write what was sampled: the message without
+/// blanks around its content, and `written` as the content, at last with its control tokens trusted, since they were
+/// sampled.
 /// Fails as Session::extend() does with `message`; then Session::difference() is that of `message`, too.
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
-                                std::span<const Message> more);
+                                std::span<const Message> more, const SameReply& same = {});
 
 /// A message of a conversation as one to add. What passes made of it stays as it is.
 Message message_of(Value value);

@@ -11,6 +11,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -76,6 +77,33 @@ struct Extension {
   bool canonical = true;
 };
 
+/// Text of a reply, as ReplyParser::feed_token takes it.
+struct ReplyPiece {
+  std::string text;
+  bool control = false;  ///< it is a control token
+};
+
+/// A reply that the template writes otherwise than the model did.
+struct TwoWritings {
+  std::vector<ReplyPiece> sampled;  ///< by the model, token by token
+  /// By the template: the new prompt, from where the reply begins in it to its end.
+  std::vector<ReplyPiece> written;
+  /// So many bytes at the end of the prompt that was sampled behind are not in the new one: `written` stands in their
+  /// place too.
+  std::size_t dropped = 0;
+};
+
+/// Decides whether both are the same reply, and says how many bytes of `written` stand for what was sampled; nothing
+/// where they are not. same_when_read() in sampled_reply.h makes one.
+using SameReply = std::function<std::optional<std::size_t>(const TwoWritings&)>;
+
+/// A reply in a session whose ids are not those of the template's text for it.
+struct KeptReply {
+  std::size_t begin = 0;  ///< its tokens, of Session::ids()
+  std::size_t end = 0;
+  TextRange text{};  ///< what the template writes for it, of Session::text()
+};
+
 struct SessionOptions {
   RenderOptions render;
   TokenizeOptions tokenize;
@@ -115,9 +143,12 @@ class Session {
   /// All tokens so far: those of the first prompt, sampled and appended.
   std::span<const TokenId> ids() const;
   const Conversation& conversation() const;
-  /// The text of the prompt that was rendered last; what was sampled behind it is not in it. Lifetime: until the next
-  /// call that is not const.
+  /// The text of the prompt that was rendered last; what was sampled behind it is not in it. It is what ids() spell,
+  /// except in kept(). Lifetime: until the next call that is not const.
   std::string_view text() const;
+  /// Replies that stand in ids() as they were sampled, and in text() as the template writes them; in order. Lifetime:
+  /// as text().
+  std::span<const KeptReply> kept() const;
   /// The end of text(), with its spans: what the last extend() with messages added, and some text before that. Unset
   /// where something else made the prompt. Neither the template nor the tokenizer runs. Lifetime: as text(). Threads:
   /// one, also beside methods that are const.
@@ -135,9 +166,12 @@ class Session {
   /// difference() has the parts. Also fails as Template::render and tokenize() do.
   /// `trust`: paths of these messages that are trusted besides SessionOptions::tokenize, in this call alone: the
   /// content of a reply that was sampled with control tokens in it, say.
-  Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust = {});
+  /// `same`: asked where the template writes the reply otherwise than it was sampled. If it is the same reply, the
+  /// sampled ids stay in place of the template's text for it, and what stands behind that is appended.
+  Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust = {},
+                           const SameReply& same = {});
   /// The same with a request that has the whole conversation; it replaces the session's.
-  Result<Extension> extend(Conversation conversation);
+  Result<Extension> extend(Conversation conversation, const SameReply& same = {});
   /// The difference of the last extend() that failed with history_rewritten.
   const std::optional<PrefixDifference>& difference() const;
 

@@ -26,6 +26,7 @@ class SessionModel : public AgentModel {
   std::vector<Message> messages_;  ///< of the conversation, as the agent has them
   std::optional<Session> session_;
   SampledReply replied_;  ///< the last reply, which is behind the session's messages
+  ReplyStart start_;      ///< how it was read
   bool has_tokens_ = false;
   std::vector<TokenId> stop_ids_;
   std::vector<bool> control_;
@@ -76,8 +77,9 @@ Result<std::string> SessionModel::prepare(const AgentRequest& request) {
   std::string why(is_broken_off ? kBrokenOffReply : std::string_view());
   if (session_) {
     const std::size_t known = session_->conversation().messages().items().size() + 1;
+    const SameReply same = same_when_read([this]() -> Result<ReplyStart> { return start_; });
     const Result<Extension> extended =
-        extend_behind(*session_, *replied_.as_message(), replied_.written, messages_from(*whole, known));
+        extend_behind(*session_, *replied_.as_message(), replied_.written, messages_from(*whole, known), same);
     if (extended) return why;
     if (extended.error().code() != ErrorCode::history_rewritten) return extended.error();
     why = extended.error().message();
@@ -106,8 +108,8 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
   const Result<std::string> grammar = grammar_for(start);
   if (!grammar) return grammar.error();
   const std::vector<std::string> control = options_.tokenizer.control_texts();
-  const CompiledReplyFormat format(start.format.source().with_control(control));
-  ReplyParser parser(format, start.options);
+  start_ = {CompiledReplyFormat(start.format.source().with_control(control)), start.options};
+  ReplyParser parser(start_.format, start_.options);
   replied_ = SampledReply();
   const auto note = [&](const ReplyEvent& event) {
     replied_.add(event);

@@ -51,24 +51,25 @@ std::vector<ReplyForm> forms_of(const Message& message, std::string_view written
   return forms;
 }
 
-Result<Extension> extend_with(Session& session, const ReplyForm& form, std::span<const Message> more) {
+Result<Extension> extend_with(Session& session, const ReplyForm& form, std::span<const Message> more,
+                              const SameReply& same) {
   const std::size_t number = session.conversation().messages().items().size();
   const std::vector<std::string> of_reply = {"messages[" + std::to_string(number) + "].content"};
   std::vector<Message> all = {form.message};
   all.insert(all.end(), more.begin(), more.end());
-  return session.extend(all, form.trusted ? std::span(of_reply) : std::span<const std::string>());
+  return session.extend(all, form.trusted ? std::span(of_reply) : std::span<const std::string>(), same);
 }
 
 }  // namespace
 
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
-                                std::span<const Message> more) {
+                                std::span<const Message> more, const SameReply& same) {
   const std::vector<ReplyForm> forms = forms_of(message, written);
   for (const ReplyForm& form : forms) {
-    Result<Extension> extension = extend_with(session, form, more);
+    Result<Extension> extension = extend_with(session, form, more, same);
     if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
   }
-  return extend_with(session, forms.front(), more);
+  return extend_with(session, forms.front(), more, same);
 }
 
 Message message_of(Value value) {

@@ -132,6 +132,8 @@ std::string changed_input(const Conversation& before, const Conversation& after)
   return InputWalk().difference(before.variables(), after.variables(), {});
 }
 
+bool is_same_value(Value a, Value b) { return InputWalk().difference(a, b, "value").empty(); }
+
 std::string PrefixDifference::sentence() const {
   std::string text = "from byte " + std::to_string(byte) + " (token " + std::to_string(token) + ") on the prompt is " +
                      shown(after) + "; it was " + shown(before);

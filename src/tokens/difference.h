@@ -21,6 +21,8 @@ std::string excerpt_of(std::string_view text, std::size_t byte);
 /// The path of the first input that is in both requests, and not the same; "" if there is none, messages that only
 /// `after` has apart.
 std::string changed_input(const Conversation& before, const Conversation& after);
+/// Are they the same in JSON? In whatever order an object has its members; 1 and 1.0 are two values.
+bool is_same_value(Value a, Value b);
 /// history_rewritten, with the place and the input.
 Error rewritten(const PrefixDifference& difference);
 

@@ -10,7 +10,7 @@
 namespace parlance {
 namespace {
 
-constexpr std::int64_t kSavedFormat = 1;
+constexpr std::int64_t kSavedFormat = 2;
 
 std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
 
@@ -35,6 +35,17 @@ std::string listed(const Landmarks& landmarks) {
   JsonWriter list('[');
   if (!landmarks.empty()) list.item(std::to_string(landmarks.front().token));
   for (const Anchor& one : landmarks) list.item(std::to_string(one.byte));
+  return list.take();
+}
+
+/// Of each, where its tokens begin and end and where its text does.
+std::string listed(const std::vector<KeptReply>& kept) {
+  JsonWriter list('[');
+  for (const KeptReply& one : kept) {
+    JsonWriter made('[');
+    made.item(std::to_string(one.begin)).item(std::to_string(one.end));
+    list.item(made.item(std::to_string(one.text.begin)).item(std::to_string(one.text.end)).take());
+  }
   return list.take();
 }
 
@@ -92,6 +103,20 @@ class SavedReader {
     }
     return all;
   }
+  std::vector<KeptReply> kept(std::string_view name, std::size_t tokens, std::size_t text_size) {
+    std::vector<KeptReply> all;
+    std::size_t token = 0, byte = 0;  // behind the last
+    for (const Value& one : list(name)) {
+      const std::span<const Value> parts = one.items();
+      require(parts.size() == 4);
+      if (!fits_) break;
+      const std::size_t end = number(parts[1], tokens), text_end = number(parts[3], text_size);
+      const std::size_t begin = number(parts[0], end), text_begin = number(parts[2], text_end);
+      require(begin >= token && text_begin >= byte);
+      all.push_back({begin, token = end, {text_begin, byte = text_end}});
+    }
+    return all;
+  }
 
  private:
   static constexpr std::size_t kMostId = std::numeric_limits<TokenId>::max();
@@ -119,6 +144,7 @@ std::string Session::save() const {
   head.flag("canonical", state.canonical).number("before", whole(state.start.token));
   head.number("anchor", whole(state.anchor.token)).number("anchor_byte", state.anchor.byte);
   head.raw("landmarks", listed(state.landmarks)).raw("guarded", listed(state.guarded));
+  head.raw("kept", listed(state.kept));
   return head.take().append("\n").append(conversation).append(state.prompt.known());
 }
 
@@ -147,6 +173,7 @@ Result<void> Session::State::take(std::string_view saved) {
   head.require(anchor.token >= start.token && begins_character(text, anchor.byte));
   landmarks = head.landmarks("landmarks", sampled_from, text_size);
   guarded = head.guarded("guarded", text_size);
+  kept = head.kept("kept", sampled_from, text_size);
   prompt.accept_whole(text);
   return head.fits() ? check_ids(tokenizer, ids) : no_session();
 }

@@ -47,20 +47,20 @@ Result<void> Session::State::begin() {
   return {};
 }
 
-Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail) {
+Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail, const SameReply& same) {
   difference.reset();
   has_spans_from.reset();
   is_whole = false;
   if (Result<void> done = check_ids(tokenizer, std::span(ids).subspan(sampled_from)); !done) return done.error();
-  const bool same = &whole == &chat;
-  Result<void> done = prompt.render(chat_template, whole, options.render, same, rendered_from());
+  const bool is_own = &whole == &chat;
+  Result<void> done = prompt.render(chat_template, whole, options.render, is_own, rendered_from());
   if (!done) return done.error();
-  if (prompt.goes_on()) return go_on(whole, tail);
-  return extend_or_refuse(whole, tail, {}, PrefixCause::rewritten);
+  if (prompt.goes_on()) return go_on(whole, tail, same);
+  return extend_or_refuse(whole, tail, {}, PrefixCause::rewritten, same);
 }
 
 /// The new prompt's text begins with the known one.
-Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail) {
+Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail, const SameReply& same) {
   const Known known{ids, sampled_from, prompt.known().size()};
   if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) {
     return Extension{tail.ids_from(*next), canonical};
@@ -71,11 +71,28 @@ Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail) {
     return done.error();
   }
   const Tail::Match match = tail.match(known, tokenizer, *end);
-  if (!match.fits) {
-    return extend_or_refuse(whole, tail, match.byte,
-                            match.across_border ? PrefixCause::across_border : PrefixCause::other_reply);
-  }
-  return Extension{tail.ids_from(match.token), match.canonical && canonical};
+  if (match.fits) return Extension{tail.ids_from(match.token), match.canonical && canonical};
+  const auto cause = match.across_border ? PrefixCause::across_border : PrefixCause::other_reply;
+  std::optional<Extension> behind = keep_sampled(*end, tail, prompt.known().size(), same);
+  return behind ? Result<Extension>(std::move(*behind)) : extend_or_refuse(whole, tail, match.byte, cause, {});
+}
+
+/// From now on the text that is known is the template's, and no more what the ids spell: so what is encoded next must
+/// not begin before what is appended now.
+std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, Tail& tail, std::size_t byte,
+                                                      const SameReply& same) {
+  if (!same || sampled_from == ids.size()) return std::nullopt;
+  const ControlIds control(tokenizer.facts());
+  TwoWritings both{.written = tail.pieces_from(byte, next, tokenizer), .dropped = prompt.known().size() - byte};
+  for (std::size_t i = sampled_from; i < ids.size(); ++i)
+    both.sampled.push_back({tokenizer.token_text(ids[i]), control.contains(ids[i])});
+  const std::optional<std::size_t> size = same(both);
+  if (!size) return std::nullopt;
+  const std::optional<Anchor> from = tail.begin_at(byte + *size, ids.size(), ids.back(), tokenizer.facts(), anchor);
+  if (!from) return std::nullopt;
+  anchor = *from;
+  kept.push_back({sampled_from, ids.size(), {byte, byte + *size}});
+  return Extension{tail.ids_from(0), false};
 }
 
 std::size_t Session::State::rendered_from() const { return begins_in_middle() ? landmarks.front().byte : anchor.byte; }
@@ -110,7 +127,8 @@ void Session::State::accept(const Conversation& whole, const Tail& tail, const E
 }
 
 Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Tail& tail,
-                                                   std::optional<std::size_t> byte, PrefixCause cause) {
+                                                   std::optional<std::size_t> byte, PrefixCause cause,
+                                                   const SameReply& same) {
   is_whole = true;
   if (Result<void> done = chat_template.render(whole, options.render, workspace, rendering); !done) return done.error();
   Result<void> done = tail.encode({&rendering}, whole, tokenizer, options.tokenize, trusted, start);
@@ -120,6 +138,7 @@ Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Ta
   const auto differs = std::mismatch(known, ids.end(), all.begin(), all.end()).first;
   if (differs == ids.end()) return Extension{tail.ids_from(ids.size() - start.token)};
   const std::size_t at = byte ? *byte : common_text(rendering.text(), prompt.known());
+  if (std::optional<Extension> behind = keep_sampled({&rendering}, tail, at, same)) return *std::move(behind);
   return refuse(whole, at, static_cast<std::size_t>(differs - ids.begin()), cause);
 }
 
@@ -157,6 +176,7 @@ Session Session::copy() const { return Session(std::make_unique<State>(*state_))
 std::span<const TokenId> Session::ids() const { return state_->ids; }
 const Conversation& Session::conversation() const { return state_->chat; }
 std::string_view Session::text() const { return state_->prompt.known(); }
+std::span<const KeptReply> Session::kept() const { return state_->kept; }
 const std::vector<GuardedText>& Session::guarded() const { return state_->guarded; }
 
 std::optional<PromptPart> Session::last_part() const {
@@ -177,7 +197,8 @@ void Session::append_sampled(std::span<const TokenId> ids) {
   all.insert(all.end(), ids.begin(), ids.end());
 }
 
-Result<Extension> Session::extend(std::span<const Message> messages, std::span<const std::string> trust) {
+Result<Extension> Session::extend(std::span<const Message> messages, std::span<const std::string> trust,
+                                  const SameReply& same) {
   State& state = *state_;
   Result<std::vector<TrustedPath>> paths = parse_trusted_paths({trust.begin(), trust.end()});
   if (!paths) return paths.error();
@@ -189,7 +210,7 @@ Result<Extension> Session::extend(std::span<const Message> messages, std::span<c
   }
   Tail tail;
   const std::size_t rendered_from = state.rendered_from();
-  Result<Extension> extension = added ? state.grow(state.chat, tail) : Result<Extension>(added.error());
+  Result<Extension> extension = added ? state.grow(state.chat, tail, same) : Result<Extension>(added.error());
   if (extension) {
     state.has_spans_from = rendered_from;
     state.accept(state.chat, tail, *extension);
@@ -200,9 +221,9 @@ Result<Extension> Session::extend(std::span<const Message> messages, std::span<c
   return extension;
 }
 
-Result<Extension> Session::extend(Conversation conversation) {
+Result<Extension> Session::extend(Conversation conversation, const SameReply& same) {
   Tail tail;
-  Result<Extension> extension = state_->grow(conversation, tail);
+  Result<Extension> extension = state_->grow(conversation, tail, same);
   if (!extension) return extension;
   state_->accept(conversation, tail, *extension);
   state_->chat = std::move(conversation);

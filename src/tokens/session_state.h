@@ -35,7 +35,8 @@ struct Session::State {
         sampled_from(from.sampled_from),
         start(from.start),
         anchor(from.anchor),
-        landmarks(from.landmarks) {
+        landmarks(from.landmarks),
+        kept(from.kept) {
     prompt.accept_whole(from.prompt.known());
   }
 
@@ -43,8 +44,10 @@ struct Session::State {
   /// What save() wrote of another; a failure leaves something that must not be used.
   Result<void> take(std::string_view saved);
   /// The ids that `whole`, the session's conversation grown, adds.
-  Result<Extension> grow(const Conversation& whole, Tail& tail);
-  Result<Extension> go_on(const Conversation& whole, Tail& tail);
+  Result<Extension> grow(const Conversation& whole, Tail& tail, const SameReply& same);
+  Result<Extension> go_on(const Conversation& whole, Tail& tail, const SameReply& same);
+  /// Those behind a reply that is the same as the one that the template writes from `byte` on; nothing where it is not.
+  std::optional<Extension> keep_sampled(const PromptEnd& prompt, Tail& tail, std::size_t byte, const SameReply& same);
   /// From this byte of the next prompt on spans are wanted.
   std::size_t rendered_from() const;
   /// Is the last control token so far away that encoding begins at the landmarks?
@@ -55,7 +58,7 @@ struct Session::State {
   /// For a prompt that is another from `byte` on (unset: where its text is): its tokens may go on all the same, if the
   /// tokenizer normalises.
   Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::optional<std::size_t> byte,
-                                     PrefixCause cause);
+                                     PrefixCause cause, const SameReply& same);
   Error refuse(const Conversation& whole, std::size_t byte, std::size_t token, PrefixCause cause);
 
   Template chat_template;
@@ -72,6 +75,7 @@ struct Session::State {
   Anchor start;                  ///< behind what the tokenizer put in front of the prompt
   Anchor anchor;
   Landmarks landmarks;  ///< the last tokens of the prompt that was accepted last
+  std::vector<KeptReply> kept;
   Workspace workspace;
   Rendering rendering;    ///< a prompt that was rendered as a whole once more
   bool is_whole = false;  ///< the last prompt is that one

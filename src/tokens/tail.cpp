@@ -191,6 +191,45 @@ Landmarks Tail::landmarks(std::size_t total) const {
   return found;
 }
 
+std::vector<ReplyPiece> Tail::pieces_from(std::size_t byte, const PromptEnd& prompt, const Tokenizer& tokenizer) const {
+  const ControlIds control(tokenizer.facts());
+  const std::string_view text = prompt.text_from(byte);
+  std::vector<ReplyPiece> pieces;
+  std::size_t at = 0;
+  for (const EncodedToken& token : tokens_) {
+    const std::size_t begin = anchor_.byte + token.bytes.begin, end = anchor_.byte + token.bytes.end;
+    if (end <= byte + at) continue;
+    if (begin > byte + at) pieces.push_back({std::string(text.substr(at, begin - byte - at))});  // of no token
+    at = std::max(begin, byte + at) - byte;
+    pieces.push_back({std::string(text.substr(at, end - byte - at)), control.is_control(token)});
+    at = end - byte;
+  }
+  return pieces;
+}
+
+namespace {
+
+bool may_begin_at(const EncodedToken& token, const TokenizerFacts& facts) {
+  return token.added && token.bytes.begin != token.bytes.end && begins_run(facts, token.id);
+}
+
+}  // namespace
+
+std::optional<Anchor> Tail::begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts,
+                                     Anchor old) {
+  const auto first = std::find_if(tokens_.begin(), tokens_.end(),
+                                  [&](const EncodedToken& token) { return anchor_.byte + token.bytes.begin >= byte; });
+  const EncodedToken* const before = first == tokens_.begin() ? nullptr : &*(first - 1);
+  if (before != nullptr && anchor_.byte + before->bytes.end > byte) return std::nullopt;
+  const bool is_before = before != nullptr && before->id == last && may_begin_at(*before, facts);
+  if (is_before) old = {known - 1, anchor_.byte + before->bytes.begin};
+  const bool is_behind =
+      std::any_of(first, tokens_.end(), [&](const EncodedToken& token) { return may_begin_at(token, facts); });
+  if (!is_before && !is_behind) return std::nullopt;
+  tokens_.erase(tokens_.begin(), first);
+  return old;
+}
+
 std::vector<TokenId> Tail::ids_from(std::size_t token) const {
   std::vector<TokenId> ids;
   ids.reserve(tokens_.size() - token);
@@ -201,11 +240,7 @@ std::vector<TokenId> Tail::ids_from(std::size_t token) const {
 Anchor Tail::last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, Anchor old) const {
   const std::size_t first = tokens_.size() - appended;
   for (std::size_t i = tokens_.size(); i-- > first;) {
-    const bool is_anchor =
-        tokens_[i].added && tokens_[i].bytes.begin != tokens_[i].bytes.end && begins_run(facts, tokens_[i].id);
-    if (is_anchor) {
-      return {total - (tokens_.size() - i), anchor_.byte + tokens_[i].bytes.begin};
-    }
+    if (may_begin_at(tokens_[i], facts)) return {total - (tokens_.size() - i), anchor_.byte + tokens_[i].bytes.begin};
   }
   return old;
 }

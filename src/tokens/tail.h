@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "parlance/tokens.h"
+#include "parlance/session.h"
 #include "render/prompt_pieces.h"
 #include "tokens/tokenizer/control_ids.h"
 #include "tokens/trusted_path.h"
@@ -55,6 +55,14 @@ class Tail {
   Match match_from_middle(const Known& known, const Landmarks& landmarks) const;
   /// The last tokens of the tail, of `total` tokens in all.
   Landmarks landmarks(std::size_t total) const;
+
+  /// The prompt from a byte on, by the tokens that the tail has of it.
+  std::vector<ReplyPiece> pieces_from(std::size_t byte, const PromptEnd& prompt, const Tokenizer& tokenizer) const;
+  /// Leaves out what stands before a byte, behind `known` ids of which `last` is the last; gives the last token before
+  /// it that encoding may begin at later, or `old` where there is one behind it. Nothing, and nothing is left out, where
+  /// a token crosses that byte, or encoding could not begin in either place.
+  std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts,
+                                 Anchor old);
 
   std::vector<TokenId> ids_from(std::size_t token) const;
   /// The last control token among the `appended` last tokens, of which there are `total` now; `old` if there is none.

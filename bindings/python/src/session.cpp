@@ -10,6 +10,7 @@
 #include "parlance/sampled_reply.h"
 #include "prefix.h"
 #include "prompt.h"
+#include "replies.h"
 #include "tokenizers.h"
 
 namespace parlance::python {
@@ -22,6 +23,8 @@ struct PyTokenSession {
   std::shared_ptr<const Engine> engine;
   std::shared_ptr<const Tokenizer> tokenizer;  // outlives the session, which is declared after it
   Session session;
+  RenderOptions render{};
+  std::optional<ReplyStart> start{};  ///< how replies are read, once the template has written one in another way
 };
 
 nb::object difference_of(const PyTokenSession& self) {
@@ -29,11 +32,38 @@ nb::object difference_of(const PyTokenSession& self) {
   return found ? nb::object(difference_to_dict(*found)) : nb::none();
 }
 
-std::vector<TokenId> extend(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust) {
+/// Does the last prompt end as the one that `start` was made for?
+bool fits(const ReplyStart& start, const Session& session) {
+  const std::string& opened = start.options.prompt ? *start.options.prompt : start.format.source().prompt;
+  return !opened.empty() && session.text().ends_with(opened);
+}
+
+Result<ReplyStart> start_behind(const PyTokenSession& self) {
+  Result<ReplyStart> start =
+      self.engine->reader.reply_to(self.session.conversation(), self.render, self.session.text());
+  if (start) start->format = PyReplyReader(start->format, start->options, self.tokenizer).format;
+  return start;
+}
+
+/// To see how a reply is read takes renders, so it is done only where a template has written one in another way than it
+/// was sampled; from then on such replies take no longer than others.
+Result<Extension> extend(PyTokenSession& self, const std::vector<Message>& messages,
+                         const std::vector<std::string>& trust) {
+  const SameReply same = same_when_read([&self]() -> Result<ReplyStart> { return *self.start; });
+  const bool is_known = self.start && fits(*self.start, self.session);
+  Result<Extension> extension = self.session.extend(messages, trust, is_known ? same : SameReply());
+  if (extension || is_known || extension.error().code() != ErrorCode::history_rewritten) return extension;
+  Result<ReplyStart> start = start_behind(self);
+  if (!start) return extension;
+  self.start = std::move(*start);
+  return self.session.extend(messages, trust, same);
+}
+
+std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust) {
   const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
   Result<Extension> extension = [&] {
     const nb::gil_scoped_release release;
-    return self.session.extend(messages_from(added->request.conversation, 0), trust);
+    return extend(self, messages_from(added->request.conversation, 0), trust);
   }();
   return take(std::move(extension)).ids;
 }
@@ -47,13 +77,13 @@ void bind_session(nb::module_& module) {
       .def("copy",
            [](const PyTokenSession& s) {
              const nb::gil_scoped_release release;
-             return PyTokenSession{s.engine, s.tokenizer, s.session.copy()};
+             return PyTokenSession{s.engine, s.tokenizer, s.session.copy(), s.render, s.start};
            })
       .def("size", [](const PyTokenSession& s) { return s.session.ids().size(); })
       .def(
           "append_sampled", [](PyTokenSession& s, const std::vector<TokenId>& ids) { s.session.append_sampled(ids); },
           "ids"_a)
-      .def("extend", &extend, "messages"_a, "trust"_a = std::vector<std::string>())
+      .def("extend", &extend_by, "messages"_a, "trust"_a = std::vector<std::string>())
       .def("difference", &difference_of, nb::sig("def difference(self) -> dict[str, typing.Any] | None"));
   module.def(
       "_begin_session",
@@ -75,7 +105,7 @@ void bind_session(nb::module_& module) {
           if (Result<void> fits = check_trust(chat, options.tokenize.trust, true); !fits) return fits.error();
           return Session::begin(*compiled, *tokenizer.tokenizer, std::move(prompt->request.conversation), options);
         }();
-        return PyTokenSession{engine, tokenizer.tokenizer, take(std::move(begun))};
+        return PyTokenSession{engine, tokenizer.tokenizer, take(std::move(begun)), options.render};
       },
       "engine"_a, "tokenizer"_a, "messages"_a, "tools"_a.none(), "documents"_a.none(), "now"_a.none(), "variables"_a,
       "trust"_a, "protect"_a);

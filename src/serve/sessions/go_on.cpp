@@ -30,11 +30,21 @@ PrefixBreak break_of(const PrefixDifference& found, std::size_t ids) {
   return made;
 }
 
+/// Whether the template writes the reply that was sampled. `held` must be as it was kept when it is asked.
+SameReply same_reply(const Held& held) {
+  return same_when_read([&held]() -> Result<ReplyStart> {
+    if (held.start) return *held.start;
+    RenderOptions render = held.model->render;
+    render.now = held.now;
+    return held.model->reader.reply_to(held.session.conversation(), render, held.session.text());
+  });
+}
+
 /// Goes on with messages behind the reply. Where nothing does, `broken` says why.
 std::optional<Session> extended(const Held& held, const std::vector<Message>& more,
                                 std::optional<PrefixBreak>& broken) {
   Session session = held.session.copy();
-  if (extend_behind(session, held.reply, held.written, more)) return session;
+  if (extend_behind(session, held.reply, held.written, more, same_reply(held))) return session;
   if (session.difference()) broken = break_of(*session.difference(), held.session.ids().size());
   return std::nullopt;
 }
@@ -84,7 +94,7 @@ Found find(const Sessions& sessions, const MessageKeys& keys, const Key& variabl
 std::optional<Session> as_whole(const Held& held, const Conversation& conversation,
                                 std::optional<PrefixBreak>& broken) {
   Session session = held.session.copy();
-  const Result<Extension> extension = session.extend(conversation.copy());
+  const Result<Extension> extension = session.extend(conversation.copy(), same_reply(held));
   if (extension) return session;
   if (session.difference()) {
     broken = break_of(*session.difference(), held.session.ids().size());
@@ -108,7 +118,8 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
   const std::vector<Message> more = messages_from(request.conversation, 1);
   if (variables != held->variables || depends_on_history(request.conversation)) return std::nullopt;
   const std::size_t reused = held->session.ids().size();
-  if (!extend_behind(held->session, held->reply, held->written, more)) return std::nullopt;
+  const SameReply same = held->start ? same_reply(*held) : SameReply();
+  if (!extend_behind(held->session, held->reply, held->written, more, same)) return std::nullopt;
   MessageKeys keys{.whole = {held->key}, .without_system = {held->key_without_system}, .before = held->messages - 1};
   add_keys(keys, request.conversation, 1);
   return PreparedPrompt{.session = std::move(held->session),

@@ -6,10 +6,12 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "parlance/request.h"
 #include "parlance/session.h"
 #include "serve/models/model.h"
 #include "serve/sessions/message_keys.h"
@@ -24,6 +26,7 @@ struct Held {
   Session session;                           ///< ends with the ids that were sampled
   Message reply{};                           ///< as templates take it
   std::string written{};                     ///< the reply as the model wrote it, without its reasoning and its end
+  std::optional<ReplyStart> start{};         ///< how it was read; unset: of another gateway
   Key key{};                                 ///< of the messages and the reply
   Key key_without_system{};
   Key variables{};

@@ -286,6 +286,7 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
       .session = std::move(session),
       .reply = std::move(*reply),
       .written = reply_.written,
+      .start = ReplyStart{start_.format, start_.options},
       .key = key_after(keys.whole.empty() ? none : keys.whole.back(), reply_.message),
       .key_without_system = key_after(keys.without_system.empty() ? none : keys.without_system.back(), reply_.message),
       .variables = prompt_.variables,

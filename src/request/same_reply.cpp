@@ -1,0 +1,99 @@
+// Tells by reading whether two writings are the same reply. Begin reading at same_when_read.
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "parlance/json.h"
+#include "parlance/sampled_reply.h"
+#include "tokens/difference.h"
+
+namespace parlance {
+
+namespace {
+
+/// A writing that was read to the mark that ends it, or to its end.
+class ReadReply {
+ public:
+  ReadReply(const CompiledReplyFormat& format, const ReplyOptions& options, std::span<const ReplyPiece> pieces)
+      : parser_(format, options) {
+    const auto take = [this](const ReplyEvent& event) { add(event); };
+    for (const ReplyPiece& piece : pieces) {
+      if (ended_) break;
+      parser_.feed_token(piece.text, piece.control, take);
+    }
+    ended_by_mark_ = ended_;
+    if (!ended_) parser_.finish(take);
+  }
+
+  const ReplyMessage& message() const { return message_; }
+  /// Has the reply its end, and nothing behind it?
+  bool is_whole(std::size_t size) const {
+    return ended_by_mark_ ? body_ + mark_.size() == size : message_.finish_reason() != "length";
+  }
+  bool has_end() const { return ended_by_mark_; }
+  std::size_t body() const { return body_; }  ///< bytes before that mark
+  std::string_view mark() const { return mark_; }
+
+ private:
+  void add(const ReplyEvent& event) {
+    if (ended_) return;
+    message_.add(event);
+    ended_ = event.kind == ReplyEvent::Kind::end;
+    if (!ended_) return;
+    body_ = static_cast<std::size_t>(event.position);
+    mark_ = event.source;
+  }
+
+  ReplyParser parser_;
+  ReplyMessage message_;
+  bool ended_ = false, ended_by_mark_ = false;
+  std::size_t body_ = 0;
+  std::string mark_;
+};
+
+bool is_same_json(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  Document left, right;
+  return left.parse(a) && right.parse(b) && is_same_value(left.root(), right.root());
+}
+
+bool is_same(const ReplyCall& a, const ReplyCall& b) {
+  return a.complete && b.complete && a.name == b.name && a.id == b.id && a.custom == b.custom &&
+         is_same_json(a.arguments, b.arguments);
+}
+
+bool is_same(const ReplyMessage& a, const ReplyMessage& b) {
+  return ascii::trimmed(a.reasoning) == ascii::trimmed(b.reasoning) &&
+         ascii::trimmed(a.content) == ascii::trimmed(b.content) &&
+         std::equal(a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
+                    [](const ReplyCall& one, const ReplyCall& other) { return is_same(one, other); });
+}
+
+std::size_t size_of(std::span<const ReplyPiece> pieces) {
+  std::size_t size = 0;
+  for (const ReplyPiece& piece : pieces) size += piece.text.size();
+  return size;
+}
+
+std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& both) {
+  const std::string opened = start.options.prompt.value_or(start.format.source().prompt);
+  if (both.dropped > opened.size()) return std::nullopt;  // more is rewritten than the reply
+  const ReadReply sampled(start.format, start.options, both.sampled);
+  if (!sampled.is_whole(size_of(both.sampled))) return std::nullopt;
+  ReplyOptions options = start.options;
+  options.prompt = opened.substr(0, opened.size() - both.dropped);
+  const ReadReply written(start.format, options, both.written);
+  const bool ends_alike = written.has_end() && written.mark().starts_with(sampled.mark());
+  if (!ends_alike || !is_same(sampled.message(), written.message())) return std::nullopt;
+  return written.body() + sampled.mark().size();
+}
+
+}  // namespace
+
+SameReply same_when_read(std::function<Result<ReplyStart>()> start) {
+  return [start = std::move(start)](const TwoWritings& both) -> std::optional<std::size_t> {
+    const Result<ReplyStart> read = start();
+    return read ? compared(*read, both) : std::nullopt;
+  };
+}
+
+}  // namespace parlance
