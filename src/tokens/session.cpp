@@ -88,7 +88,7 @@ std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, Tai
     both.sampled.push_back({tokenizer.token_text(ids[i]), control.contains(ids[i])});
   const std::optional<std::size_t> size = same(both);
   if (!size) return std::nullopt;
-  const std::optional<Anchor> from = tail.begin_at(byte + *size, ids.size(), ids.back(), tokenizer.facts(), anchor);
+  const std::optional<Anchor> from = tail.begin_at(byte + *size, ids.size(), ids.back(), tokenizer.facts());
   if (!from) return std::nullopt;
   anchor = *from;
   kept.push_back({sampled_from, ids.size(), {byte, byte + *size}});

@@ -215,19 +215,16 @@ bool may_begin_at(const EncodedToken& token, const TokenizerFacts& facts) {
 
 }  // namespace
 
-std::optional<Anchor> Tail::begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts,
-                                     Anchor old) {
+std::optional<Anchor> Tail::begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts) {
   const auto first = std::find_if(tokens_.begin(), tokens_.end(),
                                   [&](const EncodedToken& token) { return anchor_.byte + token.bytes.begin >= byte; });
   const EncodedToken* const before = first == tokens_.begin() ? nullptr : &*(first - 1);
   if (before != nullptr && anchor_.byte + before->bytes.end > byte) return std::nullopt;
-  const bool is_before = before != nullptr && before->id == last && may_begin_at(*before, facts);
-  if (is_before) old = {known - 1, anchor_.byte + before->bytes.begin};
-  const bool is_behind =
-      std::any_of(first, tokens_.end(), [&](const EncodedToken& token) { return may_begin_at(token, facts); });
-  if (!is_before && !is_behind) return std::nullopt;
+  const bool is_control = before != nullptr && before->id == last && may_begin_at(*before, facts);
+  const Anchor anchor = is_control ? Anchor{known - 1, anchor_.byte + before->bytes.begin}
+                                   : Anchor{known, static_cast<std::uint32_t>(byte)};
   tokens_.erase(tokens_.begin(), first);
-  return old;
+  return anchor;
 }
 
 std::vector<TokenId> Tail::ids_from(std::size_t token) const {

@@ -58,11 +58,10 @@ class Tail {
 
   /// The prompt from a byte on, by the tokens that the tail has of it.
   std::vector<ReplyPiece> pieces_from(std::size_t byte, const PromptEnd& prompt, const Tokenizer& tokenizer) const;
-  /// Leaves out what stands before a byte, behind `known` ids of which `last` is the last; gives the last token before
-  /// it that encoding may begin at later, or `old` where there is one behind it. Nothing, and nothing is left out, where
-  /// a token crosses that byte, or encoding could not begin in either place.
-  std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts,
-                                 Anchor old);
+  /// Leaves out what stands before a byte, behind `known` ids of which `last` is the last. Gives where encoding may begin
+  /// later: at that last token if it is a control token, else at the byte. Nothing, and nothing is left out, where a
+  /// token crosses the byte.
+  std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts);
 
   std::vector<TokenId> ids_from(std::size_t token) const;
   /// The last control token among the `appended` last tokens, of which there are `total` now; `old` if there is none.

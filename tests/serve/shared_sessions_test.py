@@ -390,7 +390,8 @@ WRONG_SESSION: Any = {
     "messages": [10**6],
     "conversation": [10**9, 3],
     "text": [0, -1],
-    "format": [2],
+    "format": [3],
+    "kept": [[[1, 10**6, 0, 1]], [[1, 2, 0, 10**9]], [[1]], 7],
     "canonical": [1],
 }
 WRONG_HELD: Any = {

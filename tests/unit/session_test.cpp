@@ -235,7 +235,11 @@ TEST(Session, IsRestoredOfNothingButWhatWasSaved) {
                                                        {"conversation", "0"},
                                                        {"text", "0"},
                                                        {"canonical", "1"},
-                                                       {"format", "2"},
+                                                       {"kept", "[[1, 1000, 0, 1]]"},
+                                                       {"kept", "[[0, 1, 0, 1000]]"},
+                                                       {"kept", "[[3, 4, 0, 1], [1, 2, 2, 3]]"},
+                                                       {"kept", "[[0, 1, 0]]"},
+                                                       {"format", "1"},
                                                        {"format", "\"1\""}};
   for (const auto& [member, json] : wrong) EXPECT_FALSE(restored(with(member, json))) << member << " " << json;
 }
