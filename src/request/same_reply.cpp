@@ -74,6 +74,23 @@ std::size_t size_of(std::span<const ReplyPiece> pieces) {
   return size;
 }
 
+/// For a format that knows no end of a reply: the template's ends with the control token that the sampled one ends with.
+std::optional<std::size_t> size_to_same_token(const ReplyStart& start, const ReplyOptions& options,
+                                              const TwoWritings& both, const ReplyMessage& sampled) {
+  constexpr int kMostTries = 8;  // a reply has few such tokens; each is read again
+  const ReplyPiece& last = both.sampled.back();
+  std::size_t size = 0, count = 0;
+  for (int tried = 0; last.control && count < both.written.size() && tried < kMostTries;) {
+    const ReplyPiece& piece = both.written[count++];
+    size += piece.text.size();
+    if (!piece.control || piece.text != last.text) continue;
+    ++tried;
+    const ReadReply written(start.format, options, std::span(both.written).subspan(0, count));
+    if (is_same(sampled, written.message())) return size;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& both) {
   const std::string opened = start.options.prompt.value_or(start.format.source().prompt);
   if (both.dropped > opened.size()) return std::nullopt;  // more is rewritten than the reply
@@ -82,8 +99,9 @@ std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& 
   ReplyOptions options = start.options;
   options.prompt = opened.substr(0, opened.size() - both.dropped);
   const ReadReply written(start.format, options, both.written);
-  const bool ends_alike = written.has_end() && written.mark().starts_with(sampled.mark());
-  if (!ends_alike || !is_same(sampled.message(), written.message())) return std::nullopt;
+  if (!written.has_end()) return size_to_same_token(start, options, both, sampled.message());
+  if (!written.mark().starts_with(sampled.mark()) || !is_same(sampled.message(), written.message()))
+    return std::nullopt;
   return written.body() + sampled.mark().size();
 }
 
