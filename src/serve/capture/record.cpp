@@ -134,6 +134,15 @@ std::string hints_json(const Turn& turn) {
   return made.take();
 }
 
+/// Where a token begins in the prompt's text, behind the last reply before it that is another text there.
+std::size_t byte_of_token(const ServedModel& model, const Session& session, std::size_t token) {
+  KeptReply last;
+  for (const KeptReply& one : session.kept())
+    if (one.end <= token) last = one;
+  return static_cast<std::size_t>(last.text.end) +
+         bytes_of_texts(model, session.ids().subspan(last.end, token - last.end));
+}
+
 }  // namespace
 
 std::string real_json(double value) {
@@ -262,8 +271,8 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   made.text("key", facts.key).number("reused", whole(prompt.reused)).raw("prompt", prompt_json(turn, session, behind));
   const bool is_known =
       behind > 0 && prompt.from && behind == prompt.reused;  // a long session has many ids to ask for their texts
-  const std::size_t from =
-      is_known ? prompt.from->text_bytes : bytes_of_texts(*turn.model(), session.ids().subspan(0, behind));
+  const std::size_t from = is_known && session.kept().empty() ? prompt.from->text_bytes
+                                                              : byte_of_token(*turn.model(), session, behind);
   made.raw("origins", origins_json(*turn.model(), session, prompt.now, from, prompt.alone));
   turn.grammar() ? made.raw("grammar", grammar_json(turn)) : made.null("grammar");
   made.raw("sampling", sampling_json(turn.settings().sampling)).raw("sampled", ids_json(turn.sampled()));

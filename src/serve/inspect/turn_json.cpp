@@ -23,12 +23,18 @@ void write_text(JsonWriter& into, std::string_view text) {
   into.raw("bytes", bytes.take());
 }
 
+/// Behind a reply that is another text in the prompt than what its tokens spell, places are the prompt's again.
 std::string tokens_json(const InspectedTurn& turn) {
   JsonWriter list('[');
   std::size_t byte = 0;
   const std::span<const TokenId> ids = turn.session->ids().subspan(0, turn.prompt_tokens);
+  std::span<const KeptReply> kept = turn.session->kept();
   for (std::size_t at = 0; at < ids.size(); ++at) {
     const std::string text = turn.model->tokenizer->token_text(ids[at]);
+    if (!kept.empty() && at == kept.front().end) {
+      byte = static_cast<std::size_t>(kept.front().text.end);
+      kept = kept.subspan(1);
+    }
     JsonWriter one('{');
     one.number("id", ids[at]).number("begin", inspected(byte)).number("end", inspected(byte + text.size()));
     write_text(one, text);

@@ -1,0 +1,243 @@
+// Replies that a template writes otherwise than they were sampled: which of them are the same, and what a session
+// keeps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "parlance/sampled_reply.h"
+
+namespace parlance {
+namespace {
+
+constexpr TokenId kStartMark = 301, kEndMark = 302, kThinkMark = 303, kThoughtMark = 304;
+
+std::string spelling_of(TokenId id) {
+  return id == kStartMark     ? "<|start|>"
+         : id == kEndMark     ? "<|end|>"
+         : id == kThinkMark   ? "<think>"
+         : id == kThoughtMark ? "</think>"
+                              : std::string(1, static_cast<char>(id));
+}
+
+Result<void> encode_each_byte(std::string_view run, std::vector<TokenId>& ids) {
+  for (const char c : run) ids.push_back(static_cast<unsigned char>(c));
+  return {};
+}
+
+const CallbackTokenizer kMarks({{{kStartMark, "<|start|>", true},
+                                 {kEndMark, "<|end|>", true},
+                                 {kThinkMark, "<think>", false},
+                                 {kThoughtMark, "</think>", false}},
+                                encode_each_byte,
+                                spelling_of});
+/// Knows none of the template's marks.
+const CallbackTokenizer kNoMarks({{}, encode_each_byte, spelling_of});
+
+std::vector<TokenId> encoded_by(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<EncodedToken> tokens;
+  EXPECT_TRUE(tokenizer.encode(text, nullptr, tokens));
+  std::vector<TokenId> ids;
+  for (const EncodedToken& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
+std::string spelling(std::span<const TokenId> ids) {
+  std::string out;
+  for (const TokenId id : ids) out += spelling_of(id);
+  return out;
+}
+
+/// `prompt`: what opens the turn. Special tokens count only as such.
+ReplyStart way_to_read(const char* prompt = "<|start|>assistant\n", bool has_end = true) {
+  Result<ReplyFormat> format = ReplyFormat::from_json(
+      R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"}, "calls":
+          [{"call": ["<call>\n", {"object": {"name": "name", "arguments": "arguments"}}, "\n</call>"]}], "end": ["<|end|>"]})");
+  EXPECT_TRUE(format) << format.error().display();
+  if (!has_end) format->end.clear();
+  const std::vector<std::string> control = {"<|start|>", "<|end|>"};
+  ReplyStart made{CompiledReplyFormat(format->with_control(control))};
+  made.options.prompt = prompt;
+  return made;
+}
+
+std::vector<ReplyPiece> reply_pieces(std::string_view text) {
+  std::vector<ReplyPiece> pieces;
+  for (const TokenId id : encoded_by(kMarks, text)) pieces.push_back({spelling_of(id), id > 300});
+  return pieces;
+}
+
+std::optional<std::size_t> same_size(const ReplyStart& how, std::string_view sampled, std::string_view written,
+                                     std::size_t dropped = 0) {
+  const SameReply judge = same_when_read([&]() -> Result<ReplyStart> { return how; });
+  return judge({.sampled = reply_pieces(sampled), .written = reply_pieces(written), .dropped = dropped});
+}
+
+constexpr std::string_view kOneCall = "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"x\", \"n\": 1}}\n</call>";
+constexpr std::string_view kBehind = "\n<|start|>user\nAnd?<|end|>\n<|start|>assistant\n";
+const std::string kThinking = "<think>\nHm.\n</think>\n\n";
+
+TEST(SameReply, IsOneThatIsReadAsTheSameMessage) {
+  const std::string written = kThinking + std::string(kOneCall) + "<|end|>";
+  const std::string sampled[] = {
+      written,
+      "<think>\nHm.</think>\n\n" + std::string(kOneCall) + "<|end|>",
+      "<think>\nHm.\n</think>" + std::string(kOneCall) + "<|end|>",
+      "<think>Hm.\n\n</think>\n" + std::string(kOneCall) + "<|end|>",
+      kThinking + "<call>\n{\"name\":  \"look\", \"arguments\": {\"n\":1,\"at\":\"\\u0078\"}}\n</call><|end|>",
+  };
+  for (const std::string& one : sampled)
+    EXPECT_EQ(same_size(way_to_read(), one, written + std::string(kBehind)), written.size()) << one;
+  EXPECT_EQ(same_size(way_to_read(), "<think>\n\n</think>\n\nYes <|end|>", "Yes<|end|>" + std::string(kBehind)), 10u);
+}
+
+TEST(SameReply, IsNoneThatIsReadAsAnother) {
+  const std::string call(kOneCall), written = kThinking + call + "<|end|>";
+  const std::string sampled[] = {
+      "<think>\nHm\n</think>\n\n" + call + "<|end|>",                     // other reasoning
+      call + "<|end|>",                                                   // none
+      kThinking + "Yes" + call + "<|end|>",                               // content
+      kThinking + call + call + "<|end|>",                                // one call more
+      kThinking + "<|end|>",                                              // none
+      kThinking + call,                                                   // no end: what stands behind it may be reply
+      kThinking + call + "<|end|>more",                                   // text behind the end
+      kThinking + call + "<|start|>",                                     // another end
+      "<think>\nHm.",                                                     // broken off
+      kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\"",  // broken off
+      kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"y\", \"n\": 1}}\n</call><|end|>",
+      kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"x\", \"n\": 1.0}}\n</call><|end|>",
+      kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"x\", \"n\": true}}\n</call><|end|>",
+      kThinking + "<call>\n{\"name\": \"find\", \"arguments\": {\"at\": \"x\", \"n\": 1}}\n</call><|end|>",
+  };
+  for (const std::string& one : sampled) {
+    const std::optional<std::size_t> size = same_size(way_to_read(), one, written + std::string(kBehind));
+    if (one == kThinking + call) {
+      EXPECT_EQ(size, written.size() - 7) << "the template's end is new";
+    } else {
+      EXPECT_FALSE(size) << one;
+    }
+  }
+}
+
+TEST(SameReply, EndsWithItsTokenWhereItsFormatHasNoEnd) {
+  const ReplyStart how = way_to_read("<|start|>assistant\n", false);
+  const std::string written = kThinking + std::string(kOneCall) + "<|end|>";
+  EXPECT_EQ(same_size(how, "<think>Hm.</think>" + std::string(kOneCall) + "<|end|>", written + std::string(kBehind)),
+            written.size());
+  EXPECT_FALSE(same_size(how, "<think>Hm.</think>" + std::string(kOneCall), written + std::string(kBehind)));
+}
+
+TEST(SameReply, MayLackWhatThePromptHadOpened) {
+  const ReplyStart closed = way_to_read("<|start|>assistant\n<think>\n\n</think>\n\n");
+  const std::string written = "Yes<|end|>";
+  EXPECT_EQ(same_size(closed, "Yes<|end|>", written + std::string(kBehind), 19), written.size());
+  EXPECT_FALSE(same_size(closed, "No<|end|>", written + std::string(kBehind), 19));
+  EXPECT_FALSE(same_size(closed, "Yes<|end|>", "assistant\n" + written + std::string(kBehind), 40))
+      << "more than the turn";
+  const ReplyStart opened = way_to_read("<|start|>assistant\n<think>\n");
+  EXPECT_EQ(same_size(opened, "\n</think>\n\nYes<|end|>", written + std::string(kBehind), 8), written.size());
+  EXPECT_FALSE(same_size(opened, "Hm.\n</think>\n\nYes<|end|>", written + std::string(kBehind), 8))
+      << "reasoning is dropped";
+}
+
+TEST(SameReply, IsNoneWhereNobodyKnowsHowToReadIt) {
+  const SameReply unknown = same_when_read([]() -> Result<ReplyStart> { return Error(ErrorCode::value, "unknown"); });
+  EXPECT_FALSE(unknown({.sampled = reply_pieces("Yes<|end|>"), .written = reply_pieces("Yes<|end|>")}));
+}
+
+// ---- in a session
+
+constexpr const char* kKeeps =
+    "{% for m in messages %}<|start|>{{ m.role }}\n"
+    "{% if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}"
+    "{{ m.content }}<|end|>\n{% endfor %}{% if add_generation_prompt %}<|start|>assistant\n{% endif %}";
+/// Drops reasoning before a question.
+constexpr const char* kDrops =
+    "{% for m in messages %}<|start|>{{ m.role }}\n"
+    "{% if m.reasoning_content and messages[-1].role != 'user' %}<think>\n{{ m.reasoning_content }}\n</think>\n\n"
+    "{% endif %}{{ m.content }}<|end|>\n{% endfor %}{% if add_generation_prompt %}<|start|>assistant\n{% endif %}";
+
+Session session_of(const char* source, const Tokenizer& tokenizer) {
+  Result<Conversation> chat = Conversation::from_json(R"({"messages": [{"role": "user", "content": "Hi"}]})");
+  Result<Session> session = Session::begin(*Template::compile(source), tokenizer, std::move(*chat));
+  EXPECT_TRUE(session) << session.error().display();
+  return std::move(*session);
+}
+
+SameReply as_it_is_read(const Tokenizer& tokenizer) {
+  return same_when_read([&tokenizer]() -> Result<ReplyStart> {
+    ReplyStart how = way_to_read();
+    ReplyFormat format = how.format.source();
+    format.control = tokenizer.control_texts();
+    how.format = CompiledReplyFormat(format);
+    return how;
+  });
+}
+
+const Message kReply = {.role = "assistant", .content = "Yes.", .reasoning_content = "Hm."};
+
+TEST(SameReply, IsKeptTurnAfterTurn) {
+  for (const CallbackTokenizer* tokenizer : {&kMarks, &kNoMarks}) {
+    Session session = session_of(kKeeps, *tokenizer);
+    const std::vector<TokenId> sampled = encoded_by(*tokenizer, "<think>\nHm.</think>\nYes.<|end|>");
+    for (int turn = 0; turn < 20; ++turn) {
+      std::vector<TokenId> all(session.ids().begin(), session.ids().end());
+      session.append_sampled(sampled);
+      const std::vector<Message> more = {{.role = turn % 2 ? "tool" : "user", .content = std::string(400, 'x')}};
+      const auto extension = extend_behind(session, kReply, "Yes.", more, as_it_is_read(*tokenizer));
+      ASSERT_TRUE(extension) << turn << extension.error().display();
+      EXPECT_FALSE(extension->canonical);
+      EXPECT_EQ(spelling(extension->ids),
+                "\n<|start|>" + more[0].role + "\n" + more[0].content + "<|end|>\n<|start|>assistant\n");
+      all.insert(all.end(), sampled.begin(), sampled.end());
+      all.insert(all.end(), extension->ids.begin(), extension->ids.end());
+      ASSERT_TRUE(std::equal(all.begin(), all.end(), session.ids().begin(), session.ids().end()));
+      const KeptReply kept = session.kept().back();
+      EXPECT_EQ(spelling(session.ids().subspan(kept.begin, kept.end - kept.begin)), spelling(sampled));
+      EXPECT_EQ(session.text().substr(kept.text.begin, kept.text.end - kept.text.begin),
+                "<think>\nHm.\n</think>\n\nYes.<|end|>");
+      if (turn % 5 == 3) session = *Session::restore(*Template::compile(kKeeps), *tokenizer, session.save());
+      if (turn % 5 == 4) session = session.copy();
+    }
+    EXPECT_EQ(session.kept().size(), 20u);
+  }
+}
+
+TEST(SameReply, IsKeptAsTheFormsOfItAreWhereNobodyKnowsHowToReadIt) {
+  Session session = session_of(kKeeps, kMarks);
+  session.append_sampled(encoded_by(kMarks, "<think>\nHm.</think>\nYes.<|end|>"));
+  const std::vector<Message> more = {{.role = "user", .content = "And?"}};
+  const auto extension = extend_behind(session, kReply, "Yes.", more);
+  ASSERT_FALSE(extension);
+  EXPECT_EQ(extension.error().code(), ErrorCode::history_rewritten);
+  EXPECT_TRUE(session.kept().empty());
+}
+
+TEST(SameReply, AnotherMessageIsRefusedAndNothingChanges) {
+  Session session = session_of(kKeeps, kMarks);
+  session.append_sampled(encoded_by(kMarks, "<think>\nHm.</think>\nYes.<|end|>"));
+  const std::string before = session.save();
+  Message other = kReply;
+  other.content = "No.";
+  const std::vector<Message> more = {other, {.role = "user", .content = "And?"}};
+  const auto extension = session.extend(more, {}, as_it_is_read(kMarks));
+  ASSERT_FALSE(extension);
+  EXPECT_EQ(session.difference()->cause, PrefixCause::other_reply);
+  EXPECT_EQ(session.save(), before);
+}
+
+TEST(SameReply, ThatTheTemplateShortensLaterIsStillRefused) {
+  Session session = session_of(kDrops, kMarks);
+  session.append_sampled(encoded_by(kMarks, "<think>\nHm.</think>\nYes.<|end|>"));
+  ASSERT_TRUE(extend_behind(session, kReply, "Yes.", std::vector<Message>{{.role = "tool", .content = "4"}},
+                            as_it_is_read(kMarks)));
+  session.append_sampled(encoded_by(kMarks, "<think>\nHm.</think>\nYes.<|end|>"));
+  const auto extension = extend_behind(
+      session, kReply, "Yes.", std::vector<Message>{{.role = "user", .content = "And?"}}, as_it_is_read(kMarks));
+  ASSERT_FALSE(extension);
+  EXPECT_EQ(session.difference()->cause, PrefixCause::rewritten);
+  EXPECT_EQ(session.difference()->after.path, "messages[1].content");
+  EXPECT_EQ(session.kept().size(), 1u);
+}
+
+}  // namespace
+}  // namespace parlance
