@@ -18,6 +18,7 @@ TOOLS: Any = [
     {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}
 ]
 CALL = '<tool_call>\n{"name": "look",   "arguments": {"at": "Köln %d"}}\n</tool_call><|im_end|>'
+BLANKS = [(before, behind) for before in ("\n", "") for behind in ("\n\n", "\n", "")]  # around the mark that ends reasoning
 THOUGHT = "<think>\nHm, %d?\n</think>\n\nIt is %d.<|im_end|>"
 
 
@@ -82,6 +83,36 @@ def clients_change_replies(gateway: Gateway, engine: Engine, checks: Checks) -> 
     message["content"] = []
     asked = talk.turn({"role": "tool", "tool_call_id": call["id"], "content": [{"type": "text", "text": "There."}]})
     checks.that(talk.keeps(asked), "a session whose reply the client has changed")
+
+
+def blanks_around_reasoning(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """Reasoning that is closed with other blanks than the template's: its ids stay, until the template drops the reasoning."""
+    talk = Talk(gateway, engine, tools=TOOLS)
+
+    def reply(asked: Asked) -> Reply:
+        before, behind = BLANKS[turn % len(BLANKS)]
+        return Reply(f"<think>\nHm, {turn}?{before}</think>{behind}" + CALL % turn)
+
+    engine.script = reply
+    turn = 0
+    talk.keeps(talk.turn(user("Look.")))
+    for turn in range(1, 20):
+        message = talk.request["messages"][-1]
+        if turn % 2:
+            message.pop("reasoning_content", None)
+            message.pop("reasoning", None)
+        known = len(talk.seen)
+        asked = talk.turn({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": f"result {turn}"})
+        checks.that(talk.keeps(asked), f"other blanks, turn {turn}: the ids before it are kept")
+        told = talk.answer["parlance"]
+        checks.equal((told["reused_tokens"], told["prefix_break"]), (known, None), f"other blanks, turn {turn}: what the client is told")
+        new = engine.vocabulary.decode(asked.prompt[known:])
+        checks.that(new.startswith("\n<|im_start|>") and f"result {turn}" in new and "Hm" not in new, f"other blanks, turn {turn}: {new!r}")
+    engine.script = lambda asked: Reply("<think>\nWell.</think>I see.<|im_end|>")
+    talk.turn({"role": "tool", "tool_call_id": talk.request["messages"][-1]["tool_calls"][0]["id"], "content": "the end"})
+    talk.turn(user("And?"))
+    told = talk.answer["parlance"]["prefix_break"]
+    checks.that(told and told["cause"] == "rewritten" and "messages[1]" in told["input"], f"reasoning that is dropped: {told}")
 
 
 def contents_in_parts(gateway: Gateway, engine: Engine, checks: Checks) -> None:
@@ -173,6 +204,7 @@ def main() -> int:
         for test in (
             fifty_turns,
             clients_change_replies,
+            blanks_around_reasoning,
             contents_in_parts,
             retries_and_branches,
             apart,

@@ -104,6 +104,13 @@ def other_apis(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.that(
                 talk.keeps(talk.turn({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "x"})), "reasoning"
             )
+        engine.script = lambda asked: Reply("<think>\nHm?</think>\n" + CALL % len(asked.prompt))  # other blanks than the template's
+        talk = Talk(gateways[0], engine, tools=TOOLS)
+        talk.keeps(talk.turn(user("Look.")))
+        for turn in range(6):
+            talk.gateway = gateways[(turn // 2 + 1) % 2]
+            call = talk.request["messages"][-1]["tool_calls"][0]["id"]
+            checks.that(talk.keeps(talk.turn({"role": "tool", "tool_call_id": call, "content": "x"})), f"other blanks, turn {turn}")
 
 
 def rewritten(parlance: str, engine: Engine, checks: Checks) -> None:

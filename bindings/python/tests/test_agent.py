@@ -85,6 +85,17 @@ def test_a_loop(chatml_tokenizer: str) -> None:
     assert all(grammar and "root" in grammar for grammar in sample.grammars)
 
 
+def test_reasoning_with_other_blanks_than_the_template(chatml_tokenizer: str) -> None:
+    gaps = [(before, behind) for before in ("\n", "") for behind in ("\n\n", "\n", "")]
+    replies = [f"<think>\nHm.{before}</think>{behind}" + call("look", at=f"{number}") for number, (before, behind) in enumerate(gaps)]
+    sample = Sampler(chatml_tokenizer, *replies, "<think>\nSo.</think>It is empty.<|im_end|>")
+    end = agent(chatml_tokenizer, sample, look).run()
+    assert (end.reason, end.answer, end.turns) == ("done", "It is empty.", 7)
+    for turn in range(6):
+        before = sample.asked[turn] + sample.sampled[turn]
+        assert sample.asked[turn + 1][: len(before)] == before, gaps[turn]
+
+
 def test_verification_and_limits(chatml_tokenizer: str) -> None:
     done = "Done.<|im_end|>"
     sample = Sampler(chatml_tokenizer, call("write", text="a"), done, call("look", at="it"), done)
