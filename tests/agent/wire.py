@@ -98,7 +98,9 @@ def hermes_calls(calls: list[Call], before: str) -> Pieces:
 
 
 def terminal_agent(reasoning: str, content: str, calls: list[Call]) -> Pieces:
-    made: Pieces = [Control("<think>"), f"\n{reasoning}\n", Control("</think>"), "\n\n"] if reasoning else []
+    """Closes reasoning with other blanks each time, as models do; the template writes a line feed before the mark and two behind it."""
+    before, behind = ("\n", "")[len(reasoning) % 2], ("\n\n", "\n", "")[len(reasoning) % 3]
+    made: Pieces = [Control("<think>"), f"\n{reasoning}{before}", Control("</think>"), behind] if reasoning else []
     return [*made, content, *hermes_calls(calls, "\n" if content else ""), Control("<|im_end|>")]
 
 
