@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tokens/difference.h"
+
 namespace parlance {
 
 void GrownPrompt::accept_whole(std::string_view text) {
@@ -54,12 +56,14 @@ void GrownPrompt::compare(bool same) {
     shared_bytes_ += now.size;
   }
   std::size_t at = shared_bytes_;
-  for (std::size_t i = shared_; i < next.size() && at < known_.size(); ++i) {
+  bool same_so_far = true;
+  for (std::size_t i = shared_; i < next.size() && at < known_.size() && same_so_far; ++i) {
     const std::size_t size = std::min<std::size_t>(next[i].size, known_.size() - at);
     const char* const known = known_.data() + at;
-    if (next[i].data != known && std::memcmp(next[i].data, known, size) != 0) return;
-    at += size;
+    same_so_far = next[i].data == known || std::memcmp(next[i].data, known, size) == 0;
+    at += same_so_far ? size : common_text({next[i].data, size}, {known, size});
   }
+  common_ = at;
   goes_on_ = at == known_.size();
 }
 
@@ -67,6 +71,7 @@ void GrownPrompt::accept() {
   const std::span<const Piece> next = next_.pieces();
   std::size_t at = shared_bytes_;
   pieces_.resize(shared_);
+  known_.resize(std::max(common_, shared_bytes_));
   for (const Piece& piece : next.subspan(shared_)) {
     const std::size_t end = at + piece.size;
     if (end > known_.size()) known_.append(piece.data + (known_.size() - at), end - known_.size());

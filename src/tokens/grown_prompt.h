@@ -30,11 +30,13 @@ class GrownPrompt {
                       bool same, std::size_t from);
   /// Does that begin with the text that is known?
   bool goes_on() const { return goes_on_; }
+  /// So many bytes of the known text it begins with; never within a character.
+  std::size_t common() const { return common_; }
   /// The next prompt from a byte on, or from somewhat before. Until the next call.
   Result<PromptEnd> end_from(std::size_t byte);
   /// The same of the last render, also behind accept(). Unset: it would have to be rendered once more.
   std::optional<PromptEnd> part_from(std::size_t byte);
-  /// It is the known one from now on.
+  /// It is the known one from now on, also if it only begins as that did.
   void accept();
 
   /// For tests: what was rendered last.
@@ -54,6 +56,7 @@ class GrownPrompt {
   PromptPieces next_;
   std::size_t shared_ = 0;        ///< so many pieces of both are the same,
   std::size_t shared_bytes_ = 0;  ///< which are so many bytes
+  std::size_t common_ = 0;
   bool goes_on_ = false;
   // of the last render
   const Template* chat_template_ = nullptr;

@@ -56,6 +56,7 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail, co
   Result<void> done = prompt.render(chat_template, whole, options.render, is_own, rendered_from());
   if (!done) return done.error();
   if (prompt.goes_on()) return go_on(whole, tail, same);
+  if (std::optional<Extension> behind = keep_without_opening(whole, tail, same)) return *std::move(behind);
   return extend_or_refuse(whole, tail, {}, PrefixCause::rewritten, same);
 }
 
@@ -92,7 +93,18 @@ std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, Tai
   if (!from) return std::nullopt;
   anchor = *from;
   kept.push_back({sampled_from, ids.size(), {byte, byte + *size}});
+  dropped = std::max(dropped, both.dropped);
   return Extension{tail.ids_from(0), false};
+}
+
+std::optional<Extension> Session::State::keep_without_opening(const Conversation& whole, Tail& tail,
+                                                              const SameReply& same) {
+  const std::size_t byte = prompt.common(), size = prompt.known().size();
+  // After the first time, the anchor stands before what is dropped.
+  if (!same || dropped == 0 || byte + dropped < size || anchor.byte >= byte) return std::nullopt;
+  const Result<PromptEnd> end = prompt.end_from(anchor.byte);
+  if (!end || !tail.encode(*end, whole, tokenizer, options.tokenize, trusted, anchor)) return std::nullopt;
+  return keep_sampled(*end, tail, byte, same);
 }
 
 std::size_t Session::State::rendered_from() const { return begins_in_middle() ? landmarks.front().byte : anchor.byte; }
@@ -122,7 +134,8 @@ void Session::State::accept(const Conversation& whole, const Tail& tail, const E
   sampled_from = ids.size();
   known_messages = message_count(whole);
   is_whole ? prompt.accept_whole(rendering.text()) : prompt.accept();
-  anchor = tail.last_anchor(tokenizer.facts(), ids.size(), extension.ids.size(), anchor);
+  const std::size_t opening = prompt.known().size() - std::min(dropped, prompt.known().size());
+  anchor = tail.last_anchor(tokenizer.facts(), ids.size(), extension.ids.size(), opening, anchor);
   landmarks = tail.landmarks(ids.size());
 }
 

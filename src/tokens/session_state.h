@@ -36,7 +36,8 @@ struct Session::State {
         start(from.start),
         anchor(from.anchor),
         landmarks(from.landmarks),
-        kept(from.kept) {
+        kept(from.kept),
+        dropped(from.dropped) {
     prompt.accept_whole(from.prompt.known());
   }
 
@@ -55,6 +56,8 @@ struct Session::State {
   std::optional<std::size_t> encode_from_middle(const Conversation& whole, Tail& tail, const Known& known);
   /// Those ids are there now.
   void accept(const Conversation& whole, const Tail& tail, const Extension& extension);
+  /// For a prompt that is another from the end of the last one on: from where a turn is opened for a reply.
+  std::optional<Extension> keep_without_opening(const Conversation& whole, Tail& tail, const SameReply& same);
   /// For a prompt that is another from `byte` on (unset: where its text is): its tokens may go on all the same, if the
   /// tokenizer normalises.
   Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::optional<std::size_t> byte,
@@ -76,6 +79,9 @@ struct Session::State {
   Anchor anchor;
   Landmarks landmarks;  ///< the last tokens of the prompt that was accepted last
   std::vector<KeptReply> kept;
+  /// So many bytes of the last prompt's end the template did not write again: the next one must be known to go on from
+  /// before them.
+  std::size_t dropped = 0;
   Workspace workspace;
   Rendering rendering;    ///< a prompt that was rendered as a whole once more
   bool is_whole = false;  ///< the last prompt is that one

@@ -234,10 +234,12 @@ std::vector<TokenId> Tail::ids_from(std::size_t token) const {
   return ids;
 }
 
-Anchor Tail::last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, Anchor old) const {
+Anchor Tail::last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, std::size_t byte,
+                         Anchor old) const {
   const std::size_t first = tokens_.size() - appended;
   for (std::size_t i = tokens_.size(); i-- > first;) {
-    if (may_begin_at(tokens_[i], facts)) return {total - (tokens_.size() - i), anchor_.byte + tokens_[i].bytes.begin};
+    if (anchor_.byte + tokens_[i].bytes.end <= byte && may_begin_at(tokens_[i], facts))
+      return {total - (tokens_.size() - i), anchor_.byte + tokens_[i].bytes.begin};
   }
   return old;
 }

@@ -64,8 +64,10 @@ class Tail {
   std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts);
 
   std::vector<TokenId> ids_from(std::size_t token) const;
-  /// The last control token among the `appended` last tokens, of which there are `total` now; `old` if there is none.
-  Anchor last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, Anchor old) const;
+  /// The last control token among the `appended` last tokens, of which there are `total` now, that ends before a byte;
+  /// `old` if there is none.
+  Anchor last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, std::size_t byte,
+                     Anchor old) const;
 
  private:
   Result<void> encode_protected(const PromptEnd& prompt, const Conversation& conversation, const Tokenizer& tokenizer,

@@ -175,31 +175,52 @@ SameReply as_it_is_read(const Tokenizer& tokenizer) {
 
 const Message kReply = {.role = "assistant", .content = "Yes.", .reasoning_content = "Hm."};
 
-TEST(SameReply, IsKeptTurnAfterTurn) {
-  for (const CallbackTokenizer* tokenizer : {&kMarks, &kNoMarks}) {
-    Session session = session_of(kKeeps, *tokenizer);
-    const std::vector<TokenId> sampled = encoded_by(*tokenizer, "<think>\nHm.</think>\nYes.<|end|>");
-    for (int turn = 0; turn < 20; ++turn) {
-      std::vector<TokenId> all(session.ids().begin(), session.ids().end());
-      session.append_sampled(sampled);
-      const std::vector<Message> more = {{.role = turn % 2 ? "tool" : "user", .content = std::string(400, 'x')}};
-      const auto extension = extend_behind(session, kReply, "Yes.", more, as_it_is_read(*tokenizer));
-      ASSERT_TRUE(extension) << turn << extension.error().display();
-      EXPECT_FALSE(extension->canonical);
-      EXPECT_EQ(spelling(extension->ids),
-                "\n<|start|>" + more[0].role + "\n" + more[0].content + "<|end|>\n<|start|>assistant\n");
-      all.insert(all.end(), sampled.begin(), sampled.end());
-      all.insert(all.end(), extension->ids.begin(), extension->ids.end());
-      ASSERT_TRUE(std::equal(all.begin(), all.end(), session.ids().begin(), session.ids().end()));
-      const KeptReply kept = session.kept().back();
-      EXPECT_EQ(spelling(session.ids().subspan(kept.begin, kept.end - kept.begin)), spelling(sampled));
-      EXPECT_EQ(session.text().substr(kept.text.begin, kept.text.end - kept.text.begin),
-                "<think>\nHm.\n</think>\n\nYes.<|end|>");
-      if (turn % 5 == 3) session = *Session::restore(*Template::compile(kKeeps), *tokenizer, session.save());
-      if (turn % 5 == 4) session = session.copy();
-    }
-    EXPECT_EQ(session.kept().size(), 20u);
+/// Without a thought the prompt closes it for the model, which no earlier turn shows.
+constexpr const char* kOpens =
+    "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content | trim }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant\n<think>\n\n</think>\n\n{% endif %}";
+
+/// A conversation of twenty turns with one reply, which is kept in each. It is copied, saved and restored meanwhile.
+void keep_twenty_times(const char* source, const Tokenizer& tokenizer, const Message& reply, std::string_view said,
+                       std::string_view written, const SameReply& judge) {
+  const Template chat_template = *Template::compile(source);
+  Session session = session_of(source, tokenizer);
+  const std::vector<TokenId> sampled = encoded_by(tokenizer, said);
+  for (int turn = 0; turn < 20; ++turn) {
+    std::vector<TokenId> all(session.ids().begin(), session.ids().end());
+    session.append_sampled(sampled);
+    const std::vector<Message> more = {{.role = turn % 2 ? "tool" : "user", .content = std::string(400, 'x')}};
+    const auto extension = extend_behind(session, reply, reply.content, more, judge);
+    ASSERT_TRUE(extension) << turn << extension.error().display();
+    EXPECT_FALSE(extension->canonical);
+    EXPECT_TRUE(
+        spelling(extension->ids)
+            .starts_with("\n<|start|>" + more[0].role + "\n" + more[0].content + "<|end|>\n<|start|>assistant\n"));
+    const Result<Rendering> whole = chat_template.render(session.conversation());
+    EXPECT_EQ(session.text(), whole->text());
+    all.insert(all.end(), sampled.begin(), sampled.end());
+    all.insert(all.end(), extension->ids.begin(), extension->ids.end());
+    ASSERT_TRUE(std::equal(all.begin(), all.end(), session.ids().begin(), session.ids().end()));
+    const KeptReply kept = session.kept().back();
+    EXPECT_EQ(spelling(session.ids().subspan(kept.begin, kept.end - kept.begin)), said);
+    EXPECT_EQ(session.text().substr(kept.text.begin, kept.text.end - kept.text.begin), written);
+    if (turn % 8 == 3) session = *Session::restore(chat_template, tokenizer, session.save());
+    if (turn % 8 == 7) session = session.copy();
   }
+  EXPECT_EQ(session.kept().size(), 20u);
+}
+
+TEST(SameReply, IsKeptTurnAfterTurn) {
+  for (const CallbackTokenizer* tokenizer : {&kMarks, &kNoMarks})
+    keep_twenty_times(kKeeps, *tokenizer, kReply, "<think>\nHm.</think>\nYes.<|end|>",
+                      "<think>\nHm.\n</think>\n\nYes.<|end|>", as_it_is_read(*tokenizer));
+}
+
+TEST(SameReply, IsKeptWhereTheTemplateDropsWhatThePromptHadOpened) {
+  const SameReply judge =
+      same_when_read([]() -> Result<ReplyStart> { return way_to_read("<|start|>assistant\n<think>\n\n</think>\n\n"); });
+  for (const char* said : {"Yes.<|end|>", "Yes. <|end|>"})
+    keep_twenty_times(kOpens, kMarks, {.role = "assistant", .content = "Yes."}, said, "Yes.<|end|>", judge);
 }
 
 TEST(SameReply, IsKeptAsTheFormsOfItAreWhereNobodyKnowsHowToReadIt) {
