@@ -36,11 +36,11 @@ class SampledReply {
 };
 
 /// Decides that two writings are the same reply if reading both gives the same message: the same reasoning, content and
-/// calls. No difference are blanks at both ends of reasoning and content, blanks around marks, and of a call's arguments
-/// how their JSON is written and in which order its members stand. Both must end with the same mark, or the sampled one
-/// with none; one that breaks off within reasoning or a call is the same as no other.
-/// `start`: how the reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only
-/// where there are two writings; if it fails, they are not the same.
+/// calls. No difference are blanks at both ends of reasoning and content, blanks around marks, and of a call's
+/// arguments how their JSON is written and in which order its members stand. Both must end with the same mark, or the
+/// sampled one with none; one that breaks off within reasoning or a call is the same as no other. `start`: how the
+/// reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only where there are
+/// two writings; if it fails, they are not the same.
 SameReply same_when_read(std::function<Result<ReplyStart>()> start);
 
 /// Session::extend() with the reply that was sampled last and messages behind it. A template often writes a reply

@@ -8,6 +8,8 @@
 //     auto more = session->extend(news);
 //     if (!more) return fail(more.error());  // the template rewrites the past: where, and which input
 //     go_on_with(more->ids);                 // ids() has the old ids, unchanged, then these
+//
+// A template may write a reply with other blanks than the model did. sampled_reply.h goes on behind those too.
 #pragma once
 #include <cstddef>
 #include <cstdint>

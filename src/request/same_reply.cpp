@@ -74,7 +74,8 @@ std::size_t size_of(std::span<const ReplyPiece> pieces) {
   return size;
 }
 
-/// For a format that knows no end of a reply: the template's ends with the control token that the sampled one ends with.
+/// For a format that knows no end of a reply: the template's ends with the control token that the sampled one ends
+/// with.
 std::optional<std::size_t> size_to_same_token(const ReplyStart& start, const ReplyOptions& options,
                                               const TwoWritings& both, const ReplyMessage& sampled) {
   constexpr int kMostTries = 8;  // a reply has few such tokens; each is read again

@@ -58,9 +58,9 @@ class Tail {
 
   /// The prompt from a byte on, by the tokens that the tail has of it.
   std::vector<ReplyPiece> pieces_from(std::size_t byte, const PromptEnd& prompt, const Tokenizer& tokenizer) const;
-  /// Leaves out what stands before a byte, behind `known` ids of which `last` is the last. Gives where encoding may begin
-  /// later: at that last token if it is a control token, else at the byte. Nothing, and nothing is left out, where a
-  /// token crosses the byte.
+  /// Leaves out what stands before a byte, behind `known` ids of which `last` is the last. Gives where encoding may
+  /// begin later: at that last token if it is a control token, else at the byte. Nothing, and nothing is left out,
+  /// where a token crosses the byte.
   std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts);
 
   std::vector<TokenId> ids_from(std::size_t token) const;

@@ -271,8 +271,8 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   made.text("key", facts.key).number("reused", whole(prompt.reused)).raw("prompt", prompt_json(turn, session, behind));
   const bool is_known =
       behind > 0 && prompt.from && behind == prompt.reused;  // a long session has many ids to ask for their texts
-  const std::size_t from = is_known && session.kept().empty() ? prompt.from->text_bytes
-                                                              : byte_of_token(*turn.model(), session, behind);
+  const std::size_t from =
+      is_known && session.kept().empty() ? prompt.from->text_bytes : byte_of_token(*turn.model(), session, behind);
   made.raw("origins", origins_json(*turn.model(), session, prompt.now, from, prompt.alone));
   turn.grammar() ? made.raw("grammar", grammar_json(turn)) : made.null("grammar");
   made.raw("sampling", sampling_json(turn.settings().sampling)).raw("sampled", ids_json(turn.sampled()));
