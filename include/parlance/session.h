@@ -99,7 +99,8 @@ struct TwoWritings {
 /// where they are not. same_when_read() in sampled_reply.h makes one.
 using SameReply = std::function<std::optional<std::size_t>(const TwoWritings&)>;
 
-/// A reply in a session whose ids are not those of the template's text for it.
+/// A reply in a session whose ids are not those of the template's text for it. What a prompt had opened before such a
+/// reply may be in Session::ids() alone.
 struct KeptReply {
   std::size_t begin = 0;  ///< its tokens, of Session::ids()
   std::size_t end = 0;

@@ -144,7 +144,7 @@ std::string Session::save() const {
   head.flag("canonical", state.canonical).number("before", whole(state.start.token));
   head.number("anchor", whole(state.anchor.token)).number("anchor_byte", state.anchor.byte);
   head.raw("landmarks", listed(state.landmarks)).raw("guarded", listed(state.guarded));
-  head.raw("kept", listed(state.kept));
+  head.raw("kept", listed(state.kept)).number("dropped", whole(state.dropped));
   return head.take().append("\n").append(conversation).append(state.prompt.known());
 }
 
@@ -174,6 +174,7 @@ Result<void> Session::State::take(std::string_view saved) {
   landmarks = head.landmarks("landmarks", sampled_from, text_size);
   guarded = head.guarded("guarded", text_size);
   kept = head.kept("kept", sampled_from, text_size);
+  dropped = head.number("dropped", text_size);
   prompt.accept_whole(text);
   return head.fits() ? check_ids(tokenizer, ids) : no_session();
 }

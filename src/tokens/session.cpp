@@ -82,9 +82,11 @@ Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail, c
 /// not begin before what is appended now.
 std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, Tail& tail, std::size_t byte,
                                                       const SameReply& same) {
-  if (!same || sampled_from == ids.size()) return std::nullopt;
+  constexpr std::size_t kMostDropped = 4096;  // bytes that a prompt opens a reply with
+  const std::size_t missing = prompt.known().size() - byte;
+  if (!same || sampled_from == ids.size() || missing > kMostDropped) return std::nullopt;
   const ControlIds control(tokenizer.facts());
-  TwoWritings both{.written = tail.pieces_from(byte, next, tokenizer), .dropped = prompt.known().size() - byte};
+  TwoWritings both{.written = tail.pieces_from(byte, next, tokenizer), .dropped = missing};
   for (std::size_t i = sampled_from; i < ids.size(); ++i)
     both.sampled.push_back({tokenizer.token_text(ids[i]), control.contains(ids[i])});
   const std::optional<std::size_t> size = same(both);
@@ -93,7 +95,7 @@ std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, Tai
   if (!from) return std::nullopt;
   anchor = *from;
   kept.push_back({sampled_from, ids.size(), {byte, byte + *size}});
-  dropped = std::max(dropped, both.dropped);
+  dropped = std::max(dropped, missing);
   return Extension{tail.ids_from(0), false};
 }
 

@@ -399,6 +399,7 @@ WRONG_SESSION: Any = {
     "text": [0, -1],
     "format": [3],
     "kept": [[[1, 10**6, 0, 1]], [[1, 2, 0, 10**9]], [[1]], 7],
+    "dropped": [10**6, -1],
     "canonical": [1],
 }
 WRONG_HELD: Any = {

@@ -239,6 +239,7 @@ TEST(Session, IsRestoredOfNothingButWhatWasSaved) {
                                                        {"kept", "[[0, 1, 0, 1000]]"},
                                                        {"kept", "[[3, 4, 0, 1], [1, 2, 2, 3]]"},
                                                        {"kept", "[[0, 1, 0]]"},
+                                                       {"dropped", "1000"},
                                                        {"format", "1"},
                                                        {"format", "\"1\""}};
   for (const auto& [member, json] : wrong) EXPECT_FALSE(restored(with(member, json))) << member << " " << json;
