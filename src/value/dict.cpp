@@ -62,6 +62,20 @@ Value copy_list(Runtime& rt, std::span<const Value> source, Kind kind) {
   return make_list(rt, copy, source.size(), kind);
 }
 
+namespace {
+/// Different for different texts of one size under 8, without a loop over their bytes.
+std::uint64_t short_word(const char* p, std::size_t n) {
+  if (n >= 4) {
+    std::uint32_t head, tail;
+    std::memcpy(&head, p, 4);
+    std::memcpy(&tail, p + n - 4, 4);
+    return head | std::uint64_t{tail} << 32;
+  }
+  const auto byte = [p](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(p[i])}; };
+  return n == 0 ? 0 : byte(0) | byte(n / 2) << 8 | byte(n - 1) << 16;
+}
+}  // namespace
+
 std::uint64_t hash_text(std::string_view bytes) {
   std::uint64_t h = 0xCBF29CE484222325u ^ bytes.size();
   const char* p = bytes.data();
@@ -71,9 +85,7 @@ std::uint64_t hash_text(std::string_view bytes) {
     std::memcpy(&word, p, 8);
     h = hash_word(h, word);
   }
-  std::uint64_t tail = 0;
-  if (n != 0) std::memcpy(&tail, p, n);
-  return hash_word(h, tail);
+  return hash_word(h, short_word(p, n));
 }
 
 /// Numbers hash alike if they are equal, whatever their kinds, because Python finds d[1] by 1.0 and by True.

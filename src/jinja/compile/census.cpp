@@ -20,8 +20,11 @@ std::uint8_t special_bit(std::string_view name) {
 /// The lengths are checked first, since nearly all names of a template are not special and this runs for each of them.
 void count_name(const Name& name, NameTable& names, Census& census) {
   constexpr std::size_t kShortest = 4, kLongest = 7;
-  names.id_of(name);
-  if (name.access != Access::load) census.assigned.push_back(name.name);
+  note_mention(&name, names.id_of(name));
+  if (name.access != Access::load) {
+    name.inside |= kAssignment;
+    census.assigned.push_back(name.name);
+  }
   if (name.name.size() < kShortest || name.name.size() > kLongest) return;
   census.special_names |= special_bit(name.name);
   if (name.access == Access::load || name.name != kLoop) return;
@@ -29,14 +32,35 @@ void count_name(const Name& name, NameTable& names, Census& census) {
   census.binds_loop = true;
 }
 
+/// What a node is by itself, without its children.
+void count_one(const Node* node, NameTable& names, Census& census) {
+  switch (node->kind) {
+    case NodeKind::namespace_ref: return note_mention(node, names.intern(as<NamespaceRef>(node).name));
+    case NodeKind::macro: census.binds_loop = census.binds_loop || as<Macro>(node).name == kLoop; break;
+    case NodeKind::block:
+      census.blocks.push_back(&as<Block>(node));
+      census.has_scoped_block = census.has_scoped_block || as<Block>(node).scoped;
+      node->mentions = ~std::uint64_t{0};
+      node->inside = kOtherName | kBlock;
+      break;
+    case NodeKind::call_block:
+    case NodeKind::include:
+    case NodeKind::extends:
+    case NodeKind::import:
+    case NodeKind::from_import: break;
+    default: return;
+  }
+  node->inside |= kAssignment;
+}
+
 void count(const Node* node, NameTable& names, Census& census) {
   if (node->kind == NodeKind::name) return count_name(as<Name>(node), names, census);
-  if (node->kind == NodeKind::block) {
-    census.blocks.push_back(&as<Block>(node));
-    census.has_scoped_block = census.has_scoped_block || as<Block>(node).scoped;
-  }
-  if (node->kind == NodeKind::macro) census.binds_loop = census.binds_loop || as<Macro>(node).name == kLoop;
-  for_each_child(node, [&](const Node* child) { count(child, names, census); });
+  if (!is_expression(node->kind) || node->kind == NodeKind::namespace_ref) count_one(node, names, census);
+  for_each_child(node, [&](const Node* child) {
+    count(child, names, census);
+    node->mentions |= child->mentions;
+    node->inside |= child->inside;
+  });
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Census {
   std::vector<const Block*> blocks;        ///< wherever they are nested, in the order of the text
 };
 
-/// Walks the tree and gives each name its number in `names`.
+/// Walks the tree, gives each name its number in `names` and each node what is inside of it.
 Census take_census(const Nodes& nodes, NameTable& names);
 
 }  // namespace parlance::jinja

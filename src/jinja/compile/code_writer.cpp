@@ -89,8 +89,9 @@ std::uint32_t CodeWriter::register_of(RoutineState& routine, Ident ident) {
 }
 
 std::optional<std::uint32_t> CodeWriter::known_register(const RoutineState& routine, Ident ident) {
-  for (const auto& [known, reg] : routine.registers) {
-    if (known == ident) return reg;
+  // From the newest on: inner scopes, whose names are asked for most, come last.
+  for (auto entry = routine.registers.rbegin(); entry != routine.registers.rend(); ++entry) {
+    if (entry->first == ident) return entry->second;
   }
   return {};
 }
@@ -103,7 +104,9 @@ std::optional<std::uint32_t> CodeWriter::known_variable(NameId name) const {
 std::uint32_t CodeWriter::temporary(std::uint32_t count) {
   std::vector<bool>& used = routine_->used;
   std::uint32_t run = 0;
-  for (std::uint32_t i = 0; i < used.size() && count <= 4; ++i) {
+  std::uint32_t& first_free = routine_->first_free;
+  while (first_free < used.size() && used[first_free]) ++first_free;
+  for (std::uint32_t i = first_free; i < used.size() && count <= 4; ++i) {
     run = used[i] ? 0 : run + 1;
     if (run == count) {
       for (std::uint32_t j = 0; j < count; ++j) used[i - j] = true;
@@ -116,11 +119,11 @@ std::uint32_t CodeWriter::temporary(std::uint32_t count) {
 }
 
 void CodeWriter::release(Place place) {
-  if (place.temporary) routine_->used[place.code] = false;
+  if (place.temporary) release_register(place.code);
 }
 
 void CodeWriter::release_run(std::uint32_t first, std::uint32_t count) {
-  for (std::uint32_t i = 0; i < count; ++i) routine_->used[first + i] = false;
+  for (std::uint32_t i = 0; i < count; ++i) release_register(first + i);
 }
 
 Place CodeWriter::target_or_temporary(const Place* target) {

@@ -3,6 +3,7 @@
 //
 // The first of the three layers of the compiler; expression_compiler.h is the next. Begin reading at emit.
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ class CodeWriter {
     RoutineState* outer = nullptr;
     std::vector<std::pair<Ident, std::uint32_t>> registers;
     std::vector<bool> used;
+    std::uint32_t first_free = 0;     // no register below it is
     std::vector<Loop> loops;          // active ones, innermost last
     std::size_t first_breakable = 0;  // loops below this are cut off by a generation block
     std::uint32_t loop_depth = 0;
@@ -69,6 +71,10 @@ class CodeWriter {
   std::optional<std::uint32_t> known_variable(NameId name) const;
   std::uint32_t temporary(std::uint32_t count = 1);
   void release(Place place);
+  void release_register(std::uint32_t number) {
+    routine_->used[number] = false;
+    routine_->first_free = std::min(routine_->first_free, number);
+  }
   void release_run(std::uint32_t first, std::uint32_t count);
   Place target_or_temporary(const Place* target);
 

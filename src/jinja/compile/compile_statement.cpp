@@ -39,6 +39,7 @@ bool has_scoped_block(const Node* node) {
 
 /// How the body of a loop uses its loop variable.
 struct LoopUse {
+  NameId name;             ///< `loop`
   bool as_object = false;  ///< other than through simple fields, or from an inner routine
   bool peeks = false;      ///< looks at what is still to come
 };
@@ -56,6 +57,7 @@ void find_loop_use(const Nodes& nodes, bool inner_routine, LoopUse& use) {
 }
 
 void find_loop_use(const Node* node, bool inner_routine, LoopUse& use) {
+  if (!may_mention(node, use.name)) return;
   if (node->kind == NodeKind::call) {  // loop.index() is looked up as a method, in the variable
     const Node* callee = as<CallNode>(node).callee;
     if (callee->kind == NodeKind::get_attribute) find_loop_use(as<GetAttribute>(callee).object, inner_routine, use);
@@ -343,7 +345,7 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
     return fail(ErrorCode::python_syntax, &node, "too many statically nested blocks");
   }
   std::size_t routines_before = p_.routines.size();
-  LoopUse use;
+  LoopUse use{names_.intern("loop")};
   if (extended) find_loop_use(node.body, false, use);
   bool object = extended && (use.as_object || node.recursive);
   bool collect = node.test != nullptr && extended && (use.peeks || object);
@@ -390,7 +392,7 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
   routine_->loops.pop_back();
   --routine_->loop_depth;
   --routine_->python_blocks;
-  if (!plain) routine_->used[item] = false;
+  if (!plain) release_register(item);
   release(iterable);
   reset_after(scope, routines_before);
   if (!node.otherwise.empty()) loop_else(node, outer, untouched);
@@ -447,7 +449,7 @@ void Compiler::loop_else(const For& node, Scope& outer, std::uint32_t untouched)
   statements(node.otherwise, scope);
   reset_after(scope, routines_before);
   bind(skip);
-  routine_->used[untouched] = false;
+  release_register(untouched);
 }
 
 /// `break` in a captured body leaves the capture open: what it held is dropped, as in Jinja2, whose buffer is a local

@@ -24,8 +24,8 @@ class Compiler final : private ExpressionCompiler {
   void add_block(const Block& block);
   void compile_blocks();
   /// Is the special name read in `nodes` before anything there assigns it?
-  bool mentions(const Nodes& nodes, std::string_view special) const {
-    return census_.mentions(special) && is_undeclared(nodes, special);
+  bool mentions(const Nodes& nodes, std::string_view special) {
+    return census_.mentions(special) && is_undeclared(nodes, special, names_.intern(special));
   }
   void place_inputs(const Scope& root);
   bool place_input(const Scope& root, FoundLoop::Input& input) const;

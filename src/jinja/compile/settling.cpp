@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "jinja/compile/symbols.h"
 #include "jinja/syntax/children.h"
 
 namespace parlance::jinja {
@@ -10,6 +11,7 @@ namespace {
 
 /// Is the name assigned anywhere under the node, or is something made there that could see variables later?
 bool assigns_or_closes(const Node* node, std::string_view name) {
+  if ((node->inside & kAssignment) == 0) return false;
   switch (node->kind) {
     case NodeKind::name: return as<Name>(node).access != Access::load && as<Name>(node).name == name;
     case NodeKind::macro:

@@ -34,15 +34,19 @@ NameId NameTable::find(std::string_view normalised) const {
 }
 
 NameId NameTable::add(std::string_view normalised, std::string_view spelling) {
+  const auto id = static_cast<NameId>(names_.size());
+  if ((names_.size() + 1) * 2 > slots_.size()) grow();
   names_.push_back(spelling);
   normalised_names_.push_back(normalised);
-  const auto id = static_cast<NameId>(names_.size() - 1);
-  if (names_.size() * 2 > slots_.size()) {
-    slots_.assign(std::max<std::size_t>(128, slots_.size() * 2), 0);
-    for (NameId known = 0; known < id; ++known) place(known);
-  }
   place(id);
   return id;
+}
+
+void NameTable::grow() {
+  slots_.assign(std::max<std::size_t>(128, slots_.size() * 2), 0);
+  names_.reserve(slots_.size() / 2);
+  normalised_names_.reserve(slots_.size() / 2);
+  for (NameId known = 0; known < names_.size(); ++known) place(known);
 }
 
 void NameTable::place(NameId id) {
@@ -94,8 +98,13 @@ void Symbols::set_load(Ident ident, Load how, Ident alias) {
 void Symbols::define(NameId name, Load how, Ident alias) {
   Ident ident{level_, name};
   auto known = std::find_if(refs_.begin(), refs_.end(), [&](const auto& ref) { return ref.name == name; });
-  if (known == refs_.end()) refs_.push_back({name, ident});
+  if (known == refs_.end()) add_reference(name, ident);
   set_load(ident, how, alias);
+}
+
+void Symbols::add_reference(NameId name, Ident ident) {
+  refs_.push_back({name, ident});
+  known_ |= name_bit(name);
 }
 
 Ident Symbols::declare_parameter(NameId name) {
@@ -107,7 +116,7 @@ Ident Symbols::declare_parameter(NameId name) {
 /// A read of a name that no scope around knows: it is resolved from the context where the scope is entered, not where
 /// it is read.
 void Symbols::load(NameId name) {
-  note_read(name);
+  note_reads(name_bit(name));
   Ident known;
   if (!find(name, known)) define(name, Load::resolve);
 }
@@ -115,7 +124,7 @@ void Symbols::load(NameId name) {
 /// A name that is assigned belongs to this scope from its begin on, like Python's locals: it starts as what the scope
 /// around calls so, or as undefined.
 void Symbols::store(NameId name) {
-  assigned_ |= bit(name);
+  assigned_ |= name_bit(name);
   if (std::find(stores_.begin(), stores_.end(), name) == stores_.end()) stores_.push_back(name);
   for (const auto& ref : refs_) {
     if (ref.name == name) return;
@@ -125,15 +134,27 @@ void Symbols::store(NameId name) {
   define(name, Load::undefined);
 }
 
+// A branch began as a copy, so its lists begin with the `known` entries that were there then, in the same places.
+
+void Symbols::merge_names(const Symbols& branch, std::size_t known) {
+  for (std::size_t i = known; i < branch.refs_.size(); ++i) {
+    const Reference& ref = branch.refs_[i];
+    const auto same = [&](const Reference& other) { return other.name == ref.name; };
+    if (std::none_of(refs_.begin() + known, refs_.end(), same)) add_reference(ref.name, ref.ident);
+  }
+}
+
 /// What a branch found out about how names are loaded counts, unless a later branch is empty: to Jinja2 that one says
 /// again what was known before all branches.
 void Symbols::merge_loads(const Symbols& branch, std::size_t known, bool empty_one_follows) {
-  for (const LoadEntry& entry : branch.loads_) {
-    const auto at =
-        std::find_if(loads_.begin(), loads_.end(), [&](const LoadEntry& e) { return e.ident == entry.ident; });
+  if (!empty_one_follows) std::copy_n(branch.loads_.begin(), known, loads_.begin());
+  for (std::size_t i = known; i < branch.loads_.size(); ++i) {
+    const LoadEntry& entry = branch.loads_[i];
+    const auto same = [&](const LoadEntry& other) { return other.ident == entry.ident; };
+    const auto at = std::find_if(loads_.begin() + known, loads_.end(), same);
     if (at == loads_.end()) {
       loads_.push_back(entry);
-    } else if (!empty_one_follows || static_cast<std::size_t>(at - loads_.begin()) >= known) {
+    } else {
       *at = entry;
     }
   }
@@ -143,19 +164,13 @@ void Symbols::merge_loads(const Symbols& branch, std::size_t known, bool empty_o
 /// value from before. It is loaded from the scope around, or resolved from the context.
 void Symbols::merge_branches(std::span<const Branch> branches) {
   InlineVector<NameId, 8> stored;
+  const std::size_t known_stores = stores_.size(), known_refs = refs_.size(), known_loads = loads_.size();
   for (const Branch& branch : branches) {
-    for (NameId name : branch.symbols->stores_) {
-      bool known = std::find(stores_.begin(), stores_.end(), name) != stores_.end() ||
-                   std::find(stored.begin(), stored.end(), name) != stored.end();
-      if (!known) stored.push_back(name);
+    for (std::size_t i = known_stores; i < branch.symbols->stores_.size(); ++i) {
+      const NameId name = branch.symbols->stores_[i];
+      if (std::find(stored.begin(), stored.end(), name) == stored.end()) stored.push_back(name);
     }
-  }
-  const std::size_t known_loads = loads_.size();
-  for (const Branch& branch : branches) {
-    for (const auto& [name, ident] : branch.symbols->refs_) {
-      auto same = [n = name](const auto& ref) { return ref.name == n; };
-      if (std::find_if(refs_.begin(), refs_.end(), same) == refs_.end()) refs_.push_back({name, ident});
-    }
+    merge_names(*branch.symbols, known_refs);
     merge_loads(*branch.symbols, known_loads, branch.empty_one_follows);
     read_early_ |= branch.symbols->read_early_;
   }
@@ -196,10 +211,8 @@ void Symbols::visit_if(const If& node) {
 
 /// A scope within this one may read, at any time from now on, what it mentions.
 void Symbols::note_reads_within(const Node* node) {
-  if (node->kind == NodeKind::name) return note_read(names_->id_of(as<Name>(node)));
-  if (node->kind == NodeKind::namespace_ref) return note_read(names_->intern(as<NamespaceRef>(node).name));
-  if (node->kind == NodeKind::block) read_early_ = ~std::uint64_t{0};  // a scoped one is given all there is
-  for_each_child(node, [this](const Node* child) { note_reads_within(child); });
+  if ((node->inside & kBlock) != 0) read_early_ = ~std::uint64_t{0};  // a scoped one is given all there is
+  note_reads(node->mentions);
 }
 
 namespace {
@@ -247,6 +260,7 @@ void Symbols::visit_statement(const Node* node) {
 }
 
 void Symbols::visit(const Node* node, bool as_parameter) {
+  if (only_reads_known(node)) return note_reads(node->mentions);
   if (node->kind == NodeKind::name) {
     const auto& name = as<Name>(node);
     NameId id = names_->id_of(name);
@@ -310,7 +324,8 @@ namespace {
 enum class Seen { nothing, read, assigned };
 
 /// Walks in Jinja2's order; the first mention of the name decides. Blocks are not entered.
-Seen first_mention(const Node* node, std::string_view name) {
+Seen first_mention(const Node* node, std::string_view name, NameId id) {
+  if (!may_mention(node, id)) return Seen::nothing;
   if (node->kind == NodeKind::name) {
     const auto& n = as<Name>(node);
     if (n.name != name) return Seen::nothing;
@@ -319,15 +334,15 @@ Seen first_mention(const Node* node, std::string_view name) {
   if (node->kind == NodeKind::block) return Seen::nothing;
   Seen seen = Seen::nothing;
   for_each_child(node, [&](const Node* child) {
-    if (seen == Seen::nothing) seen = first_mention(child, name);
+    if (seen == Seen::nothing) seen = first_mention(child, name, id);
   });
   return seen;
 }
 }  // namespace
 
-bool is_undeclared(const Nodes& nodes, std::string_view name) {
+bool is_undeclared(const Nodes& nodes, std::string_view name, NameId id) {
   for (Node* n : nodes) {
-    Seen seen = first_mention(n, name);
+    Seen seen = first_mention(n, name, id);
     if (seen != Seen::nothing) return seen == Seen::read;
   }
   return false;

@@ -56,12 +56,16 @@ enum class NodeKind : std::uint8_t {
 /// `anchor` is the offset whose line Jinja2 gives the node (its `lineno`, which error messages and
 /// tracebacks repeat): mostly `begin`, but the dot of `a.b`, the parenthesis of a call, the name of a filter.
 /// `height` counts the levels below; the parser bounds it by kMaxTreeHeight, so walkers may recurse.
+/// `inside` and `mentions` are for walkers that look for something, which need not enter where it is not; the compiler
+/// fills them (compile/symbols.h).
 struct Node {
   NodeKind kind;
+  mutable std::uint8_t inside;
   std::uint16_t height;
   std::uint32_t begin;
   std::uint32_t end;
   std::uint32_t anchor;
+  mutable std::uint64_t mentions;
 };
 /// Jinja2 on CPython fails at a few hundred levels itself.
 inline constexpr std::uint32_t kMaxTreeHeight = 1000;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kMaxNesting = 500;
 
 /// What stands for a node where parsing failed. Nobody writes to it.
-Constant nothing{Node{NodeKind::constant, 1, 0, 0, 0}, {}, false};
+Constant nothing{Node{NodeKind::constant, 0, 1, 0, 0, 0, 0}, {}, false};
 Node* no_expression() { return &nothing; }
 
 struct OperatorRow {

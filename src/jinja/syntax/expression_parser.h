@@ -78,7 +78,7 @@ class ExpressionParser {
   /// A node that ends at the latest token; its height follows from the children among `fields`.
   template <typename T, typename... Fields>
   T* make(NodeKind kind, std::uint32_t begin, std::uint32_t anchor, Fields... fields) {
-    T* node = arena().make<T>(Node{kind, 1, begin, stream_.last_end(), anchor}, fields...);
+    T* node = arena().make<T>(Node{kind, 0, 1, begin, stream_.last_end(), anchor, 0}, fields...);
     (raise(*node, fields), ...);
     if (node->height > kMaxTreeHeight || arena().over_limit()) fail_size(*node);
     return node;

@@ -199,7 +199,10 @@ bool Lexer::skip_comment(Token& token) {
   std::size_t inside = begin + 2;
   if (at(inside) == '-' || at(inside) == '+') ++inside;
   std::size_t closer = inside;
-  while (closer < size_ && !has(closer, '#', '}')) ++closer;
+  while (closer < size_ && !has(closer, '#', '}')) {
+    const void* const next = std::memchr(text_ + closer + 1, '#', size_ - closer - 1);
+    closer = next == nullptr ? size_ : static_cast<std::size_t>(static_cast<const char*>(next) - text_);
+  }
   state_ = State::text;
   // Jinja2 lets a template end right where a comment begins.
   if (closer == size_ && inside != size_) {
@@ -422,7 +425,7 @@ std::size_t Lexer::skip_space(std::size_t pos) const {
 
 // ---- making tokens
 
-bool Lexer::emit(Token& token, TokenKind kind, std::size_t end) {
+[[gnu::always_inline]] inline bool Lexer::emit(Token& token, TokenKind kind, std::size_t end) {
   token.kind = kind;
   token.begin = last_begin_ = static_cast<std::uint32_t>(pos_);
   token.end = last_end_ = static_cast<std::uint32_t>(end);

@@ -1,4 +1,4 @@
-// Failing with Jinja2's words. Begin reading at TokenStream::fail.
+// Going ahead, and failing with Jinja2's words. Begin reading at TokenStream::fail.
 #include "jinja/syntax/token_stream.h"
 
 #include "jinja/syntax/literals.h"
@@ -7,6 +7,14 @@ namespace parlance::jinja {
 
 std::string_view TokenStream::describe(const Token& token) const {
   return token.kind == TokenKind::name ? text(token) : description(token.kind);
+}
+
+void TokenStream::step() {
+  if (at_problem()) return;
+  last_end_ = current_.end;
+  if (!has_next_) return lexer_.next(current_);
+  current_ = next_;
+  has_next_ = false;
 }
 
 void TokenStream::fail(std::uint32_t begin, std::uint32_t end, std::string message, ErrorCode code, std::string hint) {
