@@ -303,8 +303,10 @@ void set_stretch(DocumentStorage::Neighbours& found, std::uint32_t after, std::u
 template <typename Key>
 bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, DocumentStorage::Neighbours& found) {
   if (list.count == 0 || list.count > kFewMessages) return false;
-  Key begin = first;
-  for (std::uint32_t i = 0; i <= list.count; ++i) {
+  // What is behind the stretch that was asked for last is not looked for from the first message on.
+  const bool is_behind = found.after != 0 && number(key) >= found.end;
+  Key begin = is_behind ? start_of(list, found.after, Key{}) : first;
+  for (std::uint32_t i = is_behind ? found.after + 1 : 0; i <= list.count; ++i) {
     const Key start = start_of(list, i, Key{});
     if (start == Key{}) return false;
     if (std::less<>()(key, start)) {
@@ -320,11 +322,14 @@ bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, Docum
 /// The same among `starts`, sorted: where each message begins, and where the last one ends.
 template <typename Key>
 void stretch_around(const std::vector<Key>& starts, Key key, Key first, Key last, DocumentStorage::Neighbours& found) {
+  constexpr std::ptrdiff_t kNear = 4;
   const std::less<> less;
+  // What was asked last is mostly one of the stretches just before.
   auto after = starts.begin() + found.after;
-  // What was asked last is mostly the stretch before.
-  const bool next = starts.end() - after > 1 && !less(key, *after) && less(key, *(after + 1));
-  after = next ? after + 1 : std::upper_bound(starts.begin(), starts.end(), key, less);
+  if (after != starts.begin() && less(key, *(after - 1))) after = starts.begin();
+  const auto near = after + std::min(starts.end() - after, kNear);
+  while (after != near && !less(key, *after)) ++after;
+  if (after == near) after = std::upper_bound(after, starts.end(), key, less);
   const auto count = static_cast<std::uint32_t>(std::max<std::size_t>(starts.size(), 1) - 1);
   set_stretch(found, static_cast<std::uint32_t>(after - starts.begin()), count,
               after == starts.begin() ? first : *(after - 1), after == starts.end() ? last : *after);

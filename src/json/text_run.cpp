@@ -26,7 +26,8 @@ void TextRun::open(TextTarget* target) {
 // Apart from their callers, so that what calls them with nothing to log stays small.
 
 void TextRun::log() {
-  if (spans_ == nullptr || !spans_->append_near(begin_, logged_, at_, {source_data_, source_id_})) return log_slowly();
+  const bool by_id = spans_ != nullptr && source_data_ == nullptr;  // of a number, or of what is around items
+  if (!by_id || !spans_->append_near(begin_, logged_, at_, source_id_)) return log_slowly();
   logged_ = at_;
 }
 

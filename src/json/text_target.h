@@ -52,6 +52,15 @@ class SpanMaker {
              near.message, source.id, source.data);
     return true;
   }
+  /// The same for what is made from the number or container with this id.
+  bool append_near(const char* base, const char* begin, const char* end, std::uint32_t id) {
+    Span* const at = next_;
+    if (at == end_ || !near_id_.hold(id)) return false;
+    next_ = at + 1;
+    put_span(at, static_cast<std::uint32_t>(begin - base), static_cast<std::uint32_t>(end - base), Origin::derived,
+             near_id_.message, id, nullptr);
+    return true;
+  }
   /// Appends the spans of an item of a container: of [begin, middle), which is from the container with this id, and of
   /// [middle, end), which is from the text at `data`. False, and nothing is appended, where both are not near.
   bool append_item(const char* base, const char* begin, const char* middle, const char* end, std::uint32_t id,
