@@ -2,7 +2,8 @@
 set(parlance_precompiled_headers <algorithm> <array> <charconv> <cmath> <cstring> <functional> <map> <memory> <optional> <random>
   <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <vector> <fmt/core.h>)
 
-# GCC writes other bytes each time it precompiles the same headers. ccache hashes this text in their place (CCACHE_PCH_EXTSUM).
+# GCC writes other bytes each time it precompiles the same headers. ccache hashes this text in their place (CCACHE_PCH_EXTSUM), so a
+# header of our own, which changes, must not be among them.
 function(parlance_sum_of_precompiled target)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum
     "${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${parlance_precompiled_headers} ${ARGN}\n")
