@@ -306,6 +306,7 @@ bool stretch_of_few(const MessageList& list, Key key, Key first, Key last, Docum
   // What is behind the stretch that was asked for last is not looked for from the first message on.
   const bool is_behind = found.after != 0 && number(key) >= found.end;
   Key begin = is_behind ? start_of(list, found.after, Key{}) : first;
+  if (begin == Key{}) return false;
   for (std::uint32_t i = is_behind ? found.after + 1 : 0; i <= list.count; ++i) {
     const Key start = start_of(list, i, Key{});
     if (start == Key{}) return false;
