@@ -351,11 +351,14 @@ void Conversation::set_default_string(std::string_view variable, std::string_vie
 
 /// What was moved from is empty: as a whole until it is changed, from then on by itself.
 const Conversation::State& Conversation::inside() const {
+  if (state_ != nullptr) [[likely]]
+    return *state_;
   static const Conversation empty;
-  return state_ == nullptr ? *empty.state_ : *state_;
+  return *empty.state_;
 }
 Conversation::State& Conversation::inside() {
-  if (state_ == nullptr) *this = Conversation();
+  if (state_ == nullptr) [[unlikely]]
+    *this = Conversation();
   return *state_;
 }
 

@@ -475,12 +475,15 @@ Result<void> Document::build(DocumentBuilder& from) { return inside().build(from
 
 Value Document::root() const& { return storage_ == nullptr ? Value::none() : storage_->root(); }
 Document::Storage& Document::inside() {
-  if (storage_ == nullptr) storage_ = std::make_unique<Storage>();
+  if (storage_ == nullptr) [[unlikely]]
+    storage_ = std::make_unique<Storage>();
   return *storage_;
 }
 const Document::Storage& Document::inside() const {
+  if (storage_ != nullptr) [[likely]]
+    return *storage_;
   static const Storage empty;
-  return storage_ == nullptr ? empty : *storage_;
+  return empty;
 }
 
 std::string Document::path_of(Value value) const {
