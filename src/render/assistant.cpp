@@ -61,6 +61,45 @@ bool is_of_others(Value message) {
   return message.kind == Kind::dict && speaker_of(role_of(*message.dict)) == Speaker::other;
 }
 
+/// The only message of which there is text in a turn; -1: there is none, or not only one.
+std::int32_t message_in(const Rendering& prompt, const jinja::Turn& turn) {
+  const std::span<const Span> spans = prompt.spans();
+  auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.end <= turn.begin; });
+  std::int32_t message = -1;
+  for (; span != spans.end() && span->begin < turn.end; ++span) {
+    if (span->message < 0 || span->message == message) continue;
+    if (message >= 0) return -1;
+    message = span->message;
+  }
+  return message;
+}
+
+bool is_number(const jinja::Turn& turn) { return turn.item == &jinja::kNumber; }
+
+/// Gives iterations of a loop over numbers their messages. False where one has none that comes behind the last one's.
+bool find_messages(std::span<const Value> messages, const Rendering& prompt, std::vector<jinja::Turn>& turns) {
+  std::int32_t last = -1;
+  for (jinja::Turn& turn : turns) {
+    const std::int32_t message = is_number(turn) ? message_in(prompt, turn) : -1;
+    if (message < 0) continue;  // it wrote nothing of a message: an empty one, say
+    const Value whose = messages[static_cast<std::size_t>(message)];
+    if (message <= last || whose.kind != Kind::dict) return false;
+    last = message;
+    turn.item = whose.dict;
+  }
+  return true;
+}
+
+/// Loops over numbers count where no loop over the messages themselves wrote any, and no message was written twice.
+void settle_numbers(std::span<const Value> messages, const Rendering& prompt, std::vector<jinja::Turn>& turns) {
+  MessageNumbers numbers(messages);
+  const bool has_others = std::any_of(turns.begin(), turns.end(), [&](const jinja::Turn& turn) {
+    return !is_number(turn) && numbers.of(turn.item) >= 0;
+  });
+  if (!has_others && !find_messages(messages, prompt, turns)) turns.clear();
+  std::erase_if(turns, is_number);
+}
+
 /// How the template is asked about turns.
 struct TurnQuestions {
   std::function<const Openings*()> openings;  ///< what is known of them; may be null
@@ -219,7 +258,9 @@ void fill_assistant(const Template& chat_template, const Conversation& conversat
     how.limits = kOpeningLimits;
     how.want_assistant = of_part != nullptr;
     if (!render_first(chat, messages, how, part)) return false;
-    if (of_part != nullptr) *of_part = inside_of(other()).turns.turns();
+    if (of_part == nullptr) return true;
+    *of_part = inside_of(other()).turns.turns();
+    settle_numbers(messages, part, *of_part);
     return true;
   };
   const auto openings = [&] {
@@ -227,7 +268,11 @@ void fill_assistant(const Template& chat_template, const Conversation& conversat
     return impl->openings.find(*impl->program, all.kind == Kind::dict ? all.dict : nullptr, std::cref(render_opening),
                                spare);
   };
-  fill_from_turns(conversation, {std::cref(openings), std::cref(render_beginning)}, turns, into);
+  const TurnQuestions ask{std::cref(openings), std::cref(render_beginning)};
+  if (std::none_of(turns.begin(), turns.end(), is_number)) return fill_from_turns(conversation, ask, turns, into);
+  std::vector<jinja::Turn> settled = turns;
+  settle_numbers(all_messages, into, settled);
+  fill_from_turns(conversation, ask, settled, into);
 }
 
 }  // namespace parlance

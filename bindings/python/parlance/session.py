@@ -165,8 +165,8 @@ class Session:
         """Adds messages, and gives the new ids, with the opening of the next assistant turn.
 
         After sampled(), the assistant's message that was read of it is put in front unless `messages` begins with one. The template may
-        write it otherwise than the model did, with other blanks around its reasoning, say: the sampled ids stay where reading the template's
-        text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far.
+        write it otherwise than the model did, with other blanks around its reasoning, say: the sampled ids stay where reading the
+        template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far.
         """
         given, trust = _plain_messages(messages), list[str]()
         if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
@@ -344,8 +344,8 @@ def written_text(events: Iterable[ReplyEvent]) -> str:
 def extend_with_reply(session: Any, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any]]:
     """Extends by a reply that was sampled and the messages behind it; gives the new ids and all that was added.
 
-    What was sampled stays. Where the template writes the message otherwise and it cannot be read as the same one, the content is tried without
-    blanks too, and then the reply as it was written, as content alone.
+    What was sampled stays. Where the template writes the message otherwise and it cannot be read as the same one, the content is tried
+    without blanks too, and then the reply as it was written, as content alone.
     Raises the first error where none of them goes on.
     """
     content = reply.get("content")

@@ -138,7 +138,10 @@ bool Machine::watched_next(const Instruction& i) {
 void Machine::note_turn(std::uint32_t loop, const Value* item) {
   // Only what the root's own loops write straight to the prompt is a turn.
   if (frame_->caller != nullptr || output_.is_capturing()) return;
-  turns_->note(loop, item != nullptr && item->kind == Kind::dict ? item->dict : nullptr, output_.bytes());
+  const DictObject* whose = nullptr;
+  if (item != nullptr && item->kind == Kind::dict) whose = item->dict;
+  if (item != nullptr && item->kind == Kind::integer) whose = &kNumber;
+  turns_->note(loop, whose, output_.bytes());
 }
 
 }  // namespace parlance::jinja

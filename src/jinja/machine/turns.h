@@ -10,7 +10,10 @@
 
 namespace parlance::jinja {
 
-/// One iteration of a loop over dicts, at the top level of the output.
+/// The item of a loop over numbers, as range(messages|length): whose turn an iteration is shows what it wrote.
+inline constexpr DictObject kNumber{};
+
+/// One iteration of a loop over dicts or numbers, at the top level of the output.
 struct Turn {
   const DictObject* item;
   std::uint64_t begin;
