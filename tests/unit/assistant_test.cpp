@@ -90,16 +90,53 @@ TEST(Assistant, TwoInARowBothHaveHeaders) {
 }
 
 TEST(Assistant, TemplatesThatDoNotGoThroughMessages) {
+  constexpr std::string_view kPairs =
+      "{% for one in messages|batch(1) %}[{{ one[0].role }}]{{ one[0].content }};{% endfor %}"
+      "{% if add_generation_prompt %}[assistant]{% endif %}";
+  EXPECT_EQ(learnt(kPairs, kOpen), (AssistantTexts{"Hello;"}));
+  EXPECT_EQ(learnt(kPairs, kChat), (AssistantTexts{"Hello;", "Done;"}));
+}
+
+TEST(Assistant, TemplatesThatGoThroughTheNumbersOfMessages) {
   constexpr std::string_view kNumbers =
-      "{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }};{% endfor %}"
+      "{% for i in range(messages|length) %}{% set m = messages[i] %}[{{ m.role }}]{{ m.content }};{% endfor %}"
       "{% if add_generation_prompt %}[assistant]{% endif %}";
   EXPECT_EQ(learnt(kNumbers, kOpen), (AssistantTexts{"Hello;"}));
   EXPECT_EQ(learnt(kNumbers, kChat), (AssistantTexts{"Hello;", "Done;"}));
+  const std::vector<Said> silent = {{"user", "Hi"}, {"assistant", ""}, {"user", "Go"}, {"assistant", "Done"}};
+  EXPECT_EQ(learnt(kNumbers, silent), (AssistantTexts{";", "Done;"}));
+  std::vector<Said> many;
+  for (int i = 0; i < 2000; ++i) many.push_back({i % 2 == 0 ? "user" : "assistant", std::string(200, 'x')});
+  EXPECT_EQ(learnt(kNumbers, many), AssistantTexts(1000, std::string(200, 'x') + ";"));
+}
+
+TEST(Assistant, NumbersThatAreNoMessagesHaveNoTurns) {
+  const AssistantTexts both = {"Hello;..", "Done;.."};
+  EXPECT_EQ(learnt("{% for m in messages %}[{{ m.role }}]{{ m.content }};{% for i in range(2) %}.{% endfor %}"
+                   "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}",
+                   kChat),
+            both);
+  EXPECT_EQ(
+      learnt("{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }};"
+             "{% for n in range(2) %}.{% endfor %}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}",
+             kChat),
+      both);
+  EXPECT_EQ(learnt("{% for i in range(0, messages|length, 2) %}[{{ messages[i].role }}]{{ messages[i].content }};"
+                   "{% if messages[i + 1] is defined %}[{{ messages[i + 1].role }}]{{ messages[i + 1].content }};"
+                   "{% endif %}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}",
+                   kChat),
+            (AssistantTexts{"Hello;", "Done;"}));
+  EXPECT_EQ(learnt("{% for i in range(2) %}{{ messages[0].content }}{% endfor %}"
+                   "{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }};{% endfor %}"
+                   "{% if add_generation_prompt %}[assistant]{% endif %}",
+                   kChat),
+            (AssistantTexts{"Hello;", "Done;"}))
+      << "what is written twice is asked for";
 }
 
 TEST(Assistant, WhatIsNotKnownIsNoted) {
-  const Result<Template> compiled = Template::compile(
-      "{% for i in range(messages|length) %}[{{ messages[i].role }}]{{ messages[i].content }}{% endfor %}");
+  const Result<Template> compiled =
+      Template::compile("{% for one in messages|batch(1) %}[{{ one[0].role }}]{{ one[0].content }}{% endfor %}");
   Conversation chat;
   for (int i = 0; i < 400; ++i)
     EXPECT_TRUE(chat.add({.role = i % 2 == 0 ? "user" : "assistant", .content = std::string(200, 'x')}));
