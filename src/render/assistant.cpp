@@ -82,8 +82,9 @@ bool find_messages(std::span<const Value> messages, const Rendering& prompt, std
   for (jinja::Turn& turn : turns) {
     const std::int32_t message = is_number(turn) ? message_in(prompt, turn) : -1;
     if (message < 0) continue;  // it wrote nothing of a message: an empty one, say
+    if (message <= last || static_cast<std::size_t>(message) >= messages.size()) return false;
     const Value whose = messages[static_cast<std::size_t>(message)];
-    if (message <= last || whose.kind != Kind::dict) return false;
+    if (whose.kind != Kind::dict) return false;
     last = message;
     turn.item = whose.dict;
   }
