@@ -351,13 +351,9 @@ def check_end(checks: Checks, program: str, place: Place, kind: str) -> None:
     checks.that(not any(map(alive, all_of_it)), "a killed agent leaves no processes", [each for each in all_of_it if alive(each)])
 
 
-def main() -> None:
-    program, kind, user = sys.argv[1:4]
-    place = Place(user_of(user))
-    outside = Outside(place)
+def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Outside) -> None:
     settings = [f"readable={place.shown}", "processes=100", "memory=400000000", "file_size=100000000", f"stop={32 << 20}"]
     tool = open_or_skip(program, place, kind, *settings, env={"SECRET_KEY": VARIABLE})
-    checks = Checks()
     check_files(checks, tool, outside)
     check_secrets(checks, tool, outside, kind)
     check_processes(checks, tool, outside, kind)
@@ -372,8 +368,17 @@ def main() -> None:
     alone.close()
     check_busy_user(checks, program, place, kind)
     check_end(checks, program, place, kind)
-    outside.close()
-    place.remove()
+
+
+def main() -> None:
+    program, kind, user = sys.argv[1:4]
+    place, checks = Place(user_of(user)), Checks()
+    outside = Outside(place)
+    try:
+        check_all(checks, program, place, kind, outside)
+    finally:  # or ctest waits for the process outside, which has its output
+        outside.close()
+        place.remove()
     sys.exit(checks.end())
 
 
