@@ -51,12 +51,13 @@ std::string ids_line(const std::vector<TokenId>& ids) {
   return out += '\n';
 }
 
-void report_notes(const std::vector<std::string>& notes) {
+void report_notes(const std::vector<std::string>& notes, bool quiet) {
+  if (quiet) return;
   for (const std::string& note : notes) say_note(note);
 }
 
-void report_marks(const std::vector<std::string>& marks, const TokensSetting& setting) {
-  if (marks.empty()) return;
+void report_marks(const std::vector<std::string>& marks, const TokensSetting& setting, bool quiet) {
+  if (marks.empty() || quiet) return;
   std::string all;
   for (const std::string& mark : marks) all += (all.empty() ? "'" : ", '") + mark + "'";
   say_note("the template writes " + all + ", text for this tokenizer (" + setting.tokenizer->facts().kind +
@@ -177,14 +178,14 @@ int tokenize_one(const TokensCommand& command, const TokensSetting& setting) {
   if (!tokens) return report(tokens.error());
   const Result<void> chosen = choose_kinds(command, setting, request->conversation, checked->rendering, *tokens);
   if (!chosen) return report(chosen.error());
-  report_marks(tokens->plain_marks, setting);
+  report_marks(tokens->plain_marks, setting, command.losses.quiet);
   std::vector<Loss> unknown;
   if (command.losses.wanted()) lose_unknown(*tokens, checked->rendering.text(), *setting.tokenizer, unknown);
   if (const Result<void> whole = check_losses(command.losses, unknown, !command.json); !whole)
     return report_render(whole.error());
   checked->losses.insert(checked->losses.end(), unknown.begin(), unknown.end());
   if (command.json) return show_json(setting, *request, *tokens, checked->losses);
-  report_notes(tokens->notes);
+  report_notes(tokens->notes, command.losses.quiet);
   return print(ids_line(tokens->ids));
 }
 
@@ -198,7 +199,7 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
   bool has_told = false;
   const auto tell = [&](const std::vector<std::string>& marks) {
     const std::lock_guard<std::mutex> lock(mutex);
-    if (!has_told) report_marks(marks, setting);
+    if (!has_told) report_marks(marks, setting, command.losses.quiet);
     has_told = has_told || !marks.empty();
   };
   rendering.write = [&](const Conversation& conversation, CheckedRendering& checked,
@@ -264,6 +265,7 @@ Result<void> prepare_tokens(TokensCommand& command, TokensSetting& setting) {
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
   command.losses.in_lines = command.json;
   setting.prompt.render.want_assistant = command.json || command.jsonl;
+  command.tokenizer.quiet = command.losses.quiet;
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.prompt);
   if (!tokenizer) return tokenizer.error();
   setting.tokenizer = std::move(*tokenizer);

@@ -21,8 +21,12 @@ Result<NamedTemplate> read_template() {
   return NamedTemplate{"default", *text, "<stdin>", Syntax::jinja};
 }
 
+Result<NamedTemplate> given_template(const std::string& path) {
+  return path == "-" ? read_template() : open_template_file(path);
+}
+
 Result<ModelSource> from_file(const std::string& path) {
-  Result<NamedTemplate> read = path == "-" ? read_template() : open_template_file(path);
+  Result<NamedTemplate> read = given_template(path);
   if (!read) return read.error();
   ModelSource found;
   found.path = path;
@@ -32,7 +36,7 @@ Result<ModelSource> from_file(const std::string& path) {
 
 /// A template of the user's own in place of the model's; the model's special tokens and tokenizer stay.
 Result<ModelSource> with_template(ModelSource found, const std::string& path) {
-  Result<NamedTemplate> read = open_template_file(path);
+  Result<NamedTemplate> read = given_template(path);
   if (!read) return read.error();
   found.templates = {std::move(*read)};
   found.response_template.clear();  // which says how the model's own template writes replies

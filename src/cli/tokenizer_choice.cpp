@@ -81,7 +81,8 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
   options.tiktoken = {wish.split, wish.special_tokens};
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path, options);
   if (!tokenizer) return tokenizer;
-  for (const std::string& note : (*tokenizer)->facts().notes) say_note(path + ": " + note);
+  for (const std::string& note : (*tokenizer)->facts().notes)
+    if (!wish.quiet) say_note(path + ": " + note);
   std::vector<SpecialToken>& known = setup.model.special_tokens;
   for (const NamedToken& token : (*tokenizer)->facts().named) {
     const bool has =

@@ -16,13 +16,14 @@ struct TokenizerWish {
   std::vector<std::string> special_tokens;  ///< --special-token: for a tokenizer that lacks them
   std::string model_as;                     ///< --model-as: how a .model or a tokenizer.json is read
   std::string split;                        ///< --split: how a tiktoken file splits text
+  bool quiet = false;                       ///< its notes are not printed
 };
 /// What --model-as takes.
 std::vector<std::string> model_readers();
 void declare_tokenizer_options(Options& app, TokenizerWish& wish);
 
-/// Opens it, prints its notes on standard error, and gives the templates the special tokens it names where the model
-/// has none of that name. Fails with usage where none is named, and as open_tokenizer() does.
+/// Opens it, prints its notes on standard error unless `wish` is quiet, and gives the templates the special tokens it
+/// names where the model has none of that name. Fails with usage where none is named, and as open_tokenizer() does.
 Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const PromptOptions& prompt,
                                                PromptSetup& setup);
 

@@ -219,6 +219,11 @@ def test_template_from_standard_input(folder):
     has(run(folder, "render", "-t", "-", "--jsonl", stdin="x", code=2)[1], "standard input cannot be both the template and the requests")
     has(run(folder, "read", "-t", "-", stdin="x", code=2)[1], "standard input cannot be both the template and the reply")
     has(run(folder, "render", "-t", "-", "chat.json", stdin="a\n{{ nope.x }}", code=1)[1], "<stdin>:2:4:")
+    model = folder / "model"
+    model.mkdir()
+    (model / "tokenizer_config.json").write_text(json.dumps({"bos_token": "<s>", "chat_template": "the model's own"}))
+    own = run(folder, "render", "-m", "model", "-t", "-", "chat.json", stdin="{{ bos_token }}{{ messages[0].content }}")
+    assert own[0] == b"<s>Hi", own
     assert run(folder, "render", "-t", "-", "--syntax", "go", "chat.json", stdin="{{ range .Messages }}{{ .Content }}{{ end }}")[0] == b"Hi"
     has(run(folder, "prefix", "-f", "terminal-agent", "-", "-", stdin=json.dumps(chat("x")), code=2)[1], "standard input cannot be both")
     assert b"<|im_start|>" in run(folder, "template", "-f", "terminal-agent")[0]

@@ -516,6 +516,7 @@ def test_notes_of_the_tokenizer(folder):
     done = run(folder, *words, "more")
     assert '"[PAD]" is not in tokenizer.json and is added as' in done.stderr, done.stderr
     assert "note: the template writes '<|system|>', text for this tokenizer" in done.stderr, done.stderr
+    assert run(folder, *words, "more", "--quiet").stderr == ""
     known = run(folder, *words, TOKENIZER, "--special-token", "<|system|>")
     assert "is added as" in known.stderr and "the template writes" not in known.stderr, known.stderr
     assert len(ids_of(known)) < len(ids_of(run(folder, *words, TOKENIZER)))
