@@ -38,17 +38,18 @@ class SampledReply {
 /// Decides that two writings are the same reply if reading both gives the same message: the same reasoning, content and
 /// calls. No difference are blanks at both ends of reasoning and content, blanks around marks, and of a call's
 /// arguments how their JSON is written and in which order its members stand. Both must end with the same mark, or the
-/// sampled one with none; one that breaks off within reasoning or a call is the same as no other. `start`: how the
-/// reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only where there are
-/// two writings; if it fails, they are not the same.
+/// sampled one with none: then what the template writes behind what it broke off with is new. One that breaks off
+/// within reasoning or arguments is the same as no other.
+/// `start`: how the reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only
+/// where there are two writings; if it fails, they are not the same.
 SameReply same_when_read(std::function<Result<ReplyStart>()> start);
 
 /// Session::extend() with the reply that was sampled last and messages behind it. A template often writes a reply
-/// otherwise than the model did: with other blanks around its marks or in a call's JSON. Where `same` is there, that is
-/// for it to decide. Then this tries the forms in which the template may write what was sampled: the message without
-/// blanks around its content, and `written` as the content, at last with its control tokens trusted, since they were
-/// sampled.
-/// Fails as Session::extend() does with `message`; then Session::difference() is that of `message`, too.
+/// otherwise than the model did: with other blanks around its marks or in a call's JSON. This tries the forms in which
+/// the template may write what was sampled, to the byte: the message, the message without blanks around its content,
+/// and `written` as the content, at last with its control tokens trusted, since they were sampled. Where none fits,
+/// `same` decides, if it is there. Fails as Session::extend() does with `message`; then Session::difference() is that
+/// of `message`, too.
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
                                 std::span<const Message> more, const SameReply& same = {});
 

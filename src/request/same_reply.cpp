@@ -31,12 +31,17 @@ class ReadReply {
   }
   bool has_end() const { return ended_by_mark_; }
   std::size_t body() const { return body_; }  ///< bytes before that mark
+  std::size_t said() const { return said_; }  ///< bytes up to the last of reasoning, content or arguments, blanks apart
   std::string_view mark() const { return mark_; }
 
  private:
   void add(const ReplyEvent& event) {
     if (ended_) return;
     message_.add(event);
+    const bool says = event.kind == ReplyEvent::Kind::content || event.kind == ReplyEvent::Kind::reasoning ||
+                      event.kind == ReplyEvent::Kind::arguments;
+    if (says && !ascii::is_blank(event.source))
+      said_ = static_cast<std::size_t>(event.position) + ascii::trimmed_right(event.source).size();
     ended_ = event.kind == ReplyEvent::Kind::end;
     if (!ended_) return;
     body_ = static_cast<std::size_t>(event.position);
@@ -46,7 +51,7 @@ class ReadReply {
   ReplyParser parser_;
   ReplyMessage message_;
   bool ended_ = false, ended_by_mark_ = false;
-  std::size_t body_ = 0;
+  std::size_t body_ = 0, said_ = 0;
   std::string mark_;
 };
 
@@ -74,6 +79,37 @@ std::size_t size_of(std::span<const ReplyPiece> pieces) {
   return size;
 }
 
+std::string text_of(std::span<const ReplyPiece> pieces) {
+  std::string text;
+  for (const ReplyPiece& piece : pieces) text += piece.text;
+  return text;
+}
+
+/// How many bytes of `written` stand for `sampled`, which it begins with but for blanks. Blanks at its end stand for
+/// the same ones alone: others may be what the template puts between turns.
+std::optional<std::size_t> size_of_beginning(std::string_view sampled, std::string_view written) {
+  const std::string_view matter = ascii::trimmed_right(sampled);
+  std::size_t at = 0;
+  for (const char c : matter) {
+    while (at < written.size() && ascii::is_space(written[at])) ++at;
+    if (ascii::is_space(c)) continue;
+    if (at == written.size() || written[at] != c) return std::nullopt;
+    ++at;
+  }
+  for (const char blank : sampled.substr(matter.size()))
+    if (at < written.size() && written[at] == blank) ++at;
+  return at;
+}
+
+/// For a reply that breaks off: what closes it in the template's text, such as the rest of a call's marks, is new.
+std::optional<std::size_t> size_without_end(const TwoWritings& both, const ReadReply& sampled,
+                                            const ReadReply& written) {
+  const std::string of_model = text_of(both.sampled), of_template = text_of(both.written).substr(0, written.body());
+  const std::optional<std::size_t> more = size_of_beginning(std::string_view(of_model).substr(sampled.said()),
+                                                            std::string_view(of_template).substr(written.said()));
+  return more ? std::optional(written.said() + *more) : std::nullopt;
+}
+
 /// For a format that knows no end of a reply: the template's ends with the control token that the sampled one ends
 /// with.
 std::optional<std::size_t> size_to_same_token(const ReplyStart& start, const ReplyOptions& options,
@@ -94,7 +130,7 @@ std::optional<std::size_t> size_to_same_token(const ReplyStart& start, const Rep
 
 std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& both) {
   const std::string opened = start.options.prompt.value_or(start.format.source().prompt);
-  if (both.dropped > opened.size()) return std::nullopt;  // more is rewritten than the reply
+  if (both.sampled.empty() || both.dropped > opened.size()) return std::nullopt;  // more is rewritten than the reply
   const ReadReply sampled(start.format, start.options, both.sampled);
   if (!sampled.is_whole(size_of(both.sampled))) return std::nullopt;
   ReplyOptions options = start.options;
@@ -103,7 +139,7 @@ std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& 
   if (!written.has_end()) return size_to_same_token(start, options, both, sampled.message());
   if (!written.mark().starts_with(sampled.mark()) || !is_same(sampled.message(), written.message()))
     return std::nullopt;
-  return written.body() + sampled.mark().size();
+  return sampled.has_end() ? written.body() + sampled.mark().size() : size_without_end(both, sampled, written);
 }
 
 }  // namespace

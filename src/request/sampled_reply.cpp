@@ -65,8 +65,8 @@ Result<Extension> extend_with(Session& session, const ReplyForm& form, std::span
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
                                 std::span<const Message> more, const SameReply& same) {
   const std::vector<ReplyForm> forms = forms_of(message, written);
-  for (const ReplyForm& form : forms) {
-    Result<Extension> extension = extend_with(session, form, more, same);
+  for (const ReplyForm& form : forms) {  // what is the same to the byte comes first
+    Result<Extension> extension = extend_with(session, form, more, {});
     if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
   }
   return extend_with(session, forms.front(), more, same);

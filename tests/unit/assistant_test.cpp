@@ -121,6 +121,13 @@ TEST(Assistant, NumbersThatAreNoMessagesHaveNoTurns) {
              "{% for n in range(2) %}.{% endfor %}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}",
              kChat),
       both);
+  EXPECT_EQ(
+      learnt(
+          "{% for some in messages|batch(1) %}{% for m in some %}[{{ m.role }}]{% for k in range(1) %}{{ m.content }}"
+          "{% endfor %};..{% endfor %}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}",
+          kChat),
+      both)
+      << "a loop over numbers within a turn";
   EXPECT_EQ(learnt("{% for i in range(0, messages|length, 2) %}[{{ messages[i].role }}]{{ messages[i].content }};"
                    "{% if messages[i + 1] is defined %}[{{ messages[i + 1].role }}]{{ messages[i + 1].content }};"
                    "{% endif %}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}",

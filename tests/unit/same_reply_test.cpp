@@ -98,7 +98,6 @@ TEST(SameReply, IsNoneThatIsReadAsAnother) {
       kThinking + "Yes" + call + "<|end|>",                               // content
       kThinking + call + call + "<|end|>",                                // one call more
       kThinking + "<|end|>",                                              // none
-      kThinking + call,                                                   // no end: what stands behind it may be reply
       kThinking + call + "<|end|>more",                                   // text behind the end
       kThinking + call + "<|start|>",                                     // another end
       "<think>\nHm.",                                                     // broken off
@@ -110,12 +109,28 @@ TEST(SameReply, IsNoneThatIsReadAsAnother) {
   };
   for (const std::string& one : sampled) {
     const std::optional<std::size_t> size = same_size(way_to_read(), one, written + std::string(kBehind));
-    if (one == kThinking + call) {
-      EXPECT_EQ(size, written.size() - 7) << "the template's end is new";
-    } else {
-      EXPECT_FALSE(size) << one;
-    }
+    EXPECT_FALSE(size) << one;
   }
+}
+
+TEST(SameReply, WhatClosesAReplyThatBreaksOffIsNew) {
+  const std::string call(kOneCall), written = kThinking + call + "<|end|>", behind(kBehind);
+  const std::size_t closed = written.size() - std::string_view("<|end|>").size(),
+                    closer = std::string_view("\n</call>").size();
+  const auto size = [&](const std::string& sampled, const std::string& by_template) {
+    return same_size(way_to_read(), sampled, by_template + behind);
+  };
+  ASSERT_TRUE(call.ends_with("\n</call>")) << call;
+  EXPECT_EQ(size(kThinking + call, written), closed);
+  EXPECT_EQ(size("<think>Hm.</think>" + call, written), closed);
+  const std::string open = call.substr(0, call.size() - closer);  // a call whose mark is missing
+  EXPECT_EQ(size("<think>Hm.</think>" + open, written), closed - closer);
+  EXPECT_EQ(size("<think>Hm.</think>" + open + "\n", written), closed - closer + 1);
+  EXPECT_EQ(size("<think>Hm.</think>" + open + "\n</ca", written), closed - 3);
+  // Blanks between turns are the template's.
+  EXPECT_EQ(size("<think>\n\n</think>\n\n Yes", "Yes\n\n<|end|>"), 3u);
+  EXPECT_EQ(size("<think>\n\n</think>\n\nYes ", "Yes\n\n<|end|>"), 3u);
+  EXPECT_EQ(size("<think>\n\n</think>\n\n Yes\n", "Yes\n\n<|end|>"), 4u);
 }
 
 TEST(SameReply, EndsWithItsTokenWhereItsFormatHasNoEnd) {

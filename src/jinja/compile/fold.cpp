@@ -68,7 +68,6 @@ bool may_fold(const Node* node) {
       break;
     default: break;
   }
-  if (node->mentions != 0 || node->inside != 0) return false;
   bool all = true;
   for_each_child(node, [&](const Node* child) { all = all && may_fold(child); });
   return all;

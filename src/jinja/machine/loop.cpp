@@ -140,7 +140,8 @@ void Machine::note_turn(std::uint32_t loop, const Value* item) {
   if (frame_->caller != nullptr || output_.is_capturing()) return;
   const DictObject* whose = nullptr;
   if (item != nullptr && item->kind == Kind::dict) whose = item->dict;
-  if (item != nullptr && item->kind == Kind::integer) whose = &kNumber;
+  // A loop within another one may be over numbers of anything.
+  if (item != nullptr && item->kind == Kind::integer && loop == 0) whose = &kNumber;
   turns_->note(loop, whose, output_.bytes());
 }
 

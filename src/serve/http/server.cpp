@@ -80,6 +80,54 @@ std::string field_value(std::string_view text) {
   return made;
 }
 
+enum class Heard : std::uint8_t { nothing, bytes, end };
+
+Heard listen_to(tcp::socket& socket) {
+  char byte = 0;
+  const ssize_t got = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got > 0) return Heard::bytes;
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? Heard::nothing : Heard::end;
+}
+
+/// Cancels what is done for a client once it has closed its connection. Bytes of a next request are left where they
+/// are. No coroutine of its own, since each request has one of these.
+class ClientWatch {
+ public:
+  explicit ClientWatch(tcp::socket& socket) : state_(std::make_shared<State>(socket)) { wait(state_); }
+  ClientWatch(const ClientWatch&) = delete;
+  ClientWatch& operator=(const ClientWatch&) = delete;
+  ~ClientWatch() {
+    state_->over = true;
+    state_->stop_waiting.emit(asio::cancellation_type::terminal);
+  }
+
+  /// Of what is done for the client.
+  asio::cancellation_slot slot() { return state_->gone.slot(); }
+  /// Somebody found out otherwise.
+  void say_gone() { state_->gone.emit(asio::cancellation_type::terminal); }
+
+ private:
+  /// The handler of a wait may come later than the watch ends, and then finds only this.
+  struct State {
+    explicit State(tcp::socket& of) : socket(of) {}
+    tcp::socket& socket;
+    asio::cancellation_signal gone, stop_waiting;
+    bool over = false;
+  };
+
+  static void wait(const std::shared_ptr<State>& state) {
+    const auto woken = [state](error_code failed) {
+      if (state->over) return;
+      const Heard heard = failed ? Heard::end : listen_to(state->socket);
+      if (heard == Heard::nothing) wait(state);  // a socket may wake up for nothing
+      if (heard == Heard::end) state->gone.emit(asio::cancellation_type::terminal);
+    };
+    state->socket.async_wait(tcp::socket::wait_read, asio::bind_cancellation_slot(state->stop_waiting.slot(), woken));
+  }
+
+  std::shared_ptr<State> state_;
+};
+
 /// The answer of one request, written as HTTP says. A client of HTTP/1.0 gets pieces without sizes, up to the close.
 class HttpAnswer final : public Exchange {
  public:
@@ -92,6 +140,8 @@ class HttpAnswer final : public Exchange {
   }
   void close_after() { keep_alive_ = false; }
   bool keep_alive() const { return keep_alive_ && (!begun() || ended_); }
+  /// Who is told that the client is gone; null: nobody.
+  void watched_by(ClientWatch* watch) { watch_ = watch; }
 
   Task<> answer(unsigned status, std::string_view type, std::string_view body) override {
     out_ = head(status, type);
@@ -123,10 +173,14 @@ class HttpAnswer final : public Exchange {
     const bool takes = !is_late_;
     if (takes && !old_) append_size(piece.size());
     if (takes) out_.append(piece).append(old_ ? "" : "\r\n");
+    if (takes) late_ = std::chrono::steady_clock::now() + limits_.send;
     const int socket = connection_.stream.socket().native_handle();
     const ssize_t sent = ::send(socket, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const bool is_full = sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
     if (sent > 0) out_.erase(0, static_cast<std::size_t>(sent));
     is_late_ = !out_.empty();
+    const bool is_gone = (sent < 0 && !is_full) || (is_late_ && std::chrono::steady_clock::now() >= late_);
+    if (is_gone && watch_ != nullptr) watch_->say_gone();
     return takes;
   }
 
@@ -184,53 +238,9 @@ class HttpAnswer final : public Exchange {
   bool old_ = false;
   bool keep_alive_ = true;
   bool ended_ = false;
-  bool is_late_ = false;  ///< some of what write_now() was given is in out_
-};
-
-enum class Heard : std::uint8_t { nothing, bytes, end };
-
-Heard listen_to(tcp::socket& socket) {
-  char byte = 0;
-  const ssize_t got = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (got > 0) return Heard::bytes;
-  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? Heard::nothing : Heard::end;
-}
-
-/// Cancels what is done for a client once it has closed its connection. Bytes of a next request are left where they
-/// are. No coroutine of its own, since each request has one of these.
-class ClientWatch {
- public:
-  explicit ClientWatch(tcp::socket& socket) : state_(std::make_shared<State>(socket)) { wait(state_); }
-  ClientWatch(const ClientWatch&) = delete;
-  ClientWatch& operator=(const ClientWatch&) = delete;
-  ~ClientWatch() {
-    state_->over = true;
-    state_->stop_waiting.emit(asio::cancellation_type::terminal);
-  }
-
-  /// Of what is done for the client.
-  asio::cancellation_slot slot() { return state_->gone.slot(); }
-
- private:
-  /// The handler of a wait may come later than the watch ends, and then finds only this.
-  struct State {
-    explicit State(tcp::socket& of) : socket(of) {}
-    tcp::socket& socket;
-    asio::cancellation_signal gone, stop_waiting;
-    bool over = false;
-  };
-
-  static void wait(const std::shared_ptr<State>& state) {
-    const auto woken = [state](error_code failed) {
-      if (state->over) return;
-      const Heard heard = failed ? Heard::end : listen_to(state->socket);
-      if (heard == Heard::nothing) wait(state);  // a socket may wake up for nothing
-      if (heard == Heard::end) state->gone.emit(asio::cancellation_type::terminal);
-    };
-    state->socket.async_wait(tcp::socket::wait_read, asio::bind_cancellation_slot(state->stop_waiting.slot(), woken));
-  }
-
-  std::shared_ptr<State> state_;
+  bool is_late_ = false;                          ///< some of what write_now() was given is in out_
+  std::chrono::steady_clock::time_point late_{};  ///< until then it must have been taken
+  ClientWatch* watch_ = nullptr;
 };
 
 /// Ends what the socket does after some time. A stream's own deadline would close it, and nobody could be answered.
@@ -432,8 +442,11 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   /// Lets the handler answer, until the client is gone. Is the answer whole?
   Task<bool> handle(Connection& connection, HttpAnswer& answer, unsigned refused) {
     ClientWatch watch(connection.stream.socket());
-    co_return co_await asio::co_spawn(connection.stream.get_executor(), guarded(answer, refused),
-                                      asio::bind_cancellation_slot(watch.slot(), asio::use_awaitable));
+    answer.watched_by(&watch);
+    const bool whole = co_await asio::co_spawn(connection.stream.get_executor(), guarded(answer, refused),
+                                               asio::bind_cancellation_slot(watch.slot(), asio::use_awaitable));
+    answer.watched_by(nullptr);
+    co_return whole;
   }
 
   Task<bool> guarded(HttpAnswer& answer, unsigned refused) {
