@@ -180,6 +180,7 @@ class Settings {
     NearestName nearest(name);
     for (const std::string& one : facts_.variables) offer(nearest, one);
     for (const Feature& one : kFeatures) offer(nearest, one.name);
+    offer_own(nearest, value);
     const bool meant = !nearest.best().empty() || !is_of_request(name);
     no_effect(path_of(name, value), !meant, nearest.hint());
   }
@@ -234,6 +235,15 @@ class Settings {
     const Value* given = member(variables_, name);
     const bool is_empty = given == nullptr || given->is_none() || (given->is_sequence() && !has_any(*given));
     if (is_empty) nearest.offer(name);
+  }
+
+  /// Names that parlance reads itself, whatever the template does, also where the request uses them: a slip beside
+  /// the right name loses as much. A value without content (a row's empty column) loses nothing.
+  static void offer_own(NearestName& nearest, Value value) {
+    if (value.kind != Kind::boolean && !has_content(value)) return;
+    nearest.offer(kKwargs);
+    for (const std::string_view name : kAlways) nearest.offer(name);
+    for (const std::string_view name : kOfReasoning) nearest.offer(name);
   }
 
   bool is_of_request(std::string_view name) const {

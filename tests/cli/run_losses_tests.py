@@ -328,6 +328,26 @@ def test_what_servers_call_otherwise_is_a_loss():
     assert "note: prompt: no effect" in done.stderr and "note: suffix: no effect" in done.stderr, done.stderr
 
 
+def test_a_slip_beside_the_right_name_is_a_loss():
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    whole = {**user("Hi"), "tools": [], "documents": [], "reasoning_effort": None, "chat_template_kwargs": {}}
+    for name, value, meant in (("mesages", user("Lost")["messages"], "messages"), ("message", "Lost", "messages"), ("documnts", [{"text": "Lost"}], "documents"),
+                               ("reasoning_efort", "low", "reasoning_effort"), ("chat_template_kwarg", {"a": 1}, "chat_template_kwargs"), ("toolz", [CALL], "tools"),
+                               ("add_generation_promt", False, "add_generation_prompt"), ("continue_final_mesage", True, "continue_final_message"),
+                               ("thinkin", True, "thinking")):
+        for request in (user("Hi"), whole):
+            done = run(template, {**request, name: value}, "--strict")
+            note = f"note: {name}: no effect: the template does not read it; did you mean '{meant}'?\n"
+            assert done.returncode == 1 and done.stderr.startswith(note), (name, done.stderr)
+        said = run(template, {**user("Hi"), "chat_template_kwargs": {name: value}}).stderr
+        assert said == note.replace(name, f"chat_template_kwargs.{name}", 1), said
+    steering = {"model": "m", "temperature": 1, "top_k": 1, "models": ["a"], "stop": ["a"], "store": True, "seed": 1, "user": "u", "metadata": {"a": "b"}, "text": {"format": 1},
+                "modalities": ["text"], "include": ["a"], "include_reasoning": True, "reasoning_format": "raw", "reasoning_split": True, "thinking_budget": 9,
+                "thinking_token_budget": 9, "max_tool_calls": 2, "tool_stream": True, "stream_options": {"a": 1}, "message": "", "document": [], "document_ids": ["a"]}
+    done = run(template, {**user("Hi"), **steering}, "--strict")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
 def test_settings_of_the_template_that_are_no_object_are_a_loss():
     for value in ('{"a": 1}', [1], True):
         done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "chat_template_kwargs": value})
