@@ -16,6 +16,7 @@
 #include "conversation/transformers.h"
 #include "json/json.h"
 #include "json/read.h"
+#include "json/repeats.h"
 
 namespace parlance {
 namespace {
@@ -227,6 +228,16 @@ Value custom_calls(Normaliser& n, Value message) {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
+/// Members of arguments that their text gives twice.
+void note_repeated(Normaliser& n, Value arguments) {
+  for (const RepeatedMember& one : repeated_members(arguments)) {
+    const std::string_view joint = one.path.starts_with('[') ? "" : ".";
+    n.note(n.state.arena.copy_text("function.arguments" + std::string(joint) + one.path));
+    n.state.changes.back().what = n.state.arena.copy_text(sentence_of(one));
+    n.state.changes.back().loses = "member";
+  }
+}
+
 /// The object that a call's arguments hold as JSON text; undefined if they hold none.
 Value object_in(Normaliser& n, Value arguments) {
   if (!arguments.is_leaf()) return {};
@@ -234,8 +245,11 @@ Value object_in(Normaliser& n, Value arguments) {
   const std::size_t first = json.find_first_not_of(kBlanks);
   if (first == json.npos || json[first] != '{') return {};
   const std::uint32_t origin = n.state.add_region(json, n.message, true);
-  const Result<Value> read = read_json_into(n.rt, arguments, origin);
-  return read.has_value() && read->kind == Kind::dict ? *read : Value{};
+  bool repeats = false;
+  const Result<Value> read = read_json_into(n.rt, arguments, origin, &repeats);
+  if (!read.has_value() || read->kind != Kind::dict) return {};
+  if (repeats) note_repeated(n, *read);
+  return *read;
 }
 
 /// Arguments that are a text and no object: cut off, mostly. The template gets the text.

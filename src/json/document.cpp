@@ -177,12 +177,14 @@ void Document::Storage::begin() {
   arena_.reset();
   root_ = Value::none();
   next_origin_ = 1;
+  repeats_ = false;
   indexed_.store(false, std::memory_order_relaxed);
   paths_.clear();
 }
 
 Result<void> Document::Storage::end(Result<Value> read) {
   strings_ = reader_.strings();
+  repeats_ = reader_.repeats();
   if (!read) {
     next_origin_ = 1;
     return read.error();

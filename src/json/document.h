@@ -46,6 +46,8 @@ struct Document::Storage {
   std::uint32_t next_origin() const { return next_origin_; }
   /// How long the text was that was parsed last.
   std::size_t text_bytes() const { return strings_.size(); }
+  /// Does a dict of the text have a key twice? (What a builder was given says no.)
+  bool repeats() const { return repeats_; }
   /// Whether an address lies in this document's string bytes.
   bool holds(const char* address) const;
   bool holds(std::uint32_t origin) const { return origin != 0 && origin < next_origin_; }
@@ -143,6 +145,7 @@ struct Document::Storage {
   std::string_view strings_;  ///< the memory that holds all string bytes (and more)
   Value root_ = Value::none();
   std::uint32_t next_origin_ = 1;
+  bool repeats_ = false;
   std::int32_t first_message_ = 0;
   std::vector<std::int32_t> message_numbers_;
   bool has_owners_ = false;

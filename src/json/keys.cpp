@@ -2,6 +2,7 @@
 #include "json/keys.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -22,17 +23,20 @@ std::string_view key_text(const DictEntry& entry) { return {entry.key.data, entr
 
 /// Moves each value of a repeated key to the key's first place, for few entries.
 void merge_few(DictObject& dict) {
-  std::uint32_t kept = 0;
+  std::uint32_t kept = 0, again = 0;
+  std::array<DictEntry, kLinearDict> dropped;
   for (std::uint32_t i = 0; i < dict.size; ++i) {
     const DictEntry entry = dict.entries[i];
     std::uint32_t first = 0;
     while (first < kept && key_text(dict.entries[first]) != key_text(entry)) ++first;
     if (first < kept) {
       dict.entries[first].value = entry.value;
+      dropped[again++] = entry;
     } else {
       dict.entries[kept++] = entry;
     }
   }
+  std::copy_n(dropped.begin(), again, dict.entries + kept);
   dict.size = kept;
 }
 
@@ -45,7 +49,7 @@ void merge_many(DictObject& dict) {
     const int c = key_text(entries[a]).compare(key_text(entries[b]));
     return c != 0 ? c < 0 : a < b;
   });
-  std::vector<bool> dropped(dict.size);
+  std::vector<bool> is_dropped(dict.size);
   for (std::uint32_t i = 0, first = 0; i < dict.size; ++i) {
     if (i == first) continue;
     if (key_text(entries[order[i]]) != key_text(entries[order[first]])) {
@@ -53,12 +57,18 @@ void merge_many(DictObject& dict) {
       continue;
     }
     dict.entries[order[first]].value = entries[order[i]].value;
-    dropped[order[i]] = true;
+    is_dropped[order[i]] = true;
   }
+  std::vector<DictEntry> dropped;
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < dict.size; ++i) {
-    if (!dropped[i]) dict.entries[kept++] = entries[i];
+    if (is_dropped[i]) {
+      dropped.push_back(entries[i]);
+    } else {
+      dict.entries[kept++] = entries[i];
+    }
   }
+  std::copy(dropped.begin(), dropped.end(), dict.entries + kept);
   dict.size = kept;
 }
 
@@ -79,9 +89,13 @@ void settle_many_keys(Arena& arena, DictObject& dict) {
 
 }  // namespace
 
-void settle_keys(Arena& arena, DictObject& dict) {
-  if (dict.size > kLinearDict) return settle_many_keys(arena, dict);
-  if (!keys_seem_to_differ(dict)) merge_few(dict);
+bool settle_keys(Arena& arena, DictObject& dict) {
+  if (dict.size > kLinearDict) {
+    settle_many_keys(arena, dict);
+  } else if (!keys_seem_to_differ(dict)) {
+    merge_few(dict);
+  }
+  return dict.size != dict.capacity;
 }
 
 }  // namespace parlance

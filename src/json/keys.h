@@ -18,7 +18,8 @@ inline std::uint64_t key_bit(const Value& key) {
 }
 
 /// Makes the last of equal keys win at the first one's place, in a dict whose entries are all set,
-/// and puts an index over a large one. `dict.capacity` stays what it is.
-void settle_keys(Arena& arena, DictObject& dict);
+/// and puts an index over a large one. `dict.capacity` stays what it is: behind the entries that are left stand those
+/// whose key was there already (repeats.h reads them). True if there are such.
+bool settle_keys(Arena& arena, DictObject& dict);
 
 }  // namespace parlance

@@ -204,7 +204,7 @@ bool LenientReader::close() {
   const auto pairs = static_cast<std::uint32_t>(count / 2);
   auto* dict =
       rt_.arena.make<DictObject>(DictObject{pairs, o.origin, reinterpret_cast<DictEntry*>(taken), nullptr, 0, pairs});
-  settle_keys(rt_.arena, *dict);
+  if (settle_keys(rt_.arena, *dict)) repeats_ = true;
   v.dict = dict;
   return push(v);
 }

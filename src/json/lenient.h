@@ -41,6 +41,8 @@ class LenientReader {
   /// The value of the whole text; invalid after a failure.
   Value read();
   const JsonFailure& failure() const { return failure_; }
+  /// Did a dict have a key twice?
+  bool repeats() const { return repeats_; }
 
  private:
   /// An open container: where its values begin on values_, and the number it was given.
@@ -89,6 +91,7 @@ class LenientReader {
   std::vector<Value> values_;
   std::vector<Open> open_;
   JsonFailure failure_;
+  bool repeats_ = false;
 };
 
 }  // namespace parlance

@@ -76,7 +76,7 @@ TokenReader JsonReader::token_reader(Scratch& scratch, Arena& arena) {
   const TokenReader::Most most = indexed ? TokenReader::most_of(index.count()) : TokenReader::most_of(strings_);
   char* const memory = buffers_->values.at_least(TokenReader::bytes_for(most));
   char* const stack = scratch.stack.at_least(TokenReader::scratch_for(most));
-  return {{text, strings_.size(), most, index.tokens(), index.count()}, memory, stack, arena};
+  return {{text, strings_.size(), most, index.tokens(), index.count()}, memory, stack, arena, repeats_};
 }
 
 namespace {
@@ -98,6 +98,7 @@ Result<Value> JsonReader::read(std::string_view text, Arena& arena, std::uint32_
   if (!text.empty()) std::memcpy(padded, text.data(), text.size());
   std::memset(padded + text.size(), 0, kPadding);
   strings_ = {padded, text.size()};
+  repeats_ = false;
   Value root;
   Scratch& room = scratch();
   if (!index(room) || !token_reader(room, arena).read(root, next_origin))
@@ -116,6 +117,7 @@ Result<Value> JsonReader::consume(std::string given, Arena& arena, std::uint32_t
   text = std::move(given);
   text.resize(size + kPadding);
   strings_ = {text.data(), size};
+  repeats_ = false;
   Value root;
   // The text is not there twice, so it is not touched before it is known to be read to its end.
   Scratch& room = scratch();
@@ -135,11 +137,12 @@ Result<Value> JsonReader::read_leniently(std::string_view text, Arena& arena, st
   options.buffer = strings;
   LenientReader reader(text, rt, next_origin, options);
   const Value v = reader.read();
+  repeats_ = reader.repeats();
   if (v.is_invalid()) return error_at(reader.failure(), text, name).hint(std::string(hint_for_bytes(text)));
   return v;
 }
 
-Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin) {
+Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin, bool* repeats) {
   const std::string_view json = text(rt, source);
   if (!rt.charge_bytes(json.size()) || !rt.reserve(json.size())) {
     return Error(rt.failure.code, rt.failure.message);
@@ -151,6 +154,7 @@ Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin) {
   LenientReader reader(json, rt, origin, options);
   const Value v = reader.read();
   if (v.is_invalid()) return error_at(reader.failure(), json, "<string>");
+  if (repeats != nullptr && reader.repeats()) *repeats = true;
   return v;
 }
 

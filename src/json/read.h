@@ -42,6 +42,8 @@ class JsonReader {
   Result<Value> consume(std::string text, Arena& arena, std::uint32_t& next_origin, std::string_view name);
   /// The memory that holds all string bytes of the latest text (and more).
   std::string_view strings() const { return strings_; }
+  /// Does a dict of the latest text have a key twice?
+  bool repeats() const { return repeats_; }
 
  private:
   struct Buffers;
@@ -53,13 +55,14 @@ class JsonReader {
 
   std::unique_ptr<Buffers> buffers_;
   std::string_view strings_;
+  bool repeats_ = false;
 };
 
 /// json.loads(source) for a string met at run time, such as arguments given as text: values in the
 /// arena of `rt`, which outlive everything of the reader's. Strings are views of `source` where it
 /// is a leaf and they have no escapes, otherwise text derived from it. Containers and numbers get
 /// the origin id `origin`. Fails with json as JsonReader does, without recording that in `rt`;
-/// limits are recorded there too.
-Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin = 0);
+/// limits are recorded there too. `repeats`, if given, becomes true where a dict has a key twice.
+Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin = 0, bool* repeats = nullptr);
 
 }  // namespace parlance

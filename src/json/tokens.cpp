@@ -103,7 +103,7 @@ class TokenReader::Run {
     in_dict_ = is_dict;
     repeats_ = false;
   }
-  [[gnu::always_inline]] inline void close(Arena& arena);
+  [[gnu::always_inline]] inline void close(const TokenReader& reader);
   [[gnu::always_inline]] inline bool push_string(char* quote);
   [[gnu::always_inline]] inline bool push_scalar(const char* p, std::uint32_t origin);
   [[gnu::always_inline]] inline void add_key() {
@@ -139,7 +139,7 @@ value:
         if (in_dict_) goto key;
         goto value;
       }
-      close(reader.arena_);
+      close(reader);
       break;
     default:
       if (!push_scalar(p, origin++)) return false;
@@ -157,7 +157,7 @@ after:
     case '}':
     case ']':
       if (in_dict_ != (c == '}')) return false;
-      close(reader.arena_);
+      close(reader);
       goto after;
     default: return false;
   }
@@ -170,7 +170,7 @@ key:
 
 /// Takes the innermost container's values off the stack and puts it there instead.
 template <bool kWrite, typename Tokens>
-void TokenReader::Run<kWrite, Tokens>::close(Arena& arena) {
+void TokenReader::Run<kWrite, Tokens>::close(const TokenReader& reader) {
   const Level& level = *--level_;
   const auto count = static_cast<std::uint32_t>(top_ - level.first);
   char* const object = nodes_;
@@ -182,7 +182,7 @@ void TokenReader::Run<kWrite, Tokens>::close(Arena& arena) {
   if (in_dict_) {
     auto* const pairs = reinterpret_cast<DictEntry*>(items);
     auto* const dict = new (object) DictObject{count / 2, level.origin, pairs, nullptr, 0, count / 2};
-    if (kWrite && (repeats_ || count / 2 > kLinearDict)) settle_keys(arena, *dict);
+    if (kWrite && (repeats_ || count / 2 > kLinearDict) && settle_keys(reader.arena_, *dict)) reader.repeats_ = true;
     *top_++ = Value::of_dict(dict, level.origin);
   } else {
     *top_++ = Value::of_list(new (object) ListObject{count, level.origin, items}, level.origin);
@@ -242,12 +242,13 @@ std::size_t TokenReader::scratch_for(const Most& most) {
   return (most.values + 1) * sizeof(Value) + std::min<std::size_t>(most.values + 1, kJsonDepth) * sizeof(Level);
 }
 
-TokenReader::TokenReader(const Input& input, char* memory, char* scratch, Arena& arena)
+TokenReader::TokenReader(const Input& input, char* memory, char* scratch, Arena& arena, bool& repeats)
     : input_(input),
       memory_(memory),
       stack_(reinterpret_cast<Value*>(scratch)),
       levels_(reinterpret_cast<Level*>(stack_ + input.most.values + 1)),
-      arena_(arena) {}
+      arena_(arena),
+      repeats_(repeats) {}
 
 template <bool kWrite>
 bool TokenReader::run(Value& root, std::uint32_t& origin) const {

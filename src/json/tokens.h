@@ -47,8 +47,9 @@ class TokenReader {
   /// Bytes that reading takes besides, and nothing that was read.
   static std::size_t scratch_for(const Most& most);
 
-  /// `memory` has bytes_for(input.most), and `scratch` has scratch_for() it.
-  TokenReader(const Input& input, char* memory, char* scratch, Arena& arena);
+  /// `memory` has bytes_for(input.most), and `scratch` has scratch_for() it. `repeats` becomes true where a dict has a
+  /// key twice.
+  TokenReader(const Input& input, char* memory, char* scratch, Arena& arena, bool& repeats);
 
   /// Whether read() would succeed. Writes nothing to the text.
   bool accepts() const;
@@ -67,6 +68,7 @@ class TokenReader {
   Value* stack_;  ///< of values, and keys before theirs
   Level* levels_;
   Arena& arena_;
+  bool& repeats_;
 };
 
 }  // namespace parlance

@@ -56,6 +56,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   find_lost_settings(experiment, s.options.experiments, search, into.rendering, s.facts, losses);
   find_misspelt(into.rendering, s.facts, losses);
   find_lost_tokens(experiment, s.tokens, losses);
+  find_repeated(conversation, losses);
   find_lost_by_passes(conversation, losses);
   std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.kind < b.kind; });
   return {};

@@ -10,6 +10,7 @@
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 #include "json/json.h"
+#include "json/repeats.h"
 #include "losses/text_search.h"
 #include "render/render_with.h"
 
@@ -371,6 +372,13 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
                       "written by the template but not given, so the prompt lacks it",
                       "-m MODEL brings its tokens along; or --var " + name + "=TEXT"});
   }
+}
+
+void find_repeated(const Conversation& conversation, std::vector<Loss>& losses) {
+  const DocumentStorage& storage = inside_of(inside_of(conversation).document);
+  if (!storage.repeats()) return;
+  for (const RepeatedMember& one : repeated_members(storage.root()))
+    losses.push_back({LossKind::lost, "member", one.path, sentence_of(one), {}});
 }
 
 void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses) {

@@ -348,6 +348,37 @@ def test_a_slip_beside_the_right_name_is_a_loss():
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
+def test_a_member_that_is_given_twice_is_a_loss_though_the_last_counts():
+    template = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}" \
+               "{% for t in tools or [] %}{{ t | tojson }}{% endfor %}"
+    def call(arguments):
+        return '{"messages":[{"role":"assistant","content":"","tool_calls":[{"type":"function","function":{"name":"f","arguments":%s}}]}]}' % arguments
+    where = "messages[0].tool_calls[0].function.arguments"
+    anthropic = '{"max_tokens":9,"system":"a","messages":[{"role":"user","content":[{"type":"text","text":"b","text":"c"}]}],"system":"d"}'
+    many = ",".join(f'"k{i}":{i}' for i in range(20))
+    for text, paths, prompt in (('{"messages":[{"role":"user","content":"a","content":"b"}]}', {"messages[0].content": 2}, "b"),
+                                ('{"messages":[{"role":"user","content":"a"}],"messages":[{"role":"user","content":"b"}]}', {"messages": 2}, "b"),
+                                ('{"messages":[{"role":"user","content":"a"}],"tools":[1],"tools":[2],"tools":["t"]}', {"tools": 3}, 'a"t"'),
+                                ('{"messages":[{"role":"user","content":"a","content":"b"}],"tools":[NaN,{"x y":{"z":1,"z":2}}]}',
+                                 {"messages[0].content": 2, 'tools[1]["x y"].z': 2}, 'bNaN{"x y": {"z": 2}}'),
+                                (call(json.dumps('{"a":"1","a":"2","b":{"c d":1,"c d":3}}')), {f"{where}.a": 2, f'{where}.b["c d"]': 2}, 'f{"a": "2", "b": {"c d": 3}}'),
+                                (call('{"a":"1","a":"2"}'), {f"{where}.a": 2}, 'f{"a": "2"}'),
+                                (call("{" + many + ',"k3":9,"k7":9,"k3":10}'), {f"{where}.k3": 3, f"{where}.k7": 2}, None),
+                                (anthropic, {"system": 2, "messages[0].content[0].text": 2}, "dc")):
+        given = dict(input=text, capture_output=True, text=True)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t.jinja"
+            path.write_text(template)
+            command = [BINARY, "render", "-t", path, "--no-generation-prompt"]
+            done, strict = subprocess.run(command, **given), subprocess.run([*command, "--strict"], **given)
+            answer = json.loads(subprocess.run([*command, "--json"], **given).stdout)
+        found = {one["path"]: one["message"] for one in answer["losses"] if one["subject"] == "member"}
+        said = {path: "given twice: the last counts" if times == 2 else f"given {times} times: the last counts" for path, times in paths.items()}
+        assert {path: message.split(" (")[0] for path, message in found.items()} == said, (text, found)
+        assert done.returncode == 0 and prompt in (done.stdout, None), (text, done)
+        assert strict.returncode == 1 and all(f"note: {path}: {message}" in strict.stderr for path, message in said.items()), (text, strict)
+
+
 def test_settings_of_the_template_that_are_no_object_are_a_loss():
     for value in ('{"a": 1}', [1], True):
         done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "chat_template_kwargs": value})

@@ -13,6 +13,7 @@
 #include "json/document.h"
 #include "json/json.h"
 #include "json/read.h"
+#include "json/repeats.h"
 #include "parlance/json.h"
 #include "value/dict.h"
 
@@ -87,6 +88,30 @@ TEST(JsonRead, LastOfEqualKeysWinsAtTheFirstPlace) {
   EXPECT_EQ(to_json(root_of(parsed(R"({"a":1,"b":2,"a":3})"))), R"({"a":3,"b":2})");
   EXPECT_EQ(to_json(root_of(parsed(R"({"a":1,"b":NaN,"a":3})"))), R"({"a":3,"b":NaN})");
   EXPECT_EQ(to_json(root_of(parsed(R"({"":1,"ab":2,"ba":3,"":4})"))), R"({"":4,"ab":2,"ba":3})");
+}
+
+std::string repeats_of(const std::string& text) {
+  const Document d = parsed(text);
+  std::string all = inside_of(d).repeats() ? "" : "none";
+  for (const RepeatedMember& one : repeated_members(root_of(d)))
+    all += one.path + " " + std::to_string(one.times) + ";";
+  return all;
+}
+
+TEST(JsonRead, MembersThatAreGivenTwiceAreRemembered) {
+  EXPECT_EQ(repeats_of(R"({"a":1,"b":[{"a":1}],"c":{"a":{}}})"), "none");
+  EXPECT_EQ(repeats_of(R"({"a":1,"b":2,"a":3})"), "a 2;");
+  EXPECT_EQ(repeats_of(R"({"a":1,"b":NaN,"a":3})"), "a 2;") << "by the reader of what is not RFC 8259's";
+  EXPECT_EQ(repeats_of(R"([{"b":1,"a":[{"c d":1,"c d":2}],"\u0062":1,"b":1}])"), "[0].b 3;[0].a[0][\"c d\"] 2;");
+  EXPECT_EQ(repeats_of(R"({"a":{"b":1,"b":1},"a":2})"), "a 2;") << "what does not count itself is not looked into";
+  std::string many = "{";
+  for (int i = 0; i < 1000; ++i) many += "\"key" + std::to_string(i) + "\":1,";
+  EXPECT_EQ(repeats_of(many + "\"last\":1}"), "none");
+  EXPECT_EQ(repeats_of(many + "\"key7\":1,\"key3\":1,\"key7\":1}"), "key3 2;key7 3;");
+  // A document that is read anew forgets.
+  Document d = parsed(R"({"a":1,"a":2})");
+  ASSERT_TRUE(d.parse("{}"));
+  EXPECT_FALSE(inside_of(d).repeats());
 }
 
 TEST(JsonRead, LargeDictsHaveAnIndex) {

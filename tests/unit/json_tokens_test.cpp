@@ -27,8 +27,9 @@ std::optional<std::string> read_json(std::string_view text, bool with_index, boo
   const auto most = with_index ? TokenReader::most_of(index.count()) : TokenReader::most_of(text);
   std::vector<char> memory(TokenReader::bytes_for(most)), scratch(TokenReader::scratch_for(most));
   Arena arena;
+  bool repeats = false;
   const TokenReader reader({padded.data(), text.size(), most, index.tokens(), index.count()}, memory.data(),
-                           scratch.data(), arena);
+                           scratch.data(), arena, repeats);
   if (only_look) return reader.accepts() ? std::optional<std::string>("") : std::nullopt;
   Value root;
   std::uint32_t origin = 1;
