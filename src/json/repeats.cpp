@@ -15,7 +15,7 @@ class RepeatFinder {
   explicit RepeatFinder(Value root) { add(root, 0, 0); }
 
   std::vector<RepeatedMember> run() {
-    for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
+    for (std::uint32_t at = 0; at < nodes_.size() && !is_full(); ++at) {
       const Value container = nodes_[at].container;
       if (container.kind == Kind::dict) {
         look_at(*container.dict, at);
@@ -45,12 +45,13 @@ class RepeatFinder {
     for (std::uint32_t i = dict.size; i < dict.capacity; ++i) ++times[leaf_text(dict.entries[i].key)];
     std::string path;
     append_path(path, at);
-    for (std::uint32_t i = 0; i < dict.size; ++i) {
+    for (std::uint32_t i = 0; i < dict.size && !is_full(); ++i) {
       const std::string_view key = leaf_text(dict.entries[i].key);
       const auto again = times.find(key);
       if (again == times.end()) continue;
       found_.push_back({path, again->second + 1});
       append_path_key(found_.back().path, key);
+      path_bytes_ += found_.back().path.size();
     }
   }
 
@@ -68,8 +69,14 @@ class RepeatFinder {
     }
   }
 
+  bool is_full() const {
+    constexpr std::size_t kMost = std::size_t{16} << 10;
+    return path_bytes_ >= kMost;
+  }
+
   std::vector<Node> nodes_;
   std::vector<RepeatedMember> found_;
+  std::size_t path_bytes_ = 0;
 };
 
 }  // namespace

@@ -16,7 +16,9 @@ struct RepeatedMember {
 };
 
 /// The members below `root` whose names stood more than once in their object; of outer objects before those of inner
-/// ones. `root` must be as a reader of JSON made it, since dicts that were built have room behind their entries too.
+/// ones. Of very many the first: no more once their paths take 16 KiB, since a long name may hold many objects, and
+/// each path has it. `root` must be as a reader of JSON made it, since dicts that were built have room behind their
+/// entries too.
 std::vector<RepeatedMember> repeated_members(Value root);
 /// "given twice: the last counts".
 std::string sentence_of(const RepeatedMember& member);

@@ -108,6 +108,9 @@ TEST(JsonRead, MembersThatAreGivenTwiceAreRemembered) {
   for (int i = 0; i < 1000; ++i) many += "\"key" + std::to_string(i) + "\":1,";
   EXPECT_EQ(repeats_of(many + "\"last\":1}"), "none");
   EXPECT_EQ(repeats_of(many + "\"key7\":1,\"key3\":1,\"key7\":1}"), "key3 2;key7 3;");
+  std::string below = "{\"" + std::string(10000, 'k') + "\":[{}";
+  for (int i = 0; i < 1000; ++i) below += ",{\"b\":1,\"b\":1}";
+  EXPECT_EQ(repeated_members(root_of(parsed(below + "]}"))).size(), 2u) << "paths are not written without end";
   // A document that is read anew forgets.
   Document d = parsed(R"({"a":1,"a":2})");
   ASSERT_TRUE(d.parse("{}"));
