@@ -272,6 +272,21 @@ class Template:
         return [json.loads(line) for line in done.stdout.split("\n")[:-1]]
 
 
+def python_faults(request, answer):
+    """Data of content that stand in the prompt as Python writes them are named. The words of a request occur once."""
+    for number, message in enumerate(request.get("messages", [])):
+        content = message.get("content")
+        for path, value in (("", content), *((f"[{part}]", one) for part, one in enumerate(content if isinstance(content, list) else []))):
+            place = f"messages[{number}].content{path}"
+            if isinstance(value, dict) and list(places_of_words(value)) and repr(value) in answer["text"] and not any(
+                    covers(place, loss["path"]) and loss["subject"] == "data" for loss in answer["losses"]):
+                yield f"{place} is printed as Python's data, and not named"
+        if (content is None or isinstance(content, (list, dict))) and any(
+                loss["subject"] == "data" and "Python" in loss["message"] and loss["path"].startswith(f"messages[{number}].content") for loss in answer["losses"]) \
+                and not re.search(r"[{\[]'", answer["text"]):
+            yield f"messages[{number}].content is named as Python's data, and is none"
+
+
 def word_faults(request, answer):
     text = answer["text"]
     for word, place in places_of_words(request):
@@ -371,7 +386,7 @@ def faults_of(template, options, counts):
         counts["placeholders"] += len(answer["placeholders"])
         # adapted, a request without its images may go through other passes
         of_media = media_faults(template, request, answer, options) if options else ()
-        found = itertools.chain(word_faults(request, answer), of_media, placeholder_faults(template, request, answer),
+        found = itertools.chain(word_faults(request, answer), python_faults(request, answer), of_media, placeholder_faults(template, request, answer),
                                 setting_faults(template, request, answer, options), token_faults(template, request, answer, options))
         yield from ((name, fault) for fault in found)
 

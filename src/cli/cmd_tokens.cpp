@@ -230,7 +230,14 @@ int extend_lines(const TokensCommand& command, const TokensSetting& setting) {
   if (!ids) return report(ids.error());
   const LineExtender extender{*ids, *setting.prompt.reader, *setting.tokenizer, session_options(command, setting)};
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) { return extender.answer(line, answer); };
-  return run_lines(command.chat, command.threads, setting.prompt, command.losses, each_line(worker));
+  const LineRun run = [&](const BulkInput& input, const BulkOutput& output,
+                          const BulkOptions& options) -> Result<BulkProgress> {
+    Result<BulkProgress> done = each_line(worker)(input, output, options);
+    if (!done) return done;
+    if (Result<void> ended = ids->check_end(done->lines); !ended) return ended.error();
+    return done;
+  };
+  return run_lines(command.chat, command.threads, setting.prompt, command.losses, run);
 }
 
 // ---- the command

@@ -14,28 +14,46 @@
 namespace parlance::cli {
 namespace {
 
+constexpr const char* kWhose = "line N of IDS belongs to request N; blank lines among the requests are not counted";
+
 Error no_ids(const std::string& name, const std::string& where) {
   return Error(ErrorCode::conversation, name + " holds no list of token ids: " + where)
       .hint("for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
 }
 
-/// Numbers with blanks or commas between them: `1 2 3`.
+/// Numbers with blanks or one comma between them: `1 2 3`.
 Result<std::vector<TokenId>> read_list(std::string_view text, const std::string& name) {
   std::vector<TokenId> ids;
+  const char* comma = nullptr;  // the one behind the last id
   const char* const end = text.data() + text.size();
+  const auto at_byte = [&](const char* at) { return "byte " + std::to_string(at - text.data()); };
   for (const char* at = text.data(); at < end;) {
-    constexpr std::string_view kBetween = " \t\r\n,";
-    if (kBetween.find(*at) != kBetween.npos) {
+    if (*at == ',') {
+      if (ids.empty() || comma != nullptr) return no_ids(name, at_byte(at) + ": no id before the comma");
+      comma = at++;
+      continue;
+    }
+    constexpr std::string_view kBlanks = " \t\r\n";
+    if (kBlanks.find(*at) != kBlanks.npos) {
       ++at;
       continue;
     }
     TokenId id = 0;
     const auto [stopped, failed] = std::from_chars(at, end, id);
-    if (failed != std::errc() || id < 0) return no_ids(name, "byte " + std::to_string(at - text.data()));
+    if (failed != std::errc() || id < 0) return no_ids(name, at_byte(at));
     ids.push_back(id);
+    comma = nullptr;
     at = stopped;
   }
+  if (comma != nullptr) return no_ids(name, at_byte(comma) + ": no id behind the comma");
   return ids;
+}
+
+/// What stands where an id should: its JSON, or what it is where that may be long.
+std::string what_stands(const Value& value) {
+  if (value.is_sequence()) return "a list";
+  if (value.is(Kind::dict)) return "an object";
+  return value.is_string() ? "a string" : json_text(value);
 }
 
 /// A list, or the member `ids` of what --json printed, with or without --extend.
@@ -45,7 +63,11 @@ Result<std::vector<TokenId>> ids_of(const Value& root, const std::string& name) 
   std::vector<TokenId> ids;
   for (const Value& id : list.items()) {
     const bool fits = id.is_small_int() && id.integer >= 0 && id.integer <= std::numeric_limits<TokenId>::max();
-    if (!fits) return no_ids(name, "ids[" + std::to_string(ids.size()) + "] is none");
+    if (!fits) {
+      return no_ids(name, "ids[" + std::to_string(ids.size()) + "] is " + what_stands(id) +
+                              ", and not a whole number from 0 to " +
+                              std::to_string(std::numeric_limits<TokenId>::max()));
+    }
     ids.push_back(static_cast<TokenId>(id.integer));
   }
   return ids;
@@ -108,6 +130,16 @@ std::string_view IdLines::line(std::uint64_t number) const {
   return std::string_view(text_).substr(begin, text_.find('\n', begin) - begin);
 }
 
+Result<void> IdLines::check_end(std::uint64_t requests) const {
+  for (std::uint64_t number = requests + 1; number <= size(); ++number) {
+    if (line(number).find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    return Error(ErrorCode::conversation,
+                 name(number) + " belongs to no request: the number of requests is " + std::to_string(requests))
+        .hint(kWhose);
+  }
+  return {};
+}
+
 std::string IdLines::name(std::uint64_t number) const {
   return "line " + std::to_string(number) + " of '" + path_ + "'";
 }
@@ -117,8 +149,7 @@ Result<std::string> LineExtender::members(Conversation&& conversation, const std
   const std::string_view line = ids.line(number);
   if (line.find_first_not_of(" \t\r") == line.npos) {
     const std::string why = number > ids.size() ? "it has " + std::to_string(ids.size()) + " lines" : "it is blank";
-    return Error(ErrorCode::conversation, ids.name(number) + " has no ids: " + why)
-        .hint("line N of IDS belongs to request N; blank lines among the requests are not counted");
+    return Error(ErrorCode::conversation, ids.name(number) + " has no ids: " + why).hint(kWhose);
   }
   Result<std::vector<TokenId>> known = ids_of_line(line, ids.name(number), id);
   if (!known) return known.error();

@@ -9,8 +9,8 @@
 
 namespace parlance::cli {
 
-/// Ids as a list with blanks or commas between them, as JSON, or as what --json prints: its member `ids`. `path` is for
-/// errors. Fails with usage, json.
+/// Ids as a list with blanks or one comma between them, as JSON, or as what --json prints: its member `ids`. `path` is
+/// for errors. Fails with usage, json.
 Result<std::vector<TokenId>> read_ids(std::string_view text, const std::string& path);
 /// `"append": …, "ids": …, "canonical": …`: of the ids so far and what comes after them.
 std::string extension_members(std::vector<TokenId> ids, const Extension& extension);
@@ -23,6 +23,8 @@ class IdLines {
   std::size_t size() const { return begins_.size(); }
   /// The line of request `number`, from 1, or "" where there is none.
   std::string_view line(std::uint64_t number) const;
+  /// Fails with conversation where there are ids behind those of the last of so many requests.
+  Result<void> check_end(std::uint64_t requests) const;
   /// What to call it in errors: "line 3 of 'ids.jsonl'".
   std::string name(std::uint64_t number) const;
 

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "conversation/api_request.h"
 #include "conversation/custom_tool.h"
+#include "conversation/media_parts.h"
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
 #include "conversation/transformers.h"
@@ -278,8 +279,32 @@ Value empty_arguments(Normaliser& n, Value message) {
   });
 }
 
+/// A part of content whose text is null: text that is empty. In a part that is no text the member says nothing.
+Value null_text(Normaliser& n, Value part, std::uint32_t number) {
+  const Value* text = part.kind == Kind::dict ? member(part, "text") : nullptr;
+  if (text == nullptr || !text->is_none()) return part;
+  n.note(n.state.arena.copy_text("content[" + std::to_string(number) + "].text"));
+  const Value* type = member(part, "type");
+  const bool is_text_part =
+      type == nullptr || (type->is_leaf() && std::ranges::find(kTextTypes, leaf_text(*type)) != std::end(kTextTypes));
+  if (is_text_part) return with_member(n.rt, part, "text", Value::view(""));
+  n.state.changes.back().what = "null: left out";
+  return filtered(n.rt, part, [](std::string_view key) { return key != "text"; });
+}
+
+Value null_texts(Normaliser& n, Value message, Value content) {
+  ListEditor parts(n.rt, content);
+  for (std::uint32_t i = 0; i < parts.size(); ++i) {
+    const Value old = parts[i];
+    const Value made = null_text(n, old, i);
+    if (made.dict != old.dict) parts.set(i, made);
+  }
+  return parts.changed() ? with_member(n.rt, message, "content", parts.finish()) : message;
+}
+
 Value null_content(Normaliser& n, Value message) {
   const Value* content = member(message, "content");
+  if (content != nullptr && content->kind == Kind::list) return null_texts(n, message, *content);
   const bool may_lack = content == nullptr && member(message, "tool_calls") != nullptr;
   if (!may_lack && (content == nullptr || !content->is_none())) return message;
   n.note("content");

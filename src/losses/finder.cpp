@@ -43,7 +43,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   const State& s = *state_;
   if (Result<void> done = s.chat_template.render(conversation, all, workspace, into.rendering); !done) return done;
   Reached reached;
-  reached.take(into.rendering.spans());
+  reached.take(into.rendering.spans(), into.rendering.text());
   std::vector<Loss>& losses = into.losses;
   std::vector<MediaPart> media;
   TextSearch search(conversation, reached, s.facts, s.options.left_out, losses);

@@ -207,7 +207,10 @@ class MessageSearch {
   }
 
   void content(Value value, const Place& place, Tally& all) {
-    if (value.kind == Kind::dict) return search_.members(value, "message", place, all);
+    if (value.kind == Kind::dict) {
+      note_python(value, place);
+      return search_.members(value, "message", place, all);
+    }
     if (value.kind != Kind::list) return search_.text(value, "message", place, all, is_assistant_);
     Tally parts = search_.tally();
     for (std::uint32_t i = 0; i < value.list->size; ++i) part(value.list->items[i], i, place[i], parts);
@@ -219,7 +222,9 @@ class MessageSearch {
 
   void part(Value value, std::uint32_t number, const Place& place, Tally& parts) {
     if (value.is_string()) return search_.text(value, "part", place, parts, is_assistant_);
-    if (value.kind != Kind::dict) return value.is_none() ? void() : search_.leaves(false, value, "part", place, parts);
+    if (value.is_none()) return;
+    if (value.kind != Kind::dict || member(value, "type") == nullptr) note_python(value, place);
+    if (value.kind != Kind::dict) return search_.leaves(false, value, "part", place, parts);
     const Value* type = member(value, "type");
     if (type != nullptr && type->is_string() && search_.is_reached(*type)) return printed_as_data(value, place, parts);
     const bool has_type = type != nullptr && type->is_leaf();
@@ -280,6 +285,14 @@ class MessageSearch {
     search_.note({LossKind::lost, "data", search_.path_of(value, place),
                   "printed as data, with braces and the names of members",
                   "the template does not support content that is a list of such parts"});
+  }
+
+  /// An object or a list that has no type, such as a tool's result. Templates may print it as JSON on purpose, but not
+  /// as Python does.
+  void note_python(Value value, const Place& place) {
+    if (!search_.is_python(value)) return;
+    search_.note({LossKind::lost, "data", search_.path_of(value, place), "printed as Python writes data, not as JSON",
+                  "the template takes text as content: give the data as JSON text"});
   }
 
   void calls(Value value, const Place& place, Tally& all) {

@@ -11,20 +11,29 @@ namespace {
 
 bool before(const char* a, const char* b) { return std::less<>()(a, b); }
 
+/// Do these bytes open a container, with a text in Python's quotes behind them?
+bool opens_python(const Span& span, std::string_view prompt) {
+  if (span.end == span.begin || span.end >= prompt.size() || prompt[span.end] != '\'') return false;
+  return prompt[span.end - 1] == '{' || prompt[span.end - 1] == '[';
+}
+
 }  // namespace
 
-void Reached::take(std::span<const Span> spans) {
+void Reached::take(std::span<const Span> spans, std::string_view prompt) {
   ranges_.clear();
   ids_.clear();
+  python_ids_.clear();
   for (const Span& span : spans) {
     if (span.input != nullptr) {
       const bool derived = span.origin != Origin::input;
       ranges_.push_back({span.input, span.input + (derived ? 1 : span.end - span.begin), derived});
     } else if (span.input_id != 0 && span.input_id < kProgramSource) {
       ids_.push_back(span.input_id);
+      if (opens_python(span, prompt)) python_ids_.push_back(span.input_id);
     }
   }
   std::sort(ids_.begin(), ids_.end());
+  std::sort(python_ids_.begin(), python_ids_.end());
   std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return before(a.begin, b.begin); });
   std::size_t kept = 0;
   for (const Range& range : ranges_) {
@@ -69,6 +78,10 @@ std::size_t Reached::first_gap(std::string_view text) const {
 
 bool Reached::has(std::uint32_t origin) const {
   return origin != 0 && std::binary_search(ids_.begin(), ids_.end(), origin);
+}
+
+bool Reached::has_as_python(std::uint32_t origin) const {
+  return origin != 0 && std::binary_search(python_ids_.begin(), python_ids_.end(), origin);
 }
 
 }  // namespace parlance

@@ -14,8 +14,9 @@ namespace parlance {
 
 class Reached {
  public:
-  /// Takes the addresses and ids out of the spans; they must be of the conversation whose values are asked for.
-  void take(std::span<const Span> spans);
+  /// Takes the addresses and ids out of the spans of a prompt; they must be of the conversation whose values are asked
+  /// for.
+  void take(std::span<const Span> spans, std::string_view prompt);
 
   /// Does the prompt have any of these bytes, unchanged or as what was made of them?
   bool any_of(std::string_view text) const;
@@ -24,6 +25,8 @@ class Reached {
   std::size_t first_gap(std::string_view text) const;
   /// Was the value with this origin id printed?
   bool has(std::uint32_t origin) const;
+  /// Was the container with this origin id printed as Python writes it, {'a': …}? JSON has no such quotes.
+  bool has_as_python(std::uint32_t origin) const;
 
  private:
   struct Range {
@@ -31,8 +34,9 @@ class Reached {
     const char* end;
     bool derived;  ///< `begin` was the source of something; how much of what follows is not known
   };
-  std::vector<Range> ranges_;       ///< by address, apart from each other
-  std::vector<std::uint32_t> ids_;  ///< sorted
+  std::vector<Range> ranges_;              ///< by address, apart from each other
+  std::vector<std::uint32_t> ids_;         ///< sorted
+  std::vector<std::uint32_t> python_ids_;  ///< sorted: of containers
 };
 
 }  // namespace parlance

@@ -88,6 +88,13 @@ bool TextSearch::is_any_reached(Value value) const {
   });
 }
 
+bool TextSearch::is_python(Value value) const {
+  if (!value.is_sequence() && value.kind != Kind::dict) return false;
+  if (reached_.has_as_python(origin_of(value))) return true;
+  if (value.is_sequence()) return std::ranges::any_of(items(value), [&](Value one) { return is_python(one); });
+  return std::ranges::any_of(entries(value), [&](const DictEntry& one) { return is_python(one.value); });
+}
+
 bool TextSearch::is_given_reasoning(Value text) const {
   const Value messages = member_value(inside_of(conversation_).converted, "messages");
   bool found = false;

@@ -78,6 +78,8 @@ class TextSearch {
   bool is_reached(Value value) const;
   /// Was any of it printed, however deep, or any name of a member?
   bool is_any_reached(Value value) const;
+  /// Was it, or a container in it, printed as Python writes data?
+  bool is_python(Value value) const;
   /// A text that belongs into the prompt as it is, or a number. In what an assistant said templates cut the reasoning:
   /// then `cuts` is true.
   void text(Value value, std::string_view subject, const Place& place, Tally& all, bool cuts = false);

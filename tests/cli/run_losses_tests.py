@@ -518,6 +518,25 @@ def test_a_list_printed_as_data():
     assert ("lost", "data", "messages[0].content[0]") in found, found
 
 
+def test_data_printed_as_python_writes_it():
+    """Objects and lists that have no type: {'a': 'b'} is named, JSON is not."""
+    printed = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    trimmed = "{% for m in messages %}{{ '[' + m.content | trim + ']' }}{% endfor %}"
+    parts = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p }};{% endfor %}{% endif %}{% endfor %}"
+    in_json = "{% for m in messages %}{{ m.content | tojson }}{% endfor %}"
+    place = "messages[0].content"
+    for template, content, path in ((printed, {"res": "X"}, place), (trimmed, {"res": "X"}, place), (printed, {"n": {"res": "X"}}, place), (printed, [{"res": "X"}], place + "[0]"),
+                                    (parts, [{"res": 1}], place + "[0]"), (parts, ["a", ["b"]], place + "[1]")):
+        for role in ("user", "tool"):
+            found = losses(template, {"messages": [{"role": role, "content": content}]}, "--no-adapt")
+            assert found == [("lost", "data", path)], (template, content, found)
+        assert losses(in_json, user(content), "--no-adapt") == [], content
+    for text in ("{'res': 'X'}", json.dumps({"res": "X'"})):
+        assert losses(printed, user(text)) == [], text
+    assert losses(parts, user(["'quoted'"]), "--no-adapt") == [], "a text"
+    assert run(printed, user({"res": "X"}), "--no-adapt", "--strict").returncode == 3
+
+
 def test_images_are_given_as_the_template_knows_them_or_refused():
     url = {"type": "image_url", "image_url": {"url": "http://x/y"}}
     request = user([{"type": "text", "text": "a"}, url, {"type": "text", "text": "b"}])

@@ -471,6 +471,15 @@ def test_extend_goes_on_past_bad_lines(folder):
     assert extended(folder, [good, good], first, "--fail-on-error")[0] == 1
 
 
+def test_extend_refuses_more_lines_than_requests(folder):
+    chat = {"messages": [*HI, {"role": "assistant", "content": "hello"}, {"role": "user", "content": "And?"}]}
+    first = lines_of_ids(folder, [{"messages": HI}])
+    code, results, said = extended(folder, [chat], first + first)
+    assert code == 3 and len(results) == 1 and "append" in results[0], (code, results, said)
+    assert "line 2 of 'ids.jsonl' belongs to no request: the number of requests is 1" in said and "line N of IDS" in said, said
+    assert extended(folder, [chat], first + "\n \n")[0] == 0
+
+
 def test_extend_counts_no_blank_lines_among_the_requests(folder):
     later = [{"messages": [*HI, {"role": "assistant", "content": "hello"}, {"role": "user", "content": more}]} for more in ("And?", "So?")]
     write(folder, "t.jinja", TEMPLATE)
@@ -495,6 +504,12 @@ def test_extend_reads_what_json_prints(folder):
         write(folder, "ids", text)
         said = refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
         assert word in said and "--json prints" in said, said
+    for text, words in (("[1.5]", "ids[0] is 1.5, and not a whole number"), ("[-1]", "ids[0] is -1,"), ('["a"]', "ids[0] is a string,"), ("[null]", "ids[0] is null,"),
+                        ("[1, {}]", "ids[1] is an object,"), ("1,,2", "byte 2: no id before the comma"), ("1,2,,", "byte 4: no id before the comma"),
+                        ("1, 2 ,\n", "byte 5: no id behind the comma"), (",1", "byte 0: no id before the comma")):
+        write(folder, "ids", text)
+        said = refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
+        assert words in said and "for example [1, 2, 3]" in said, (text, said)
     for broken in ('{"ids": [1, 2}', "[1,2", "[1, 2]]", "[1 2]"):
         write(folder, "ids", broken)
         refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
