@@ -273,12 +273,12 @@ class Template:
 
 
 def python_faults(request, answer):
-    """Data of content that stand in the prompt as Python writes them are named. The words of a request occur once."""
+    """Data of content that have no type and stand in the prompt as Python writes them are named. The words of a request occur once."""
     for number, message in enumerate(request.get("messages", [])):
         content = message.get("content")
         for path, value in (("", content), *((f"[{part}]", one) for part, one in enumerate(content if isinstance(content, list) else []))):
             place = f"messages[{number}].content{path}"
-            if isinstance(value, dict) and list(places_of_words(value)) and repr(value) in answer["text"] and not any(
+            if isinstance(value, dict) and "type" not in value and list(places_of_words(value)) and repr(value) in answer["text"] and not any(
                     covers(place, loss["path"]) and loss["subject"] == "data" for loss in answer["losses"]):
                 yield f"{place} is printed as Python's data, and not named"
         if (content is None or isinstance(content, (list, dict))) and any(
