@@ -235,10 +235,10 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   if (!port) return port.error();
   const std::string url = url_of(options.address, *port);
   const Reloading reloading(loops, gateway, options);
+  const Ending ending(loops, server, gateway, options.drain);  // who knows the address may end it at once
   gateway.log().say(LogLevel::warning, "listening", [&url](JsonWriter& line) { line.text("url", url); });
   if (options.listening) options.listening(url);
   look_at_engines(loops, gateway, *gateway.offer());
-  const Ending ending(loops, server, gateway, options.drain);
   loops.run();
   gateway.workers().join();  // their work refers to coroutines of the loops
   if (gateway.capture() != nullptr) gateway.capture()->wait();
