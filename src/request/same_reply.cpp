@@ -79,7 +79,7 @@ std::size_t size_of(std::span<const ReplyPiece> pieces) {
   return size;
 }
 
-std::string text_of(std::span<const ReplyPiece> pieces) {
+std::string joined(std::span<const ReplyPiece> pieces) {
   std::string text;
   for (const ReplyPiece& piece : pieces) text += piece.text;
   return text;
@@ -104,7 +104,7 @@ std::optional<std::size_t> size_of_beginning(std::string_view sampled, std::stri
 /// For a reply that breaks off: what closes it in the template's text, such as the rest of a call's marks, is new.
 std::optional<std::size_t> size_without_end(const TwoWritings& both, const ReadReply& sampled,
                                             const ReadReply& written) {
-  const std::string of_model = text_of(both.sampled), of_template = text_of(both.written).substr(0, written.body());
+  const std::string of_model = joined(both.sampled), of_template = joined(both.written).substr(0, written.body());
   const std::optional<std::size_t> more = size_of_beginning(std::string_view(of_model).substr(sampled.said()),
                                                             std::string_view(of_template).substr(written.said()));
   return more ? std::optional(written.said() + *more) : std::nullopt;
