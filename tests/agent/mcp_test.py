@@ -9,6 +9,7 @@ A server that misbehaves is an observation, within its time, and the agent goes 
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -18,13 +19,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import LONGEST, Checks, Run, end_if_none, events_of
 from mcp_server import MODES
 from scripted import Script, Talk, call, converse, kinds_here
-from wire import FORMATS, Message
+from wire import FORMATS, Call, Message
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import Engine
@@ -189,14 +191,20 @@ def wait_for_method(folder: pathlib.Path, method: str, count: int = 1) -> bool:
     return False
 
 
-def check_interrupt(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
-    """Ctrl-C cancels the call, and the agent goes on with the same server."""
+@contextlib.contextmanager
+def waiting_agent(parlance: str, folder: pathlib.Path, mode: str, turns: list[list[Call]]) -> Iterator[tuple[subprocess.Popen[str], Script]]:
+    """An agent that somebody interrupts while it makes these calls, and what it is told."""
     run = Run(parlance, FORMATS["terminal-agent"], folder / "run")
-    script = Script(run.speech, [call("s__wait"), call("s__echo", text="still here")])
+    script = Script(run.speech, turns)
     with Engine(script.reply) as engine:
         engine.vocabulary = run.speech.vocabulary
-        command = [*run.command(engine.url, *options_for(folder, "good"), "--no-verify"), "--", "Wait."]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        command = [*run.command(engine.url, *options_for(folder, mode), "--no-verify"), "--", "Wait."]
+        yield subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), script
+
+
+def check_interrupt(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """Ctrl-C cancels the call, and the agent goes on with the same server."""
+    with waiting_agent(parlance, folder, "good", [call("s__wait"), call("s__echo", text="still here")]) as (process, script):
 
         def interrupt() -> None:
             wait_for_method(folder, "tools/call")
@@ -221,12 +229,7 @@ def processor_seconds(process: int) -> float:
 
 def check_interrupted_write(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """Ctrl-C ends a call whose arguments the server does not read, and waiting takes no time of the processor."""
-    run = Run(parlance, FORMATS["terminal-agent"], folder / "run")
-    script = Script(run.speech, [call("s__echo", text="x" * 10_000)])
-    with Engine(script.reply) as engine:
-        engine.vocabulary = run.speech.vocabulary
-        command = [*run.command(engine.url, *options_for(folder, "full"), "--no-verify"), "--", "Wait."]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with waiting_agent(parlance, folder, "full", [call("s__echo", text="x" * 10_000)]) as (process, script):
         assert process.stdout
         while (line := process.stdout.readline()) and not events_of(line).of("call"):
             pass
@@ -248,12 +251,7 @@ def check_kept_list(parlance: str, folder: pathlib.Path, checks: Checks) -> None
     talk = talk_to(parlance, folder / "limit", "keeps_list", [call("s__grow")], "--max-seconds", "4")
     seconds = time.monotonic() - begun
     checks.that(talk.code in (0, 4) and seconds < 15, f"--max-seconds: {talk.code} after {seconds:.1f} s")  # 0: the model was quick
-    run = Run(parlance, FORMATS["terminal-agent"], folder / "run")
-    script = Script(run.speech, [call("s__grow"), call("s__echo", text="still here")])
-    with Engine(script.reply) as engine:
-        engine.vocabulary = run.speech.vocabulary
-        command = [*run.command(engine.url, *options_for(folder, "keeps_list"), "--no-verify"), "--", "Wait."]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with waiting_agent(parlance, folder, "keeps_list", [call("s__grow"), call("s__echo", text="still here")]) as (process, script):
         checks.that(wait_for_method(folder, "tools/list", 3), "the list is asked for once more")
         begun = time.monotonic()
         process.send_signal(signal.SIGINT)

@@ -1,0 +1,85 @@
+// Requests of other APIs where they are normalised: what a chat cannot say, and where each message stood.
+#include <gtest/gtest.h>
+
+#include "conversation/edit.h"
+#include "conversation/normalise.h"
+#include "parlance/conversation.h"
+
+namespace parlance {
+namespace {
+
+TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
+  struct Refused {
+    const char* request;
+    const char* path;
+    const char* message;
+  };
+  const Refused rows[] = {
+      {R"({"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}]}]})",
+       "messages[0].content[0]", "Anthropic Messages: a document (application/pdf) cannot be converted"},
+      {R"({"system": "s", "messages": [{"role": "critic", "content": "r"}]})", "messages[0].role",
+       "Anthropic Messages: 'critic' is not a role of this API, which has user and assistant"},
+      {R"({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}]}, {"role": "tool", "content": "r"}]})",
+       "messages[1].role",
+       "the request mixes Anthropic Messages (`messages[0].content[0]`) with OpenAI's chat (`messages[1].role`)"},
+      {R"({"system": "s", "messages": [], "tools": [{"name": "g", "input_schema": {}}, {"type": "function", "function": {"name": "f"}}]})",
+       "tools[1].function",
+       "the request mixes Anthropic Messages (`tools[0]`) with OpenAI's chat (`tools[1].function`)"},
+      {R"({"system": "s", "messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}], "tool_calls": [{}]}]})",
+       "messages[0].tool_calls",
+       "the request mixes Anthropic Messages (`messages[0].content[0]`) with OpenAI's chat (`messages[0].tool_calls`)"},
+      {R"({"messages": [], "system": "s", "contents": []})", "contents",
+       "the request mixes Anthropic Messages (`system`) with Gemini (`contents`)"},
+      {R"({"messages": [], "input": []})", "messages",
+       "the request mixes OpenAI Responses (`input`) with OpenAI's chat (`messages`)"},
+      {R"({"input": "a", "previous_response_id": "resp_1"})", "previous_response_id",
+       "OpenAI Responses: `previous_response_id` is state on a server, which is not in the request"},
+      {R"({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "file-1"}]}]})",
+       "input[0].content[0].file_id", "OpenAI Responses: a file_id names what is kept on a server"},
+      {R"({"input": [{"type": "web_search_call", "id": "1"}]})", "input[0]",
+       "OpenAI Responses: an item of the type 'web_search_call' cannot be converted"},
+      {R"({"contents": [{"role": "assistant", "parts": []}]})", "contents[0].role",
+       "Gemini: 'assistant' is not a role of this API, which has user and model"},
+      {R"({"contents": [{"parts": [{"executableCode": {"code": "1"}}]}]})", "contents[0].parts[0].executableCode",
+       "Gemini: code that the API itself runs cannot be converted"},
+      {R"({"conversations": [{"from": "narrator", "value": "a"}]})", "conversations[0].from",
+       "ShareGPT: 'narrator' is not a known speaker"},
+      {R"({"conversations": [{"from": "function_call", "value": "{"}]})", "conversations[0].value",
+       "ShareGPT: this text is not JSON: Expecting property name enclosed in double quotes"},
+      {R"({"instruction": "Sort.", "input": "3 1 2", "output": "1 2 3"})", "instruction",
+       "a record of instructions (`instruction`, `input`, `output`) is data for training and no chat request"},
+      {R"({"messages": [], "functions": [{"name": "f"}], "tools": []})", "tools",
+       "OpenAI's old functions: the request has `tools` beside `functions`"},
+  };
+  for (const Refused& row : rows) {
+    const Result<Conversation> refused = Conversation::from_json(row.request);
+    ASSERT_FALSE(refused.has_value()) << row.request;
+    EXPECT_EQ(refused.error().code(), ErrorCode::conversation);
+    EXPECT_EQ(refused.error().input_path(), row.path);
+    EXPECT_EQ(refused.error().message(), row.message);
+    EXPECT_FALSE(refused.error().hint().empty());
+  }
+}
+
+TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [
+          {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "r"}]}, {"type": "tool_result", "tool_use_id": "2", "content": "q"},
+          {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})",
+      {.passes = *Passes::of({"join-users"})});
+  ASSERT_TRUE(chat.has_value());
+  const char* const paths[] = {"system", "messages[0].content", "messages[1].content[0].content[0].text",
+                               "messages[1].content[1].content"};
+  for (std::int32_t i = 0; i < 4; ++i) {
+    const Value content = *member(items(chat->messages())[static_cast<std::size_t>(i)], "content");
+    EXPECT_EQ(chat->path_of(content), paths[i]);
+    std::int32_t number = -1;
+    EXPECT_TRUE(find_place(inside_of(*chat), content.data, number));
+    EXPECT_EQ(number, i);
+  }
+  EXPECT_EQ(chat->messages().list->size, 5U);  // b and c are one
+  EXPECT_EQ(chat->notes()[1], "messages[2]: joined with the message before (join-users)");
+}
+
+}  // namespace
+}  // namespace parlance
