@@ -383,6 +383,15 @@ def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: path
             checks.that(done.returncode in (2, 3, 4) and done.stderr, f"{option} of {name}: {done.returncode} {done.stderr}")
 
 
+def check_full_disk(checks: Checks, run: Run) -> None:
+    """A transcript that can grow no more ends the run with a sentence."""
+    with with_engine(run, Script(run, "echo one", "echo two")) as engine:
+        command = ["sh", "-c", 'ulimit -f 24; exec "$@"', "sh", *run.command(engine.url), "Do it."]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    ends = [(one["reason"], "cannot be written to" in one["sentence"]) for one in events_of(done.stdout).of("end")]
+    checks.equal((done.returncode, ends), (5, [("model", True)]), f"a full disk: {done.stderr[-500:]}")
+
+
 def main() -> int:
     parlance = sys.argv[1]
     end_if_none(parlance)
@@ -406,6 +415,7 @@ def main() -> int:
             "transcripts": lambda: check_other_transcripts(checks, new, pathlib.Path(folder)),
             "start": lambda: check_start(checks, new()),
             "broken": lambda: check_broken_off(checks, new),
+            "full": lambda: check_full_disk(checks, new()),
         }
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             for done in [pool.submit(part) for name, part in parts.items() if not only or name in only]:

@@ -275,7 +275,7 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
   const MessageKeys& keys = prompt_.keys;
   const Key none;
   const Held* const from = prompt_.from.get();
-  Session session = std::move(prompt_.session);
+  Session session = take_session();
   session.append_sampled(sampled_);
   const std::size_t known = from && prompt_.reused > 0 ? prompt_.reused : 0;  // ids that both begin with
   const std::size_t bytes = (known > 0 ? from->text_bytes : 0) + bytes_of_texts(*model_, session.ids().subspan(known));
@@ -301,6 +301,7 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
 }
 
 std::shared_ptr<const Held> Turn::without_reply() const {
+  if (session_taken_) return nullptr;
   const MessageKeys& keys = prompt_.keys;
   const Held* const from = prompt_.from.get();
   Session session = prompt_.session.copy();

@@ -111,7 +111,10 @@ class Turn {
   /// What the bytes of the reply are.
   std::vector<KindRange> kinds() const { return kinds_.ranges(); }
   /// The session of a turn that was not kept. Call it once.
-  Session take_session() { return std::move(prompt_.session); }
+  Session take_session() {
+    session_taken_ = true;
+    return std::move(prompt_.session);
+  }
   const ReplyMessage& message() const { return reply_.message; }
   const GenerationEnd& end() const { return end_; }
   const std::vector<TokenId>& sampled() const { return sampled_; }
@@ -157,6 +160,7 @@ class Turn {
   std::size_t prompt_tokens_ = 0;
   SampledReply reply_;
   std::vector<TokenId> sampled_;
+  bool session_taken_ = false;  ///< by what keeps it, or what records it
   std::string sampled_text_;
   std::vector<std::optional<double>> logprobs_;
   std::optional<std::string> stop_text_;
