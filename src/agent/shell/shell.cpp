@@ -81,13 +81,13 @@ Result<bool> PersistentShell::start() {
   bool restored = access(saved.c_str(), F_OK) == 0;
   bash_.reset();
   Result<std::unique_ptr<Resident>> started = Resident::start(sandbox_, bash(sandbox_), folder_);
-  if (!started && folder_ != sandbox_.policy().workspace) {  // the folder may have gone
-    folder_ = sandbox_.policy().workspace;
-    started = Resident::start(sandbox_, bash(sandbox_), folder_);
-  }
   if (!started && restored) {  // a function of the last shell may keep the new one from starting
     restored = false;
     unlink(saved.c_str());
+    started = Resident::start(sandbox_, bash(sandbox_), folder_);
+  }
+  if (!started && folder_ != sandbox_.policy().workspace) {  // the folder may have gone
+    folder_ = sandbox_.policy().workspace;
     started = Resident::start(sandbox_, bash(sandbox_), folder_);
   }
   if (!started) return started.error();
