@@ -53,6 +53,7 @@ MODES = {
     "chatty": "writes a lot to standard error",
     "deaf": "reads no more once it has told its tools",
     "full": "reads no more once it has told its tools, and takes 4 KB before that",
+    "pings": "pings without end behind its first result, and reads no more; it takes 4 KB before that",
     "keeps_list": "says that its tools are others, and does not tell them",
     "slow_again": "ends in its first call, and does not answer when it is started again",
     "not_json_result": "answers by a result that is no object",
@@ -202,6 +203,12 @@ def flood(server: Server, request: dict[str, Any]) -> None:
         os.write(1, ping.encode() * 20_000)  # so there is always more
 
 
+def ping_behind(server: Server, request: dict[str, Any]) -> None:
+    text(server, request, "hi")
+    while True:
+        server.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+
+
 def die(server: Server, request: dict[str, Any]) -> None:
     sys.stderr.write("é" * 1000 + "\nthe database is gone\n")
     sys.stderr.flush()
@@ -235,6 +242,7 @@ def text(server: Server, request: dict[str, Any], said: str) -> None:
 BROKEN: dict[str, Callable[[Server, dict[str, Any]], None]] = {
     "endless": endless,
     "flood": flood,
+    "pings": ping_behind,
     "dies": die,
     "slow_again": die,
     "quits": quit_behind,
@@ -260,7 +268,7 @@ def main() -> None:
             os._exit(0)
 
     signal.signal(signal.SIGTERM, on_term)
-    if server.mode == "full":
+    if server.mode in ("full", "pings"):
         fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, 4096)
     while (message := server.receive()) is not None:
         if "method" in message:

@@ -34,7 +34,7 @@ from engine import Engine
 SERVER = str(pathlib.Path(__file__).parent / "mcp_server.py")
 UNKNOWN = "It is not known whether the call was carried out."
 REVISIONS = {"good": "2025-11-25", "old": "2024-11-05", "modern": "2026-07-28", "batch": "2025-11-25"}
-TIMED_OUT = ("only_wrong_ids", "flood", "deep", "slow_again")
+TIMED_OUT = ("only_wrong_ids", "flood", "pings", "deep", "slow_again")
 REFUSAL = {"code": -32601, "message": "Method not found"}
 
 
@@ -126,7 +126,7 @@ IN_CALL = {  # what the model must read
     "error": "é (-32602)",
 }
 
-BY_THEMSELVES = ("full", "keeps_list", "slow_again")  # modes that a check of their own has
+BY_THEMSELVES = ("full", "pings", "keeps_list", "slow_again")  # modes that a check of their own has
 
 
 def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks) -> None:
@@ -262,6 +262,14 @@ def check_kept_list(parlance: str, folder: pathlib.Path, checks: Checks) -> None
     checks.that(any("the tools stay as they were: the MCP server s does not tell its tools" in one for one in notes), f"{notes}")
 
 
+def check_pings(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """Answers that a server asks for and does not read are waited for once, not one by one."""
+    begun = time.monotonic()
+    talk = talk_to(parlance, folder, "pings", [call("s__echo", text="1"), call("s__echo", text="2")])
+    seconds = time.monotonic() - begun
+    checks.that(talk.observed[0] == "hi" and UNKNOWN in talk.observed[1] and seconds < 30, f"after {seconds:.1f} s: {talk.observed}")
+
+
 def check_slow_restart(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """A call that starts its server again takes no longer than a call may."""
     begun = time.monotonic()
@@ -334,6 +342,7 @@ def main() -> int:
             check_interrupted_start,
             check_interrupted_write,
             check_kept_list,
+            check_pings,
             check_slow_restart,
             check_folder,
             check_option,

@@ -56,6 +56,8 @@ bool Patience::is_cancelled() const {
   return cancel >= 0 && poll(&watched, 1, 0) > 0;
 }
 
+bool Patience::is_over() const { return Steady::now() >= until || is_cancelled(); }
+
 Result<std::unique_ptr<LineProcess>> LineProcess::start(const Sandbox& sandbox, const Launch& given,
                                                         std::function<void(std::string_view)> log) {
   std::unique_ptr<LineProcess> made(new LineProcess);

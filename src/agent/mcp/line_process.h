@@ -23,6 +23,8 @@ struct Patience {
   /// The same for something that may take so long at most.
   Patience at_most(double seconds) const;
   bool is_cancelled() const;
+  /// Cancelled, or the time is over.
+  bool is_over() const;
 };
 
 /// Why a line has not come, or was not taken.

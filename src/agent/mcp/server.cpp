@@ -158,7 +158,7 @@ Result<ToolList> McpServer::list(const Patience& patience) {
 
 bool McpServer::look_for_changes(const Patience& patience) {
   if (session_ && !session_->process().is_over()) {
-    session_->read_along();
+    session_->read_along(patience);
     if (session_->take_changed()) {
       Result<ToolList> told = list(patience.at_most(kToList));
       changed_ = changed_ || told;
@@ -188,7 +188,7 @@ McpOutcome McpServer::failed_call(const McpAnswer& answer) {
 
 McpOutcome McpServer::call(const std::string& tool, const std::string& arguments, const Patience& patience) {
   std::string restarted;
-  if (session_) session_->read_along();  // has it ended meanwhile?
+  if (session_) session_->read_along(patience);  // has it ended meanwhile?
   if (!session_ || session_->process().is_over()) {
     if (starts_ >= kMostStarts)
       return {.text = "Error: the MCP server " + spec_.name + " has ended " + std::to_string(starts_) +

@@ -102,12 +102,13 @@ McpAnswer McpSession::request(std::string_view method, const std::string& parame
   return answer;
 }
 
-void McpSession::read_along() {
+void McpSession::read_along(const Patience& patience) {
+  const Patience together = patience.at_most(kToAnswer);  // a server may ask on and on, and read no answer
   Document unused;
   std::string line;
-  for (int count = 0; count < kMostAlong; ++count) {
+  for (int count = 0; count < kMostAlong && !together.is_over(); ++count) {
     if (process_->read_now(line))
-      take_line(line, 0, unused, Patience::seconds(kToAnswer));
+      take_line(line, 0, unused, together);
     else if (!process_->take_written())
       return;
   }

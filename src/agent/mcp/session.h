@@ -30,8 +30,8 @@ class McpSession {
   /// for `initialize`.
   McpAnswer request(std::string_view method, const std::string& parameters, const Patience& patience);
   void notify(std::string_view method, const std::string& parameters = {});
-  /// Reads what the server has sent by itself.
-  void read_along();
+  /// Reads what the server has sent by itself, and answers it, for five seconds at most.
+  void read_along(const Patience& patience);
   /// Has it said that its tools are others?
   bool take_changed() { return std::exchange(changed_, false); }
 

@@ -76,23 +76,28 @@ ResidentKind bash(const Sandbox& sandbox) {
 
 PersistentShell::PersistentShell(const Sandbox& sandbox) : sandbox_(sandbox), folder_(sandbox.policy().workspace) {}
 
+/// A start may fail as the last folder has gone, or as a function of the last shell keeps a new one from starting. In
+/// the second case what was saved is gone as well, since a start removes it once it has been read.
 Result<bool> PersistentShell::start() {
+  struct Attempt {
+    bool restores, in_last_folder;
+  };
+  constexpr Attempt kAttempts[] = {{true, true}, {true, false}, {false, true}, {false, false}};
   const std::string saved = sandbox_.folder().state() + "/shell.saved";
-  bool restored = access(saved.c_str(), F_OK) == 0;
+  const std::string& workspace = sandbox_.policy().workspace;
   bash_.reset();
-  Result<std::unique_ptr<Resident>> started = Resident::start(sandbox_, bash(sandbox_), folder_);
-  if (!started && restored) {  // a function of the last shell may keep the new one from starting
-    restored = false;
-    unlink(saved.c_str());
-    started = Resident::start(sandbox_, bash(sandbox_), folder_);
+  Result<std::unique_ptr<Resident>> started = Error(ErrorCode::file, "");
+  for (const Attempt& attempt : kAttempts) {
+    if (attempt.restores && access(saved.c_str(), F_OK) != 0) continue;
+    if (!attempt.in_last_folder && folder_ == workspace) continue;
+    if (!attempt.restores) unlink(saved.c_str());
+    started = Resident::start(sandbox_, bash(sandbox_), attempt.in_last_folder ? folder_ : workspace);
+    if (!started) continue;
+    if (!attempt.in_last_folder) folder_ = workspace;
+    bash_ = std::move(*started);
+    return attempt.restores;
   }
-  if (!started && folder_ != sandbox_.policy().workspace) {  // the folder may have gone
-    folder_ = sandbox_.policy().workspace;
-    started = Resident::start(sandbox_, bash(sandbox_), folder_);
-  }
-  if (!started) return started.error();
-  bash_ = std::move(*started);
-  return restored;
+  return started.error();
 }
 
 Result<CommandResult> PersistentShell::run(const std::string& command, const RunOptions& options) {
