@@ -173,7 +173,12 @@ class Session {
   /// sampled ids stay in place of the template's text for it, and what stands behind that is appended.
   Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust = {},
                            const SameReply& same = {});
-  /// The same with a request that has the whole conversation; it replaces the session's.
+  /// The same where several forms of a message are tried. A failure takes no longer than a success: where and why the
+  /// prompts differ is not looked for, so difference() is unset, and a prompt whose text is another is not tokenized to
+  /// see whether its tokens are the same.
+  Result<Extension> try_extend(std::span<const Message> messages, std::span<const std::string> trust = {},
+                               const SameReply& same = {});
+  /// As extend(), with a request that has the whole conversation; it replaces the session's.
   Result<Extension> extend(Conversation conversation, const SameReply& same = {});
   /// The difference of the last extend() that failed with history_rewritten.
   const std::optional<PrefixDifference>& difference() const;

@@ -51,13 +51,25 @@ std::vector<ReplyForm> forms_of(const Message& message, std::string_view written
   return forms;
 }
 
-Result<Extension> extend_with(Session& session, const ReplyForm& form, std::span<const Message> more,
+using Extend = Result<Extension> (Session::*)(std::span<const Message>, std::span<const std::string>, const SameReply&);
+
+Result<Extension> extend_with(Session& session, Extend extend, const ReplyForm& form, std::span<const Message> more,
                               const SameReply& same) {
   const std::size_t number = session.conversation().messages().items().size();
   const std::vector<std::string> of_reply = {"messages[" + std::to_string(number) + "].content"};
   std::vector<Message> all = {form.message};
   all.insert(all.end(), more.begin(), more.end());
-  return session.extend(all, form.trusted ? std::span(of_reply) : std::span<const std::string>(), same);
+  return (session.*extend)(all, form.trusted ? std::span(of_reply) : std::span<const std::string>(), same);
+}
+
+/// What is the same to the byte comes first.
+Result<Extension> extend_with_any(Session& session, Extend extend, std::span<const ReplyForm> forms,
+                                  std::span<const Message> more, const SameReply& same) {
+  for (const ReplyForm& form : forms) {
+    Result<Extension> extension = extend_with(session, extend, form, more, {});
+    if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
+  }
+  return extend_with(session, extend, forms.front(), more, same);
 }
 
 }  // namespace
@@ -65,11 +77,9 @@ Result<Extension> extend_with(Session& session, const ReplyForm& form, std::span
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
                                 std::span<const Message> more, const SameReply& same) {
   const std::vector<ReplyForm> forms = forms_of(message, written);
-  for (const ReplyForm& form : forms) {  // what is the same to the byte comes first
-    Result<Extension> extension = extend_with(session, form, more, {});
-    if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
-  }
-  return extend_with(session, forms.front(), more, same);
+  Result<Extension> extension = extend_with_any(session, &Session::try_extend, forms, more, same);
+  if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
+  return extend_with_any(session, &Session::extend, forms, more, same);
 }
 
 Message message_of(Value value) {

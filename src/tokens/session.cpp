@@ -16,6 +16,10 @@ std::uint32_t message_count(const Conversation& chat) {
   return messages.is_sequence() ? messages.list->size : 0;
 }
 
+Error not_behind() {
+  return Error(ErrorCode::history_rewritten, "the new prompt does not begin with the text of the tokens so far");
+}
+
 }  // namespace
 
 Result<void> Session::State::begin() {
@@ -47,7 +51,7 @@ Result<void> Session::State::begin() {
   return {};
 }
 
-Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail, const SameReply& same) {
+Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort) {
   difference.reset();
   has_spans_from.reset();
   is_whole = false;
@@ -55,13 +59,14 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail, co
   const bool is_own = &whole == &chat;
   Result<void> done = prompt.render(chat_template, whole, options.render, is_own, rendered_from());
   if (!done) return done.error();
-  if (prompt.goes_on()) return go_on(whole, tail, same);
+  if (prompt.goes_on()) return go_on(whole, tail, same, effort);
   if (std::optional<Extension> behind = keep_without_opening(whole, tail, same)) return *std::move(behind);
+  if (effort == Effort::of_new_text) return not_behind();
   return extend_or_refuse(whole, tail, {}, PrefixCause::rewritten, same);
 }
 
 /// The new prompt's text begins with the known one.
-Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail, const SameReply& same) {
+Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort) {
   const Known known{ids, sampled_from, prompt.known().size()};
   if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) {
     return Extension{tail.ids_from(*next), canonical};
@@ -75,7 +80,8 @@ Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail, c
   if (match.fits) return Extension{tail.ids_from(match.token), match.canonical && canonical};
   const auto cause = match.across_border ? PrefixCause::across_border : PrefixCause::other_reply;
   std::optional<Extension> behind = keep_sampled(*end, tail, prompt.known().size(), same);
-  return behind ? Result<Extension>(std::move(*behind)) : extend_or_refuse(whole, tail, match.byte, cause, {});
+  if (behind) return *std::move(behind);
+  return effort == Effort::of_new_text ? not_behind() : extend_or_refuse(whole, tail, match.byte, cause, {});
 }
 
 /// From now on the text that is known is the template's, and no more what the ids spell: so what is encoded next must
@@ -154,7 +160,23 @@ Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Ta
   if (differs == ids.end()) return Extension{tail.ids_from(ids.size() - start.token)};
   const std::size_t at = byte ? *byte : common_text(rendering.text(), prompt.known());
   if (std::optional<Extension> behind = keep_sampled({&rendering}, tail, at, same)) return *std::move(behind);
-  return refuse(whole, at, static_cast<std::size_t>(differs - ids.begin()), cause);
+  const std::optional<std::size_t> behind_kept = token_behind_kept(at);
+  return refuse(whole, at, behind_kept ? *behind_kept : static_cast<std::size_t>(differs - ids.begin()), cause);
+}
+
+/// The template's tokens differ from a kept reply, and stand elsewhere behind it; so the place is counted by texts.
+std::optional<std::size_t> Session::State::token_behind_kept(std::size_t byte) const {
+  const auto behind =
+      std::find_if(kept.begin(), kept.end(), [byte](const KeptReply& r) { return r.text.begin > byte; });
+  if (behind == kept.begin()) return std::nullopt;
+  const KeptReply& last = *std::prev(behind);
+  if (byte < last.text.end) return last.begin;
+  std::size_t token = last.end;
+  for (std::size_t end = last.text.end; token < ids.size(); ++token) {
+    end += tokenizer.token_text(ids[token]).size();
+    if (end > byte) break;
+  }
+  return token;
 }
 
 /// The old prompt is rendered again, so that it can be said what each side is.
@@ -212,33 +234,42 @@ void Session::append_sampled(std::span<const TokenId> ids) {
   all.insert(all.end(), ids.begin(), ids.end());
 }
 
-Result<Extension> Session::extend(std::span<const Message> messages, std::span<const std::string> trust,
-                                  const SameReply& same) {
-  State& state = *state_;
+Result<Extension> Session::State::extend(std::span<const Message> messages, std::span<const std::string> trust,
+                                         const SameReply& same, Effort effort) {
   Result<std::vector<TrustedPath>> paths = parse_trusted_paths({trust.begin(), trust.end()});
   if (!paths) return paths.error();
-  const std::size_t trusted_before = state.trusted.size();
-  state.trusted.insert(state.trusted.end(), paths->begin(), paths->end());
+  const std::size_t trusted_before = trusted.size();
+  trusted.insert(trusted.end(), paths->begin(), paths->end());
   Result<void> added;
   for (const Message& message : messages) {
-    if (added) added = state.chat.add(message);
+    if (added) added = chat.add(message);
   }
   Tail tail;
-  const std::size_t rendered_from = state.rendered_from();
-  Result<Extension> extension = added ? state.grow(state.chat, tail, same) : Result<Extension>(added.error());
+  const std::size_t first_rendered = rendered_from();
+  Result<Extension> extension = added ? grow(chat, tail, same, effort) : Result<Extension>(added.error());
   if (extension) {
-    state.has_spans_from = rendered_from;
-    state.accept(state.chat, tail, *extension);
+    has_spans_from = first_rendered;
+    accept(chat, tail, *extension);
   } else {
-    keep_messages(inside_of(state.chat), state.known_messages);
+    keep_messages(inside_of(chat), known_messages);
   }
-  state.trusted.erase(state.trusted.begin() + static_cast<std::ptrdiff_t>(trusted_before), state.trusted.end());
+  trusted.erase(trusted.begin() + static_cast<std::ptrdiff_t>(trusted_before), trusted.end());
   return extension;
+}
+
+Result<Extension> Session::extend(std::span<const Message> messages, std::span<const std::string> trust,
+                                  const SameReply& same) {
+  return state_->extend(messages, trust, same, Effort::of_whole_prompt);
+}
+
+Result<Extension> Session::try_extend(std::span<const Message> messages, std::span<const std::string> trust,
+                                      const SameReply& same) {
+  return state_->extend(messages, trust, same, Effort::of_new_text);
 }
 
 Result<Extension> Session::extend(Conversation conversation, const SameReply& same) {
   Tail tail;
-  Result<Extension> extension = state_->grow(conversation, tail, same);
+  Result<Extension> extension = state_->grow(conversation, tail, same, Effort::of_whole_prompt);
   if (!extension) return extension;
   state_->accept(conversation, tail, *extension);
   state_->chat = std::move(conversation);

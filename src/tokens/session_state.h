@@ -10,6 +10,12 @@
 
 namespace parlance {
 
+/// What a prompt that does not begin with the known text may cost.
+enum class Effort : std::uint8_t {
+  of_new_text,
+  of_whole_prompt,  ///< it is rendered and encoded once more: its tokens may go on, and where it differs is said
+};
+
 struct Session::State {
   State(Template chat_template_in, const Tokenizer& tokenizer_in, Conversation chat_in,
         const SessionOptions& options_in)
@@ -44,9 +50,11 @@ struct Session::State {
   Result<void> begin();
   /// What save() wrote of another; a failure leaves something that must not be used.
   Result<void> take(std::string_view saved);
+  Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust, const SameReply& same,
+                           Effort effort);
   /// The ids that `whole`, the session's conversation grown, adds.
-  Result<Extension> grow(const Conversation& whole, Tail& tail, const SameReply& same);
-  Result<Extension> go_on(const Conversation& whole, Tail& tail, const SameReply& same);
+  Result<Extension> grow(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort);
+  Result<Extension> go_on(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort);
   /// Those behind a reply that is the same as the one that the template writes from `byte` on; nothing where it is not.
   std::optional<Extension> keep_sampled(const PromptEnd& prompt, Tail& tail, std::size_t byte, const SameReply& same);
   /// From this byte of the next prompt on spans are wanted.
@@ -62,6 +70,9 @@ struct Session::State {
   /// tokenizer normalises.
   Result<Extension> extend_or_refuse(const Conversation& whole, Tail& tail, std::optional<std::size_t> byte,
                                      PrefixCause cause, const SameReply& same);
+  /// The number of the token with this byte of the prompt, or of a kept reply's first one; nothing before the first of
+  /// these replies.
+  std::optional<std::size_t> token_behind_kept(std::size_t byte) const;
   Error refuse(const Conversation& whole, std::size_t byte, std::size_t token, PrefixCause cause);
 
   Template chat_template;

@@ -231,11 +231,58 @@ TEST(SameReply, IsKeptTurnAfterTurn) {
                       "<think>\nHm.\n</think>\n\nYes.<|end|>", as_it_is_read(*tokenizer));
 }
 
+/// The conversation of `session` with a word of one message replaced.
+Conversation with_other_word(const Session& session, std::string_view word, std::string_view by) {
+  std::string json = "{\"messages\": " + json_text(session.conversation().messages()) + "}";
+  json.replace(json.find(word), word.size(), by);
+  return *Conversation::from_json(json);
+}
+
+TEST(SameReply, HasNoPartInTheNumberOfATokenThatDiffersBehindIt) {
+  Session session = session_of(kKeeps, kMarks);
+  for (const char* word : {"first word", "second word"}) {
+    session.append_sampled(encoded_by(kMarks, "<think>\nHm.</think>\nYes.<|end|>"));
+    const std::vector<Message> more = {{.role = "user", .content = "The " + std::string(word) + " and another"}};
+    ASSERT_TRUE(extend_behind(session, kReply, "Yes.", more, as_it_is_read(kMarks)));
+  }
+  ASSERT_EQ(session.kept().size(), 2u);
+  const auto differs_at = [&session](std::string_view word, std::string_view by) {
+    EXPECT_FALSE(session.extend(with_other_word(session, word, by), as_it_is_read(kMarks)));
+    return session.difference()->token;
+  };
+  for (const std::string_view word : {"first word", "second word"})
+    EXPECT_TRUE(spelling(session.ids().subspan(differs_at(word, "change"))).starts_with(word));
+  EXPECT_EQ(differs_at("Hm.", "Ho."), session.kept()[0].begin);
+  EXPECT_EQ(differs_at("Hi", "Ho"), encoded_by(kMarks, "<|start|>user\nH").size());
+}
+
 TEST(SameReply, IsKeptWhereTheTemplateDropsWhatThePromptHadOpened) {
   const SameReply judge =
       same_when_read([]() -> Result<ReplyStart> { return way_to_read("<|start|>assistant\n<think>\n\n</think>\n\n"); });
   for (const char* said : {"Yes.<|end|>", "Yes. <|end|>"})
     keep_twenty_times(kOpens, kMarks, {.role = "assistant", .content = "Yes."}, said, "Yes.<|end|>", judge);
+}
+
+/// A reply that several forms of the message are tried for, as a template may trim its content.
+TEST(SameReply, IsKeptInTheTimeOfTheNewText) {
+  std::size_t encoded = 0;
+  const auto count = [&encoded](std::string_view run, std::vector<TokenId>& ids) {
+    encoded += run.size();
+    return encode_each_byte(run, ids);
+  };
+  const CallbackTokenizer counts({{{kStartMark, "<|start|>", true}, {kEndMark, "<|end|>", true}}, count, spelling_of});
+  Session session = session_of(kKeeps, counts);
+  Message reply = kReply;
+  reply.content = " Yes. ";
+  for (int turn = 0; turn < 40; ++turn) {
+    session.append_sampled(encoded_by(counts, "<think>\nHm.</think>\n Yes. <|end|>"));
+    encoded = 0;
+    const std::vector<Message> more = {{.role = "user", .content = std::string(100, 'x')}};
+    ASSERT_TRUE(extend_behind(session, reply, " Yes. ", more, as_it_is_read(counts))) << turn;
+    EXPECT_LT(encoded, 2000u) << turn;
+  }
+  EXPECT_EQ(session.kept().size(), 40u);
+  EXPECT_GT(session.ids().size(), 5000u);
 }
 
 TEST(SameReply, IsKeptAsTheFormsOfItAreWhereNobodyKnowsHowToReadIt) {
