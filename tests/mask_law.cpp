@@ -12,10 +12,14 @@
 //            the other does not.
 //   header   no range begins with what the template writes to make a model speak behind one word of a user
 //   others   no range holds text of a user's, system's or tool's message
+//   own      the text of an assistant's message is in a range, also where the conversation ends with that message. Left
+//            out are blanks, which a prompt may end with too, and what is written once more, as names of calls with
+//            results
 // kExceptions lists the templates that do not, each with its reason. Begin reading at main.
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "conversation/conversation.h"
 #include "token_material.h"
@@ -32,9 +36,8 @@ struct Exception {
   std::size_t seen = 0;
 };
 Exception kExceptions[] = {
-    {"ollama--gemma3-instruct.gotmpl", "masked only at the end",
-     "its generation prompt is a part of the last message's turn"},
-    {"ollama--gemma3-instruct.gotmpl", "masked only with what follows", "the same"},
+    {"ollama--gemma3-instruct.gotmpl", "masked only with what follows",
+     "two replies in a row of which nothing is written: a turn of it looks like its header"},
     {"unsloth--gemma4_ollama.gotmpl", "masked only with what follows",
      "what closes the last turn is written behind the loop"},
     {"unsloth--llama_31_storm_ollama.gotmpl", "begins later or nowhere",
@@ -44,6 +47,12 @@ Exception kExceptions[] = {
     {"unsloth--qwen3_ollama.gotmpl", "begins later or nowhere", "the same"},
     {"trl--diffusion_gemma_training.jinja", "begins with the header",
      "it writes no generation prompt behind results, but the header in history"},
+    {"llama.cpp--NVIDIA-Nemotron-Nano-v2.jinja", "own text is outside",
+     "it takes a reply at the end out of the messages, and refuses or writes otherwise what is left without a "
+     "question"},
+    {"ollama--gemma4_e2b_chat_template.jinja", "own text is outside",
+     "the words of a reply with calls stand behind the results"},
+    {"trl--diffusion_gemma_training.jinja", "own text is outside", "the same"},
 };
 
 struct Counts {
@@ -64,9 +73,9 @@ struct World {
   std::map<std::string, std::map<std::string, std::size_t>> faults;  ///< by template and kind
 };
 
+/// `chat` is what the prompt's spans refer to.
 bool render(const Template& chat_template, const std::string& request, bool as_is, std::optional<std::uint32_t> count,
-            std::optional<bool> generation_prompt, Rendering& into) {
-  Conversation chat;
+            std::optional<bool> generation_prompt, Rendering& into, Conversation&& chat = {}) {
   if (!chat.read(request, {.normalise = !as_is})) return false;
   if (count) keep_messages(inside_of(chat), *count);
   Result<Rendering> made = chat_template.render(chat, {.add_generation_prompt = generation_prompt,
@@ -131,6 +140,30 @@ bool is_written_otherwise(const Rendering& prompt, std::size_t at, std::size_t s
                      [&](const TextRange& r) { return r.begin <= at && at < r.end && same < r.end; });
 }
 
+void check_own(World& world, const Template& chat_template, const std::string& request, bool as_is,
+               std::optional<std::uint32_t> count) {
+  Conversation chat;
+  Rendering prompt;
+  if (!render(chat_template, request, as_is, count, false, prompt, std::move(chat))) return;
+  const std::span<const Value> messages = items(chat.messages());
+  const std::vector<bool> mask = masked(prompt, prompt.text().size());
+  std::set<std::string> inside;
+  for (const Span& span : prompt.spans()) {
+    const bool is_given = span.origin == Origin::input || span.origin == Origin::derived;
+    const auto message = static_cast<std::size_t>(span.message);
+    if (!is_given || span.message < 0 || message >= messages.size() || !is_assistant(messages[message])) continue;
+    const std::string path = path_of_span(chat, span);
+    const std::size_t blanks = prompt.text().substr(span.begin, span.end - span.begin).find_first_not_of(" \n\t\r");
+    if (path.ends_with("].role") || blanks == std::string_view::npos) continue;
+    const auto begins = [&span](const TextRange& r) { return span.begin < r.begin && r.begin < span.end; };
+    const bool is_of_prompt = std::any_of(prompt.assistant().begin(), prompt.assistant().end(), begins);
+    if (mask[span.begin + blanks] || is_of_prompt) inside.insert(path);
+    if (inside.contains(path)) continue;
+    complain(world, chat_template, "own text is outside", request, message, prompt.text(), span.begin);
+    return;
+  }
+}
+
 void check_turn(World& world, const Template& chat_template, const std::string& request, bool as_is, std::uint32_t i,
                 const Rendering& whole, bool follows_assistant, const std::string& header) {
   Rendering before, without, cut;
@@ -145,6 +178,7 @@ void check_turn(World& world, const Template& chat_template, const std::string& 
     ++world.counts.refused;
     return;
   }
+  check_own(world, chat_template, request, as_is, i + 1);
   const std::size_t at = before.text().size();
   const bool is_of_whole = has_before && whole.text().starts_with(before.text());
   const bool is_of_cut = has_before && cut.text().starts_with(before.text());
@@ -223,6 +257,7 @@ void check(World& world, const Template& chat_template, const std::string& reque
   check_header(world, chat_template, request, whole, header);
   const std::span<const Value> messages = items(chat.messages());
   check_others(world, chat_template, request, messages, whole);
+  check_own(world, chat_template, request, as_is, {});
   for (std::uint32_t i = 0; i < messages.size(); ++i) {
     if (!is_assistant(messages[i])) continue;
     ++world.counts.turns;

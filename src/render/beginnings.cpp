@@ -43,13 +43,23 @@ std::uint64_t Beginnings::of(const jinja::Turn& turn, std::int32_t message, bool
 }
 
 /// For templates that do not loop over the messages: what the prompt has with the message and lacks without it. Only
-/// where both shorter prompts are beginnings of the whole one is that exact.
+/// where the shorter prompts are beginnings of the whole one is that exact. A generation prompt may go on otherwise
+/// than the turn does (with an opened thought where the turn has a call): then their common header is no part of it.
 std::optional<TextRange> Beginnings::without_turn(std::uint32_t message) {
-  Rendering before, behind;
+  Rendering before, behind, without;
   if (!render(message, true, before) || !render(message + 1, false, behind)) return {};
-  const std::size_t begin = before.text().size(), end = behind.text().size();
-  const bool is_exact = prompt_.text().starts_with(before.text()) && prompt_.text().starts_with(behind.text());
-  return is_exact && begin < end ? std::optional(TextRange{begin, end}) : std::nullopt;
+  const std::string_view text = prompt_.text();
+  const std::size_t end = behind.text().size();
+  if (!text.starts_with(behind.text())) return {};
+  std::size_t begin = before.text().size();
+  if (!text.starts_with(before.text())) {
+    if (!render(message, false, without) || !text.starts_with(without.text()) || end < without.text().size()) return {};
+    begin = without.text().size();
+    const std::size_t header = difference(before, without).match(text.substr(begin, end - begin));
+    if (header == 0) return {};
+    begin += header;
+  }
+  return begin < end ? std::optional(TextRange{begin, end}) : std::nullopt;
 }
 
 std::uint64_t Beginnings::end_before(std::uint64_t other, std::uint64_t begin, std::int32_t message) {

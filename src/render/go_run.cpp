@@ -63,6 +63,8 @@ Result<void> run_go(const gotemplate::Program& program, const Conversation& conv
 
 namespace {
 
+constexpr std::string_view kBlanks = " \n\t\r";
+
 /// Renders the turns before the one that begins with message `first`; the text only.
 /// An arena and an output of its own: the prompt's are still in use while its turns are asked about.
 class PrefixRenderer {
@@ -127,15 +129,47 @@ std::uint64_t text_of_others(const Conversation& conversation, const Rendering& 
   return range.end;
 }
 
-/// The longest beginning of the turn that the prompt for it ends with, be it for white space
-/// behind.
-std::string header_of(std::string_view turn, std::string_view prompt) {
-  const std::string_view trimmed = prompt.substr(0, prompt.find_last_not_of(" \n\t\r") + 1);
+/// The longest beginning of the turn that the prompt for it ends with, be it for white space behind.
+std::string_view header_of(std::string_view turn, std::string_view prompt) {
+  const std::size_t trimmed = prompt.find_last_not_of(kBlanks) + 1;
   for (std::size_t size = turn.size(); size > 0; --size) {
     const std::string_view header = turn.substr(0, size);
-    if (prompt.ends_with(header) || trimmed.ends_with(header)) return std::string(header);
+    for (std::size_t end = prompt.size() + 1; end-- > trimmed;)
+      if (prompt.substr(0, end).ends_with(header)) return header;
   }
   return {};
+}
+
+/// Does the prompt for a turn end as what stands before the turn, from the text of the message before it on? So it is
+/// where a template writes its tools before the last question alone, say.
+bool ends_before(const Rendering& prompt, std::uint64_t turn, std::string_view prefix) {
+  const std::span<const Span> spans = prompt.spans();
+  auto span = std::partition_point(spans.begin(), spans.end(), [turn](const Span& s) { return s.end <= turn; });
+  while (span != spans.begin() && std::prev(span)->message < 0) --span;
+  return span != spans.begin() && prefix.ends_with(prompt.text().substr(0, turn).substr(std::prev(span)->begin));
+}
+
+/// The header of a turn that its prompt shows in another place; nothing where it shows none.
+std::optional<std::string> header_elsewhere(const Rendering& prompt, const GoTurn& turn, std::string_view before_own,
+                                            std::string_view prefix) {
+  const std::string_view header = header_of(before_own, prefix);
+  if (header.find_first_not_of(kBlanks) != header.npos) return std::string(header);
+  // Blanks alone may end any prompt.
+  const bool is_it = ends_before(prompt, turn.begin, prefix.substr(0, prefix.size() - header.size()));
+  return is_it ? std::optional<std::string>(header) : std::nullopt;
+}
+
+/// Where the last turn ends, behind which a template may ask for the next one before its loop is over: where the header
+/// begins again.
+std::uint64_t end_before_header(const Rendering& prompt, std::uint64_t begin, std::uint64_t end,
+                                const std::string& header) {
+  const std::size_t again = prompt.text().substr(0, end).rfind(header);
+  const bool is_mark = header.find_first_not_of(kBlanks) != header.npos;
+  if (!is_mark || again == prompt.text().npos || again < begin) return end;
+  const std::span<const Span> spans = prompt.spans();
+  auto span = std::partition_point(spans.begin(), spans.end(), [again](const Span& s) { return s.end <= again; });
+  const bool is_of_template = std::all_of(span, spans.end(), [](const Span& s) { return s.message < 0; });
+  return is_of_template ? again : end;
 }
 
 }  // namespace
@@ -149,7 +183,7 @@ Result<void> fill_go_assistant(const gotemplate::Program& program, const Convers
   std::string prefix;
   std::optional<std::string> header;  // of the last turn that was asked about: most have the same; none: not known
   for (const GoTurn& turn : turns) {
-    const std::uint64_t end = std::min<std::uint64_t>(turn.end, fields_of(into).size);
+    std::uint64_t end = std::min<std::uint64_t>(turn.end, fields_of(into).size);
     if (!turn.is_assistant || turn.begin >= end) continue;
     const std::uint64_t own = own_text(conversation, into, turn);
     const std::string_view turn_text = into.text().substr(turn.begin, end - turn.begin);
@@ -162,10 +196,10 @@ Result<void> fill_go_assistant(const gotemplate::Program& program, const Convers
           done && into.text().starts_with(prefix) && prefix.size() <= end && prefix.size() >= turn.begin;
       header.reset();
       if (is_exact) header = turn_text.substr(0, prefix.size() - turn.begin);
-      if (done && !is_exact) header = header_of(turn_text.substr(0, own - turn.begin), prefix);
-      if (header && header->empty() && !is_exact) header.reset();  // nothing of it was found
+      if (done && !is_exact) header = header_elsewhere(into, turn, turn_text.substr(0, own - turn.begin), prefix);
     }
     if (header && turn_text.starts_with(*header)) begin = turn.begin + header->size();
+    if (header && &turn == &turns.back()) end = end_before_header(into, begin, end, *header);
     const std::uint64_t others = text_of_others(conversation, into, {begin, end});
     if (begin < others && (others == end || own < others)) fields_of(into).assistant.push_back({begin, others});
   }

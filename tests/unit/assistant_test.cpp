@@ -70,6 +70,59 @@ TEST(Assistant, LearnsNoTextOfTheUserWhereAGoTemplateLosesATurn) {
     EXPECT_EQ(prompt->text().substr(range.begin, range.end - range.begin).find("more"), std::string_view::npos);
 }
 
+/// The texts that are the assistant's in a prompt of a Go template.
+std::vector<std::string> learnt_by_go(std::string_view source, const char* request) {
+  Conversation chat;
+  EXPECT_TRUE(chat.read(request));
+  const Result<Template> compiled = Template::compile(source, {.syntax = Syntax::go});
+  EXPECT_TRUE(compiled) << compiled.error().display();
+  const Result<Rendering> prompt = compiled->render(chat, {.want_assistant = true});
+  EXPECT_TRUE(prompt) << prompt.error().display();
+  std::vector<std::string> texts;
+  for (const TextRange& range : prompt->assistant())
+    texts.emplace_back(prompt->text().substr(range.begin, range.end - range.begin));
+  return texts;
+}
+
+constexpr const char* kFourWords = R"({"messages": [{"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "Go"}, {"role": "assistant", "content": "Done"}]})";
+
+// The prompt for the calls has tools before the question, and the whole prompt has not.
+TEST(Assistant, LearnsCallsWholeWhereToolsStandBeforeTheLastQuestion) {
+  constexpr std::string_view kToolsLast =
+      "{{ range $i, $_ := .Messages }}{{ if eq .Role \"user\" }}"
+      "{{ if le (len (slice $.Messages $i)) 2 }}[TOOLS]{{ $.Tools }}[/TOOLS]{{ end }}[INST]{{ .Content }}[/INST]"
+      "{{ else if eq .Role \"assistant\" }}{{ if .ToolCalls }}[CALLS]{{ range .ToolCalls }}{{ .Function.Name }}"
+      "{{ end }}{{ else }}{{ .Content }}{{ end }}</s>{{ else }}[RESULT]{{ .Content }}[/RESULT]{{ end }}{{ end }}";
+  EXPECT_EQ(
+      learnt_by_go(kToolsLast, R"({"tools": [{"type": "function", "function": {"name": "look", "parameters": {}}}],
+      "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "",
+        "tool_calls": [{"function": {"name": "look", "arguments": {}}}]}, {"role": "tool", "content": "a cat"}]})"),
+      (AssistantTexts{"[CALLS]look</s>"}));
+}
+
+TEST(Assistant, LearnsNoHeaderThatAGoTemplateWritesBehindTheLastTurn) {
+  constexpr std::string_view kAlways =
+      "{{ range $i, $_ := .Messages }}<|{{ if eq .Role \"assistant\" }}model{{ else }}user{{ end }}|>\n{{ .Content "
+      "}}<end>\n"
+      "{{ if eq (len (slice $.Messages $i)) 1 }}<|model|>\n{{ end }}{{ end }}\n";
+  EXPECT_EQ(learnt_by_go(kAlways, kFourWords), (AssistantTexts{"Hello<end>\n", "Done<end>\n"}));
+  constexpr std::string_view kOtherName =
+      "{{ range .Messages }}\n<|{{ .Role }}>\n{{ .Content }}<end>\n{{ end }}<|model>\n";
+  EXPECT_EQ(learnt_by_go(kOtherName, kFourWords), (AssistantTexts{"Hello<end>\n", "Done<end>\n"}));
+}
+
+// Behind a message that the template takes out of the list, the generation prompt opens a thought.
+TEST(Assistant, LearnsCallsThatATemplateWritesBehindItsLoop) {
+  constexpr std::string_view kBehind =
+      "{% set last = messages[-1] if messages[-1].role == 'assistant' else none %}"
+      "{% for m in (messages[:-1] if last else messages) %}<|{{ m.role }}|>\n{{ m.content }}\n{% endfor %}"
+      "{% if add_generation_prompt %}{{ '<|assistant|>\n' }}{{ '<think>\n' }}{% elif last %}{{ '<|assistant|>\n' }}"
+      "{{ last.content }}<end>{% endif %}";
+  const std::vector<Said> chat = {{"user", "Hi"}, {"assistant", "look()"}};
+  EXPECT_EQ(learnt(kBehind, chat, {.add_generation_prompt = false}), (AssistantTexts{"look()<end>"}));
+}
+
 TEST(Assistant, LearnsTheBlankThatTheGenerationPromptLeavesToIt) {
   constexpr std::string_view kBlank =
       "{% for m in messages %}{{ m.role|upper }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt "
