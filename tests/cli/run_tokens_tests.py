@@ -328,6 +328,53 @@ def test_what_the_tokenizer_has_no_token_for_is_a_loss(folder):
     assert [line.get("error", {}).get("code") for line in strict] == [None, "loss", "loss"], strict
 
 
+LETTERS = {"version": "1.0", "added_tokens": [{"id": 3, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}],
+           "normalizer": None, "pre_tokenizer": None, "post_processor": None, "decoder": None,
+           "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}}
+
+
+def test_text_without_a_token_is_a_loss(folder):
+    """A BPE without unknown token leaves out what its vocabulary lacks; tiktoken what its pattern does not match."""
+    write(folder, "t.jinja", "<x>{% for m in messages %}{{ m.content }}{% endfor %}")
+    write(folder, "letters.json", LETTERS)
+    write(folder, "bytes.tiktoken", "".join(f"{base64.b64encode(bytes([b])).decode()} {b}\n" for b in range(256)))
+    letters = ("tokens", "-t", "t.jinja", "--tokenizer", "letters.json")
+    ranks = ("tokens", "-t", "t.jinja", "--tokenizer", "bytes.tiktoken", "--special-token", "<x>", "--split", "a+|b")
+    chats = [{"messages": [{"role": "user", "content": text} for text in texts]} for texts in (["ab"], ["a\n日本b", "b\u200d"], ["ab", "a c c"])]
+    write(folder, "chat.json", chats[1])
+    for words, ids in ((letters, "3 2 1\n"), (ranks, "256 97 98 98\n")):
+        done = run(folder, *words, "chat.json")
+        assert done.returncode == 0 and done.stdout == ids, done
+        assert "note: messages[0].content: the tokenizer makes no token of '\\n日本': the model sees nothing there" in done.stderr, done.stderr
+        assert "note: messages[1].content: the tokenizer makes no token of '<U+200D>': the model sees nothing there" in done.stderr, done.stderr
+        assert run(folder, *words, "-q", "chat.json").stderr == ""
+        done = run(folder, *words, "--strict", "chat.json")
+        assert done.returncode == 1 and done.stdout == "" and "日本" in done.stderr, done
+        losses = json.loads(run(folder, *words, "--json", "chat.json").stdout)["losses"]
+        assert [(loss["kind"], loss["subject"], loss["path"]) for loss in losses] == [("lost", "character", f"messages[{i}].content") for i in (0, 1)]
+        lines = "".join(json.dumps(chat) + "\n" for chat in chats)
+        done = run(folder, *words, "--jsonl", stdin=lines)
+        assert "note: 2 of 3 lines have something that is not in the prompt: 3 × character" in done.stderr, done.stderr
+        found = [json.loads(line)["losses"] for line in run(folder, *words, "--jsonl", "--json", stdin=lines).stdout.splitlines()]
+        assert [[loss["path"] for loss in losses] for losses in found] == [[], ["messages[0].content", "messages[1].content"], ["messages[1].content"]], found
+        assert "makes no token of ' c c'" in found[2][0]["message"], found
+        strict = [json.loads(line) for line in run(folder, *words, "--jsonl", "--strict", stdin=lines).stdout.splitlines()]
+        assert [line.get("error", {}).get("code") for line in strict] == [None, "loss", "loss"], strict
+    write(folder, "chat.json", {"messages": [{"role": "user", "content": "aZZaZ<x>a"}]})
+    done = run(folder, *letters, "chat.json", "--json")
+    result = json.loads(done.stdout)
+    assert [(token["begin"], token["end"]) for token in result["tokens"]] == [(0, 3), (3, 4), (6, 7), (11, 12)], "tokens stand where they stand"
+    assert "makes no token of 'ZZ' and what stands in 1 more places" in result["losses"][0]["message"], result["losses"]
+
+
+def test_white_space_between_words_is_no_loss(folder):
+    write(folder, "t.jinja", "{% for m in messages %}{{ m.content }} {% endfor %}")
+    write(folder, "words.json", WORDS)
+    write(folder, "chat.json", {"messages": [{"role": "user", "content": " good \n\n day"}]})
+    done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", "words.json", "--strict", "chat.json")
+    assert done.returncode == 0 and done.stdout == "1 2\n" and done.stderr == "", done
+
+
 def test_json_names_what_the_prompt_lacks(folder):
     write(folder, "t.jinja", "{{ messages[0].content }}")
     write(folder, "chat.json", {"messages": [{"role": "user", "content": "Hi"}], "tools": [{"type": "function", "function": {"name": "look"}}]})
