@@ -579,6 +579,10 @@ def test_notes_of_the_tokenizer(folder):
     assert '"[PAD]" is not in tokenizer.json and is added as' in done.stderr, done.stderr
     assert "note: the template writes '<|system|>', text for this tokenizer" in done.stderr, done.stderr
     assert run(folder, *words, "more", "--quiet").stderr == ""
+    in_vocabulary = run(folder, *words, TOKENIZER, "--special-token", "hello")
+    id = json.loads(pathlib.Path(TOKENIZER, "tokenizer.json").read_text("utf-8"))["model"]["vocab"]["hello"]
+    said = f'"hello" is in the vocabulary of tokenizer.json, and becomes an added token with its id {id}\n'
+    assert said in in_vocabulary.stderr and "is added as" not in in_vocabulary.stderr, in_vocabulary.stderr
     known = run(folder, *words, TOKENIZER, "--special-token", "<|system|>")
     assert "is added as" in known.stderr and "the template writes" not in known.stderr, known.stderr
     assert len(ids_of(known)) < len(ids_of(run(folder, *words, TOKENIZER)))

@@ -173,7 +173,11 @@ fn notes_on_more(tokenizer: &Tokenizer, before: &HashSet<String>, more: &[Added]
         let is_new = !before.contains(&token.text);
         let is_other = token.id >= 0 && token.id as u32 != id;
         if (is_new || is_other) && told.insert(&token.text) {
-            let how = if is_new { "is not in tokenizer.json and is added as" } else { "is" };
+            let how = match tokenizer.get_model().token_to_id(&token.text) {
+                _ if !is_new => "is",
+                Some(_) => "is in the vocabulary of tokenizer.json, and becomes an added token with its id",
+                None => "is not in tokenizer.json and is added as",
+            };
             let says =
                 if is_other { format!("; a file beside tokenizer.json says {}", token.id) } else { String::new() };
             notes += &format!("{:?} {how} {id}{says}\n", token.text);
