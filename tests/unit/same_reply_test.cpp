@@ -9,13 +9,14 @@
 namespace parlance {
 namespace {
 
-constexpr TokenId kStartMark = 301, kEndMark = 302, kThinkMark = 303, kThoughtMark = 304;
+constexpr TokenId kStartMark = 301, kEndMark = 302, kThinkMark = 303, kThoughtMark = 304, kReturnMark = 305;
 
 std::string spelling_of(TokenId id) {
   return id == kStartMark     ? "<|start|>"
          : id == kEndMark     ? "<|end|>"
          : id == kThinkMark   ? "<think>"
          : id == kThoughtMark ? "</think>"
+         : id == kReturnMark  ? "<|return|>"
                               : std::string(1, static_cast<char>(id));
 }
 
@@ -27,7 +28,8 @@ Result<void> encode_each_byte(std::string_view run, std::vector<TokenId>& ids) {
 const CallbackTokenizer kMarks({{{kStartMark, "<|start|>", true},
                                  {kEndMark, "<|end|>", true},
                                  {kThinkMark, "<think>", false},
-                                 {kThoughtMark, "</think>", false}},
+                                 {kThoughtMark, "</think>", false},
+                                 {kReturnMark, "<|return|>", true}},
                                 encode_each_byte,
                                 spelling_of});
 /// Knows none of the template's marks.
@@ -59,6 +61,27 @@ ReplyStart way_to_read(const char* prompt = "<|start|>assistant\n", bool has_end
   made.options.prompt = prompt;
   return made;
 }
+
+/// Of a model that ends a reply with <|return|>, for which histories have <|end|>.
+ReplyStart way_to_read_format(const std::string& json, const char* prompt) {
+  const Result<ReplyFormat> format = ReplyFormat::from_json(json);
+  EXPECT_TRUE(format) << format.error().display();
+  const std::vector<std::string> control = {"<|start|>", "<|end|>", "<|return|>"};
+  ReplyStart made{CompiledReplyFormat(format->with_control(control))};
+  made.options.prompt = prompt;
+  return made;
+}
+
+const char* const kReturning[] = {
+    // <|end|> only closes a part of a reply
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": ["<|return|>"]})",
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": ["<|call|>"],
+        "last": ["<|end|>", "<|return|>"]})",
+    // or ends it as well
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "</think>"},
+        "end": ["<|end|>", "<|return|>"]})",
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "</think>"}, "end": ["<|end|>"],
+        "last": "<|return|>"})"};
 
 std::vector<ReplyPiece> reply_pieces(std::string_view text) {
   std::vector<ReplyPiece> pieces;
@@ -139,6 +162,27 @@ TEST(SameReply, EndsWithItsTokenWhereItsFormatHasNoEnd) {
   EXPECT_EQ(same_size(how, "<think>Hm.</think>" + std::string(kOneCall) + "<|end|>", written + std::string(kBehind)),
             written.size());
   EXPECT_FALSE(same_size(how, "<think>Hm.</think>" + std::string(kOneCall), written + std::string(kBehind)));
+}
+
+TEST(SameReply, MayEndWithAnotherTokenThanHistoriesHave) {
+  for (const char* const json : kReturning) {
+    const ReplyStart how = way_to_read_format(json, "<|start|>assistant\n");
+    const std::string behind(kBehind), close(how.format.source().reasoning_close.texts.front());
+    const std::string thought = "<think>\nHm." + close;
+    const auto size = [&](const std::string& sampled, const std::string& written) {
+      return same_size(how, sampled, written + behind);
+    };
+    EXPECT_EQ(size("Yes<|return|>", "Yes<|end|>"), 10u) << json;
+    EXPECT_EQ(size("Yes <|return|>", "Yes<|end|>"), 10u) << json;
+    EXPECT_EQ(size(thought + "Yes<|return|>", thought + "Yes<|end|>"), thought.size() + 10) << json;
+    EXPECT_EQ(size(thought + "<|return|>", thought + "<|end|>"), thought.size() + 7) << json;
+    EXPECT_EQ(same_size(how, "Yes<|return|>", "Yes<|end|>"), 10u) << json << ": the last turn";
+    EXPECT_FALSE(size("No<|return|>", "Yes<|end|>")) << json;
+    const bool is_end = how.format.source().reasoning_close.texts.front() != "<|end|>";
+    EXPECT_EQ(size("Yes<|return|>", "Yes<|end|> and no<|end|>").has_value(), is_end) << json << ": no turn behind it";
+    EXPECT_FALSE(size(thought + "Yes<|return|>", "Yes<|end|>")) << json << ": reasoning is dropped";
+    EXPECT_FALSE(size("Yes<|return|>more", "Yes<|end|>")) << json << ": text behind the end";
+  }
 }
 
 TEST(SameReply, MayLackWhatThePromptHadOpened) {
