@@ -111,8 +111,9 @@ int extend(const TokensCommand& command, const TokensSetting& setting, PromptReq
   if (!text) return report(text.error());
   const Result<std::vector<TokenId>> ids = read_ids(*text, command.extend);
   if (!ids) return report(ids.error());
-  const Result<Extension> extension = extend_ids(*ids, request.compiled, *setting.tokenizer,
-                                                 std::move(request.conversation), session_options(command, setting));
+  const Result<Extension> extension =
+      extend_request(*ids, request.compiled, *setting.tokenizer, std::move(request.conversation),
+                     session_options(command, setting), *setting.prompt.reader);
   if (!extension) return report_render(extension.error());
   return print(command.json ? "{" + extension_members(*ids, *extension) + "}\n" : ids_line(extension->ids));
 }

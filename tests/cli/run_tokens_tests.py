@@ -465,6 +465,41 @@ def test_stop(folder):
     assert "t.jinja:5" in first[2] and "generation_config.json" in first[2], first
 
 
+def test_extend_keeps_replies_as_they_were_sampled(folder):
+    """The template ends a past answer with another token than a model does, and writes other blanks around calls and their JSON."""
+    marks = [word for name in ("start", "end", "message", "channel", "return", "call", "constrain") for word in ("--special-token", f"<|{name}|>")]
+    words = ("tokens", "-t", str(ROOT / "tests" / "templates" / "families" / "spaced_recipients.jinja"), "--tokenizer", TOKENIZER, *marks)
+
+    def ids(text):
+        write(folder, "text.jinja", text)
+        done = run(folder, "tokens", "-t", "text.jinja", *words[3:], "-q", stdin='{"messages": []}')
+        assert done.returncode == 0, done.stderr
+        return ids_of(done)
+
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "x", "n": 1}'}}
+    turns = [("<|channel|>final<|message|>Yes.<|return|>", {"content": "Yes."}, {"role": "user", "content": "And?"}, "<|start|>user<|message|>And?<|end|><|start|>assistant"),
+             ("<|channel|>final<|message|> Yes.\n<|return|>", {"content": "Yes."}, {"role": "user", "content": "And?"}, "<|start|>user<|message|>And?<|end|><|start|>assistant"),
+             (' to=functions.look<|channel|>commentary <|constrain|>json<|message|>{"n":1,  "at":"x"}<|call|>', {"content": "", "tool_calls": [call]},
+              {"role": "tool", "tool_call_id": "c1", "name": "look", "content": "a dog"},
+              "<|start|>functions.look to=assistant<|channel|>commentary<|message|>a dog<|end|><|start|>assistant"),
+             ("<|channel|>final<|message|>A dog.<|end|>", {"content": "A dog."}, {"role": "user", "content": "Bye"}, "<|start|>user<|message|>Bye<|end|><|start|>assistant")]
+    messages, known = list(HI), ids("<|start|>user<|message|>Hi<|end|><|start|>assistant")
+    for sampled, reply, behind, written in turns:
+        known += ids(sampled)
+        other = {"messages": [*messages, {"role": "assistant", "content": "Another."}, behind]}
+        messages += [{"role": "assistant", **reply}, behind]
+        write(folder, "ids.json", known)
+        write(folder, "chat.json", {"messages": messages})
+        done = run(folder, *words, "--extend", "ids.json", "chat.json")
+        assert done.returncode == 0 and ids_of(done) == ids(written), (sampled, done)
+        lines = "".join(json.dumps(chat) + "\n" for chat in ({"messages": messages}, other))
+        write(folder, "ids.jsonl", f"{json.dumps(known)}\n" * 2)
+        first, second = (json.loads(line) for line in run(folder, *words, "--jsonl", "--extend", "ids.jsonl", stdin=lines).stdout.splitlines())
+        assert first["append"] == ids(written) and first["ids"] == known + ids(written), first
+        assert second["error"]["code"] == "history_rewritten", second
+        known += ids(written)
+
+
 def extended(folder, requests, ids, *words):
     """--jsonl with --extend: (exit code, results, what was said)."""
     write(folder, "t.jinja", TEMPLATE)

@@ -282,6 +282,55 @@ TEST(SameReply, IsKeptWhereTheTemplateDropsWhatThePromptHadOpened) {
     keep_twenty_times(kOpens, kMarks, {.role = "assistant", .content = "Yes."}, said, "Yes.<|end|>", judge);
 }
 
+TEST(SameReply, IsKeptWithItsOwnEnd) {
+  for (const char* const json : kReturning) {
+    const SameReply judge =
+        same_when_read([json]() -> Result<ReplyStart> { return way_to_read_format(json, "<|start|>assistant\n"); });
+    keep_twenty_times(kKeeps, kMarks, {.role = "assistant", .content = "Yes."}, "Yes.<|return|>", "Yes.<|end|>", judge);
+  }
+}
+
+/// The ids after each turn, from those before it and the conversation alone.
+TEST(SameReply, IsKeptByWhoHasIdsAlone) {
+  struct Case {
+    ReplyStart how;
+    Message reply;
+    const char* said;
+  };
+  const Case cases[] = {{way_to_read(), kReply, "<think>\nHm.</think>\nYes.<|end|>"},
+                        {way_to_read(), kReply, "<think>\nHm.\n</think>\n\nYes.<|end|>"},
+                        {way_to_read_format(kReturning[0], "<|start|>assistant\n"),
+                         {.role = "assistant", .content = "Yes."},
+                         "Yes.<|return|>"}};
+  for (const auto& [how, reply, said] : cases) {
+    const Template chat_template = *Template::compile(kKeeps);
+    Session session = session_of(kKeeps, kMarks);
+    const SameReply judge = same_when_read([&]() -> Result<ReplyStart> { return how; });
+    const HowToRead start = [&](const Conversation&, std::string_view prompt) -> Result<ReplyStart> {
+      EXPECT_TRUE(prompt.ends_with("<|start|>assistant\n")) << prompt;
+      return how;
+    };
+    for (int turn = 0; turn < 4; ++turn) {
+      session.append_sampled(encoded_by(kMarks, said));
+      const std::vector<TokenId> known(session.ids().begin(), session.ids().end());
+      const std::vector<Message> more = {reply, {.role = "user", .content = "And?"}};
+      const auto extension = session.extend(more, {}, judge);
+      ASSERT_TRUE(extension) << extension.error().display();
+      const auto same = extend_ids(known, chat_template, kMarks, session.conversation().copy(), {}, start);
+      ASSERT_TRUE(same) << turn << same.error().display();
+      EXPECT_EQ(same->ids, extension->ids) << said << turn;
+      EXPECT_EQ(same->canonical, extension->canonical) << said << turn;
+      std::vector<TokenId> other = known;
+      other[known.size() - 3] = 'z';
+      const auto refused = extend_ids(other, chat_template, kMarks, session.conversation().copy(), {}, start);
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code(), ErrorCode::history_rewritten);
+      const std::string place = "messages[" + std::to_string(2 * turn + 1) + "].content";
+      EXPECT_NE(refused.error().display().find(place), std::string::npos) << refused.error().display();
+    }
+  }
+}
+
 TEST(SameReply, IsKeptAsTheFormsOfItAreWhereNobodyKnowsHowToReadIt) {
   Session session = session_of(kKeeps, kMarks);
   session.append_sampled(encoded_by(kMarks, "<think>\nHm.</think>\nYes.<|end|>"));
