@@ -37,8 +37,9 @@ class SampledReply {
 
 /// Decides that two writings are the same reply if reading both gives the same message: the same reasoning, content and
 /// calls. No difference are blanks at both ends of reasoning and content, blanks around marks, and of a call's
-/// arguments how their JSON is written and in which order its members stand. Both must end with the same mark, or the
-/// sampled one with none: then what the template writes behind what it broke off with is new. One that breaks off
+/// arguments how their JSON is written and in which order its members stand. The sampled one may end with another mark
+/// than the template writes behind a turn: some models end a reply with a token for which histories have another one.
+/// It may also end with none: then what the template writes behind what it broke off with is new. One that breaks off
 /// within reasoning or arguments is the same as no other.
 /// `start`: how the reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only
 /// where there are two writings; if it fails, they are not the same.
@@ -52,6 +53,16 @@ SameReply same_when_read(std::function<Result<ReplyStart>()> start);
 /// of `message`, too.
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
                                 std::span<const Message> more, const SameReply& same = {});
+
+/// How the reply to a conversation is read whose prompt has this text: RequestReader::reply_to() with the options of the
+/// prompt's render.
+using HowToRead = std::function<Result<ReplyStart>(const Conversation& conversation, std::string_view prompt)>;
+
+/// extend_ids() also for ids in which replies are written otherwise than by the template: same_when_read() decides. Each
+/// earlier reply ends with a control token. It renders the conversation up to each reply, and several times where a reply
+/// has several such tokens; that is only where extend_ids() alone fails with history_rewritten, as which it fails too.
+Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
+                             Conversation conversation, const SessionOptions& options, const HowToRead& start);
 
 /// A message of a conversation as one to add. What passes made of it stays as it is.
 Message message_of(Value value);

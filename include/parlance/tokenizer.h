@@ -67,6 +67,8 @@ struct TokenizerFacts {
   std::size_t vocabulary_size = 0;  ///< ids are below it, added tokens included; 0: not known
   /// The model scores a whole run of text (Unigram), so it must encode each run from its beginning.
   bool weighs_runs = false;
+  /// Nothing is dropped of any text (Tokenizer::encode_and_find_dropped), so nothing has to be looked for.
+  bool keeps_text = false;
   std::vector<AddedToken> added;  ///< ascending by id
   std::vector<TokenId> markers;   ///< control tokens of the model's own vocabulary, written <|…|>; ascending
   std::vector<TokenId> symbols;   ///< added tokens that do not split a run: the model itself finds them; ascending
@@ -97,6 +99,13 @@ class Tokenizer {
   /// Fails with value (text is not UTF-8), tokenizer (the tokenizer refuses the text), limit_memory.
   virtual Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                               std::vector<EncodedToken>& into) const = 0;
+
+  /// The same, and appends to `dropped`, in order, the parts of `text` that are lost: of which no token has anything.
+  /// So is a character that a model without an unknown token lacks, what the pattern of a tiktoken file does not match,
+  /// and what a normaliser takes away. White space that belongs to how a tokenizer makes words of a text is no loss.
+  /// The default goes by the places of the tokens: lost is what stands between them and is not white space alone.
+  virtual Result<void> encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                               std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const;
 
   /// The bytes of a token that follows another token: " Hello", "<|im_end|>", a single byte of a longer character. ""
   /// for an unknown id.

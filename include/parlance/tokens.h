@@ -48,10 +48,11 @@ struct GuardedText {
   std::string path;  ///< of the first input it came from: "messages[3].content"
 };
 
-/// Text for which the tokenizer's model has no token, so that it became the unknown token.
+/// Text that the model cannot read: for which the tokenizer has no token, so that it became the unknown token or none.
 struct UnknownText {
-  ByteSpan bytes;    ///< of the prompt: adjacent characters
-  std::string path;  ///< of the first input it came from; "": the template's own
+  ByteSpan bytes;        ///< of the prompt: adjacent characters
+  std::string path;      ///< of the first input it came from; "": the template's own
+  bool dropped = false;  ///< it became no token at all
 };
 
 /// Options of tokenize().
@@ -87,7 +88,7 @@ struct PromptTokens {
   std::vector<TokenId> ids;
   std::vector<PromptToken> tokens;   ///< one for each id; none without TokenizeOptions::want_tokens
   std::vector<GuardedText> guarded;  ///< texts that could not become control tokens, in order
-  std::vector<UnknownText> unknown;  ///< texts that became the unknown token, in order
+  std::vector<UnknownText> unknown;  ///< texts that became the unknown token, or none, in order
   /// Tokens that the tokenizer itself would put in front, if the prompt does not begin with them. Add them, or set
   /// add_special_tokens. Empty if the template wrote them already, so that they never come twice.
   std::vector<TokenId> missing_before;

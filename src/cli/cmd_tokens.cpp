@@ -2,11 +2,9 @@
 //
 // Begin reading at run_tokens.
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <mutex>
 
-#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/extension.h"
 #include "cli/input.h"
@@ -17,6 +15,7 @@
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
+#include "cli/unknown_text.h"
 #include "parlance/json_writer.h"
 #include "parlance/reply_kinds.h"
 
@@ -62,30 +61,6 @@ void report_marks(const std::vector<std::string>& marks, const TokensSetting& se
   for (const std::string& mark : marks) all += (all.empty() ? "'" : ", '") + mark + "'";
   say_note("the template writes " + all + ", text for this tokenizer (" + setting.tokenizer->facts().kind +
            ") and no control token");
-}
-
-/// The first characters, whole ones.
-std::string beginning_of(std::string_view text) {
-  constexpr std::size_t kShown = 40;
-  return std::string(utf8::whole_prefix(text, kShown)) + (text.size() > kShown ? "…" : "");
-}
-
-/// What the model cannot see of a text, once for each input.
-void lose_unknown(const PromptTokens& tokens, std::string_view prompt, const Tokenizer& tokenizer,
-                  std::vector<Loss>& losses) {
-  std::map<std::string_view, std::size_t> places;
-  for (const UnknownText& text : tokens.unknown) ++places[text.path];
-  for (const UnknownText& text : tokens.unknown) {
-    const auto place = places.find(text.path);
-    if (place == places.end()) continue;
-    std::string sentence = "the tokenizer has no token for '" +
-                           beginning_of(prompt.substr(text.bytes.begin, text.bytes.end - text.bytes.begin)) + "'";
-    if (place->second > 1) sentence += " and what stands in " + std::to_string(place->second - 1) + " more places";
-    sentence += ": the model sees its unknown token there, id " + std::to_string(*tokenizer.facts().unk);
-    losses.push_back({LossKind::lost, "character", text.path.empty() ? "the template" : text.path, std::move(sentence),
-                      "is it the model's tokenizer?"});
-    places.erase(place);
-  }
 }
 
 /// Keeps of the mask what --mask names.
@@ -136,8 +111,9 @@ int extend(const TokensCommand& command, const TokensSetting& setting, PromptReq
   if (!text) return report(text.error());
   const Result<std::vector<TokenId>> ids = read_ids(*text, command.extend);
   if (!ids) return report(ids.error());
-  const Result<Extension> extension = extend_ids(*ids, request.compiled, *setting.tokenizer,
-                                                 std::move(request.conversation), session_options(command, setting));
+  const Result<Extension> extension =
+      extend_request(*ids, request.compiled, *setting.tokenizer, std::move(request.conversation),
+                     session_options(command, setting), *setting.prompt.reader);
   if (!extension) return report_render(extension.error());
   return print(command.json ? "{" + extension_members(*ids, *extension) + "}\n" : ids_line(extension->ids));
 }

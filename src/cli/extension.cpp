@@ -10,6 +10,7 @@
 #include "cli/tokens_json.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "parlance/sampled_reply.h"
 
 namespace parlance::cli {
 namespace {
@@ -109,6 +110,15 @@ std::string extension_members(std::vector<TokenId> ids, const Extension& extensi
   return out + ", \"ids\": " + ids_as_json(ids) + ", \"canonical\": " + (extension.canonical ? "true" : "false");
 }
 
+Result<Extension> extend_request(std::span<const TokenId> ids, const Template& chat_template,
+                                 const Tokenizer& tokenizer, Conversation conversation, const SessionOptions& options,
+                                 const RequestReader& reader) {
+  const HowToRead start = [&](const Conversation& chat, std::string_view prompt) {
+    return reader.reply_to(chat, options.render, prompt);
+  };
+  return extend_ids(ids, chat_template, tokenizer, std::move(conversation), options, start);
+}
+
 // ---- a request a line
 
 Result<IdLines> IdLines::open(const std::string& path) {
@@ -155,7 +165,8 @@ Result<std::string> LineExtender::members(Conversation&& conversation, const std
   if (!known) return known.error();
   const Result<Template>& chosen = reader.template_for(conversation);
   if (!chosen) return chosen.error();
-  const Result<Extension> extension = extend_ids(*known, *chosen, tokenizer, std::move(conversation), options);
+  const Result<Extension> extension =
+      extend_request(*known, *chosen, tokenizer, std::move(conversation), options, reader);
   if (!extension) return extension.error();
   return extension_members(std::move(*known), *extension);
 }

@@ -1,5 +1,6 @@
 // The ids so far, which --extend takes, and what comes after them: of one request, and of a request a line.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,11 @@ namespace parlance::cli {
 Result<std::vector<TokenId>> read_ids(std::string_view text, const std::string& path);
 /// `"append": …, "ids": …, "canonical": …`: of the ids so far and what comes after them.
 std::string extension_members(std::vector<TokenId> ids, const Extension& extension);
+
+/// extend_ids() where replies may be written otherwise than by the template, as `reader` reads them.
+Result<Extension> extend_request(std::span<const TokenId> ids, const Template& chat_template,
+                                 const Tokenizer& tokenizer, Conversation conversation, const SessionOptions& options,
+                                 const RequestReader& reader);
 
 /// A file of ids, those of one request a line.
 class IdLines {

@@ -32,7 +32,7 @@ class ReadReply {
   bool has_end() const { return ended_by_mark_; }
   std::size_t body() const { return body_; }  ///< bytes before that mark
   std::size_t said() const { return said_; }  ///< bytes up to the last of reasoning, content or arguments, blanks apart
-  std::string_view mark() const { return mark_; }
+  std::string_view mark() const { return mark_; }  ///< that ends it; also one that does so only at its end
 
  private:
   void add(const ReplyEvent& event) {
@@ -110,22 +110,39 @@ std::optional<std::size_t> size_without_end(const TwoWritings& both, const ReadR
   return more ? std::optional(written.said() + *more) : std::nullopt;
 }
 
-/// For a format that knows no end of a reply: the template's ends with the control token that the sampled one ends
-/// with.
-std::optional<std::size_t> size_to_same_token(const ReplyStart& start, const ReplyOptions& options,
-                                              const TwoWritings& both, const ReplyMessage& sampled) {
+/// Is what a template writes behind a turn the begin of another one, by the control token that `opened` begins with, or
+/// nothing?
+bool is_behind_turn(std::span<const ReplyPiece> pieces, std::string_view opened) {
+  const auto next = std::find_if(pieces.begin(), pieces.end(),
+                                 [](const ReplyPiece& piece) { return piece.control || !ascii::is_blank(piece.text); });
+  return next == pieces.end() || (next->control && ascii::trimmed_left(opened).starts_with(next->text));
+}
+
+/// Where no end of the format stands in the template's text, which may end turns of the past with another token than
+/// replies end with. It ends with the control token that the sampled reply ends with. Or, if that is an end, with the
+/// last one before another turn up to which the message is the same: one in its middle may stand there too.
+std::optional<std::size_t> size_to_end_token(const ReplyStart& start, const ReplyOptions& options,
+                                             const TwoWritings& both, const ReadReply& sampled,
+                                             std::string_view opened) {
   constexpr int kMostTries = 8;  // a reply has few such tokens; each is read again
   const ReplyPiece& last = both.sampled.back();
+  const std::span<const ReplyPiece> pieces = both.written;
+  std::optional<std::size_t> found;
   std::size_t size = 0, count = 0;
-  for (int tried = 0; last.control && count < both.written.size() && tried < kMostTries;) {
-    const ReplyPiece& piece = both.written[count++];
+  for (int tried = 0; last.control && count < pieces.size() && tried < kMostTries;) {
+    const ReplyPiece& piece = pieces[count++];
     size += piece.text.size();
-    if (!piece.control || piece.text != last.text) continue;
+    const bool is_last = piece.control && piece.text == last.text;
+    const bool ends_turn = piece.control && !sampled.mark().empty() && is_behind_turn(pieces.subspan(count), opened);
+    if (!is_last && !ends_turn) continue;
     ++tried;
-    const ReadReply written(start.format, options, std::span(both.written).subspan(0, count));
-    if (is_same(sampled, written.message())) return size;
+    const ReadReply written(start.format, options, pieces.subspan(0, count));
+    const bool same = is_same(sampled.message(), written.message());
+    if (same && is_last) return size;
+    if (!same && found) break;
+    if (same) found = size;
   }
-  return std::nullopt;
+  return found;
 }
 
 std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& both) {
@@ -136,10 +153,11 @@ std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& 
   ReplyOptions options = start.options;
   options.prompt = opened.substr(0, opened.size() - both.dropped);
   const ReadReply written(start.format, options, both.written);
-  if (!written.has_end()) return size_to_same_token(start, options, both, sampled.message());
-  if (!written.mark().starts_with(sampled.mark()) || !is_same(sampled.message(), written.message()))
-    return std::nullopt;
-  return sampled.has_end() ? written.body() + sampled.mark().size() : size_without_end(both, sampled, written);
+  if (!written.has_end()) return size_to_end_token(start, options, both, sampled, opened);
+  if (!is_same(sampled.message(), written.message())) return std::nullopt;
+  if (sampled.mark().empty()) return size_without_end(both, sampled, written);
+  const bool is_same_mark = written.mark().starts_with(sampled.mark());
+  return written.body() + (is_same_mark ? sampled.mark() : ascii::trimmed_right(written.mark())).size();
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class GgufCosts final : public RunEncoder {
  public:
   explicit GgufCosts(GgufCostsParts parts);
   Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden,
-                      std::vector<EncodedToken>& into) const override;
+                      std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const override;
 
  private:
   std::vector<CheapestWay> find_ways(std::string_view text, const std::vector<bool>* hidden) const;
@@ -54,7 +54,7 @@ std::vector<CheapestWay> GgufCosts::find_ways(std::string_view text, const std::
 }
 
 Result<void> GgufCosts::encode(std::string_view run, bool, const std::vector<bool>* hidden,
-                               std::vector<EncodedToken>& into) const {
+                               std::vector<EncodedToken>& into, std::vector<ByteSpan>&) const {
   const std::vector<CheapestWay> ways = find_ways(run, hidden);
   for (std::size_t at = run.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0; at < run.size();) {
     const CheapestWay& way = ways[at];

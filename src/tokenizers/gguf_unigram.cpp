@@ -18,6 +18,7 @@ namespace {
 struct Normalized {
   std::string text;
   std::vector<std::uint32_t> places;  ///< in the run, of each byte and of the end
+  std::vector<ByteSpan> dropped;      ///< parts of the run that a rule takes away, other than white space and marks
 };
 
 /// The best way to a place, by its last token.
@@ -31,7 +32,7 @@ class GgufUnigram final : public RunEncoder {
  public:
   explicit GgufUnigram(GgufUnigramParts parts);
   Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden,
-                      std::vector<EncodedToken>& into) const override;
+                      std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const override;
 
  private:
   struct Part {
@@ -72,6 +73,7 @@ Result<Normalized> GgufUnigram::normalize(std::string_view run, bool blank_in_fr
   std::size_t blanks_begin = 0;
   for (std::size_t at = 0; at < run.size();) {
     const Part part = part_of(run.substr(at));
+    note_taken(run, at, part.size, part.text, made.dropped);
     for (const char c : part.text) {
       if (c == ' ') {
         if (in_word) blanks_begin = at;
@@ -120,9 +122,10 @@ std::vector<BestWay> GgufUnigram::find_ways(std::string_view text, const std::ve
 }
 
 Result<void> GgufUnigram::encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden,
-                                 std::vector<EncodedToken>& into) const {
+                                 std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const {
   const Result<Normalized> normalized = normalize(run, blank_in_front);
   if (!normalized) return normalized.error();
+  dropped.insert(dropped.end(), normalized->dropped.begin(), normalized->dropped.end());
   const std::vector<BestWay> ways = find_ways(normalized->text, hidden);
   const std::size_t first = into.size();
   for (std::size_t end = normalized->text.size(); end > 0; end -= ways[end].size) {

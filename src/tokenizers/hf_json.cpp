@@ -88,6 +88,7 @@ TokenizerFacts hf_facts_of(const parlance_hf* tokenizer, const MoreTokens& more)
   if (said.unk >= 0) facts.unk = said.unk;
   facts.puts_before.assign(said.before, said.before + said.before_count);
   facts.puts_after.assign(said.after, said.after + said.after_count);
+  facts.keeps_text = said.keeps_text != 0;
   facts.notes = lines_of(view(said.notes, said.notes_size));
   if (!more.rebuilt) return facts;
   std::string note = note_on_shape(*more.rebuilt, view(said.shape, said.shape_size));
@@ -114,6 +115,18 @@ class HfTokenizer final : public Tokenizer {
 
   Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                       std::vector<EncodedToken>& into) const override {
+    return encode_with(text, trusted, into, nullptr);
+  }
+  Result<void> encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                       std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const override {
+    return encode_with(text, trusted, into, facts_.keeps_text ? nullptr : &dropped);
+  }
+
+  std::string token_text(TokenId id) const override { return take(parlance_hf_token_text(tokenizer_, id)); }
+
+ private:
+  Result<void> encode_with(std::string_view text, const std::vector<ByteSpan>* trusted, std::vector<EncodedToken>& into,
+                           std::vector<ByteSpan>* dropped) const {
     static_assert(sizeof(ByteSpan) == sizeof(parlance_hf_span));
     parlance_hf_ways ways{};
     std::vector<std::uint32_t> cuts;
@@ -126,17 +139,19 @@ class HfTokenizer final : public Tokenizer {
       ways.cut_count = cuts.size();
     }
     parlance_hf_tokens tokens{};
+    parlance_hf_spans lost{};
     parlance_hf_error error{};
-    if (parlance_hf_encode(tokenizer_, bytes_of(text), text.size(), &ways, &tokens, &error) == 0)
+    if (parlance_hf_encode(tokenizer_, bytes_of(text), text.size(), &ways, &tokens,
+                           dropped == nullptr ? nullptr : &lost, &error) == 0)
       return Error(code_of(error.kind), take(error.message));
     append(tokens, into);
     parlance_hf_tokens_free(tokens);
+    if (dropped == nullptr) return {};
+    for (std::size_t i = 0; i < lost.size; ++i) dropped->push_back({lost.data[i].begin, lost.data[i].end});
+    parlance_hf_spans_free(lost);
     return {};
   }
 
-  std::string token_text(TokenId id) const override { return take(parlance_hf_token_text(tokenizer_, id)); }
-
- private:
   parlance_hf* tokenizer_;
 };
 

@@ -1,6 +1,6 @@
 // Encoding by merging. Which bytes a control token may stand for is held here in two passes over a run: first as if all
 // of it were trusted, then, where that made a control token of bytes that are not, by a vocabulary without any. Begin
-// reading at MergingTokenizer::encode.
+// reading at MergingTokenizer::encode_and_find_dropped.
 #include "tokenizers/merging_tokenizer.h"
 
 #include <algorithm>
@@ -64,31 +64,54 @@ std::string bytes_in_hex(std::string_view bytes) {
   return text;
 }
 
+/// What a text becomes.
+struct Output {
+  std::vector<EncodedToken>& tokens;
+  std::vector<ByteSpan>& dropped;
+
+  void drop(ByteSpan bytes) {
+    if (!dropped.empty() && dropped.back().end >= bytes.begin) {
+      dropped.back().end = std::max(dropped.back().end, bytes.end);
+    } else {
+      dropped.push_back(bytes);
+    }
+  }
+};
+
+bool is_byte_of_utf8(unsigned byte) { return byte <= 0xF4 && byte != 0xC0 && byte != 0xC1; }
+
 class MergingTokenizer final : public Tokenizer {
  public:
   explicit MergingTokenizer(MergingParts parts);
   MergingTokenizer(const MergingTokenizer&) = delete;
   MergingTokenizer& operator=(const MergingTokenizer&) = delete;
   Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
-                      std::vector<EncodedToken>& into) const override;
+                      std::vector<EncodedToken>& into) const override {
+    std::vector<ByteSpan> dropped;
+    return encode_and_find_dropped(text, trusted, into, dropped);
+  }
+  Result<void> encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                       std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const override;
   std::string token_text(TokenId id) const override {
     return id >= 0 && std::size_t(id) < texts_.size() ? texts_[std::size_t(id)] : std::string();
   }
 
  private:
   void find_markers();
+  bool keeps_text() const;
   Result<void> encode_run(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted,
-                          std::vector<EncodedToken>& into) const;
+                          Output& into) const;
   Result<void> encode_guarded(std::string_view text, ByteSpan run, const std::vector<ByteSpan>& trusted,
-                              std::vector<EncodedToken>& into) const;
+                              Output& into) const;
   Result<void> merge_run(std::string_view text, ByteSpan run, bool blank_in_front, const std::vector<bool>* hidden,
-                         std::vector<EncodedToken>& into) const;
+                         Output& into) const;
   Result<void> push_bytes(std::string_view piece, PieceSpans& spans, const std::vector<bool>* hidden,
-                          std::vector<EncodedToken>& into) const;
+                          Output& into) const;
   bool is_control(TokenId id) const { return id >= 0 && std::size_t(id) < hidden_.size() && hidden_[std::size_t(id)]; }
   bool has_forged(std::span<const EncodedToken> tokens, const std::vector<ByteSpan>& trusted) const;
 
   std::vector<std::string> texts_;
+  bool merges_bytes_;
   Merger merger_;
   std::optional<Splitter> splitter_;
   std::unique_ptr<RunEncoder> runs_;
@@ -102,6 +125,7 @@ class MergingTokenizer final : public Tokenizer {
 
 MergingTokenizer::MergingTokenizer(MergingParts parts)
     : texts_(std::move(parts.texts)),
+      merges_bytes_(parts.merging.from_bytes),
       merger_(std::move(parts.merging)),
       splitter_(std::move(parts.splitter)),
       runs_(std::move(parts.runs)),
@@ -117,6 +141,18 @@ MergingTokenizer::MergingTokenizer(MergingParts parts)
   find_markers();
   added_ = ControlMatcher(facts_.added);
   marked_ = ControlMatcher(markers_);
+  facts_.keeps_text = keeps_text();
+}
+
+/// The normaliser of a RunEncoder may take text away.
+bool MergingTokenizer::keeps_text() const {
+  if (runs_ != nullptr || (splitter_ && !splitter_->keeps_text())) return false;
+  for (unsigned byte = 0; byte < 256 && unknown_ == UnknownBytes::dropped; ++byte) {
+    const char c = static_cast<char>(byte);
+    const bool is_known = bytes_[byte] >= 0 || (merges_bytes_ && merger_.find({&c, 1}) >= 0);
+    if (!is_known && is_byte_of_utf8(byte)) return false;
+  }
+  return true;
 }
 
 /// Ordinary tokens written <|…|>: a template that writes one means a control token, though nobody added it.
@@ -131,19 +167,21 @@ void MergingTokenizer::find_markers() {
   }
 }
 
-Result<void> MergingTokenizer::encode(std::string_view text, const std::vector<ByteSpan>* trusted,
-                                      std::vector<EncodedToken>& into) const {
+Result<void> MergingTokenizer::encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                                       std::vector<EncodedToken>& into,
+                                                       std::vector<ByteSpan>& dropped) const {
   if (Result<void> fit = check_text(text); !fit) return fit;
   const std::size_t first = into.size();
+  Output output{into, dropped};
   std::uint32_t at = 0;
   Result<void> done;
   for (const ControlMatch& match :
        longest_first_ ? added_.find_longest_first(text, trusted) : added_.find(text, trusted)) {
-    if (done) done = encode_run(text, {at, match.taken.begin}, trusted, into);
+    if (done) done = encode_run(text, {at, match.taken.begin}, trusted, output);
     into.push_back({match.token->id, match.bytes, true});
     at = match.taken.end;
   }
-  if (done) done = encode_run(text, {at, static_cast<std::uint32_t>(text.size())}, trusted, into);
+  if (done) done = encode_run(text, {at, static_cast<std::uint32_t>(text.size())}, trusted, output);
   if (!done) into.resize(first);
   return done;
 }
@@ -157,18 +195,19 @@ bool MergingTokenizer::has_forged(std::span<const EncodedToken> tokens, const st
 }
 
 Result<void> MergingTokenizer::encode_run(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted,
-                                          std::vector<EncodedToken>& into) const {
+                                          Output& into) const {
   if (run.begin >= run.end) return {};
-  const std::size_t first = into.size();
+  const std::size_t first = into.tokens.size(), first_dropped = into.dropped.size();
   Result<void> done = merge_run(text, run, blank_in_front_, nullptr, into);
-  if (!done || trusted == nullptr || !has_forged(std::span(into).subspan(first), *trusted)) return done;
-  into.resize(first);
+  if (!done || trusted == nullptr || !has_forged(std::span(into.tokens).subspan(first), *trusted)) return done;
+  into.tokens.resize(first);
+  into.dropped.resize(first_dropped);
   return encode_guarded(text, run, *trusted, into);
 }
 
 /// The run without control tokens, but for the ordinary tokens written like one that stand in trusted bytes.
 Result<void> MergingTokenizer::encode_guarded(std::string_view text, ByteSpan run, const std::vector<ByteSpan>& trusted,
-                                              std::vector<EncodedToken>& into) const {
+                                              Output& into) const {
   std::vector<ByteSpan> ranges;  // of the run, in places of its own
   for (const ByteSpan range : trusted) {
     const std::uint32_t begin = std::max(range.begin, run.begin), end = std::min(range.end, run.end);
@@ -179,23 +218,24 @@ Result<void> MergingTokenizer::encode_guarded(std::string_view text, ByteSpan ru
     const ByteSpan bytes{run.begin + match.bytes.begin, run.begin + match.bytes.end};
     const Result<void> done = merge_run(text, {at, bytes.begin}, blank_in_front_ && at == run.begin, &hidden_, into);
     if (!done) return done;
-    into.push_back({match.token->id, bytes, false});
+    into.tokens.push_back({match.token->id, bytes, false});
     at = bytes.end;
   }
   return merge_run(text, {at, run.end}, blank_in_front_ && at == run.begin, &hidden_, into);
 }
 
 Result<void> MergingTokenizer::merge_run(std::string_view text, ByteSpan run, bool blank_in_front,
-                                         const std::vector<bool>* hidden, std::vector<EncodedToken>& into) const {
+                                         const std::vector<bool>* hidden, Output& into) const {
   if (run.begin >= run.end) return {};
   std::string_view given = text.substr(run.begin, run.end - run.begin);
   if (runs_ != nullptr) {
     if (given.size() > kMaxRun)
       return Error(ErrorCode::limit_memory, "a run of more than 64 MiB between two control tokens");
-    const std::size_t first = into.size();
-    if (Result<void> done = runs_->encode(given, blank_in_front, hidden, into); !done) return done;
-    for (EncodedToken& token : std::span(into).subspan(first))
-      token.bytes = {run.begin + token.bytes.begin, run.begin + token.bytes.end};
+    const std::size_t first = into.tokens.size(), first_dropped = into.dropped.size();
+    if (Result<void> done = runs_->encode(given, blank_in_front, hidden, into.tokens, into.dropped); !done) return done;
+    const auto in_text = [&](ByteSpan bytes) { return ByteSpan{run.begin + bytes.begin, run.begin + bytes.end}; };
+    for (EncodedToken& token : std::span(into.tokens).subspan(first)) token.bytes = in_text(token.bytes);
+    for (ByteSpan& bytes : std::span(into.dropped).subspan(first_dropped)) bytes = in_text(bytes);
     return {};
   }
   std::string written;
@@ -210,36 +250,39 @@ Result<void> MergingTokenizer::merge_run(std::string_view text, ByteSpan run, bo
   std::vector<MergedPiece> pieces;
   std::uint32_t at = 0;
   for (const ByteSpan word : words) {
-    if (word.begin > at) spans.next(word.begin - at);  // what the splitter dropped
+    if (word.begin > at) into.drop(spans.next(word.begin - at));
     at = word.end;
     pieces.clear();
     merger_.merge(given.substr(word.begin, word.end - word.begin), hidden, pieces);
     std::uint32_t place = word.begin;
     for (const MergedPiece& piece : pieces) {
       if (piece.id >= 0) {
-        into.push_back({piece.id, spans.next(piece.size), false});
+        into.tokens.push_back({piece.id, spans.next(piece.size), false});
       } else if (Result<void> done = push_bytes(given.substr(place, piece.size), spans, hidden, into); !done) {
         return done;
       }
       place += piece.size;
     }
   }
+  if (at < given.size()) into.drop(spans.next(static_cast<std::uint32_t>(given.size()) - at));
   return {};
 }
 
 /// The tokens of the bytes of a piece that is no token. The unknown token may come of any text, as it says nothing of
 /// it.
 Result<void> MergingTokenizer::push_bytes(std::string_view piece, PieceSpans& spans, const std::vector<bool>* hidden,
-                                          std::vector<EncodedToken>& into) const {
+                                          Output& into) const {
   for (const char c : piece) {
     const ByteSpan bytes = spans.next(1);
     const TokenId id = bytes_[static_cast<std::uint8_t>(c)];
     if (id >= 0 && (hidden == nullptr || !is_control(id) || id == facts_.unk)) {
-      into.push_back({id, bytes, false});
+      into.tokens.push_back({id, bytes, false});
     } else if (unknown_ == UnknownBytes::refused) {
       return Error(ErrorCode::tokenizer, "the vocabulary has no token for the bytes " +
                                              bytes_in_hex(piece.substr(0, 16)) + ", and none for the byte " +
                                              bytes_in_hex({&c, 1}));
+    } else {
+      into.drop(bytes);
     }
   }
   return {};

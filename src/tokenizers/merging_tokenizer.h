@@ -23,9 +23,10 @@ class RunEncoder {
  public:
   virtual ~RunEncoder() = default;
   /// Appends the tokens of a run between added tokens, with places in the run; those of `hidden` (by id) are none of
-  /// the vocabulary. Fails with limit_memory.
+  /// the vocabulary. And to `dropped` what is in no token and is no white space
+  /// and no mark. Fails with limit_memory.
   virtual Result<void> encode(std::string_view run, bool blank_in_front, const std::vector<bool>* hidden,
-                              std::vector<EncodedToken>& into) const = 0;
+                              std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const = 0;
 };
 
 struct MergingParts {

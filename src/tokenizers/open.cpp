@@ -35,6 +35,10 @@ class WithFacts final : public Tokenizer {
                       std::vector<EncodedToken>& into) const override {
     return inner_->encode(text, trusted, into);
   }
+  Result<void> encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                       std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const override {
+    return inner_->encode_and_find_dropped(text, trusted, into, dropped);
+  }
   std::string token_text(TokenId id) const override { return inner_->token_text(id); }
 
  private:

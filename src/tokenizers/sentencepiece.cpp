@@ -10,7 +10,7 @@
 //      UTF-8, which the model treats as it treats the symbol, and which is exchanged for the symbol's
 //      id afterwards. Taking the symbols out and encoding the parts by themselves would be wrong:
 //      a part would get a dummy prefix, or lose its blanks.
-// Begin reading at SentencePieceTokenizer::encode.
+// Begin reading at SentencePieceTokenizer::encode_and_find_dropped.
 #include <algorithm>
 
 #include "tokenizers/adapters.h"
@@ -78,7 +78,12 @@ class SentencePieceTokenizer final : public Tokenizer {
   Result<void> open(std::string_view bytes, const std::string& path, const SentencePieceOptions& options,
                     std::span<const AddedToken> added);
   Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
-                      std::vector<EncodedToken>& into) const override;
+                      std::vector<EncodedToken>& into) const override {
+    std::vector<ByteSpan> dropped;
+    return encode_and_find_dropped(text, trusted, into, dropped);
+  }
+  Result<void> encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                       std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const override;
   std::string token_text(TokenId id) const override { return vocabulary_.text(id); }
 
  private:
@@ -86,9 +91,9 @@ class SentencePieceTokenizer final : public Tokenizer {
   bool has_prefix(std::uint32_t begin) const { return prefix_each_run_ || begin == 0; }
   Prepared prepare(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted) const;
   Result<void> encode_run(std::string_view text, ByteSpan run, const std::vector<ByteSpan>* trusted,
-                          std::vector<EncodedToken>& into) const;
-  Result<void> encode_with(bool is_guarded, const Prepared& run, std::string_view text,
-                           std::vector<EncodedToken>& into) const;
+                          std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const;
+  Result<void> encode_with(bool is_guarded, const Prepared& run, std::string_view text, std::vector<EncodedToken>& into,
+                           std::vector<ByteSpan>& dropped) const;
   void spread(std::string_view text, std::span<EncodedToken> tokens) const;
   bool has_forged(std::span<const EncodedToken> tokens, const std::vector<ByteSpan>& trusted) const;
 
@@ -122,6 +127,7 @@ Result<void> SentencePieceTokenizer::open(std::string_view bytes, const std::str
   if (!model) return model.error();
   prefix_each_run_ = options.prefix_each_run;
   keeps_blanks_ = !model->remove_extra_whitespaces;
+  facts_.keeps_text = model->charsmap.empty();
   if (Result<void> filled = vocabulary_.fill(*model, options.special_tokens, added, facts_); !filled) return filled;
   build_matchers();
   SpChanges changes;
@@ -141,16 +147,18 @@ Result<std::unique_ptr<Tokenizer>> open_sentencepiece(std::string_view bytes, co
 
 // ---- encoding
 
-Result<void> SentencePieceTokenizer::encode(std::string_view text, const std::vector<ByteSpan>* trusted,
-                                            std::vector<EncodedToken>& into) const {
+Result<void> SentencePieceTokenizer::encode_and_find_dropped(std::string_view text,
+                                                             const std::vector<ByteSpan>* trusted,
+                                                             std::vector<EncodedToken>& into,
+                                                             std::vector<ByteSpan>& dropped) const {
   if (Result<void> fit = check_text(text); !fit) return fit;
   std::uint32_t at = 0;
   for (const ControlMatch& match : splitters_.find(text, trusted)) {
-    if (Result<void> run = encode_run(text, {at, match.taken.begin}, trusted, into); !run) return run;
+    if (Result<void> run = encode_run(text, {at, match.taken.begin}, trusted, into, dropped); !run) return run;
     into.push_back({match.token->id, match.bytes, true});
     at = match.taken.end;
   }
-  return encode_run(text, {at, static_cast<std::uint32_t>(text.size())}, trusted, into);
+  return encode_run(text, {at, static_cast<std::uint32_t>(text.size())}, trusted, into, dropped);
 }
 
 /// The run with anchors: for trusted symbols if `trusted` is given, and in front where the model
@@ -200,10 +208,18 @@ void SentencePieceTokenizer::spread(std::string_view text, std::span<EncodedToke
 }
 
 Result<void> SentencePieceTokenizer::encode_with(bool is_guarded, const Prepared& run, std::string_view text,
-                                                 std::vector<EncodedToken>& into) const {
+                                                 std::vector<EncodedToken>& into,
+                                                 std::vector<ByteSpan>& dropped) const {
   std::vector<SpToken> encoded;
   const std::string_view given = run.owned.empty() ? run.text : std::string_view(run.owned);
-  if (Result<void> done = encoder_.encode(given, {has_prefix(run.begin), is_guarded}, encoded); !done) return done;
+  std::vector<ByteSpan> taken;
+  Result<void> done = encoder_.encode(given, {has_prefix(run.begin), is_guarded}, encoded, taken);
+  if (!done) return done;
+  Places place_taken(run);
+  for (const ByteSpan& bytes : taken) {
+    const std::uint32_t begin = place_taken(bytes.begin);
+    dropped.push_back({begin, place_taken(bytes.end)});
+  }
   const std::size_t first = into.size();
   const auto anchor = static_cast<TokenId>(vocabulary_.pieces());
   std::size_t anchors = 0;
@@ -235,17 +251,18 @@ bool SentencePieceTokenizer::has_forged(std::span<const EncodedToken> tokens,
 }
 
 Result<void> SentencePieceTokenizer::encode_run(std::string_view text, ByteSpan run,
-                                                const std::vector<ByteSpan>* trusted,
-                                                std::vector<EncodedToken>& into) const {
+                                                const std::vector<ByteSpan>* trusted, std::vector<EncodedToken>& into,
+                                                std::vector<ByteSpan>& dropped) const {
   if (run.begin >= run.end) return {};
   if (run.end - run.begin > kMaxSentencePieceRun)
     return Error(ErrorCode::limit_memory, "a run of more than 128 MiB between two control tokens");
-  const std::size_t first = into.size();
-  Result<void> done = encode_with(false, prepare(text, run, nullptr), text, into);
+  const std::size_t first = into.size(), first_dropped = dropped.size();
+  Result<void> done = encode_with(false, prepare(text, run, nullptr), text, into, dropped);
   // A control piece that came of a text is an error of the encoder.
   if (trusted == nullptr || !guards_ || (done && !has_forged(std::span(into).subspan(first), *trusted))) return done;
   into.resize(first);
-  if (done = encode_with(true, prepare(text, run, trusted), text, into); !done) return done;
+  dropped.resize(first_dropped);
+  if (done = encode_with(true, prepare(text, run, trusted), text, into, dropped); !done) return done;
   if (!has_forged(std::span(into).subspan(first), *trusted)) return {};
   return encoding_error("a control token came of text that is not trusted");
 }

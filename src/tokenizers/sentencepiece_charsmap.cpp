@@ -9,7 +9,9 @@
 
 #include <algorithm>
 
+#include "base/unicode.h"
 #include "base/utf8.h"
+#include "tokens/tokenizer/joints.h"
 
 namespace parlance {
 namespace {
@@ -111,6 +113,19 @@ Error normalized_too_long(std::size_t size) {
   return Error(ErrorCode::limit_memory, "the vocabulary's normalisation makes more than " +
                                             std::to_string(most_normalized(size)) + " bytes of a run of " +
                                             std::to_string(size));
+}
+
+void note_taken(std::string_view text, std::size_t at, std::size_t size, std::string_view becomes,
+                std::vector<ByteSpan>& dropped) {
+  if (!becomes.empty() || size == 0) return;
+  bool is_loss = false;
+  for (std::size_t i = at; i < at + size;) {
+    const utf8::Decoded c = utf8::decode(text.data() + i, text.data() + at + size);
+    is_loss = is_loss || !(unicode::is_space(c.code_point) || is_mark(c.code_point));
+    i += c.size;
+  }
+  const auto begin = static_cast<std::uint32_t>(at), end = static_cast<std::uint32_t>(at + size);
+  if (is_loss) dropped.push_back({begin, end});
 }
 
 CharsmapRules::CharsmapRules(std::string_view charsmap) {

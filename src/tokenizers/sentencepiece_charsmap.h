@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "parlance/result.h"
+#include "parlance/tokenizer.h"
 
 namespace parlance {
 
@@ -15,6 +16,11 @@ namespace parlance {
 constexpr std::size_t most_normalized(std::size_t size) { return (std::size_t{1} << 20) + 16 * size; }
 /// limit_memory
 Error normalized_too_long(std::size_t size);
+
+/// If a rule leaves nothing (`becomes`) of what stands at `at` of a text, appends its place; not that of white space
+/// and of marks.
+void note_taken(std::string_view text, std::size_t at, std::size_t size, std::string_view becomes,
+                std::vector<ByteSpan>& dropped);
 
 /// Is this a table that can be used with any text? "" if it is, else what is wrong.
 std::string_view fault_of_charsmap(std::string_view charsmap);

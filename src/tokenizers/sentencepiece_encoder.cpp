@@ -34,11 +34,13 @@ Result<void> SpEncoder::open(const SpModel& model, const SpChanges& changes, con
   return {};
 }
 
-Result<void> SpEncoder::encode(std::string_view text, SpManner manner, std::vector<SpToken>& into) const {
+Result<void> SpEncoder::encode(std::string_view text, SpManner manner, std::vector<SpToken>& into,
+                               std::vector<ByteSpan>& dropped) const {
   const SpSegmenter& segmenter = state_->segmenter;
   const Result<SpNormalized> normalized =
       state_->normalizer.normalize(text, segmenter.user_defined(manner.is_guarded), manner.has_dummy);
   if (!normalized) return normalized.error();
+  dropped = normalized->dropped;
   std::vector<SpSegment> segments;
   segmenter.segment(normalized->text, manner.is_guarded, segments);
   const std::size_t first = into.size();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parlance/tokenizer.h"
 #include "tokenizers/sentencepiece_proto.h"
 
 namespace parlance {
@@ -33,7 +34,10 @@ class SpEncoder {
   /// Appends the tokens of a text, with the places of the bytes that each came of. Of the tokens of one unknown
   /// character's bytes the last has its place and the others none. Fails with tokenizer (a control piece comes of the
   /// text), limit_memory (normalising makes too much of it).
-  Result<void> encode(std::string_view text, SpManner manner, std::vector<SpToken>& into) const;
+  /// And to `dropped` the parts that the normalisation takes away, other than white space and
+  /// marks.
+  Result<void> encode(std::string_view text, SpManner manner, std::vector<SpToken>& into,
+                      std::vector<ByteSpan>& dropped) const;
 
  private:
   struct State;

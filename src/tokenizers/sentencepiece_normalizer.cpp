@@ -44,6 +44,7 @@ Result<SpNormalized> SpNormalizer::normalize(std::string_view text, const PieceT
   bool after_blank = removes_extra_;
   while (at < text.size()) {
     const Part part = part_of(text.substr(at), user_defined);
+    note_taken(text, at, part.size, part.text, made.dropped);
     std::string_view kept = part.text;
     while (after_blank && kept.starts_with(' ')) kept.remove_prefix(1);
     append(kept, static_cast<std::uint32_t>(at), made);

@@ -15,6 +15,7 @@ struct SpNormalized {
   std::string text;
   /// For each byte of `text`, and for its end, where what it came of begins. Empty where nothing is left of a text.
   std::vector<std::uint32_t> places;
+  std::vector<ByteSpan> dropped;  ///< parts that a rule takes away, other than white space and marks
 };
 
 /// Threads: any number at once.

@@ -45,6 +45,8 @@ Result<Splitter> Splitter::make(std::span<const std::string> patterns, const Opt
   return Splitter(std::make_unique<State>(splitter, options));
 }
 
+bool Splitter::keeps_text() const { return !state_->options.drop_rest; }
+
 Result<void> Splitter::split(std::string_view text, std::vector<ByteSpan>& words) const {
   parlance_hf_spans spans{};
   parlance_hf_error error{};

@@ -26,6 +26,8 @@ class Splitter {
   /// Appends the words of `text`, ascending, none of them empty. Fails with tokenizer (a pattern gives up),
   /// limit_memory.
   Result<void> split(std::string_view text, std::vector<ByteSpan>& words) const;
+  /// Is every byte of a text in a word?
+  bool keeps_text() const;
 
  private:
   struct State;

@@ -16,5 +16,6 @@ Result<Splitter> Splitter::make(std::span<const std::string>, const Options&) {
 }
 
 Result<void> Splitter::split(std::string_view, std::vector<ByteSpan>&) const { return {}; }
+bool Splitter::keeps_text() const { return true; }
 
 }  // namespace parlance

@@ -63,22 +63,38 @@ void fill_guarded(const Rendering& rendering, const Conversation& conversation, 
   }
 }
 
-/// Lists what became the unknown token. Where a control token is written like it, that is none.
+/// Adds to a list of text that the model cannot read, in order; whole characters, of which a token may be a part.
+void add_unknown(std::string_view text, ByteSpan bytes, bool dropped, std::vector<UnknownText>& into) {
+  while (bytes.begin > 0 && utf8::is_continuation(text[bytes.begin])) --bytes.begin;
+  while (bytes.end < text.size() && utf8::is_continuation(text[bytes.end])) ++bytes.end;
+  UnknownText* const last = into.empty() ? nullptr : &into.back();
+  if (last != nullptr && last->dropped == dropped && last->bytes.end >= bytes.begin) {
+    last->bytes.end = std::max(last->bytes.end, bytes.end);
+  } else {
+    into.push_back({bytes, {}, dropped});
+  }
+}
+
+/// Lists what became the unknown token, or none. Where a control token is written like it, that is none.
 void fill_unknown(const Rendering& rendering, const Conversation& conversation, const TokenizerFacts& facts,
-                  const std::vector<EncodedToken>& encoded, PromptTokens& into) {
-  if (!facts.unk) return;
+                  const GuardedEncoding& encoding, std::vector<UnknownText>& into) {
+  if (!facts.unk && encoding.dropped.empty()) return;
+  const std::string_view prompt = rendering.text();
+  auto dropped = encoding.dropped.begin();
+  const auto add_dropped_before = [&](std::uint32_t byte) {
+    for (; dropped != encoding.dropped.end() && dropped->begin < byte; ++dropped) add_unknown(prompt, *dropped, true, into);
+  };
+  for (const EncodedToken& token : encoding.tokens) {
+    if (token.id != facts.unk || token.added || token.bytes.begin == token.bytes.end) continue;
+    add_dropped_before(token.bytes.begin);
+    add_unknown(prompt, token.bytes, false, into);
+  }
+  add_dropped_before(UINT32_MAX);
   SpanCursor cursor(rendering.spans());
-  for (const EncodedToken& token : encoded) {
-    if (token.id != *facts.unk || token.added || token.bytes.begin == token.bytes.end) continue;
-    if (!into.unknown.empty() && into.unknown.back().bytes.end >= token.bytes.begin) {
-      into.unknown.back().bytes.end = std::max(into.unknown.back().bytes.end, token.bytes.end);
-      continue;
-    }
-    UnknownText text{token.bytes, {}};
-    for (const Span& span : cursor.of(token.bytes)) {
+  for (UnknownText& text : into) {
+    for (const Span& span : cursor.of(text.bytes)) {
       if (text.path = path_of_span(conversation, span); !text.path.empty()) break;
     }
-    into.unknown.push_back(std::move(text));
   }
 }
 
@@ -160,7 +176,8 @@ Result<GuardedEncoding> encode(const Tokenizer& tokenizer, std::string_view text
                                std::span<const Span> spans, const TokenizeOptions& options) {
   if (options.protect) return encode_guarded(tokenizer, text, rule.ranges(spans, text), options.plain_added);
   GuardedEncoding encoding;
-  if (Result<void> done = tokenizer.encode(text, nullptr, encoding.tokens); !done) return done.error();
+  const Result<void> done = encode_whole(tokenizer, text, nullptr, encoding.tokens, encoding.dropped);
+  if (!done) return done.error();
   return encoding;
 }
 
@@ -205,13 +222,15 @@ Result<EncodedPrompt> encode_prompt(const Rendering& rendering, const Conversati
   const TrustRule rule(conversation, facts, *paths);
   Result<GuardedEncoding> encoding = encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
   if (!encoding) return utf8::is_valid(rendering.text(), false) ? encoding.error() : lone_surrogate();
+  std::vector<UnknownText> unknown;
+  fill_unknown(rendering, conversation, facts, *encoding, unknown);
   EncodedPrompt made{std::move(encoding->tokens), ControlIds(facts, options.plain_added), {}};
   PromptTokens& told = made.told;
+  told.unknown = std::move(unknown);
   told.ids.reserve(made.tokens.size());
   for (const EncodedToken& token : made.tokens) told.ids.push_back(token.id);
   fill_guarded(rendering, conversation, rule, encoding->forged, told);
   note_undone(rendering, conversation, rule, tokenizer, encoding->undone, told);
-  fill_unknown(rendering, conversation, facts, made.tokens, told);
   PlainMarks(rendering, made);
   told.missing_before = missing_before(facts, told.ids);
   if (!paths->empty()) note_trust(rendering, conversation, *paths, made);

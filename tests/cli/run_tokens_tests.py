@@ -328,6 +328,53 @@ def test_what_the_tokenizer_has_no_token_for_is_a_loss(folder):
     assert [line.get("error", {}).get("code") for line in strict] == [None, "loss", "loss"], strict
 
 
+LETTERS = {"version": "1.0", "added_tokens": [{"id": 3, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}],
+           "normalizer": None, "pre_tokenizer": None, "post_processor": None, "decoder": None,
+           "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}}
+
+
+def test_text_without_a_token_is_a_loss(folder):
+    """A BPE without unknown token leaves out what its vocabulary lacks; tiktoken what its pattern does not match."""
+    write(folder, "t.jinja", "<x>{% for m in messages %}{{ m.content }}{% endfor %}")
+    write(folder, "letters.json", LETTERS)
+    write(folder, "bytes.tiktoken", "".join(f"{base64.b64encode(bytes([b])).decode()} {b}\n" for b in range(256)))
+    letters = ("tokens", "-t", "t.jinja", "--tokenizer", "letters.json")
+    ranks = ("tokens", "-t", "t.jinja", "--tokenizer", "bytes.tiktoken", "--special-token", "<x>", "--split", "a+|b")
+    chats = [{"messages": [{"role": "user", "content": text} for text in texts]} for texts in (["ab"], ["a\n日本b", "b\u200d"], ["ab", "a c c"])]
+    write(folder, "chat.json", chats[1])
+    for words, ids in ((letters, "3 2 1\n"), (ranks, "256 97 98 98\n")):
+        done = run(folder, *words, "chat.json")
+        assert done.returncode == 0 and done.stdout == ids, done
+        assert "note: messages[0].content: the tokenizer makes no token of '\\n日本': the model sees nothing there" in done.stderr, done.stderr
+        assert "note: messages[1].content: the tokenizer makes no token of '<U+200D>': the model sees nothing there" in done.stderr, done.stderr
+        assert run(folder, *words, "-q", "chat.json").stderr == ""
+        done = run(folder, *words, "--strict", "chat.json")
+        assert done.returncode == 1 and done.stdout == "" and "日本" in done.stderr, done
+        losses = json.loads(run(folder, *words, "--json", "chat.json").stdout)["losses"]
+        assert [(loss["kind"], loss["subject"], loss["path"]) for loss in losses] == [("lost", "character", f"messages[{i}].content") for i in (0, 1)]
+        lines = "".join(json.dumps(chat) + "\n" for chat in chats)
+        done = run(folder, *words, "--jsonl", stdin=lines)
+        assert "note: 2 of 3 lines have something that is not in the prompt: 3 × character" in done.stderr, done.stderr
+        found = [json.loads(line)["losses"] for line in run(folder, *words, "--jsonl", "--json", stdin=lines).stdout.splitlines()]
+        assert [[loss["path"] for loss in losses] for losses in found] == [[], ["messages[0].content", "messages[1].content"], ["messages[1].content"]], found
+        assert "makes no token of ' c c'" in found[2][0]["message"], found
+        strict = [json.loads(line) for line in run(folder, *words, "--jsonl", "--strict", stdin=lines).stdout.splitlines()]
+        assert [line.get("error", {}).get("code") for line in strict] == [None, "loss", "loss"], strict
+    write(folder, "chat.json", {"messages": [{"role": "user", "content": "aZZaZ<x>a"}]})
+    done = run(folder, *letters, "chat.json", "--json")
+    result = json.loads(done.stdout)
+    assert [(token["begin"], token["end"]) for token in result["tokens"]] == [(0, 3), (3, 4), (6, 7), (11, 12)], "tokens stand where they stand"
+    assert "makes no token of 'ZZ' and what stands in 1 more places" in result["losses"][0]["message"], result["losses"]
+
+
+def test_white_space_between_words_is_no_loss(folder):
+    write(folder, "t.jinja", "{% for m in messages %}{{ m.content }} {% endfor %}")
+    write(folder, "words.json", WORDS)
+    write(folder, "chat.json", {"messages": [{"role": "user", "content": " good \n\n day"}]})
+    done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", "words.json", "--strict", "chat.json")
+    assert done.returncode == 0 and done.stdout == "1 2\n" and done.stderr == "", done
+
+
 def test_json_names_what_the_prompt_lacks(folder):
     write(folder, "t.jinja", "{{ messages[0].content }}")
     write(folder, "chat.json", {"messages": [{"role": "user", "content": "Hi"}], "tools": [{"type": "function", "function": {"name": "look"}}]})
@@ -416,6 +463,41 @@ def test_stop(folder):
     first = done.stdout.splitlines()[0].split("\t")
     assert first[:2] == [str(END), '"<|im_end|>"'], first
     assert "t.jinja:5" in first[2] and "generation_config.json" in first[2], first
+
+
+def test_extend_keeps_replies_as_they_were_sampled(folder):
+    """The template ends a past answer with another token than a model does, and writes other blanks around calls and their JSON."""
+    marks = [word for name in ("start", "end", "message", "channel", "return", "call", "constrain") for word in ("--special-token", f"<|{name}|>")]
+    words = ("tokens", "-t", str(ROOT / "tests" / "templates" / "families" / "spaced_recipients.jinja"), "--tokenizer", TOKENIZER, *marks)
+
+    def ids(text):
+        write(folder, "text.jinja", text)
+        done = run(folder, "tokens", "-t", "text.jinja", *words[3:], "-q", stdin='{"messages": []}')
+        assert done.returncode == 0, done.stderr
+        return ids_of(done)
+
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "x", "n": 1}'}}
+    turns = [("<|channel|>final<|message|>Yes.<|return|>", {"content": "Yes."}, {"role": "user", "content": "And?"}, "<|start|>user<|message|>And?<|end|><|start|>assistant"),
+             ("<|channel|>final<|message|> Yes.\n<|return|>", {"content": "Yes."}, {"role": "user", "content": "And?"}, "<|start|>user<|message|>And?<|end|><|start|>assistant"),
+             (' to=functions.look<|channel|>commentary <|constrain|>json<|message|>{"n":1,  "at":"x"}<|call|>', {"content": "", "tool_calls": [call]},
+              {"role": "tool", "tool_call_id": "c1", "name": "look", "content": "a dog"},
+              "<|start|>functions.look to=assistant<|channel|>commentary<|message|>a dog<|end|><|start|>assistant"),
+             ("<|channel|>final<|message|>A dog.<|end|>", {"content": "A dog."}, {"role": "user", "content": "Bye"}, "<|start|>user<|message|>Bye<|end|><|start|>assistant")]
+    messages, known = list(HI), ids("<|start|>user<|message|>Hi<|end|><|start|>assistant")
+    for sampled, reply, behind, written in turns:
+        known += ids(sampled)
+        other = {"messages": [*messages, {"role": "assistant", "content": "Another."}, behind]}
+        messages += [{"role": "assistant", **reply}, behind]
+        write(folder, "ids.json", known)
+        write(folder, "chat.json", {"messages": messages})
+        done = run(folder, *words, "--extend", "ids.json", "chat.json")
+        assert done.returncode == 0 and ids_of(done) == ids(written), (sampled, done)
+        lines = "".join(json.dumps(chat) + "\n" for chat in ({"messages": messages}, other))
+        write(folder, "ids.jsonl", f"{json.dumps(known)}\n" * 2)
+        first, second = (json.loads(line) for line in run(folder, *words, "--jsonl", "--extend", "ids.jsonl", stdin=lines).stdout.splitlines())
+        assert first["append"] == ids(written) and first["ids"] == known + ids(written), first
+        assert second["error"]["code"] == "history_rewritten", second
+        known += ids(written)
 
 
 def extended(folder, requests, ids, *words):
@@ -532,6 +614,10 @@ def test_notes_of_the_tokenizer(folder):
     assert '"[PAD]" is not in tokenizer.json and is added as' in done.stderr, done.stderr
     assert "note: the template writes '<|system|>', text for this tokenizer" in done.stderr, done.stderr
     assert run(folder, *words, "more", "--quiet").stderr == ""
+    in_vocabulary = run(folder, *words, TOKENIZER, "--special-token", "hello")
+    id = json.loads(pathlib.Path(TOKENIZER, "tokenizer.json").read_text("utf-8"))["model"]["vocab"]["hello"]
+    said = f'"hello" is in the vocabulary of tokenizer.json, and becomes an added token with its id {id}\n'
+    assert said in in_vocabulary.stderr and "is added as" not in in_vocabulary.stderr, in_vocabulary.stderr
     known = run(folder, *words, TOKENIZER, "--special-token", "<|system|>")
     assert "is added as" in known.stderr and "the template writes" not in known.stderr, known.stderr
     assert len(ids_of(known)) < len(ids_of(run(folder, *words, TOKENIZER)))

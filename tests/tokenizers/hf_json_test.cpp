@@ -2,6 +2,8 @@
 // over thousands of texts, it is held by tests/oracle/tokenizer_oracle.py.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,6 +66,139 @@ TEST(HfJson, ModelMayNotSpellAControlToken) {
   EXPECT_EQ(guarded(*tokenizer, "a</s>aa", {{1, 5}}), "9[0,1) +1[1,5) 10[5,7)");
   EXPECT_EQ(guarded(*tokenizer, "a</s>aa", {{0, 4}}), guarded(*tokenizer, "a</s>aa"));
   EXPECT_EQ(guarded(*tokenizer, "</s></s>", {{4, 8}}), "2[0,1) 3[1,2) 4[2,3) 5[3,4) +1[4,8)");
+}
+
+/// The text between "|" is what is dropped: "a|b|c".
+std::string dropped_of(const Tokenizer& tokenizer, std::string_view text,
+                       const std::vector<ByteSpan>* trusted = nullptr) {
+  std::vector<EncodedToken> tokens, alone;
+  std::vector<ByteSpan> dropped;
+  EXPECT_TRUE(tokenizer.encode_and_find_dropped(text, trusted, tokens, dropped)) << text;
+  EXPECT_TRUE(tokenizer.encode(text, trusted, alone)) << text;
+  const auto same = [](const EncodedToken& a, const EncodedToken& b) {
+    return a.id == b.id && a.bytes.begin == b.bytes.begin && a.bytes.end == b.bytes.end;
+  };
+  EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), alone.begin(), alone.end(), same)) << text;
+  std::string shown;
+  std::uint32_t at = 0;
+  for (const ByteSpan& span : dropped) {
+    shown += std::string(text.substr(at, span.begin - at)) + "|" +
+             std::string(text.substr(span.begin, span.end - span.begin)) + "|";
+    at = span.end;
+  }
+  return shown + std::string(text.substr(at));
+}
+
+/// A BPE of these letters and of "ab", without a token for unknown text.
+std::string bpe_of(std::vector<std::string> letters, const std::string& settings = "") {
+  std::string vocabulary;
+  letters.push_back("ab");
+  for (std::size_t id = 0; id < letters.size(); ++id)
+    vocabulary += (id == 0 ? "\"" : ",\"") + letters[id] + "\":" + std::to_string(id);
+  return R"({"type":"BPE","vocab":{)" + vocabulary + R"(},"merges":[["a","b"]])" + settings + "}";
+}
+
+TEST(HfJson, WhatABpeWithoutUnknownTokenLacksIsDropped) {
+  const auto tokenizer = open(file_of(bpe_of({"a", "b", "c", "é"}), added_token(5, "<x>", "special")));
+  EXPECT_FALSE(tokenizer->facts().keeps_text);
+  EXPECT_EQ(dropped_of(*tokenizer, "abc"), "abc");
+  EXPECT_EQ(dropped_of(*tokenizer, ""), "");
+  EXPECT_EQ(dropped_of(*tokenizer, "a d\nb"), "a| d\n|b");
+  EXPECT_EQ(dropped_of(*tokenizer, "☃é☃☃<x>☃"), "|☃|é|☃☃|<x>|☃|");
+  EXPECT_EQ(dropped_of(*tokenizer, "☃"), "|☃|");
+  const std::vector<ByteSpan> nothing;
+  EXPECT_EQ(dropped_of(*tokenizer, "c☃<x>a", &nothing), "c|☃<x>|a");
+  EXPECT_EQ(encoded(*tokenizer, "c☃é<x>☃c"), "2[0,1) 3[4,6) +5[6,9) 2[12,13)");
+  EXPECT_EQ(encoded(*tokenizer, "a☃b"), "4[0,5)") << "neighbours are those that are left";
+}
+
+TEST(HfJson, OfTextThatIsWrittenAsBytesNothingIsDropped) {
+  std::vector<std::string> bytes;
+  for (int byte = 0; byte <= 0xF4; ++byte) {
+    char name[8];
+    std::snprintf(name, sizeof name, "<0x%02X>", byte);
+    if (byte != 0xC0 && byte != 0xC1) bytes.emplace_back(name);
+  }
+  bytes.insert(bytes.end(), {"a", "b"});
+  const auto falls_back = open(file_of(bpe_of(bytes, R"(,"byte_fallback":true)"), ""));
+  EXPECT_TRUE(falls_back->facts().keeps_text);
+  bytes.erase(bytes.begin() + 'x');
+  const auto lacks_one = open(file_of(bpe_of(bytes, R"(,"byte_fallback":true)"), ""));
+  EXPECT_FALSE(lacks_one->facts().keeps_text);
+  EXPECT_EQ(dropped_of(*lacks_one, "xyé☃x"), "|x|yé☃|x|");
+  const std::string levels =
+      R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false},)";
+  std::vector<std::string> letters;
+  for (char32_t c = 0x21; c <= 0x143; ++c) {
+    if (c != '"' && c != '\\') letters.push_back(utf8_of(c));
+  }
+  letters.insert(letters.end(), {R"(\")", R"(\\)"});
+  EXPECT_TRUE(open(file_of(bpe_of(letters), "", levels))->facts().keeps_text);
+  EXPECT_FALSE(open(file_of(bpe_of(letters), ""))->facts().keeps_text) << "letters, not bytes";
+  std::erase(letters, utf8_of(0x10A));  // a newline
+  const auto lacks_newline = open(file_of(bpe_of(letters), "", levels));
+  EXPECT_FALSE(lacks_newline->facts().keeps_text);
+  EXPECT_EQ(dropped_of(*lacks_newline, "a\n☃\n\nb"), "a|\n|☃|\n\n|b");
+  const auto unk = open(file_of(bpe_of({"a", "b", "<unk>"}, R"(,"unk_token":"<unk>")"), ""));
+  EXPECT_TRUE(unk->facts().keeps_text) << "unknown text has a token";
+}
+
+std::string removing(const std::string& pattern, bool invert) {
+  return R"("pre_tokenizer":{"type":"Split","pattern":{"Regex":")" + pattern + R"("},"behavior":"Removed","invert":)" +
+         (invert ? "true}," : "false},");
+}
+
+TEST(HfJson, WhatAFileTakesAwayIsDroppedButForWhiteSpaceAndMarks) {
+  const std::string words = R"({"type":"WordLevel","vocab":{"<unk>":0,"ab":1},"unk_token":"<unk>"})";
+  const auto with = [&](const std::string& parts) {
+    return open(file_of(words, added_token(9, "<x>", "special lstrip"), parts));
+  };
+  const auto blanks = with(R"("pre_tokenizer":{"type":"WhitespaceSplit"},)");
+  EXPECT_TRUE(blanks->facts().keeps_text);
+  EXPECT_EQ(dropped_of(*blanks, " ab\n <x> ab "), " ab\n <x> ab ");
+  const auto dashes = with(removing("-", false));
+  EXPECT_FALSE(dashes->facts().keeps_text);
+  EXPECT_EQ(dropped_of(*dashes, "-ab--ab \n<x>-"), "|-|ab|--|ab \n<x>|-|");
+  EXPECT_EQ(dropped_of(*with(removing("[a-z]+", true)), "ab, ☃ab"), "ab|,| |☃|ab");
+  const auto cleaned = with(
+      R"("normalizer":{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":true,)"
+      R"("lowercase":true},"pre_tokenizer":{"type":"BertPreTokenizer"},)");
+  EXPECT_EQ(dropped_of(*cleaned, "A\u0301b \tab\u0301 e"), "A\u0301b \tab\u0301 e") << "letters without their marks";
+  EXPECT_EQ(dropped_of(*cleaned, "ab\u0007 \u200Dab\uFFFD"), "ab|\u0007| |\u200D|ab|\uFFFD|");
+  const auto replaced = with(R"("normalizer":{"type":"Replace","pattern":{"String":"b"},"content":""},)");
+  EXPECT_EQ(dropped_of(*replaced, "abba"), "a|bb|a");
+  EXPECT_TRUE(with(R"("normalizer":{"type":"Replace","pattern":{"String":" "},"content":"▁"},)")->facts().keeps_text);
+}
+
+TEST(HfJson, WhatIsWrittenAsABlankIsWhiteSpace) {
+  const std::string words = R"({"type":"WordLevel","vocab":{"<unk>":0},"unk_token":"<unk>"})";
+  for (const char* const strip : {"", R"(,{"type":"Strip","strip_left":true,"strip_right":true})"}) {
+    for (const char* const blank : {" ", "▁"}) {
+      const std::string normalizer = R"("normalizer":{"type":"Sequence","normalizers":[{"type":"Nmt"},)"
+                                     R"({"type":"Replace","pattern":{"Regex":" {2,}"},"content":")" +
+                                     std::string(blank) + R"("})" + strip + "]},";
+      const auto tokenizer = open(file_of(words, "", normalizer + R"("pre_tokenizer":{"type":"WhitespaceSplit"},)"));
+      EXPECT_FALSE(tokenizer->facts().keeps_text);
+      const std::string text = "\u200B a \u200E\uFEFF b\u200B";
+      EXPECT_EQ(dropped_of(*tokenizer, text), text) << normalizer;
+      EXPECT_EQ(dropped_of(*tokenizer, "a \u200B b"), "a \u200B b") << normalizer;
+      EXPECT_EQ(dropped_of(*tokenizer, "a\u0001 \u007Fb"), "a|\u0001| |\u007F|b") << normalizer;
+    }
+  }
+}
+
+/// A composed letter has the place of its first character alone, but the others have their part in it.
+TEST(HfJson, WhatANormaliserJoinsIsNotDropped) {
+  const std::string words = R"({"type":"WordLevel","vocab":{"<unk>":0},"unk_token":"<unk>"})";
+  for (const char* const form : {"NFC", "NFKC"}) {
+    const auto tokenizer =
+        open(file_of(words, "", R"("normalizer":{"type":")" + std::string(form) + R"("},)" + removing("-", false)));
+    EXPECT_FALSE(tokenizer->facts().keeps_text);
+    for (const char* const text :
+         {"e\u0301", "\u1112\u1161\u11ab \u1112\u1161", "\uFF76\uFF9E", "\u0928\u093C", "ﬁ", "a\u0323\u0307"})
+      EXPECT_EQ(dropped_of(*tokenizer, text), text) << form;
+    EXPECT_EQ(dropped_of(*tokenizer, "\u1112\u1161-\u11ab"), "\u1112\u1161|-|\u11ab");
+  }
 }
 
 TEST(HfJson, UnknownTextIsUnknownButNotByName) {

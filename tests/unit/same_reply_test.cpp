@@ -9,13 +9,14 @@
 namespace parlance {
 namespace {
 
-constexpr TokenId kStartMark = 301, kEndMark = 302, kThinkMark = 303, kThoughtMark = 304;
+constexpr TokenId kStartMark = 301, kEndMark = 302, kThinkMark = 303, kThoughtMark = 304, kReturnMark = 305;
 
 std::string spelling_of(TokenId id) {
   return id == kStartMark     ? "<|start|>"
          : id == kEndMark     ? "<|end|>"
          : id == kThinkMark   ? "<think>"
          : id == kThoughtMark ? "</think>"
+         : id == kReturnMark  ? "<|return|>"
                               : std::string(1, static_cast<char>(id));
 }
 
@@ -27,7 +28,8 @@ Result<void> encode_each_byte(std::string_view run, std::vector<TokenId>& ids) {
 const CallbackTokenizer kMarks({{{kStartMark, "<|start|>", true},
                                  {kEndMark, "<|end|>", true},
                                  {kThinkMark, "<think>", false},
-                                 {kThoughtMark, "</think>", false}},
+                                 {kThoughtMark, "</think>", false},
+                                 {kReturnMark, "<|return|>", true}},
                                 encode_each_byte,
                                 spelling_of});
 /// Knows none of the template's marks.
@@ -59,6 +61,27 @@ ReplyStart way_to_read(const char* prompt = "<|start|>assistant\n", bool has_end
   made.options.prompt = prompt;
   return made;
 }
+
+/// Of a model that ends a reply with <|return|>, for which histories have <|end|>.
+ReplyStart way_to_read_format(const std::string& json, const char* prompt) {
+  const Result<ReplyFormat> format = ReplyFormat::from_json(json);
+  EXPECT_TRUE(format) << format.error().display();
+  const std::vector<std::string> control = {"<|start|>", "<|end|>", "<|return|>"};
+  ReplyStart made{CompiledReplyFormat(format->with_control(control))};
+  made.options.prompt = prompt;
+  return made;
+}
+
+const char* const kReturning[] = {
+    // <|end|> only closes a part of a reply
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": ["<|return|>"]})",
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": ["<|call|>"],
+        "last": ["<|end|>", "<|return|>"]})",
+    // or ends it as well
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "</think>"},
+        "end": ["<|end|>", "<|return|>"]})",
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "</think>"}, "end": ["<|end|>"],
+        "last": "<|return|>"})"};
 
 std::vector<ReplyPiece> reply_pieces(std::string_view text) {
   std::vector<ReplyPiece> pieces;
@@ -139,6 +162,27 @@ TEST(SameReply, EndsWithItsTokenWhereItsFormatHasNoEnd) {
   EXPECT_EQ(same_size(how, "<think>Hm.</think>" + std::string(kOneCall) + "<|end|>", written + std::string(kBehind)),
             written.size());
   EXPECT_FALSE(same_size(how, "<think>Hm.</think>" + std::string(kOneCall), written + std::string(kBehind)));
+}
+
+TEST(SameReply, MayEndWithAnotherTokenThanHistoriesHave) {
+  for (const char* const json : kReturning) {
+    const ReplyStart how = way_to_read_format(json, "<|start|>assistant\n");
+    const std::string behind(kBehind), close(how.format.source().reasoning_close.texts.front());
+    const std::string thought = "<think>\nHm." + close;
+    const auto size = [&](const std::string& sampled, const std::string& written) {
+      return same_size(how, sampled, written + behind);
+    };
+    EXPECT_EQ(size("Yes<|return|>", "Yes<|end|>"), 10u) << json;
+    EXPECT_EQ(size("Yes <|return|>", "Yes<|end|>"), 10u) << json;
+    EXPECT_EQ(size(thought + "Yes<|return|>", thought + "Yes<|end|>"), thought.size() + 10) << json;
+    EXPECT_EQ(size(thought + "<|return|>", thought + "<|end|>"), thought.size() + 7) << json;
+    EXPECT_EQ(same_size(how, "Yes<|return|>", "Yes<|end|>"), 10u) << json << ": the last turn";
+    EXPECT_FALSE(size("No<|return|>", "Yes<|end|>")) << json;
+    const bool is_end = how.format.source().reasoning_close.texts.front() != "<|end|>";
+    EXPECT_EQ(size("Yes<|return|>", "Yes<|end|> and no<|end|>").has_value(), is_end) << json << ": no turn behind it";
+    EXPECT_FALSE(size(thought + "Yes<|return|>", "Yes<|end|>")) << json << ": reasoning is dropped";
+    EXPECT_FALSE(size("Yes<|return|>more", "Yes<|end|>")) << json << ": text behind the end";
+  }
 }
 
 TEST(SameReply, MayLackWhatThePromptHadOpened) {
@@ -283,6 +327,55 @@ TEST(SameReply, IsKeptInTheTimeOfTheNewText) {
   }
   EXPECT_EQ(session.kept().size(), 40u);
   EXPECT_GT(session.ids().size(), 5000u);
+}
+
+TEST(SameReply, IsKeptWithItsOwnEnd) {
+  for (const char* const json : kReturning) {
+    const SameReply judge =
+        same_when_read([json]() -> Result<ReplyStart> { return way_to_read_format(json, "<|start|>assistant\n"); });
+    keep_twenty_times(kKeeps, kMarks, {.role = "assistant", .content = "Yes."}, "Yes.<|return|>", "Yes.<|end|>", judge);
+  }
+}
+
+/// The ids after each turn, from those before it and the conversation alone.
+TEST(SameReply, IsKeptByWhoHasIdsAlone) {
+  struct Case {
+    ReplyStart how;
+    Message reply;
+    const char* said;
+  };
+  const Case cases[] = {{way_to_read(), kReply, "<think>\nHm.</think>\nYes.<|end|>"},
+                        {way_to_read(), kReply, "<think>\nHm.\n</think>\n\nYes.<|end|>"},
+                        {way_to_read_format(kReturning[0], "<|start|>assistant\n"),
+                         {.role = "assistant", .content = "Yes."},
+                         "Yes.<|return|>"}};
+  for (const auto& [how, reply, said] : cases) {
+    const Template chat_template = *Template::compile(kKeeps);
+    Session session = session_of(kKeeps, kMarks);
+    const SameReply judge = same_when_read([&]() -> Result<ReplyStart> { return how; });
+    const HowToRead start = [&](const Conversation&, std::string_view prompt) -> Result<ReplyStart> {
+      EXPECT_TRUE(prompt.ends_with("<|start|>assistant\n")) << prompt;
+      return how;
+    };
+    for (int turn = 0; turn < 4; ++turn) {
+      session.append_sampled(encoded_by(kMarks, said));
+      const std::vector<TokenId> known(session.ids().begin(), session.ids().end());
+      const std::vector<Message> more = {reply, {.role = "user", .content = "And?"}};
+      const auto extension = session.extend(more, {}, judge);
+      ASSERT_TRUE(extension) << extension.error().display();
+      const auto same = extend_ids(known, chat_template, kMarks, session.conversation().copy(), {}, start);
+      ASSERT_TRUE(same) << turn << same.error().display();
+      EXPECT_EQ(same->ids, extension->ids) << said << turn;
+      EXPECT_EQ(same->canonical, extension->canonical) << said << turn;
+      std::vector<TokenId> other = known;
+      other[known.size() - 3] = 'z';
+      const auto refused = extend_ids(other, chat_template, kMarks, session.conversation().copy(), {}, start);
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code(), ErrorCode::history_rewritten);
+      const std::string place = "messages[" + std::to_string(2 * turn + 1) + "].content";
+      EXPECT_NE(refused.error().display().find(place), std::string::npos) << refused.error().display();
+    }
+  }
 }
 
 TEST(SameReply, IsKeptAsTheFormsOfItAreWhereNobodyKnowsHowToReadIt) {

@@ -229,6 +229,22 @@ std::vector<std::pair<std::size_t, std::size_t>> ranges_of(const PyTokens& self)
   return ranges;
 }
 
+/// An UnknownText with its text.
+struct PyUnknown {
+  std::string text, path;
+  bool dropped = false;
+};
+
+std::vector<PyUnknown> unknown_of(const PyTokens& self) {
+  std::vector<PyUnknown> all;
+  for (const UnknownText& one : self.tokens->unknown) {
+    const std::string_view text =
+        self.prompt->rendering.text().substr(one.bytes.begin, one.bytes.end - one.bytes.begin);
+    all.push_back({std::string(text), one.path, one.dropped});
+  }
+  return all;
+}
+
 template <typename Of>
 nb::list per_token(const PyTokens& self, Of of) {
   nb::list all;
@@ -273,6 +289,17 @@ void bind_prompt_tokens(nb::module_& module) {
       .def_ro("path", &GuardedText::path, "Where it stands in the request.")
       .def("__repr__",
            [](const GuardedText& g) { return "GuardedText(id=" + std::to_string(g.id) + ", path='" + g.path + "')"; });
+
+  nb::class_<PyUnknown>(module, "UnknownText", "Text that the tokenizer has no token for.")
+      .def_ro("text", &PyUnknown::text, "The text, characters that follow each other.")
+      .def_ro("path", &PyUnknown::path, "Where it stands in the request; '' for the template's own text.")
+      .def_ro("dropped", &PyUnknown::dropped, "It became no token at all; False: it became the unknown token.")
+      .def(
+          "__repr__",
+          [](const PyUnknown& u) {
+            return nb::str("UnknownText({!r}, path={!r}, dropped={!r})").attr("format")(u.text, u.path, u.dropped);
+          },
+          nb::sig("def __repr__(self) -> str"));
 
   nb::class_<PyTokens>(module, "Tokens", "A prompt as tokens: all lists have one item for each token.")
       .def_prop_ro(
@@ -331,6 +358,8 @@ void bind_prompt_tokens(nb::module_& module) {
       .def_prop_ro(
           "guarded", [](const PyTokens& t) { return t.tokens->guarded; },
           "Texts of the input that look like control tokens and were encoded as text.")
+      .def_prop_ro("unknown", &unknown_of,
+                   "Texts that the model cannot read, in order: the tokenizer has no token for them.")
       .def_prop_ro("notes", [](const PyTokens& t) { return t.tokens->notes; })
       .def("__len__", [](const PyTokens& t) { return t.tokens->ids.size(); })
       .def(

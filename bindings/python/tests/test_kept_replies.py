@@ -160,6 +160,25 @@ def test_a_prompt_may_open_what_the_template_never_writes_again(corpus: None) ->
         assert tokenizer.decode(new).startswith(b"\n<|im_start|>user\nAnd?<|im_end|>")
 
 
+@pytest.mark.parametrize("name", ["trl--gptoss_training.jinja", "llama.cpp--openai-gpt-oss-120b.jinja", "unsloth--gptoss_template.jinja"])
+def test_a_reply_may_end_with_another_token_than_history_has(corpus: None, name: str) -> None:
+    """A reply ends with <|return|>, for which the template writes <|end|> once a turn follows."""
+    template, tokenizer = opened(name)
+    session = parlance.Session(template, tokenizer, [ASKS])
+    for turn in range(10):
+        ids, sampled = session.prompt_ids(), tokenizer.encode(f"<|channel|>final<|message|>Yes, {turn}.<|return|>")
+        assert session.sampled(sampled).content == f"Yes, {turn}."
+        new = session.extend([{"role": "user", "content": "And?"}])
+        assert session.prompt_ids() == [*ids, *sampled, *new]
+        assert tokenizer.decode(new) == b"<|start|>user<|message|>And?<|end|><|start|>assistant"
+    thought = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant"
+    session.sampled(tokenizer.encode(thought + "<|channel|>final<|message|>Yes.<|return|>"))
+    ids = session.prompt_ids()
+    with pytest.raises(parlance.Error) as caught:  # the template drops the reasoning
+        session.extend([{"role": "user", "content": "And?"}])
+    assert caught.value.code == "history_rewritten" and session.prompt_ids() == ids
+
+
 def test_a_reply_that_breaks_off_is_not_kept_for_another(corpus: None) -> None:
     template, tokenizer = opened("trl--qwen3.jinja")
     session = parlance.Session(template, tokenizer, [ASKS], tools=TOOLS)

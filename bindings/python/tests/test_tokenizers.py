@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import pathlib
 import pickle
 import pydoc
@@ -194,6 +195,25 @@ def test_slow_tokenizers_of_pieces() -> None:
         assert ids == made.encode(text, add_special_tokens=False)
         assert engine.decode(ids).decode() == f" {text}"
         assert read_by_ids(engine, ids) == f" {text}"
+
+
+def test_what_a_tokenizer_lacks(tmp_path: pathlib.Path) -> None:
+    """What becomes no token, and what becomes the unknown one."""
+    template = parlance.Template.from_string("{% for m in messages %}{{ m.content }}{% endfor %}")
+    rendering = template.render([{"role": "user", "content": "ab"}, {"role": "user", "content": "a\n日本b日"}])
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "?": 2}, "merges": []}
+    file: dict[str, Any] = {"version": "1.0", "added_tokens": [], "model": model}
+    for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        file[name] = None
+    for unk, ids in (("?", [0, 1, 0, 2, 2, 2, 1, 2]), (None, [0, 1, 0, 1])):
+        model["unk_token"] = unk
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps(file), "utf-8")
+        tokens = rendering.tokens(parlance.Tokenizer.from_file(path))
+        assert tokens.ids == ids
+        where = [(one.text, one.path, one.dropped) for one in tokens.unknown]
+        assert where == [("\n日本", "messages[1].content", unk is None), ("日", "messages[1].content", unk is None)]
+    assert repr(tokens.unknown[1]) == "UnknownText('日', path='messages[1].content', dropped=True)"
 
 
 def test_an_id_that_there_is_not(chatml_tokenizer: str) -> None:

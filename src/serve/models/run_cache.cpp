@@ -1,4 +1,4 @@
-// Remembers pieces of prompts. Begin reading at RunCache::encode.
+// Remembers pieces of prompts. Begin reading at RunCache::encode_and_find_dropped.
 #include "serve/models/run_cache.h"
 
 #include <algorithm>
@@ -81,10 +81,15 @@ std::vector<RunCache::Piece> RunCache::pieces_of(std::string_view text) const {
 
 namespace {
 
+bool begins_with(const auto& encoded, TokenId mark) {
+  return !encoded.tokens.empty() && encoded.tokens.front().id == mark && encoded.tokens.front().added;
+}
+
 /// What a text and its tokens take, with what the map and the allocator need for each: most texts are short.
-std::size_t size_of_entry(std::string_view key, const std::vector<EncodedToken>& tokens) {
-  constexpr std::size_t kOfAnEntry = 240;
-  return kOfAnEntry + key.size() + tokens.capacity() * sizeof(EncodedToken);
+std::size_t size_of_entry(std::string_view key, const auto& encoded) {
+  constexpr std::size_t kOfAnEntry = 264;
+  return kOfAnEntry + key.size() + encoded.tokens.capacity() * sizeof(EncodedToken) +
+         encoded.dropped.capacity() * sizeof(ByteSpan);
 }
 
 }  // namespace
@@ -119,8 +124,10 @@ Result<RunCache::Tokens> RunCache::tokens_of(std::string_view piece, const Mark*
   const std::size_t number = std::hash<std::string_view>()(piece) / 64 % kShards;
   Shard& shard = shards_[mark != nullptr ? number : kShards + number];
   if (Tokens known = find(shard, piece)) return known;
-  std::vector<EncodedToken> made;
-  if (Result<void> done = tokenizer_->encode(piece, nullptr, made); !done) return done.error();
+  Encoded encoded;
+  std::vector<EncodedToken>& made = encoded.tokens;
+  const Result<void> done = tokenizer_->encode_and_find_dropped(piece, nullptr, made, encoded.dropped);
+  if (!done) return done.error();
   if (mark != nullptr) {
     // What a tokenizer puts before a text, it does not put before a control token in its middle.
     const auto first = std::find_if(made.begin(), made.end(),
@@ -128,36 +135,36 @@ Result<RunCache::Tokens> RunCache::tokens_of(std::string_view piece, const Mark*
     made.erase(made.begin(), first);
   }
   made.shrink_to_fit();
-  auto tokens = std::make_shared<const std::vector<EncodedToken>>(std::move(made));
+  auto tokens = std::make_shared<const Encoded>(std::move(encoded));
   keep(shard, piece, tokens);
   return Tokens(std::move(tokens));
 }
 
-Result<void> RunCache::encode(std::string_view text, const std::vector<ByteSpan>* trusted,
-                              std::vector<EncodedToken>& into) const {
-  if (trusted != nullptr || marks_.empty()) return tokenizer_->encode(text, trusted, into);
+Result<void> RunCache::encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                               std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const {
+  if (trusted != nullptr || marks_.empty()) return tokenizer_->encode_and_find_dropped(text, trusted, into, dropped);
   const std::vector<Piece> pieces = pieces_of(text);
-  const std::size_t before = into.size();
+  const std::size_t before = into.size(), dropped_before = dropped.size();
   for (std::size_t number = 0; number < pieces.size(); ++number) {
     const std::size_t begin = pieces[number].begin;
     const std::size_t end = number + 1 < pieces.size() ? pieces[number + 1].begin : text.size();
     const Mark* mark = pieces[number].mark;
     if (mark == nullptr && begin == end) continue;
     const Result<Tokens> tokens = tokens_of(text.substr(begin, end - begin), mark);
-    const bool begins_right =
-        tokens &&
-        (mark == nullptr || (!(*tokens)->empty() && (*tokens)->front().id == mark->id && (*tokens)->front().added));
+    const bool begins_right = tokens && (mark == nullptr || begins_with(**tokens, mark->id));
     if (!begins_right) {  // an error counts bytes from the whole text's begin
       into.resize(before);
-      return tokenizer_->encode(text, nullptr, into);
+      dropped.resize(dropped_before);
+      return tokenizer_->encode_and_find_dropped(text, nullptr, into, dropped);
     }
     const auto offset = static_cast<std::uint32_t>(begin);
     const std::size_t at = into.size();
-    into.insert(into.end(), (*tokens)->begin(), (*tokens)->end());
+    into.insert(into.end(), (*tokens)->tokens.begin(), (*tokens)->tokens.end());
     for (EncodedToken& token : std::span(into).subspan(at)) {
       token.bytes.begin += offset;
       token.bytes.end += offset;
     }
+    for (const ByteSpan& bytes : (*tokens)->dropped) dropped.push_back({bytes.begin + offset, bytes.end + offset});
   }
   return {};
 }

@@ -25,7 +25,12 @@ class RunCache final : public Tokenizer {
   RunCache(std::unique_ptr<Tokenizer> tokenizer, std::size_t bytes);
 
   Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
-                      std::vector<EncodedToken>& into) const override;
+                      std::vector<EncodedToken>& into) const override {
+    std::vector<ByteSpan> dropped;
+    return encode_and_find_dropped(text, trusted, into, dropped);
+  }
+  Result<void> encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                       std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const override;
   std::string token_text(TokenId id) const override {
     return texts_.empty() ? tokenizer_->token_text(id) : text_of(id);
   }
@@ -34,7 +39,11 @@ class RunCache final : public Tokenizer {
   std::size_t used() const;
 
  private:
-  using Tokens = std::shared_ptr<const std::vector<EncodedToken>>;
+  struct Encoded {
+    std::vector<EncodedToken> tokens;
+    std::vector<ByteSpan> dropped;
+  };
+  using Tokens = std::shared_ptr<const Encoded>;
   struct Mark {
     std::string text;
     TokenId id = -1;

@@ -75,12 +75,20 @@ typedef struct {
   size_t shape_size;
   const int32_t* markers; /* pieces of the model's own vocabulary written like control tokens: <|user|>; ascending */
   size_t marker_count;
+  uint32_t keeps_text; /* 1: of no text anything is dropped, see parlance_hf_encode */
 } parlance_hf_facts;
 
 typedef struct {
   uint32_t begin;
   uint32_t end;
 } parlance_hf_span;
+
+/* Spans of Rust's own: the caller gives them back with parlance_hf_spans_free. */
+typedef struct {
+  parlance_hf_span* data;
+  size_t size;
+  size_t capacity;
+} parlance_hf_spans;
 
 typedef struct {
   int32_t id;
@@ -120,9 +128,11 @@ void parlance_hf_free(parlance_hf* tokenizer);
 
 void parlance_hf_get_facts(const parlance_hf* tokenizer, parlance_hf_facts* into);
 
-/* The tokens of a text of at most 256 MiB. 0 and `error` filled on failure; then there is nothing to free in `into`. */
+/* The tokens of a text of at most 256 MiB. `dropped`, unless it is null: the parts of the text of which there is no
+ * token, ascending and apart; see dropped.rs. 0 and `error` filled on failure; then there is nothing to free in `into`
+ * and `dropped`. */
 int parlance_hf_encode(const parlance_hf* tokenizer, const uint8_t* text, size_t size, const parlance_hf_ways* ways,
-                       parlance_hf_tokens* into, parlance_hf_error* error);
+                       parlance_hf_tokens* into, parlance_hf_spans* dropped, parlance_hf_error* error);
 
 /* The bytes a token stands for when it follows another; empty for an id that there is not. */
 parlance_hf_bytes parlance_hf_token_text(const parlance_hf* tokenizer, int32_t id);
@@ -137,11 +147,6 @@ typedef struct {
   const uint8_t* data;
   size_t size;
 } parlance_hf_text;
-typedef struct {
-  parlance_hf_span* data;
-  size_t size;
-  size_t capacity;
-} parlance_hf_spans;
 
 /* Null and `error` filled for a pattern that is none. */
 parlance_hf_splitter* parlance_hf_splitter_open(const parlance_hf_text* patterns, size_t count,

@@ -121,23 +121,33 @@ void add_new(std::vector<EncodedToken>& tokens, const std::vector<EncodedToken>&
 
 }  // namespace
 
+Result<void> encode_whole(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>* trusted,
+                          std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) {
+  return tokenizer.facts().keeps_text ? tokenizer.encode(text, trusted, into)
+                                      : tokenizer.encode_and_find_dropped(text, trusted, into, dropped);
+}
+
 Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_view text,
                                        const std::vector<ByteSpan>& trusted, bool plain_added) {
   GuardedEncoding encoding;
   encoding.tokens.reserve(text.size() / 3);
-  if (Result<void> done = tokenizer.encode(text, nullptr, encoding.tokens); !done) return done.error();
+  if (Result<void> done = encode_whole(tokenizer, text, nullptr, encoding.tokens, encoding.dropped); !done)
+    return done.error();
   encoding.forged = forged_tokens(tokenizer, text, trusted, plain_added, encoding.tokens);
   const std::vector<Joint> joined = joints(text, trusted);
   if (encoding.forged.empty() && joined.empty()) return encoding;
   std::vector<EncodedToken> guarded;
+  std::vector<ByteSpan> dropped;
   const std::vector<ByteSpan> allowed = plain_added ? with_plain(tokenizer, trusted, encoding.tokens) : trusted;
-  if (Result<void> done = tokenizer.encode(text, &allowed, guarded); !done) return done.error();
+  if (Result<void> done = encode_whole(tokenizer, text, &allowed, guarded, dropped); !done) return done.error();
   const std::vector<EncodedToken> still = forged_tokens(tokenizer, text, trusted, plain_added, guarded);
   if (!still.empty()) return not_kept(tokenizer, still.front());
   const ControlIds control(tokenizer.facts(), plain_added);
   add_new(encoding.forged, only_in(encoding.tokens, guarded, control, joined));
   encoding.undone = only_in(guarded, encoding.tokens, control, joined);
-  if (!encoding.forged.empty() || !encoding.undone.empty()) encoding.tokens = std::move(guarded);
+  if (encoding.forged.empty() && encoding.undone.empty()) return encoding;
+  encoding.tokens = std::move(guarded);
+  encoding.dropped = std::move(dropped);
   return encoding;
 }
 

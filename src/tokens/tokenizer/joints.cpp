@@ -24,15 +24,12 @@ struct Ends {
   utf8proc_int32_t first, last;
 };
 
-bool is_mark(utf8proc_int32_t c) {
-  const utf8proc_category_t category = utf8proc_category(c);
-  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME;
-}
+bool begins_with_mark(char32_t c) { return is_mark(static_cast<char32_t>(Ends(c).first)); }
 
 bool joins(char32_t before, char32_t after) {
   if (after < 0x80) return before == '\r' && after == '\n';
   const utf8proc_int32_t first = Ends(after).first;
-  return is_mark(first) ||
+  return is_mark(static_cast<char32_t>(first)) ||
          !utf8proc_grapheme_break(static_cast<utf8proc_int32_t>(before), static_cast<utf8proc_int32_t>(after)) ||
          !utf8proc_grapheme_break(Ends(before).last, first);
 }
@@ -45,18 +42,23 @@ bool joint_at(std::string_view text, std::uint32_t at, Joint& joint) {
   utf8::Decoded after = utf8::decode(begin + at, end);
   if (before.size == 0 || after.size == 0 || !joins(before.code_point, after.code_point)) return false;
   joint = {at - before.size, at, at};
-  while (is_mark(Ends(before.code_point).first) && joint.begin > 0) {
+  while (begins_with_mark(before.code_point) && joint.begin > 0) {
     before = utf8::decode_back(begin, begin + joint.begin);
     joint.begin -= before.size;
   }
   do {
     joint.end += after.size;
     after = utf8::decode(begin + joint.end, end);
-  } while (after.size != 0 && after.code_point >= 0x80 && is_mark(Ends(after.code_point).first));
+  } while (after.size != 0 && after.code_point >= 0x80 && begins_with_mark(after.code_point));
   return true;
 }
 
 }  // namespace
+
+bool is_mark(char32_t c) {
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME;
+}
 
 std::vector<Joint> joints(std::string_view text, const std::vector<ByteSpan>& trusted) {
   std::vector<Joint> found;

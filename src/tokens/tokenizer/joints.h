@@ -9,6 +9,9 @@
 
 namespace parlance {
 
+/// Is it a combining mark, which belongs to the character before it?
+bool is_mark(char32_t c);
+
 struct Joint {
   std::uint32_t begin = 0;  ///< of the character that is joined; marks that it has already lie between
   std::uint32_t at = 0;     ///< the border

@@ -3,14 +3,18 @@
 //! The steps are those of the crate's own encode: added tokens are cut out, what is between is normalised and cut into
 //! words, each word goes to the model. The last step is done here instead of by PreTokenizedString::into_encoding,
 //! because only here it is known which tokens were added ones, and because an Encoding is more than is asked for.
+use crate::dropped::{placed, Watch};
 use crate::extract::extract;
 use crate::failure::{Failure, Kind, Result};
 use crate::open::{Added, Loaded, LSTRIP, RSTRIP};
-use crate::span::{cut_inside, original, Trust, ALL};
+use crate::span::{cut_inside, original, Span, Trust, ALL};
 use crate::{quick, spell, Token};
 use tokenizers::{Model, NormalizedString, OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer};
 
 const LARGEST_TEXT: usize = 256 << 20;
+
+/// A part of a normalised word.
+pub type Part = std::ops::Range<usize>;
 
 /// The tokens so far.
 pub struct Output<'a> {
@@ -19,12 +23,21 @@ pub struct Output<'a> {
     /// Where the tokens of the word begin that is at work.
     word: usize,
     text_size: usize,
+    /// Unset: nobody asks what is dropped.
+    watch: Option<Watch<'a>>,
 }
 
-/// An added token, and how many words come before it.
+/// An added token, how many words come before it, and its place with the white space that it took along.
 struct Waiting {
     words: usize,
     token: Token,
+    taken: (usize, usize),
+}
+
+/// What a text became, and the parts of it that are in no token and should be.
+pub struct Encoded {
+    pub tokens: Vec<Token>,
+    pub dropped: Vec<Span>,
 }
 
 pub fn utf8(text: &[u8]) -> Result<&str> {
@@ -43,15 +56,15 @@ pub fn refused(error: tokenizers::Error) -> Failure {
     }
 }
 
-/// The tokens of `text`; with `trust` in the guarded way.
-pub fn encode(loaded: &Loaded, text: &[u8], trust: Option<Trust>) -> Result<Vec<Token>> {
+/// The tokens of `text`; with `trust` in the guarded way. `wants_dropped`: and what is dropped of it.
+pub fn encode(loaded: &Loaded, text: &[u8], trust: Option<Trust>, wants_dropped: bool) -> Result<Encoded> {
     if text.len() > LARGEST_TEXT {
         return Err(Failure::new(Kind::TooLarge, "a text of over 256 MiB"));
     }
     let text = utf8(text)?;
     if trust.is_none() {
         if let Some(tokens) = quick::encode(loaded, text) {
-            return Ok(tokens);
+            return Ok(Encoded { tokens, dropped: Vec::new() });
         }
     }
     let tokenizer = &loaded.tokenizer;
@@ -64,37 +77,43 @@ pub fn encode(loaded: &Loaded, text: &[u8], trust: Option<Trust>) -> Result<Vec<
     if let Some(pre_tokenizer) = tokenizer.get_pre_tokenizer() {
         pre_tokenizer.pre_tokenize(&mut pieces).map_err(refused)?;
     }
-    tokens_of(loaded, text, pieces, trust, extracted_here).map_err(refused)
+    let watch = (wants_dropped && !loaded.keeps_text).then(|| Watch::new(loaded, text));
+    tokens_of(loaded, text, pieces, trust, extracted_here, watch).map_err(refused)
 }
 
-fn tokens_of(
-    loaded: &Loaded,
-    text: &str,
+fn tokens_of<'a>(
+    loaded: &'a Loaded,
+    text: &'a str,
     mut pieces: PreTokenizedString,
     trust: Option<Trust>,
     extracted_here: bool,
-) -> tokenizers::Result<Vec<Token>> {
+    watch: Option<Watch<'a>>,
+) -> tokenizers::Result<Encoded> {
     let mut waiting = added_tokens(loaded, text, &pieces, extracted_here).into_iter().peekable();
-    let made = Output { loaded, tokens: Vec::with_capacity(text.len() / 4), word: 0, text_size: text.len() };
+    let made = Output { loaded, tokens: Vec::with_capacity(text.len() / 4), word: 0, text_size: text.len(), watch };
     // The crate hands out words only to a Fn.
     let state = std::cell::RefCell::new((made, 0));
     let next = std::cell::RefCell::new(&mut waiting);
     pieces.tokenize(|word| {
         let (output, words) = &mut *state.borrow_mut();
         while let Some(added) = next.borrow_mut().next_if(|added| added.words <= *words) {
-            output.tokens.push(added.token);
+            output.push_added(&added);
         }
         *words += 1;
         output.word = output.tokens.len();
+        if let Some(watch) = &mut output.watch {
+            watch.see_word(word);
+        }
         match trust {
             Some(trust) => spell::encode_word(output, word, trust)?,
-            None => output.push_word(word, 0, &loaded.tokenizer.get_model().tokenize(word.get())?),
+            None => output.push_word(word, 0..word.len(), &loaded.tokenizer.get_model().tokenize(word.get())?),
         }
         Ok(Vec::new())
     })?;
-    let mut tokens = state.into_inner().0.tokens;
-    tokens.extend(waiting.map(|added| added.token));
-    Ok(tokens)
+    let mut output = state.into_inner().0;
+    waiting.for_each(|added| output.push_added(&added));
+    let dropped = output.watch.map_or_else(Vec::new, Watch::finish);
+    Ok(Encoded { tokens: output.tokens, dropped })
 }
 
 /// The added tokens among the pieces, which have their token already.
@@ -104,7 +123,7 @@ fn added_tokens(loaded: &Loaded, text: &str, pieces: &PreTokenizedString, extrac
         return found;
     }
     let mut words = 0;
-    for (_, (begin, end), tokens) in pieces.get_splits(OffsetReferential::Original, OffsetType::Byte) {
+    for (_, taken, tokens) in pieces.get_splits(OffsetReferential::Original, OffsetType::Byte) {
         let Some(tokens) = tokens else {
             words += 1;
             continue;
@@ -112,10 +131,10 @@ fn added_tokens(loaded: &Loaded, text: &str, pieces: &PreTokenizedString, extrac
         for token in tokens {
             let (begin, end) = match extracted_here {
                 true => token.offsets,
-                false => own_text(text, (begin, end), loaded.added_token(token.id)),
+                false => own_text(text, taken, loaded.added_token(token.id)),
             };
             let token = Token { id: token.id as i32, begin: begin as u32, end: end as u32, added: 1 };
-            found.push(Waiting { words, token });
+            found.push(Waiting { words, token, taken });
         }
     }
     found
@@ -137,8 +156,29 @@ pub fn own_text(text: &str, (begin, end): (usize, usize), token: &Added) -> (usi
 }
 
 impl Output<'_> {
-    /// Appends the model's tokens of a word, or of a part of it that begins at `base`.
-    pub fn push_word(&mut self, word: &NormalizedString, base: usize, tokens: &[tokenizers::Token]) {
+    fn push_added(&mut self, added: &Waiting) {
+        self.tokens.push(added.token);
+        if let Some(watch) = &mut self.watch {
+            watch.see(added.taken.0, added.taken.1);
+        }
+    }
+
+    /// Appends the model's tokens of a part of a word.
+    pub fn push_word(&mut self, word: &NormalizedString, part: Part, tokens: &[tokenizers::Token]) {
+        let encoded = tokens.last().map_or(0, |token| token.offsets.1);
+        if !self.loaded.drops_unknown || encoded == part.len() {
+            return self.push_placed(word, part.start, tokens);
+        }
+        let watch = &mut self.watch;
+        let tokens = placed(self.loaded, &word.get()[part.clone()], tokens, |begin, end| {
+            if let Some(watch) = watch {
+                watch.drop(word, part.start + begin, part.start + end);
+            }
+        });
+        self.push_placed(word, part.start, &tokens);
+    }
+
+    fn push_placed(&mut self, word: &NormalizedString, base: usize, tokens: &[tokenizers::Token]) {
         let first = self.tokens.len();
         for (i, token) in tokens.iter().enumerate() {
             let (begin, end) = (base + token.offsets.0, base + token.offsets.1);

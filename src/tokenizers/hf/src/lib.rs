@@ -2,7 +2,9 @@
 //!
 //! This file is the door and nothing else: pointers become slices, results become what C reads, panics become errors.
 //! Read on in open.rs (a file becomes a `Loaded`), encode.rs (a text becomes tokens), extract.rs (which added tokens
-//! are recognised), spell.rs (what to do when the model itself spells a control token). split.rs is for other tokenizers.
+//! are recognised), spell.rs (what to do when the model itself spells a control token), dropped.rs (which text becomes
+//! no token). split.rs is for other tokenizers.
+mod dropped;
 mod encode;
 mod explain;
 mod extract;
@@ -59,6 +61,7 @@ pub struct CFacts {
     shape_size: usize,
     markers: *const i32,
     marker_count: usize,
+    keeps_text: u32,
 }
 
 /// A token as C reads it; also what the rest of this crate makes.
@@ -197,6 +200,7 @@ pub unsafe extern "C" fn parlance_hf_get_facts(tokenizer: *const Handle, into: *
         shape_size: loaded.shape.len(),
         markers: loaded.markers.as_ptr(),
         marker_count: loaded.markers.len(),
+        keeps_text: loaded.keeps_text as u32,
     });
 }
 
@@ -209,6 +213,7 @@ pub unsafe extern "C" fn parlance_hf_encode(
     size: usize,
     ways: *const CWays,
     into: *mut CTokens,
+    dropped: *mut CSpans,
     error: *mut CError,
 ) -> i32 {
     let loaded = &(*tokenizer).loaded;
@@ -218,9 +223,12 @@ pub unsafe extern "C" fn parlance_hf_encode(
         control: view(ways.control, ways.control_count),
         cuts: view(ways.cuts, ways.cut_count),
     });
-    match guarded(Kind::Panic, || encode::encode(loaded, view(text, size), trust)) {
-        Ok(tokens) => {
-            let mut tokens = std::mem::ManuallyDrop::new(tokens);
+    match guarded(Kind::Panic, || encode::encode(loaded, view(text, size), trust, !dropped.is_null())) {
+        Ok(encoded) => {
+            if !dropped.is_null() {
+                dropped.write(spans_for_c(encoded.dropped));
+            }
+            let mut tokens = std::mem::ManuallyDrop::new(encoded.tokens);
             let given = CTokens { data: tokens.as_mut_ptr(), size: tokens.len(), capacity: tokens.capacity() };
             into.write(given);
             1
@@ -272,6 +280,11 @@ pub struct CSpans {
     capacity: usize,
 }
 
+fn spans_for_c(spans: Vec<span::Span>) -> CSpans {
+    let mut spans = std::mem::ManuallyDrop::new(spans);
+    CSpans { data: spans.as_mut_ptr(), size: spans.len(), capacity: spans.capacity() }
+}
+
 /// # Safety
 /// As in hf_abi.h.
 #[no_mangle]
@@ -315,8 +328,7 @@ pub unsafe extern "C" fn parlance_hf_split(
     let words = guarded(Kind::Panic, || (*splitter).split(encode::utf8(view(text.data, text.size))?, drop_rest != 0));
     match words {
         Ok(words) => {
-            let mut words = std::mem::ManuallyDrop::new(words);
-            into.write(CSpans { data: words.as_mut_ptr(), size: words.len(), capacity: words.capacity() });
+            into.write(spans_for_c(words));
             1
         }
         Err(failure) => {

@@ -1,5 +1,6 @@
 //! A tokenizer.json becomes a `Loaded`: the crate's tokenizer, what is known of it, and what encoding needs of it. Begin
 //! reading at open().
+use crate::dropped::{drops_unknown, may_take};
 use crate::explain::explain;
 use crate::extract::Sets;
 use crate::failure::{guarded, Failure, Kind, Result};
@@ -52,6 +53,10 @@ pub struct Loaded {
     pub metaspace: bool,
     /// The model writes what it does not know as bytes: <0x0A>.
     pub byte_fallback: bool,
+    /// The model leaves out what its vocabulary lacks.
+    pub drops_unknown: bool,
+    /// Every character of a text becomes a part of a token, but for white space and marks on letters.
+    pub keeps_text: bool,
     /// A token that is looked for in normalised text takes white space along, or ends in a letter that the normaliser composes: where
     /// its own text begins and ends is known only to the extraction of this crate.
     pub own_extraction: bool,
@@ -168,7 +173,11 @@ fn notes_on_more(tokenizer: &Tokenizer, before: &HashSet<String>, more: &[Added]
         let is_new = !before.contains(&token.text);
         let is_other = token.id >= 0 && token.id as u32 != id;
         if (is_new || is_other) && told.insert(&token.text) {
-            let how = if is_new { "is not in tokenizer.json and is added as" } else { "is" };
+            let how = match tokenizer.get_model().token_to_id(&token.text) {
+                _ if !is_new => "is",
+                Some(_) => "is in the vocabulary of tokenizer.json, and becomes an added token with its id",
+                None => "is not in tokenizer.json and is added as",
+            };
             let says =
                 if is_other { format!("; a file beside tokenizer.json says {}", token.id) } else { String::new() };
             notes += &format!("{:?} {how} {id}{says}\n", token.text);
@@ -293,6 +302,8 @@ fn load(tokenizer: Tokenizer, parts: &Parts, mut notes: String) -> Result<Loaded
     let is_own = |token: &Added| token.flags & NORMALIZED != 0 && (composes || token.flags & (LSTRIP | RSTRIP) != 0);
     let metaspace = tokenizer.get_decoder().is_none() && piece::has_blanks_in_words(&tokenizer);
     let own_extraction = added.iter().any(is_own);
+    let drops_unknown = drops_unknown(&tokenizer, byte_level);
+    let keeps_text = !drops_unknown && !may_take(&parts.normalizer) && !may_take(&parts.pre_tokenizer);
     let mut loaded = Loaded {
         kind: kind_of(tokenizer.get_model()).into(),
         vocabulary_size,
@@ -309,6 +320,8 @@ fn load(tokenizer: Tokenizer, parts: &Parts, mut notes: String) -> Result<Loaded
         byte_level,
         metaspace,
         byte_fallback: parts.model.byte_fallback == Value::Bool(true),
+        drops_unknown,
+        keeps_text,
         sets,
         added,
         tokenizer,

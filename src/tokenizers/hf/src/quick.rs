@@ -77,7 +77,7 @@ fn is_composed(text: &str) -> bool {
 }
 
 /// The alphabet, by bytes.
-static LETTERS: LazyLock<[char; 256]> = LazyLock::new(|| {
+pub static LETTERS: LazyLock<[char; 256]> = LazyLock::new(|| {
     let mut letters = ['\0'; 256];
     for letter in '\0'..='\u{143}' {
         if let Some(byte) = byte_of(letter) {

@@ -3,7 +3,7 @@
 //! Models can: Unigram and WordLevel have </s> among their pieces, BPE with ignore_merges takes a whole word from its
 //! vocabulary. Such a word is cut inside the control token's text, and the parts go to the model one by one. The
 //! token of unknown text may stand for unknown text, but not for its own name.
-use crate::encode::Output;
+use crate::encode::{Output, Part};
 use crate::failure::{Failure, Kind};
 use crate::open::Loaded;
 use crate::span::{original, Trust};
@@ -14,8 +14,6 @@ use tokenizers::{Model, NormalizedString, Result};
 /// How often parts are cut into parts before each of their characters goes to the model alone. Each round reads the
 /// text once, so that a text made to be cut again and again costs no more than this many encodings.
 const ROUNDS: usize = 8;
-
-type Part = std::ops::Range<usize>;
 
 struct Speller<'a, 'b> {
     output: &'a mut Output<'b>,
@@ -37,7 +35,7 @@ impl Speller<'_, '_> {
     fn encode(&mut self, part: Part, rounds: usize) -> Result<()> {
         let tokens = self.loaded.tokenizer.get_model().tokenize(self.text(part.clone()))?;
         if !tokens.iter().any(|token| self.trust.is_control(self.loaded, token.id)) {
-            self.output.push_word(self.word, part.start, &tokens);
+            self.output.push_word(self.word, part, &tokens);
             return Ok(());
         }
         self.encode_checked(part, tokens, rounds)
@@ -57,7 +55,7 @@ impl Speller<'_, '_> {
             .map(|(_, place)| place)
             .collect();
         if faults.is_empty() {
-            self.output.push_word(self.word, part.start, &tokens);
+            self.output.push_word(self.word, part, &tokens);
             return Ok(());
         }
         let cuts = if exact && rounds > 0 { self.cuts(&part, &faults) } else { self.all_cuts(&part) };
@@ -78,7 +76,7 @@ impl Speller<'_, '_> {
         if fault {
             return self.encode_letter(part);
         }
-        self.output.push_word(self.word, part.start, &tokens);
+        self.output.push_word(self.word, part, &tokens);
         Ok(())
     }
 
@@ -155,7 +153,7 @@ impl Speller<'_, '_> {
                 .enumerate()
                 .map(|(at, id)| tokenizers::Token::new(id, String::new(), (at, at + 1)))
                 .collect();
-            self.output.push_word(self.word, part.start, &tokens);
+            self.output.push_word(self.word, part, &tokens);
             return Ok(());
         }
         let unk = self.loaded.unk.filter(|_| !self.names_unk(part.clone()));
