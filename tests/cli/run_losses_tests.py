@@ -537,6 +537,38 @@ def test_data_printed_as_python_writes_it():
     assert run(printed, user({"res": "X"}), "--no-adapt", "--strict").returncode == 1
 
 
+ANTHROPIC = {"max_tokens": 9, "system": "S", "messages": [
+    {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image", "source": {"type": "url", "url": "http://x/y"}}]},
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": "t", "signature": "c2ln"}, {"type": "text", "text": "b"}, {"type": "text", "text": "c"},
+                                      {"type": "tool_use", "id": "c1", "name": "look", "input": {"place": "Lima"}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "d"}, {"type": "text", "text": "e"}]}]}]}
+RESPONSES = {"input": [{"role": "user", "content": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "http://x/y"}]}]}
+GEMINI = {"contents": [{"role": "user", "parts": [{"text": "a"}, {"text": "b"}]}]}
+
+
+def test_parts_of_other_apis_printed_as_data():
+    """What a list of their parts becomes is no better than a list of OpenAI's."""
+    places = {0: ["messages[0].content[0]", "messages[0].content[1]", "messages[1].content[1]", "messages[1].content[2]",
+                  "messages[2].content[0].content[0]", "messages[2].content[0].content[1]"],
+              1: ["input[0].content[0]", "input[0].content[1]"], 2: ["contents[0].parts[0]", "contents[0].parts[1]"]}
+    for number, request in enumerate((ANTHROPIC, RESPONSES, GEMINI)):
+        for shown in ("{{ m.content }}", "{{ m.content | tojson }}"):
+            found = losses("{% for m in messages %}" + shown + "{% endfor %}", request, "--no-adapt")
+            assert [path for _, subject, path in found if subject == "data"] == places[number], (shown, found)
+        done = run("{% for m in messages %}{{ m.content }}{% endfor %}", request, "--no-adapt", "--strict")
+        assert done.returncode == 1 and "printed as data, with braces" in done.stderr, done
+        shown = losses(PARTS, request, "--no-adapt")
+        assert not [one for one in shown if one[1] == "data"], shown
+
+
+def test_data_in_a_part_printed_as_python_writes_it():
+    inside = "{% for m in messages %}{% for p in m.content %}{{ p.chart or p.text }}{% endfor %}{% endfor %}"
+    chart, text = {"type": "chart", "chart": {"title": "X", "at": ["Y"]}}, {"type": "text", "text": "Z"}
+    found = losses(inside, user([chart, text]), "--no-adapt")
+    assert found == [("lost", "data", "messages[0].content[0]")], found
+    assert losses(inside.replace("p.chart or", "p.chart | tojson if p.chart else"), user([chart, text]), "--no-adapt") == []
+
+
 def test_images_are_given_as_the_template_knows_them_or_refused():
     url = {"type": "image_url", "image_url": {"url": "http://x/y"}}
     request = user([{"type": "text", "text": "a"}, url, {"type": "text", "text": "b"}])
