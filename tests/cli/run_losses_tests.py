@@ -569,6 +569,36 @@ def test_data_in_a_part_printed_as_python_writes_it():
     assert losses(inside.replace("p.chart or", "p.chart | tojson if p.chart else"), user([chart, text]), "--no-adapt") == []
 
 
+def test_a_part_that_makes_the_template_fail_is_named():
+    """Of whatever type, wherever it stands: the template's own words, and which part they are about."""
+    raises = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}" \
+             "{% elif p.type == 'image' %}<img>{% else %}{{ raise_exception('Unexpected type') }}{% endif %}{% endfor %}{% endif %}{% endfor %}"
+    fails = raises.replace("raise_exception('Unexpected type')", "1 // 0")
+    text, hologram = {"type": "text", "text": "a"}, {"type": "hologram", "hologram": {"data": "x"}}
+    image, note, bare = {"type": "image", "image": "x"}, {"type": "note", "text": "n"}, {"kind": "x"}
+    for parts, at, kind in (([text, hologram], 1, "hologram"), ([hologram, text, hologram], 0, "hologram"), ([text, image, image, hologram, image], 3, "hologram"),
+                            ([text, note], 1, "note"), ([image, text, bare, text, hologram], 2, None), ([text] * 9 + [image] * 9 + [hologram], 18, "hologram")):
+        for before in ([], [{"role": "user", "content": [text, image]}, {"role": "assistant", "content": "b"}]):
+            request = {"messages": [*before, {"role": "user", "content": parts}]}
+            place = f"messages[{len(before)}].content[{at}]" + (".type" if kind else "")
+            for template in (raises, fails):
+                for options in ((), ("--json",), ("-q",), ("--no-adapt",)):
+                    done = run(template, request, *options)
+                    assert done.returncode == 1 and (f"of the type '{kind}'" in done.stderr) == bool(kind), (parts, done)
+                    assert f"input: {place}\n" in done.stderr and "without this part" in done.stderr, (parts, done)
+            hint = "a text is a part of the type text" if parts[at] is note else "--pass text-only leaves such parts out"
+            assert hint in run(raises, request).stderr, (parts, hint)
+            error = json.loads(run(raises, [request], "--jsonl", lines=True).stdout)["error"]
+            assert (error["code"], error["path"]) == ("raised", place) and "Unexpected type" in error["message"], error
+    left = run(raises, user([text, hologram]), "--pass", "text-only")
+    assert left.returncode == 0 and "messages[0].content[1]: left out" in left.stderr, left
+    # not what fails without its parts as well
+    done = run("{{ raise_exception('Never') }}", user([text, hologram]))
+    assert "input:" not in done.stderr and "without this part" not in done.stderr, done
+    done = run(raises, {"messages": [{"role": "user", "content": [text]}, {"role": "user", "content": [{**text, "type": "x"}]}]}, "--max-steps", "10")
+    assert done.returncode == 4 and "without this part" not in done.stderr, done
+
+
 def test_images_are_given_as_the_template_knows_them_or_refused():
     url = {"type": "image_url", "image_url": {"url": "http://x/y"}}
     request = user([{"type": "text", "text": "a"}, url, {"type": "text", "text": "b"}])
