@@ -11,13 +11,12 @@
 #include "base/nearest.h"
 #include "conversation/api_request.h"
 #include "conversation/custom_tool.h"
+#include "conversation/json_text.h"
 #include "conversation/media_parts.h"
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
 #include "conversation/transformers.h"
 #include "json/json.h"
-#include "json/read.h"
-#include "json/repeats.h"
 
 namespace parlance {
 namespace {
@@ -229,16 +228,6 @@ Value custom_calls(Normaliser& n, Value message) {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-/// Members of arguments that their text gives twice.
-void note_repeated(Normaliser& n, Value arguments) {
-  for (const RepeatedMember& one : repeated_members(arguments)) {
-    const std::string_view joint = one.path.starts_with('[') ? "" : ".";
-    n.note(n.state.arena.copy_text("function.arguments" + std::string(joint) + one.path));
-    n.state.changes.back().what = n.state.arena.copy_text(sentence_of(one));
-    n.state.changes.back().loses = "member";
-  }
-}
-
 /// The object that a call's arguments hold as JSON text; undefined if they hold none.
 Value object_in(Normaliser& n, Value arguments) {
   if (!arguments.is_leaf()) return {};
@@ -246,11 +235,11 @@ Value object_in(Normaliser& n, Value arguments) {
   const std::size_t first = json.find_first_not_of(kBlanks);
   if (first == json.npos || json[first] != '{') return {};
   const std::uint32_t origin = n.state.add_region(json, n.message, true);
-  bool repeats = false;
-  const Result<Value> read = read_json_into(n.rt, arguments, origin, &repeats);
-  if (!read.has_value() || read->kind != Kind::dict) return {};
-  if (repeats) note_repeated(n, *read);
-  return *read;
+  const auto place = [&n] {
+    return place_of(n.state, {n.pass, n.given_message(), -1, {}, n.call, "function.arguments"});
+  };
+  const Result<Value> read = read_json_text(n.state, n.rt, arguments, origin, place);
+  return read.has_value() && read->kind == Kind::dict ? *read : Value();
 }
 
 /// Arguments that are a text and no object: cut off, mostly. The template gets the text.

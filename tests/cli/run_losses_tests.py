@@ -379,6 +379,36 @@ def test_a_member_that_is_given_twice_is_a_loss_though_the_last_counts():
         assert strict.returncode == 1 and all(f"note: {path}: {message}" in strict.stderr for path, message in said.items()), (text, strict)
 
 
+def test_json_text_in_a_request_and_beside_it_is_read_as_the_request_is():
+    """ShareGPT's values, variables, settings of passes: what one object has twice is told of all of them."""
+    template = "{% for m in messages %}{{ m.content }}{{ m.tool_calls | tojson if m.tool_calls }}{% endfor %}{{ tools | tojson if tools }}{{ x | tojson if x }}"
+    twice = "given twice: the last counts"
+
+    def members(request, *options):
+        answer = json.loads(run(template, request, "--json", "--var", 'bos_token=""', *options).stdout)
+        return {one["path"]: one["message"] for one in answer["losses"] if one["subject"] == "member"}
+
+    calls = '[{"name": "f", "arguments": {"a": 1, "a": 2}}, {"name": "g", "name": "h", "arguments": {"b c": {"d": 1, "d": 2, "d": 3}}}]'
+    line = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "function_call", "value": calls}],
+            "tools": '[{"name": "f", "description": "A", "description": "B", "parameters": {}}]'}
+    value = "conversations[1].value"
+    assert members(line) == {f"{value}[0].arguments.a": twice, f"{value}[1].name": twice, f'{value}[1].arguments["b c"].d': "given 3 times: the last counts",
+                             "tools[0].description": twice}, members(line)
+    one = {**line, "conversations": [line["conversations"][0], {"from": "function_call", "value": '{"name": "f", "arguments": {"a": 1, "a": 2}}'}], "tools": ""}
+    assert members(one) == {f"{value}.arguments.a": twice}, members(one)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "x.json"
+        path.write_text('{"a": 1, "a": 2}')
+        for options in (["--var", 'x={"a": 1, "a": 2}'], ["--var-json", 'x={"a": 1, "a": 2}'], ["--var-file", f"x={path}"]):
+            assert members(user("Hi"), *options) == {"x.a": twice}, options
+            done = run(template, user("Hi"), "--strict", *options)
+            assert done.returncode == 1 and f"note: x.a: {twice}\n" in done.stderr, done
+            lines = run(template, [user("Hi")] * 2, "--jsonl", "--json", *options, lines=True)
+            assert [[one["path"] for one in json.loads(line)["losses"] if one["subject"] == "member"] for line in lines.stdout.splitlines()] == [["x.a"]] * 2, lines
+    assert members(user("Hi"), "--var", 'x=[{"a": 1}, {"b": [{"c": 1, "c": 1}]}]') == {"x[1].b[0].c": twice}
+    assert members(user("Hi"), "--var", 'x={"a": 1}') == {} == members(user("Hi"), "--var-text", 'x={"a": 1, "a": 2}')
+
+
 def test_settings_of_the_template_that_are_no_object_are_a_loss():
     for value in ('{"a": 1}', [1], True):
         done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "chat_template_kwargs": value})
