@@ -126,6 +126,15 @@ void note_needs(const Writer& writer, Value made, std::vector<RequestNote>& note
   }
 }
 
+/// No API of chats has a request for what stands between two texts.
+Result<void> check_no_gap(const Writer& writer, const ConversationState& state) {
+  if (!fills_gap(state.variables)) return {};
+  return Error(ErrorCode::conversation,
+               std::string(writer.api) + ": a prompt with a suffix asks for what stands between them, and no chat does")
+      .input("suffix")
+      .hint("leave out suffix for a chat");
+}
+
 // ---- members that are set
 
 /// Where a member is set: before the request is read, in the words of its API; once it is read as OpenAI's chat, in
@@ -252,6 +261,7 @@ Result<ApiRequest> request_as(ReplyApi api, std::string_view request, const Requ
   members.sort(from, writer.words, state.variables);
   if (from == writer.words && from != Words::chat) return as_it_is(writer, state, members);
   if (Result<void> set = members.set(conversation, Time::before); !set) return set.error();
+  if (Result<void> none = check_no_gap(writer, state); !none) return none.error();
   if (Result<void> done = normalise(state, reading_for(writer)); !done) return without_reading_options(done.error());
   state.settle();
   if (Result<void> set = members.set(conversation, Time::between); !set) return set.error();

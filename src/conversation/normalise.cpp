@@ -28,8 +28,6 @@ namespace {
 bool generate_request(ConversationState& state, Runtime& rt) {
   const Value* prompt = member(state.variables, "prompt");
   if (member(state.variables, "messages") != nullptr || prompt == nullptr || !prompt->is_string()) return false;
-  const Value* suffix = member(state.variables, "suffix");
-  const bool fills = suffix != nullptr && !is_text(suffix, "");
   ListBuilder messages(rt, 2);
   const auto add = [&](std::string_view role, Value content, Value images) {
     DictBuilder message(rt, 3);
@@ -38,7 +36,7 @@ bool generate_request(ConversationState& state, Runtime& rt) {
     if (!images.is_undefined()) message.set("images", images);
     messages.append(message.finish());
   };
-  if (!fills) {
+  if (!fills_gap(state.variables)) {
     const Value system = take_variable(state, "system");
     if (system.is_string() && !is_text(&system, "")) add("system", system, {});
     const Value images = take_variable(state, "images");
@@ -466,6 +464,12 @@ void run_pass(Normaliser& n, const PassRow& pass) {
 }
 
 }  // namespace
+
+bool fills_gap(Value request) {
+  const Value suffix = member_value(request, "suffix");
+  const bool says = !suffix.is_undefined() && !suffix.is_none() && !is_text(&suffix, "");
+  return says && member_value(request, "prompt").is_string() && member(request, "messages") == nullptr;
+}
 
 Error not_a_conversation(std::string message, std::string path) {
   return Error(ErrorCode::conversation, std::move(message))

@@ -77,6 +77,18 @@ def test_what_stands_twice_in_one_object_is_lost():
     assert request["messages"][1] == call and not [note for note in notes if note[0] == "lost"], "text that stays text loses nothing"
 
 
+def test_a_gap_is_no_chat():
+    """Ollama's prompt with a suffix has no messages: an empty request would lose all of it."""
+    for more in ({}, {"images": ["iVBORw0KGgo="]}, {"system": "S", "raw": True}):
+        for api in ("openai", "anthropic", "responses"):
+            code, out, err = run({"model": "m", "prompt": "def f", "suffix": "return", **more}, "--as", api)
+            assert (code, out) == (3, "") and "input: suffix\n" in err and "stands between" in err, (api, code, out, err)
+    for suffix in ("", None):
+        request, notes = written({"model": "m", "prompt": "Hi", "suffix": suffix, "images": ["iVBORw0KGgo="]}, "responses")
+        assert [part["type"] for part in request["input"][0]["content"]] == ["input_image", "input_text"], request
+        assert not [note for note in notes if note[0] == "lost"], notes
+
+
 def test_members_are_set_over_the_requests_own():
     request, _ = written({**CHAT, "max_tokens": 5}, "anthropic", "--var", "max_tokens=7", "--var", "model=x")
     assert (request["max_tokens"], request["model"]) == (7, "x")
