@@ -45,6 +45,8 @@ class ReplyTools {
   bool declares(std::string_view name) const;
   /// Whether a custom tool has this name, and no function has it.
   bool is_custom(std::string_view name) const;
+  /// The memory that they take, about. Copies share it.
+  std::size_t bytes() const;
   struct Data;
   const Data* data() const { return data_.get(); }
 

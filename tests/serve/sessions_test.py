@@ -8,7 +8,10 @@ The engine samples its replies byte by byte, so that a prompt that was encoded a
 
 from __future__ import annotations
 
+import json
+import pathlib
 import sys
+import tempfile
 from typing import Any
 
 from engine import Asked, Engine, Reply
@@ -203,6 +206,25 @@ def by_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
         checks.equal(shown, name.encode()[:whole], f"a name that is cut: {name[:3]}")
 
 
+def memory_of_tools(parlance: str, engine: Engine, checks: Checks) -> None:
+    """What is kept of how a reply is read counts as well: of tools that the prompt does not show too."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    source = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "chat.jinja"
+        path.write_text(source)
+        with Gateway(parlance, engine.url, template=("-t", str(path))) as gateway:
+            sizes = []
+            for count in (0, 1, 2000):
+                tools = [{**TOOLS[0]["function"], "name": f"look{number}"} for number in range(count)]
+                before = gateway.metric("parlance_conversation_bytes")
+                Talk(gateway, engine, **({"tools": tools} if tools else {})).turn(user(f"With {count}?"))
+                sizes.append(gateway.metric("parlance_conversation_bytes") - before)
+            text = len(json.dumps([{**TOOLS[0]["function"], "name": f"look{number}"} for number in range(2000)]))
+            checks.that(sizes[2] - sizes[0] > text, f"a session with many tools takes their memory: {sizes}, {text} bytes of text")
+            checks.that(sizes[1] - sizes[0] < 4000, f"one with few takes little: {sizes}")
+
+
 def main() -> int:
     checks = Checks()
     with Engine() as engine, Gateway(sys.argv[1], engine.url) as gateway:
@@ -218,6 +240,7 @@ def main() -> int:
             by_name,
         ):
             test(gateway, engine, checks)
+        memory_of_tools(sys.argv[1], engine, checks)
     return checks.end()
 
 
