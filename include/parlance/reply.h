@@ -172,6 +172,13 @@ struct ReplyOptions {
   bool check_calls = false;
 };
 
+/// What the prompt has opened before a reply: its end from the assistant's turn on. `prompt` is ReplyOptions::prompt or
+/// GrammarOptions::prompt; where it is unset, prompts of the format end as usual, with ReplyFormat::prompt.
+/// Lifetime: of the argument that it is taken from.
+inline std::string_view opened_before_reply(const std::optional<std::string>& prompt, const ReplyFormat& format) {
+  return prompt ? *prompt : format.prompt;
+}
+
 /// A ReplyFormat compiled for reading: tables of its markers for each place in a reply.
 ///
 /// Make one for each format, and the parser of each reply from it. It caches the parser's state for a few prompts and
