@@ -164,9 +164,8 @@ std::string repeated_json(std::string_view name, Value value) {
 }  // namespace
 
 Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints) {
-  Result<SamplingSettings> sampling = read_sampling(body);
+  Result<SamplingSettings> sampling = read_sampling(limits, body);
   if (!sampling) return sampling.error();
-  if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits.error();
   const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
   if (!reasoning) return reasoning.error();
   return TurnSettings{.sampling = std::move(*sampling),
