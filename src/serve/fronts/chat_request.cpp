@@ -176,12 +176,10 @@ Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, Sess
 }
 
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, SessionHints hints) {
-  const Result<TurnSettings> settings = turn_settings(model->limits, body, std::move(hints));
-  if (!settings) return settings.error();
-  Result<ChatRequest> request = read_conversation(sessions, model, body, text, settings->hints);
+                       std::string_view text, const TurnSettings& settings) {
+  Result<ChatRequest> request = read_conversation(sessions, model, body, text, settings.hints);
   if (!request) return request.error();
-  return plan_turn(sessions, model, body, text, std::move(*request), *settings);
+  return plan_turn(sessions, model, body, text, std::move(*request), settings);
 }
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
