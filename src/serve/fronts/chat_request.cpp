@@ -9,8 +9,6 @@
 
 namespace parlance::serve {
 
-namespace {}  // namespace
-
 std::string messages_of_generate(Value body) {
   JsonWriter messages('[');
   if (body["system"].is_string() && !body["system"].text().empty())
