@@ -105,6 +105,8 @@ SHAPES = {
     "two images between texts": lambda w: {"messages": [{"role": "user", "content": [text_part(w), image(w), image(w), text_part(w)]}]},
     "parts of a type of their own": lambda w: {"messages": [{"role": "user", "content": [{"type": "note", "text": w(), "title": w()}, {"type": "card", "front": w(), "back": [w()]},
         text_part(w)]}]},
+    "parts that hold objects": lambda w: {"messages": [{"role": "user", "content": [{"type": "chart", "chart": {"title": w(), "points": [{"x": w()}]}}, text_part(w)]},
+        assistant(w), {"role": "user", "content": [{"type": "table", "rows": [[w()], [w()]]}, text_part(w)]}]},
     "an image alone": lambda w: {"messages": [{"role": "user", "content": [image(w)]}]},
     "the template's image": lambda w: {"messages": [{"role": "user", "content": [{"type": "image"}, text_part(w)]}]},
     "a sound": lambda w: {"messages": [{"role": "user", "content": [text_part(w), {"type": "input_audio", "input_audio": {"data": w("sound"), "format": "wav"}}]}]},
@@ -272,19 +274,38 @@ class Template:
         return [json.loads(line) for line in done.stdout.split("\n")[:-1]]
 
 
-def python_faults(request, answer):
-    """Data of content that have no type and stand in the prompt as Python writes them are named. The words of a request occur once."""
+PART_TYPES = ("text", "image", "image_url", "input_audio", "video_url", "thinking", "document", "note", "card", "chart", "table")
+PYTHON_PART = re.compile(rf"\{{'type': '({'|'.join(PART_TYPES)})'")  # as content has them, and other things are not called
+
+
+def python_faults(request, answer, source):
+    """Data of content that stand in the prompt as Python writes them are named, with a type and without, also those that a request of
+    another API becomes. The words of a request occur once."""
+    shown = PYTHON_PART.search(answer["text"])
+    if shown and shown[0] not in source and not any(loss["subject"] == "data" for loss in answer["losses"]):
+        yield f"{shown[0]}…}} is printed as Python's data, and not named"
     for number, message in enumerate(request.get("messages", [])):
         content = message.get("content")
         for path, value in (("", content), *((f"[{part}]", one) for part, one in enumerate(content if isinstance(content, list) else []))):
             place = f"messages[{number}].content{path}"
-            if isinstance(value, dict) and "type" not in value and list(places_of_words(value)) and repr(value) in answer["text"] and not any(
-                    covers(place, loss["path"]) and loss["subject"] == "data" for loss in answer["losses"]):
-                yield f"{place} is printed as Python's data, and not named"
+            for below, data in containers(value, place):
+                if list(places_of_words(data)) and repr(data) in answer["text"] and not any(
+                        covers(place, loss["path"]) and loss["subject"] == "data" for loss in answer["losses"]):
+                    yield f"{below} is printed as Python's data, and not named"
         if (content is None or isinstance(content, (list, dict))) and any(
                 loss["subject"] == "data" and "Python" in loss["message"] and loss["path"].startswith(f"messages[{number}].content") for loss in answer["losses"]) \
                 and not re.search(r"[{\[]'", answer["text"]):
             yield f"messages[{number}].content is named as Python's data, and is none"
+
+
+def containers(value, place):
+    """The dicts and lists below a value, and it itself, with their places."""
+    if isinstance(value, (dict, list)):
+        if isinstance(value, dict) and value.get("type") == "tool_use":
+            return  # a call, whose arguments templates print as their models read them
+        yield place, value
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from containers(inner, f"{place}.{key}" if isinstance(value, dict) else f"{place}[{key}]")
 
 
 def word_faults(request, answer):
@@ -386,7 +407,7 @@ def faults_of(template, options, counts):
         counts["placeholders"] += len(answer["placeholders"])
         # adapted, a request without its images may go through other passes
         of_media = media_faults(template, request, answer, options) if options else ()
-        found = itertools.chain(word_faults(request, answer), python_faults(request, answer), of_media, placeholder_faults(template, request, answer),
+        found = itertools.chain(word_faults(request, answer), python_faults(request, answer, template.source), of_media, placeholder_faults(template, request, answer),
                                 setting_faults(template, request, answer, options), token_faults(template, request, answer, options))
         yield from ((name, fault) for fault in found)
 

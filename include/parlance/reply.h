@@ -45,6 +45,8 @@ class ReplyTools {
   bool declares(std::string_view name) const;
   /// Whether a custom tool has this name, and no function has it.
   bool is_custom(std::string_view name) const;
+  /// The memory that they take, about. Copies share it.
+  std::size_t bytes() const;
   struct Data;
   const Data* data() const { return data_.get(); }
 
@@ -169,6 +171,13 @@ struct ReplyOptions {
   /// bytes. All other events stay the same.
   bool check_calls = false;
 };
+
+/// What the prompt has opened before a reply: its end from the assistant's turn on. `prompt` is ReplyOptions::prompt or
+/// GrammarOptions::prompt; where it is unset, prompts of the format end as usual, with ReplyFormat::prompt.
+/// Lifetime: of the argument that it is taken from.
+inline std::string_view opened_before_reply(const std::optional<std::string>& prompt, const ReplyFormat& format) {
+  return prompt ? *prompt : format.prompt;
+}
 
 /// A ReplyFormat compiled for reading: tables of its markers for each place in a reply.
 ///

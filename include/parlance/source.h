@@ -142,7 +142,7 @@ std::span<const BuiltinFormat> builtin_formats();
 /// Finds a format by its name or alias; null if there is none.
 const BuiltinFormat* find_format(std::string_view name);
 /// A built-in format as a model; its path is the format's name.
-/// Fails with no_template if there is none of this name (nearest name).
+/// Fails with usage if there is none of this name (nearest name).
 Result<ModelSource> open_format(std::string_view name);
 
 }  // namespace parlance

@@ -8,6 +8,7 @@
 
 #include "apis/request_out.h"
 #include "conversation/edit.h"
+#include "conversation/json_text.h"
 #include "conversation/normalise.h"
 #include "json/json.h"
 
@@ -97,6 +98,14 @@ void note_changes(const ConversationState& state, std::vector<RequestNote>& note
   }
 }
 
+/// A member that one object has twice is written once. Members that are set may stand in the request as well by now.
+void lose_repeated(const ConversationState& state, std::vector<RequestNote>& notes) {
+  for (const RepeatedMember& one : repeated_members_of(state)) {
+    const bool known = std::ranges::any_of(notes, [&](const RequestNote& note) { return note.path == one.path; });
+    if (!known) notes.push_back({RequestNote::Kind::lost, one.path, sentence_of(one)});
+  }
+}
+
 Result<std::string> text_of_request(Value made) {
   constexpr int kDeepest = 2000;  // deeper than what can be read
   Limits limits;
@@ -115,6 +124,15 @@ void note_needs(const Writer& writer, Value made, std::vector<RequestNote>& note
     notes.push_back({RequestNote::Kind::missing, std::string(name),
                      std::string(writer.api) + " needs it, and the request has none"});
   }
+}
+
+/// No API of chats has a request for what stands between two texts.
+Result<void> check_no_gap(const Writer& writer, const ConversationState& state) {
+  if (!fills_gap(state.variables)) return {};
+  return Error(ErrorCode::conversation,
+               std::string(writer.api) + ": a prompt with a suffix asks for what stands between them, and no chat does")
+      .input("suffix")
+      .hint("leave out suffix for a chat");
 }
 
 // ---- members that are set
@@ -170,6 +188,7 @@ class SetMembers {
     each(Time::behind,
          [&](const DictEntry& entry) { out.overrule(apis::paths_set_by(to, leaf_text(entry.key), entry.value)); });
   }
+  const ConversationState& values() const { return inside_of(*values_); }
   Value over(Runtime& rt, Value made, Words to) const {
     each(Time::behind,
          [&](const DictEntry& entry) { made = apis::with_set(rt, made, to, leaf_text(entry.key), entry.value); });
@@ -190,7 +209,10 @@ class SetMembers {
   std::vector<Time> times_;
 };
 
-Result<ApiRequest> finished(const Writer& writer, Value made, std::vector<RequestNote> notes) {
+Result<ApiRequest> finished(const Writer& writer, Value made, const ConversationState& state, const SetMembers& members,
+                            std::vector<RequestNote> notes) {
+  lose_repeated(state, notes);
+  lose_repeated(members.values(), notes);
   note_needs(writer, made, notes);
   Result<std::string> json = text_of_request(made);
   if (!json) return json.error();
@@ -202,7 +224,7 @@ Result<ApiRequest> as_it_is(const Writer& writer, ConversationState& state, cons
   const Limits limits;
   Runtime rt(state.arena, limits);
   const Value request = filtered(rt, state.variables, [](std::string_view key) { return key != "id"; });
-  return finished(writer, members.over(rt, request, writer.words), {});
+  return finished(writer, members.over(rt, request, writer.words), state, members, {});
 }
 
 Result<ApiRequest> written(const Writer& writer, ConversationState& state, const SetMembers& members) {
@@ -216,7 +238,7 @@ Result<ApiRequest> written(const Writer& writer, ConversationState& state, const
   const Value made = out.finish();
   if (out.failure) return *out.failure;
   if (rt.failed()) return Error(ErrorCode::limit_memory, "a text of 2 GiB or more");
-  return finished(writer, members.over(rt, made, writer.words), std::move(out.notes));
+  return finished(writer, members.over(rt, made, writer.words), state, members, std::move(out.notes));
 }
 
 }  // namespace
@@ -239,6 +261,7 @@ Result<ApiRequest> request_as(ReplyApi api, std::string_view request, const Requ
   members.sort(from, writer.words, state.variables);
   if (from == writer.words && from != Words::chat) return as_it_is(writer, state, members);
   if (Result<void> set = members.set(conversation, Time::before); !set) return set.error();
+  if (Result<void> none = check_no_gap(writer, state); !none) return none.error();
   if (Result<void> done = normalise(state, reading_for(writer)); !done) return without_reading_options(done.error());
   state.settle();
   if (Result<void> set = members.set(conversation, Time::between); !set) return set.error();

@@ -2,9 +2,9 @@
 #include "cli/agent_screen.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
+#include "agent/tools/own_tools.h"
 #include "cli/segments.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
@@ -26,12 +26,6 @@ std::string shown(std::string_view text) {
 }
 
 std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
-
-/// The agent's own tools, and the member of a call that people read alone.
-struct PlainCall {
-  std::string_view tool, member;
-};
-constexpr std::array<PlainCall, 2> kPlainCalls = {{{"terminal", "command"}, {"interpreter", "code"}}};
 
 constexpr std::string_view kDim = "\033[2m", kBold = "\033[1m", kRed = "\033[31m", kGreen = "\033[32m",
                            kYellow = "\033[33m", kCyan = "\033[36m", kPlain = "\033[0m";
@@ -216,12 +210,11 @@ void Programs::show(const AgentEvent& event) {
 }  // namespace
 
 std::string command_of(std::string_view name, std::string_view arguments) {
-  const auto plain =
-      std::find_if(kPlainCalls.begin(), kPlainCalls.end(), [name](const PlainCall& one) { return one.tool == name; });
+  const auto own = std::ranges::find(agent::kOwnTools, name, &agent::OwnTool::name);
   Document given;
-  if (plain != kPlainCalls.end() && given.parse(arguments) && given.root().members().size() == 1 &&
-      given.root()[plain->member].is_string())
-    return std::string(given.root()[plain->member].text());
+  if (own != agent::kOwnTools.end() && given.parse(arguments) && given.root().members().size() == 1 &&
+      given.root()[own->argument].is_string())
+    return std::string(given.root()[own->argument].text());
   return std::string(name).append(" ").append(arguments);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "agent/tools/own_tools.h"
 #include "base/ascii.h"
 #include "cli/segments.h"
 #include "parlance/json.h"
@@ -81,7 +82,8 @@ bool only_reads(std::string_view command) {
 Approval Approver::ask(std::string_view name, std::string_view arguments) const {
   if (when_ == "never") return {};
   Document given;
-  if (when_ == "writes" && name == "terminal" && given.parse(arguments) && only_reads(given.root()["command"].text()))
+  if (when_ == "writes" && name == agent::kTerminalTool.name && given.parse(arguments) &&
+      only_reads(given.root()[agent::kTerminalTool.argument].text()))
     return {};
   const std::optional<std::string> said = answer_to(call_text(name, arguments) + "\nRun this? [y/N, or say why not] ");
   if (!said) return {.allowed = false, .reason = "nobody could be asked"};

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "agent/sandbox/sandbox.h"
+#include "agent/tools/own_tools.h"
 #include "agent/tools/terminal_tool.h"
 #include "cli/agent_prompt.h"
 #include "cli/agent_screen.h"
@@ -255,7 +256,7 @@ void choose_system(AgentCommand& command, const serve::ModelOptions& model) {
   if (!command.system.empty() || !command.resume.empty()) return;
   if (command.interpreter)
     command.system = interpreter_system();
-  else if (!speaks_of_tool(model.reader, model.render, "terminal"))
+  else if (!speaks_of_tool(model.reader, model.render, std::string(agent::kTerminalTool.name)))
     command.system = terminal_system();
 }
 
@@ -440,8 +441,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
   const std::string transcript = make_transcript_folder(command, session);
   Result<std::unique_ptr<agent::UserTools>> user_tools = agent::UserTools::open(
-      sandbox, changes, tools_file,
-      {.run = run_tools, .taken = {"terminal", "interpreter"}, .log_folder = transcript});  // logs of MCP servers
+      sandbox, changes, tools_file, {.run = run_tools, .log_folder = transcript});  // logs of MCP servers
   if (!user_tools) return signals.was_interrupted() ? was_stopped(*screen) : report(user_tools.error());
   const auto stopped = [&] {
     if (signals.was_interrupted()) screen->note(kOnceMore);

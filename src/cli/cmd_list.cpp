@@ -161,6 +161,7 @@ Entries models() {
 struct List {
   std::string_view name;
   Entries (*entries)();
+  ErrorCode missing = ErrorCode::usage;  ///< what a name is that it does not have
 };
 constexpr List kLists[] = {
     {"filters", filters},
@@ -171,7 +172,7 @@ constexpr List kLists[] = {
     {"errors", errors},
     {"formats", formats},
     {"passes", passes},
-    {"models", models},
+    {"models", models, ErrorCode::file},  // which are on the disk: as -m says it
     {"releases", releases},
 };
 
@@ -231,8 +232,8 @@ bool is_named(const Entry& entry, std::string_view word) {
   return false;
 }
 
-Error no_such(std::string_view kind, const std::string& name, const NearestName& nearest) {
-  return Error(ErrorCode::usage, "there is no " + std::string(kind) + " '" + name + "'").hint(nearest.hint());
+Error no_such(ErrorCode code, std::string_view kind, const std::string& name, const NearestName& nearest) {
+  return Error(code, "there is no " + std::string(kind) + " '" + name + "'").hint(nearest.hint());
 }
 
 struct ListCommand {
@@ -248,7 +249,7 @@ int run_list(const ListCommand& command) {
     if (row.name == command.list) list = &row;
     nearest.offer(row.name);
   }
-  if (list == nullptr) return report(no_such("list", command.list, nearest));
+  if (list == nullptr) return report(no_such(ErrorCode::usage, "list", command.list, nearest));
   Entries entries = list->entries();
   if (!command.name.empty()) {
     NearestName nearest_entry(command.name);
@@ -256,7 +257,7 @@ int run_list(const ListCommand& command) {
     std::erase_if(entries, [&](const Entry& entry) { return !is_named(entry, command.name); });
     if (entries.empty()) {
       const std::string_view kind = list->name == "passes" ? "pass" : list->name.substr(0, list->name.size() - 1);
-      return report(no_such(kind, command.name, nearest_entry));
+      return report(no_such(list->missing, kind, command.name, nearest_entry));
     }
   }
   return print(command.json ? entries_as_json(entries) : entries_as_text(entries));

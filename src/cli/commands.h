@@ -29,7 +29,7 @@ struct Failure {
   std::string_view meaning;
 };
 inline constexpr Failure kFailures[] = {
-    {2, "the command line is wrong"},
+    {2, "the command line is wrong, or names something that parlance does not have, such as a format"},
     {3, "a file or the request cannot be read or is not valid, or the output cannot be written"},
     {4, "a limit was reached"},
 };

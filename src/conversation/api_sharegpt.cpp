@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "conversation/api_request.h"
-#include "json/read.h"
+#include "conversation/json_text.h"
 #include "value/string.h"
 
 namespace parlance::api {
@@ -69,7 +69,8 @@ class ShareGptConverter {
   /// The value that a text holds as JSON; its text belongs to the message that is made.
   Value read(Value text, std::int32_t message) {
     const std::uint32_t origin = r_.state.add_region(leaf_text(text), message, true);
-    const Result<Value> found = read_json_into(r_.rt, text, origin);
+    const Result<Value> found =
+        read_json_text(r_.state, r_.rt, text, origin, [&] { return path_of_value(r_.state, text); });
     if (found.has_value()) return *found;
     r_.fail(text, "this text is not JSON: " + found.error().message());
     return {};

@@ -9,8 +9,8 @@
 #include <functional>
 
 #include "conversation/edit.h"
+#include "conversation/json_text.h"
 #include "conversation/normalise.h"
-#include "json/read.h"
 
 namespace parlance {
 namespace {
@@ -70,72 +70,92 @@ std::size_t room_for(const Message& message) {
   return room + room_for(message.members);
 }
 
-Result<Value> make_call(Runtime& rt, Copier& copier, const ToolCall& call, std::uint32_t origin) {
-  DictBuilder function(rt, 2);
-  function.set("name", copier.copy(call.name));
-  const Result<Value> arguments = read_json_into(rt, copier.copy(call.arguments_json), origin);
+/// What the values of one message are made with.
+struct Making {
+  ConversationState& state;
+  Runtime& rt;
+  Copier& copier;
+  std::uint32_t origin;
+  std::int32_t message;  ///< its number
+
+  Value copy(std::string_view text) const { return copier.copy(text); }
+  /// The value of a JSON text. `below()`: where it stands in the message.
+  template <typename Below>
+  Result<Value> json(const std::string& text, Below below) const {
+    const auto place = [&] { return "messages[" + std::to_string(message) + "]." + below(); };
+    return read_json_text(state, rt, copier.copy(text), origin, place);
+  }
+};
+
+Result<Value> make_call(const Making& making, const ToolCall& call, std::size_t number) {
+  DictBuilder function(making.rt, 2);
+  function.set("name", making.copy(call.name));
+  const auto place = [number] { return "tool_calls[" + std::to_string(number) + "].function.arguments"; };
+  const Result<Value> arguments = making.json(call.arguments_json, place);
   if (!arguments) return arguments.error();
   if (arguments->kind != Kind::dict) return Error(ErrorCode::json, "a tool call's arguments are not a JSON object");
   function.set("arguments", *arguments);
-  DictBuilder made(rt, 3);
-  if (!call.id.empty()) made.set("id", copier.copy(call.id));
+  DictBuilder made(making.rt, 3);
+  if (!call.id.empty()) made.set("id", making.copy(call.id));
   made.set("type", Value::view("function"));
   made.set("function", function.finish());
   return made.finish();
 }
 
-Result<Value> make_calls(Runtime& rt, Copier& copier, const std::vector<ToolCall>& calls, std::uint32_t origin) {
-  ListBuilder list(rt, static_cast<std::uint32_t>(calls.size()));
+Result<Value> make_calls(const Making& making, const std::vector<ToolCall>& calls) {
+  ListBuilder list(making.rt, static_cast<std::uint32_t>(calls.size()));
   for (const ToolCall& call : calls) {
-    const Result<Value> made = make_call(rt, copier, call, origin);
+    const Result<Value> made = make_call(making, call, list.size());
     if (!made) return made.error();
     list.append(*made);
   }
   return list.finish();
 }
 
-Result<void> set_members(Runtime& rt, Copier& copier, DictBuilder& dict, const std::vector<JsonMember>& members,
-                         std::uint32_t origin) {
+/// `in`: where the dict stands in the message, with a dot behind it.
+Result<void> set_members(const Making& making, DictBuilder& dict, const std::vector<JsonMember>& members,
+                         const std::string& in) {
   for (const JsonMember& member : members) {
-    const Value name = copier.copy(member.name);
-    const Result<Value> value = read_json_into(rt, copier.copy(member.json), origin);
+    const Value name = making.copy(member.name);
+    const Result<Value> value = making.json(member.json, [&] { return in + member.name; });
     if (!value) return value.error();
     dict.set(name, *value);
   }
   return {};
 }
 
-Result<Value> make_parts(Runtime& rt, Copier& copier, const std::vector<ContentPart>& parts, std::uint32_t origin) {
-  ListBuilder list(rt, static_cast<std::uint32_t>(parts.size()));
+Result<Value> make_parts(const Making& making, const std::vector<ContentPart>& parts) {
+  ListBuilder list(making.rt, static_cast<std::uint32_t>(parts.size()));
   for (const ContentPart& part : parts) {
-    DictBuilder dict(rt, 2);
-    dict.set("type", copier.copy(part.type));
-    if (part.type == "text") dict.set("text", copier.copy(part.text));
-    if (Result<void> set = set_members(rt, copier, dict, part.members, origin); !set) return set.error();
+    DictBuilder dict(making.rt, 2);
+    dict.set("type", making.copy(part.type));
+    if (part.type == "text") dict.set("text", making.copy(part.text));
+    const std::string in = "content[" + std::to_string(list.size()) + "].";
+    if (Result<void> set = set_members(making, dict, part.members, in); !set) return set.error();
     list.append(dict.finish());
   }
   return list.finish();
 }
 
-Result<Value> make_message(Runtime& rt, Copier& copier, const Message& message, std::uint32_t origin) {
-  DictBuilder dict(rt, 6);
-  dict.set("role", copier.copy(message.role));
+Result<Value> make_message(const Making& making, const Message& message) {
+  DictBuilder dict(making.rt, 6);
+  dict.set("role", making.copy(message.role));
   const Result<Value> content =
-      message.parts.empty() ? copier.copy(message.content) : make_parts(rt, copier, message.parts, origin);
+      message.parts.empty() ? making.copy(message.content) : make_parts(making, message.parts);
   if (!content) return content.error();
   dict.set("content", *content);
   const auto set_unless_empty = [&](std::string_view key, const std::string& text) {
-    if (!text.empty()) dict.set(key, copier.copy(text));
+    if (!text.empty()) dict.set(key, making.copy(text));
   };
   set_unless_empty("reasoning_content", message.reasoning_content);
   set_unless_empty("tool_call_id", message.tool_call_id);
   set_unless_empty("name", message.name);
   if (!message.tool_calls.empty()) {
-    const Result<Value> calls = make_calls(rt, copier, message.tool_calls, origin);
+    const Result<Value> calls = make_calls(making, message.tool_calls);
     if (!calls) return calls.error();
     dict.set("tool_calls", *calls);
   }
-  if (Result<void> set = set_members(rt, copier, dict, message.members, origin); !set) return set.error();
+  if (Result<void> set = set_members(making, dict, message.members, {}); !set) return set.error();
   return dict.finish();
 }
 
@@ -147,7 +167,7 @@ Result<Value> copy_message(ConversationState& state, const Message& message, std
   const std::uint32_t origin = state.add_region({bytes, size}, number, false);
   Runtime rt(state.arena, kNoLimits);
   Copier copier(bytes);
-  return make_message(rt, copier, message, origin);
+  return make_message({state, rt, copier, origin, number}, message);
 }
 
 }  // namespace
@@ -173,6 +193,7 @@ void Conversation::State::clear() {
   as_transformers = continue_final = false;
   changes.clear();
   kept_for_effort.clear();
+  repeated.clear();
   notes.clear();
 }
 
@@ -330,7 +351,9 @@ Result<void> Conversation::set_json(std::string_view variable, std::string_view 
   if (json.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
   const std::string_view copy = state.arena.copy_text(json);
   const std::uint32_t origin = state.add_region(copy, -1, false);
-  const Result<Value> value = read_json_into(rt, Value::view(copy), origin);
+  forget_repeated(state, variable);
+  const Result<Value> value =
+      read_json_text(state, rt, Value::view(copy), origin, [&] { return std::string(variable); });
   if (!value) return value.error();
   state.set_variable(Value::view(state.arena.copy_text(variable)), *value);
   state.settle();
@@ -341,6 +364,7 @@ void Conversation::set_string(std::string_view variable, std::string_view text) 
   State& state = inside();
   const std::string_view copy = state.arena.copy_text(text);
   state.add_region(copy, -1, false);
+  forget_repeated(state, variable);
   state.set_variable(Value::view(state.arena.copy_text(variable)), Value::view(copy));
   state.settle();
 }

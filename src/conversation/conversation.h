@@ -14,6 +14,7 @@
 #include "base/inline_vector.h"
 #include "base/inside.h"
 #include "json/document.h"
+#include "json/repeats.h"
 #include "parlance/conversation.h"
 
 namespace parlance {
@@ -62,6 +63,7 @@ struct Conversation::State {
   Value converted;          ///< the variables as that was converted, before the passes; undefined if it was none
   /// variables that already were as the effort of reasoning wants them: not noted
   std::vector<Change> kept_for_effort;
+  std::vector<RepeatedMember> repeated;  ///< of JSON texts in the request or beside it (json_text.h)
   mutable std::mutex notes_mutex;
   mutable std::vector<std::string> notes;  ///< lines of the first changes; made when asked for
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "conversation/json_text.h"
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 #include "json/json.h"
-#include "json/read.h"
 
 namespace parlance::passes {
 namespace {
@@ -55,7 +55,8 @@ void set(Normaliser& n, std::string_view effort, std::string_view name, std::str
   }
   if (given != nullptr && !given->is_none() && !is_source(n.state.variables, name)) return note(n, name, kStays);
   const std::uint32_t origin = n.state.add_region(json, -1, false);
-  const Result<Value> value = read_json_into(n.rt, Value::view(json), origin);
+  const Result<Value> value =
+      read_json_text(n.state, n.rt, Value::view(json), origin, [name] { return std::string(name); });
   if (!value) return;
   n.state.set_variable(Value::view(name), *value);
   const std::string_view word = json.starts_with('"') ? json.substr(1, json.size() - 2) : std::string_view();

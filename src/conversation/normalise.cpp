@@ -11,13 +11,12 @@
 #include "base/nearest.h"
 #include "conversation/api_request.h"
 #include "conversation/custom_tool.h"
+#include "conversation/json_text.h"
 #include "conversation/media_parts.h"
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
 #include "conversation/transformers.h"
 #include "json/json.h"
-#include "json/read.h"
-#include "json/repeats.h"
 
 namespace parlance {
 namespace {
@@ -29,8 +28,6 @@ namespace {
 bool generate_request(ConversationState& state, Runtime& rt) {
   const Value* prompt = member(state.variables, "prompt");
   if (member(state.variables, "messages") != nullptr || prompt == nullptr || !prompt->is_string()) return false;
-  const Value* suffix = member(state.variables, "suffix");
-  const bool fills = suffix != nullptr && !is_text(suffix, "");
   ListBuilder messages(rt, 2);
   const auto add = [&](std::string_view role, Value content, Value images) {
     DictBuilder message(rt, 3);
@@ -39,7 +36,7 @@ bool generate_request(ConversationState& state, Runtime& rt) {
     if (!images.is_undefined()) message.set("images", images);
     messages.append(message.finish());
   };
-  if (!fills) {
+  if (!fills_gap(state.variables)) {
     const Value system = take_variable(state, "system");
     if (system.is_string() && !is_text(&system, "")) add("system", system, {});
     const Value images = take_variable(state, "images");
@@ -229,16 +226,6 @@ Value custom_calls(Normaliser& n, Value message) {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-/// Members of arguments that their text gives twice.
-void note_repeated(Normaliser& n, Value arguments) {
-  for (const RepeatedMember& one : repeated_members(arguments)) {
-    const std::string_view joint = one.path.starts_with('[') ? "" : ".";
-    n.note(n.state.arena.copy_text("function.arguments" + std::string(joint) + one.path));
-    n.state.changes.back().what = n.state.arena.copy_text(sentence_of(one));
-    n.state.changes.back().loses = "member";
-  }
-}
-
 /// The object that a call's arguments hold as JSON text; undefined if they hold none.
 Value object_in(Normaliser& n, Value arguments) {
   if (!arguments.is_leaf()) return {};
@@ -246,11 +233,11 @@ Value object_in(Normaliser& n, Value arguments) {
   const std::size_t first = json.find_first_not_of(kBlanks);
   if (first == json.npos || json[first] != '{') return {};
   const std::uint32_t origin = n.state.add_region(json, n.message, true);
-  bool repeats = false;
-  const Result<Value> read = read_json_into(n.rt, arguments, origin, &repeats);
-  if (!read.has_value() || read->kind != Kind::dict) return {};
-  if (repeats) note_repeated(n, *read);
-  return *read;
+  const auto place = [&n] {
+    return place_of(n.state, {n.pass, n.given_message(), -1, {}, n.call, "function.arguments"});
+  };
+  const Result<Value> read = read_json_text(n.state, n.rt, arguments, origin, place);
+  return read.has_value() && read->kind == Kind::dict ? *read : Value();
 }
 
 /// Arguments that are a text and no object: cut off, mostly. The template gets the text.
@@ -477,6 +464,12 @@ void run_pass(Normaliser& n, const PassRow& pass) {
 }
 
 }  // namespace
+
+bool fills_gap(Value request) {
+  const Value suffix = member_value(request, "suffix");
+  const bool says = !suffix.is_undefined() && !suffix.is_none() && !is_text(&suffix, "");
+  return says && member_value(request, "prompt").is_string() && member(request, "messages") == nullptr;
+}
 
 Error not_a_conversation(std::string message, std::string path) {
   return Error(ErrorCode::conversation, std::move(message))

@@ -14,6 +14,10 @@ namespace parlance {
 /// Fails with conversation when `messages` is missing or not a list of objects.
 Result<void> normalise(ConversationState& state, const ReadOptions& options);
 
+/// Is it a prompt with a suffix (Ollama's /api/generate), which asks for what stands between them and not for a
+/// message?
+bool fills_gap(Value request);
+
 /// The error of a request that is no conversation.
 Error not_a_conversation(std::string message, std::string path);
 /// The error without a hint that names an option of how a request is read, for what has no such options.

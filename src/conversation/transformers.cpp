@@ -31,14 +31,14 @@ constexpr std::string_view kParameters[] = {
 constexpr std::string_view kContinue = "continue_final_message";
 
 /// Each request's keys are asked for, and few have the length of one of these.
-constexpr std::uint64_t lengths_of_parameters() {
+constexpr std::uint64_t kLengths = [] {
   std::uint64_t lengths = 0;
   for (const std::string_view name : kParameters) lengths |= std::uint64_t{1} << name.size();
   return lengths;
-}
+}();
 
 bool is_parameter(std::string_view key) {
-  if (key.size() >= 64 || (lengths_of_parameters() >> key.size() & 1) == 0) return false;
+  if (key.size() >= 64 || (kLengths >> key.size() & 1) == 0) return false;
   return std::find(std::begin(kParameters), std::end(kParameters), key) != std::end(kParameters);
 }
 

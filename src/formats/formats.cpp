@@ -129,7 +129,7 @@ Error no_format(std::string_view name) {
       rest.remove_prefix(std::min(blank + 1, rest.size()));
     }
   }
-  return Error(ErrorCode::no_template, "there is no built-in format '" + std::string(name) + "'")
+  return Error(ErrorCode::usage, "there is no built-in format '" + std::string(name) + "'")
       .hint(nearest.best().empty() ? "parlance list formats shows them" : nearest.hint());
 }
 

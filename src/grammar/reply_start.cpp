@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "grammar/reply_grammar.h"
+#include "parlance/reply.h"
 
 namespace parlance::grammar {
 namespace {
@@ -47,7 +48,7 @@ std::string ReplyGrammar::inside_marker(std::string_view prompt) const {
 }
 
 ReplyGrammar::Start ReplyGrammar::start() const {
-  const std::string_view prompt = data_.options.prompt ? *data_.options.prompt : format_.prompt;
+  const std::string_view prompt = opened_before_reply(data_.options.prompt, format_);
   Start start;
   const std::size_t reasoning_open = last_end(prompt, format_.reasoning_open);
   const std::size_t reasoning_close = last_end(prompt, format_.reasoning_close);

@@ -208,7 +208,7 @@ class MessageSearch {
 
   void content(Value value, const Place& place, Tally& all) {
     if (value.kind == Kind::dict) {
-      note_python(value, place);
+      note_python(value, place, all);
       return search_.members(value, "message", place, all);
     }
     if (value.kind != Kind::list) return search_.text(value, "message", place, all, is_assistant_);
@@ -223,10 +223,10 @@ class MessageSearch {
   void part(Value value, std::uint32_t number, const Place& place, Tally& parts) {
     if (value.is_string()) return search_.text(value, "part", place, parts, is_assistant_);
     if (value.is_none()) return;
-    if (value.kind != Kind::dict || member(value, "type") == nullptr) note_python(value, place);
+    const Value* type = value.kind == Kind::dict ? member(value, "type") : nullptr;
+    if (is_printed_as_data(value, type)) return printed_as_data(value, place, parts);
+    note_python(value, place, parts);
     if (value.kind != Kind::dict) return search_.leaves(false, value, "part", place, parts);
-    const Value* type = member(value, "type");
-    if (type != nullptr && type->is_string() && search_.is_reached(*type)) return printed_as_data(value, place, parts);
     const bool has_type = type != nullptr && type->is_leaf();
     const bool is_known =
         has_type && (is_one_of(leaf_text(*type), kTextTypes) || find_media_type(leaf_text(*type)) != nullptr);
@@ -280,6 +280,11 @@ class MessageSearch {
     }
   }
 
+  /// Of a part that a pass made the type is no text of the request, but the part has the place of what it was made of.
+  bool is_printed_as_data(Value part, const Value* type) const {
+    return type != nullptr && type->is_string() && (search_.is_reached(*type) || search_.is_reached(part));
+  }
+
   void printed_as_data(Value value, const Place& place, Tally& parts) {
     parts.add(false);
     search_.note({LossKind::lost, "data", search_.path_of(value, place),
@@ -287,10 +292,11 @@ class MessageSearch {
                   "the template does not support content that is a list of such parts"});
   }
 
-  /// An object or a list that has no type, such as a tool's result. Templates may print it as JSON on purpose, but not
-  /// as Python does.
-  void note_python(Value value, const Place& place) {
+  /// An object or a list, such as a tool's result or what is in a part. Templates may print it as JSON on purpose, but
+  /// not as Python does.
+  void note_python(Value value, const Place& place, Tally& around) {
     if (!search_.is_python(value)) return;
+    around.add(false);
     search_.note({LossKind::lost, "data", search_.path_of(value, place), "printed as Python writes data, not as JSON",
                   "the template takes text as content: give the data as JSON text"});
   }

@@ -7,10 +7,10 @@
 #include "base/nearest.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
+#include "conversation/json_text.h"
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 #include "json/json.h"
-#include "json/repeats.h"
 #include "losses/text_search.h"
 #include "render/render_with.h"
 
@@ -375,9 +375,7 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
 }
 
 void find_repeated(const Conversation& conversation, std::vector<Loss>& losses) {
-  const DocumentStorage& storage = inside_of(inside_of(conversation).document);
-  if (!storage.repeats()) return;
-  for (const RepeatedMember& one : repeated_members(storage.root()))
+  for (const RepeatedMember& one : repeated_members_of(inside_of(conversation)))
     losses.push_back({LossKind::lost, "member", one.path, sentence_of(one), {}});
 }
 

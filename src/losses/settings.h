@@ -18,7 +18,7 @@ void find_lost_settings(const Experiment& experiment, std::size_t most, const Te
 void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses);
 /// Special tokens that the template would write if somebody gave them. `names`: the variables it reads that are such.
 void find_lost_tokens(const Experiment& experiment, const std::vector<std::string>& names, std::vector<Loss>& losses);
-/// Members that the request gives twice in one object.
+/// Members that the request, or JSON text in it or beside it, gives twice in one object.
 void find_repeated(const Conversation& conversation, std::vector<Loss>& losses);
 /// What the passes found wrong: arguments that are no JSON, an effort of reasoning that is not taken.
 void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses);

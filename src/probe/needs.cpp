@@ -5,6 +5,7 @@
 
 #include "conversation/edit.h"
 #include "conversation/media_parts.h"
+#include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 #include "probe/call_convention.h"
 #include "probe/capabilities.h"
@@ -61,9 +62,8 @@ Needs needs_of_message(Value message) {
 
 /// The one message that generate-request will make of a prompt has the images that stand beside it.
 Needs needs_of_prompt(Value request) {
-  const Value images = member_value(request, kImages), suffix = member_value(request, "suffix");
-  const bool makes_message =
-      member_value(request, "prompt").is_string() && (suffix.is_undefined() || is_text(&suffix, ""));
+  const Value images = member_value(request, kImages);
+  const bool makes_message = member_value(request, "prompt").is_string() && !fills_gap(request);
   const bool has_images = images.kind == Kind::list && images.list->size != 0;
   return makes_message && has_images ? content_of_role("user") | kNeedsImages : 0;
 }

@@ -14,6 +14,7 @@
 #include "render/assistant.h"
 #include "render/go_run.h"
 #include "render/provenance.h"
+#include "render/refused_part.h"
 #include "render/render_with.h"
 #include "render/rendering.h"
 #include "render/steps.h"
@@ -355,7 +356,7 @@ Result<std::vector<std::string_view>> Template::render_pieces(const Conversation
                                                               const RenderOptions& options,
                                                               Workspace& workspace) const& {
   const Result<bool> continues = run(conversation, conversation.variables(), options, workspace, false, nullptr);
-  if (!continues) return continues.error();
+  if (!continues) return with_refused_part(*this, conversation, options, continues.error());
   WorkspaceState& memory = inside_of(workspace);
   std::vector<std::string_view> pieces;
   if (*continues) {  // the cut is found by spans
@@ -382,7 +383,7 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   const bool wants_provenance = options.want_spans || options.want_assistant;
   const Result<bool> continues =
       run(conversation, conversation.variables(), options, workspace, wants_provenance, &into);
-  if (!continues) return continues.error();
+  if (!continues) return with_refused_part(*this, conversation, options, continues.error());
   const EngineProgram& program = impl_->any();
   WorkspaceState& memory = inside_of(workspace);
 

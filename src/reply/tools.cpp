@@ -260,4 +260,10 @@ bool ReplyTools::declares(std::string_view name) const {
   return data_ != nullptr && data_->tools.find(name) != data_->tools.end();
 }
 
+/// Their text, its values, and the types that were made of them.
+std::size_t ReplyTools::bytes() const {
+  constexpr std::size_t kOfByte = 4;
+  return data_ == nullptr ? 0 : sizeof(Data) + kOfByte * inside_of(data_->document).text_bytes();
+}
+
 }  // namespace parlance

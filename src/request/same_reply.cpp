@@ -146,7 +146,7 @@ std::optional<std::size_t> size_to_end_token(const ReplyStart& start, const Repl
 }
 
 std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& both) {
-  const std::string opened = start.options.prompt.value_or(start.format.source().prompt);
+  const std::string_view opened = opened_before_reply(start.options.prompt, start.format.source());
   if (both.sampled.empty() || both.dropped > opened.size()) return std::nullopt;  // more is rewritten than the reply
   const ReadReply sampled(start.format, start.options, both.sampled);
   if (!sampled.is_whole(size_of(both.sampled))) return std::nullopt;

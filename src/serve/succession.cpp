@@ -28,9 +28,9 @@ Result<ChatRequest> read_behind(const ServedModel& model, const Held& last, Valu
 
 Result<Turn> Succession::plan(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
                               SessionHints hints) {
-  if (last_ && last_->response_id == hints.response && last_->model == model) {
-    Result<TurnSettings> settings = turn_settings(model->limits, body, hints);
-    if (!settings) return settings.error();
+  Result<TurnSettings> settings = turn_settings(model->limits, body, std::move(hints));
+  if (!settings) return settings.error();
+  if (last_ && last_->response_id == settings->hints.response && last_->model == model) {
     const Result<ChatRequest> request = read_behind(*model, *last_, body);
     if (!request) return request.error();
     if (std::optional<PreparedPrompt> prompt = prepare_behind(last_, *request)) {
@@ -38,15 +38,22 @@ Result<Turn> Succession::plan(const std::shared_ptr<const ServedModel>& model, V
       return Turn::plan(model, std::move(*prompt), std::move(*settings));
     }
   }
-  return plan_copy(model, body, text, std::move(hints));
+  return plan_copy(model, body, text, *settings);
 }
 
 Result<Turn> Succession::plan_copy(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
                                    SessionHints hints) {
+  const Result<TurnSettings> settings = turn_settings(model->limits, body, std::move(hints));
+  if (!settings) return settings.error();
+  return plan_copy(model, body, text, *settings);
+}
+
+Result<Turn> Succession::plan_copy(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
+                                   const TurnSettings& settings) {
   SessionStore store;
-  const bool goes_on = !hints.response.empty() || left_ == nullptr;
-  if (const std::shared_ptr<const Held> from = goes_on ? last_ : left_) store.keep(from, hints.owner);
-  return plan_turn(store, model, body, text, std::move(hints));
+  const bool goes_on = !settings.hints.response.empty() || left_ == nullptr;
+  if (const std::shared_ptr<const Held> from = goes_on ? last_ : left_) store.keep(from, settings.hints.owner);
+  return plan_turn(store, model, body, text, settings);
 }
 
 std::shared_ptr<const Held> Succession::keep(Turn& turn, const std::vector<std::string>& call_ids,

@@ -16,7 +16,7 @@ namespace parlance::serve {
 class Succession {
  public:
   /// Plans the reply to a request, which goes on from the last reply if SessionHints::response names it. Fails as
-  /// plan_turn() does. Behind it belongs keep() or leave().
+  /// turn_settings() and plan_turn() do. Behind it belongs keep() or leave().
   Result<Turn> plan(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
                     SessionHints hints);
   /// The same with a copy of the session: for a turn of a record that had no whole reply, behind which another process
@@ -30,6 +30,9 @@ class Succession {
   void leave(const Turn& turn);
 
  private:
+  Result<Turn> plan_copy(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
+                         const TurnSettings& settings);
+
   std::shared_ptr<Held> last_;
   std::shared_ptr<const Held> left_;  ///< a turn without a reply, behind the last one
 };

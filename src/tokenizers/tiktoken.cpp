@@ -78,11 +78,11 @@ std::string_view encoding_of(std::string_view path) {
   return is_tiktoken_name(name) ? name : std::string_view();
 }
 
-Result<void> no_split(std::string_view split, const std::string& path) {
+Error no_split(std::string_view split) {
   NearestName nearest(split);
   for (const std::string_view name : tiktoken_names()) nearest.offer(name);
-  return refused(path, "no way to split text is called '" + std::string(split) + "'",
-                 nearest.best().empty() ? gguf_split_hint(split) : nearest.hint());
+  return Error(ErrorCode::usage, "no way to split text is called '" + std::string(split) + "'")
+      .hint(nearest.best().empty() ? gguf_split_hint(split) : nearest.hint());
 }
 
 Result<void> choose_split(std::string_view split, const std::string& path, RankParts& parts) {
@@ -93,7 +93,7 @@ Result<void> choose_split(std::string_view split, const std::string& path, RankP
   }
   parts.patterns = split_patterns(split);
   parts.drop_rest = parts.patterns.empty() || is_tiktoken_name(split);
-  if (parts.patterns.empty() && is_name(split)) return no_split(split, path);
+  if (parts.patterns.empty() && is_name(split)) return no_split(split);
   if (parts.patterns.empty()) parts.patterns = {std::string(split)};
   return {};
 }

@@ -332,7 +332,7 @@ def test_formats():
     out, err = run("render", "-f", "chatml", stdin=json.dumps(asked))
     same(out, "<|im_start|>user\nHel\nlo<|im_end|>\n<|im_start|>assistant\n")
     contains(err, "tools[0]: not in the prompt")
-    contains(failure("-f", "terminal-agnet", stdin=HELLO, code=3), "did you mean 'terminal-agent'?")
+    contains(failure("-f", "terminal-agnet", stdin=HELLO, code=2), "did you mean 'terminal-agent'?")
 
 
 def test_tokens_of_a_format():
@@ -512,7 +512,7 @@ def test_usage_errors():
     contains(failure("-f", "terminal-agent", "--jsn", stdin=HELLO, code=2), "--json")
     contains(run("rendr", code=2)[1], "no command 'rendr'", "did you mean 'render'?")
     contains(run("bogus", "-x", code=2)[1], "no command 'bogus'", "parlance --help")
-    contains(failure("-f", "chatlm", stdin=HELLO, code=3), "did you mean 'chatml'?")
+    contains(failure("-f", "chatlm", stdin=HELLO, code=2), "did you mean 'chatml'?")
 
 
 def test_limits():

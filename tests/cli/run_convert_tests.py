@@ -54,6 +54,41 @@ def test_verbose_says_what_is_written_otherwise():
     assert "changed: messages[0]: no content: given as an empty text" in run(request, "--as", "responses", "--verbose")[2]
 
 
+def test_what_stands_twice_in_one_object_is_lost():
+    """Only the last is written: of the request in any API's words, of text in it, of what is set."""
+    twice = {"a": '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a","content":"b"}]}',
+             "b": '{"model":"m","max_tokens":9,"system":"S","messages":[{"role":"user","content":[{"type":"text","text":"a","text":"b"}]}]}',
+             "c": '{"model":"m","model":"n","input":[{"role":"user","content":"Hi"}]}',
+             "d": json.dumps({"model": "m", "conversations": [{"from": "human", "value": "Hi"}, {"from": "function_call", "value": '{"name": "f", "arguments": {"x": 1, "x": 2}}'}]})}
+    paths = {"a": "messages[0].content", "b": "messages[0].content[0].text", "c": "model", "d": "conversations[1].value.arguments.x"}
+    for name, request in twice.items():
+        for api in ("openai", "anthropic", "responses"):
+            _, notes = written(request, api)
+            assert ("lost", paths[name]) in notes, (name, api, notes)
+            code, _, err = run(request, "--as", api, "--strict", "--var", "max_tokens=9")
+            assert code == 1 and f"{paths[name]}: given twice: the last counts" in err, (name, api, err)
+    for api in ("anthropic", "responses", "openai"):
+        _, notes = written(CHAT, api, "--var", 'metadata={"user_id": "a", "user_id": "b"}')
+        assert ("lost", "metadata.user_id") in notes, (api, notes)
+    call = {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"x": 1, "x": 2}'}}]}
+    chat = {**CHAT, "messages": [*CHAT["messages"], call]}
+    assert ("lost", "messages[1].tool_calls[0].function.arguments.x") in written(chat, "anthropic")[1]
+    request, notes = written(chat, "openai")
+    assert request["messages"][1] == call and not [note for note in notes if note[0] == "lost"], "text that stays text loses nothing"
+
+
+def test_a_gap_is_no_chat():
+    """Ollama's prompt with a suffix has no messages: an empty request would lose all of it."""
+    for more in ({}, {"images": ["iVBORw0KGgo="]}, {"system": "S", "raw": True}):
+        for api in ("openai", "anthropic", "responses"):
+            code, out, err = run({"model": "m", "prompt": "def f", "suffix": "return", **more}, "--as", api)
+            assert (code, out) == (3, "") and "input: suffix\n" in err and "stands between" in err, (api, code, out, err)
+    for suffix in ("", None):
+        request, notes = written({"model": "m", "prompt": "Hi", "suffix": suffix, "images": ["iVBORw0KGgo="]}, "responses")
+        assert [part["type"] for part in request["input"][0]["content"]] == ["input_image", "input_text"], request
+        assert not [note for note in notes if note[0] == "lost"], notes
+
+
 def test_members_are_set_over_the_requests_own():
     request, _ = written({**CHAT, "max_tokens": 5}, "anthropic", "--var", "max_tokens=7", "--var", "model=x")
     assert (request["max_tokens"], request["model"]) == (7, "x")

@@ -38,6 +38,8 @@ expect("a name alone has the methods of all types", len(names("methods", "count"
 for arguments, hint in ((("filters", "tojsn"), "did you mean 'tojson'?"), (("filter",), "did you mean 'filters'?")):
     code, text, shown = run(*arguments)
     expect(f"{arguments} is refused", code == 2 and text == "" and hint in shown, (code, text, shown))
+code, text, shown = run("models", "no-such-model")
+expect("a model that is not on the disk", code == 3 and text == "" and "no-such-model" in shown, (code, text, shown))
 expect("a list is required", run()[0] == 2, run())
 
 expect.end()

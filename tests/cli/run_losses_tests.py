@@ -379,6 +379,36 @@ def test_a_member_that_is_given_twice_is_a_loss_though_the_last_counts():
         assert strict.returncode == 1 and all(f"note: {path}: {message}" in strict.stderr for path, message in said.items()), (text, strict)
 
 
+def test_json_text_in_a_request_and_beside_it_is_read_as_the_request_is():
+    """ShareGPT's values, variables, settings of passes: what one object has twice is told of all of them."""
+    template = "{% for m in messages %}{{ m.content }}{{ m.tool_calls | tojson if m.tool_calls }}{% endfor %}{{ tools | tojson if tools }}{{ x | tojson if x }}"
+    twice = "given twice: the last counts"
+
+    def members(request, *options):
+        answer = json.loads(run(template, request, "--json", "--var", 'bos_token=""', *options).stdout)
+        return {one["path"]: one["message"] for one in answer["losses"] if one["subject"] == "member"}
+
+    calls = '[{"name": "f", "arguments": {"a": 1, "a": 2}}, {"name": "g", "name": "h", "arguments": {"b c": {"d": 1, "d": 2, "d": 3}}}]'
+    line = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "function_call", "value": calls}],
+            "tools": '[{"name": "f", "description": "A", "description": "B", "parameters": {}}]'}
+    value = "conversations[1].value"
+    assert members(line) == {f"{value}[0].arguments.a": twice, f"{value}[1].name": twice, f'{value}[1].arguments["b c"].d': "given 3 times: the last counts",
+                             "tools[0].description": twice}, members(line)
+    one = {**line, "conversations": [line["conversations"][0], {"from": "function_call", "value": '{"name": "f", "arguments": {"a": 1, "a": 2}}'}], "tools": ""}
+    assert members(one) == {f"{value}.arguments.a": twice}, members(one)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "x.json"
+        path.write_text('{"a": 1, "a": 2}')
+        for options in (["--var", 'x={"a": 1, "a": 2}'], ["--var-json", 'x={"a": 1, "a": 2}'], ["--var-file", f"x={path}"]):
+            assert members(user("Hi"), *options) == {"x.a": twice}, options
+            done = run(template, user("Hi"), "--strict", *options)
+            assert done.returncode == 1 and f"note: x.a: {twice}\n" in done.stderr, done
+            lines = run(template, [user("Hi")] * 2, "--jsonl", "--json", *options, lines=True)
+            assert [[one["path"] for one in json.loads(line)["losses"] if one["subject"] == "member"] for line in lines.stdout.splitlines()] == [["x.a"]] * 2, lines
+    assert members(user("Hi"), "--var", 'x=[{"a": 1}, {"b": [{"c": 1, "c": 1}]}]') == {"x[1].b[0].c": twice}
+    assert members(user("Hi"), "--var", 'x={"a": 1}') == {} == members(user("Hi"), "--var-text", 'x={"a": 1, "a": 2}')
+
+
 def test_settings_of_the_template_that_are_no_object_are_a_loss():
     for value in ('{"a": 1}', [1], True):
         done = run(ONLY_TEXT, {**user("Hi"), "bos_token": "", "chat_template_kwargs": value})
@@ -535,6 +565,68 @@ def test_data_printed_as_python_writes_it():
         assert losses(printed, user(text)) == [], text
     assert losses(parts, user(["'quoted'"]), "--no-adapt") == [], "a text"
     assert run(printed, user({"res": "X"}), "--no-adapt", "--strict").returncode == 1
+
+
+ANTHROPIC = {"max_tokens": 9, "system": "S", "messages": [
+    {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image", "source": {"type": "url", "url": "http://x/y"}}]},
+    {"role": "assistant", "content": [{"type": "thinking", "thinking": "t", "signature": "c2ln"}, {"type": "text", "text": "b"}, {"type": "text", "text": "c"},
+                                      {"type": "tool_use", "id": "c1", "name": "look", "input": {"place": "Lima"}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "d"}, {"type": "text", "text": "e"}]}]}]}
+RESPONSES = {"input": [{"role": "user", "content": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "http://x/y"}]}]}
+GEMINI = {"contents": [{"role": "user", "parts": [{"text": "a"}, {"text": "b"}]}]}
+
+
+def test_parts_of_other_apis_printed_as_data():
+    """What a list of their parts becomes is no better than a list of OpenAI's."""
+    places = {0: ["messages[0].content[0]", "messages[0].content[1]", "messages[1].content[1]", "messages[1].content[2]",
+                  "messages[2].content[0].content[0]", "messages[2].content[0].content[1]"],
+              1: ["input[0].content[0]", "input[0].content[1]"], 2: ["contents[0].parts[0]", "contents[0].parts[1]"]}
+    for number, request in enumerate((ANTHROPIC, RESPONSES, GEMINI)):
+        for shown in ("{{ m.content }}", "{{ m.content | tojson }}"):
+            found = losses("{% for m in messages %}" + shown + "{% endfor %}", request, "--no-adapt")
+            assert [path for _, subject, path in found if subject == "data"] == places[number], (shown, found)
+        done = run("{% for m in messages %}{{ m.content }}{% endfor %}", request, "--no-adapt", "--strict")
+        assert done.returncode == 1 and "printed as data, with braces" in done.stderr, done
+        shown = losses(PARTS, request, "--no-adapt")
+        assert not [one for one in shown if one[1] == "data"], shown
+
+
+def test_data_in_a_part_printed_as_python_writes_it():
+    inside = "{% for m in messages %}{% for p in m.content %}{{ p.chart or p.text }}{% endfor %}{% endfor %}"
+    chart, text = {"type": "chart", "chart": {"title": "X", "at": ["Y"]}}, {"type": "text", "text": "Z"}
+    found = losses(inside, user([chart, text]), "--no-adapt")
+    assert found == [("lost", "data", "messages[0].content[0]")], found
+    assert losses(inside.replace("p.chart or", "p.chart | tojson if p.chart else"), user([chart, text]), "--no-adapt") == []
+
+
+def test_a_part_that_makes_the_template_fail_is_named():
+    """Of whatever type, wherever it stands: the template's own words, and which part they are about."""
+    raises = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}" \
+             "{% elif p.type == 'image' %}<img>{% else %}{{ raise_exception('Unexpected type') }}{% endif %}{% endfor %}{% endif %}{% endfor %}"
+    fails = raises.replace("raise_exception('Unexpected type')", "1 // 0")
+    text, hologram = {"type": "text", "text": "a"}, {"type": "hologram", "hologram": {"data": "x"}}
+    image, note, bare = {"type": "image", "image": "x"}, {"type": "note", "text": "n"}, {"kind": "x"}
+    for parts, at, kind in (([text, hologram], 1, "hologram"), ([hologram, text, hologram], 0, "hologram"), ([text, image, image, hologram, image], 3, "hologram"),
+                            ([text, note], 1, "note"), ([image, text, bare, text, hologram], 2, None), ([text] * 9 + [image] * 9 + [hologram], 18, "hologram")):
+        for before in ([], [{"role": "user", "content": [text, image]}, {"role": "assistant", "content": "b"}]):
+            request = {"messages": [*before, {"role": "user", "content": parts}]}
+            place = f"messages[{len(before)}].content[{at}]" + (".type" if kind else "")
+            for template in (raises, fails):
+                for options in ((), ("--json",), ("-q",), ("--no-adapt",)):
+                    done = run(template, request, *options)
+                    assert done.returncode == 1 and (f"of the type '{kind}'" in done.stderr) == bool(kind), (parts, done)
+                    assert f"input: {place}\n" in done.stderr and "without this part" in done.stderr, (parts, done)
+            hint = "a text is a part of the type text" if parts[at] is note else "--pass text-only leaves such parts out"
+            assert hint in run(raises, request).stderr, (parts, hint)
+            error = json.loads(run(raises, [request], "--jsonl", lines=True).stdout)["error"]
+            assert (error["code"], error["path"]) == ("raised", place) and "Unexpected type" in error["message"], error
+    left = run(raises, user([text, hologram]), "--pass", "text-only")
+    assert left.returncode == 0 and "messages[0].content[1]: left out" in left.stderr, left
+    # not what fails without its parts as well
+    done = run("{{ raise_exception('Never') }}", user([text, hologram]))
+    assert "input:" not in done.stderr and "without this part" not in done.stderr, done
+    done = run(raises, {"messages": [{"role": "user", "content": [text]}, {"role": "user", "content": [{**text, "type": "x"}]}]}, "--max-steps", "10")
+    assert done.returncode == 4 and "without this part" not in done.stderr, done
 
 
 def test_images_are_given_as_the_template_knows_them_or_refused():

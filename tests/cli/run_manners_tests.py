@@ -112,7 +112,7 @@ def test_lists():
         for name in (row["name"] for row in json.loads(run("list", "releases", "--json")[0])):
             run("render", "-f", "chatml", "--transformers", name, "--example")
         has(run("render", "-f", "chatml", "--transformers", "5", "--example", code=2)[1], "not '5'; known: 5.21.0 to 5.23.0")
-        has(run("list", "models", "org/nam", code=2, **stores)[1], "did you mean 'org/name'?")
+        has(run("list", "models", "org/nam", code=3, **stores)[1], "did you mean 'org/name'?")
 
 
 # ---- exit codes
@@ -171,6 +171,38 @@ def test_exit_codes():
         for command in ("check", "format"):
             err = run(command, "-f", "terminal-agent", "--max-steps", "1000", code=4, cwd=d)[1]
             has(err, "--max-steps 1000", "--max-steps N raises this limit")
+
+
+def test_a_name_that_parlance_does_not_have_is_a_fault_of_the_command_line():
+    """2, whatever the option and the command; a file or a model that is not there is 3."""
+    of_option = {"--format": "chatml", "--pass": "text-only", "--skip-pass": "defaults", "--transformers": "5.22", "--syntax": "jinja", "--as": "openai", "--split": "cl100k_base"}
+    more = {"grammar": ["--syntax", "gbnf"], "prefix": ["chat.json", "chat.json"], "convert": ["--as", "openai"],
+            "serve": ["--no-engine-check", "--tokenizer", "ranks.tiktoken"], "agent": ["goal"]}
+    tried = set()
+    with folder_of(chat_json=HELLO, ranks_tiktoken="AA== 0\nAQ== 1\n") as d:
+        for command in commands():
+            name = command["name"]
+            known = {one for option in command["options"] for one in option["names"]}
+            if name == "replay":  # it opens a format once it has a record
+                continue
+            for option in of_option.keys() & known:
+                others = [word for word in more.get(name, []) if word != option and word not in ("gbnf", "openai")] if option in ("--syntax", "--as") else more.get(name, [])
+                source = ["-f", "chatml"] if option != "--format" and "--format" in known else []
+                tokenizer = ["--tokenizer", "ranks.tiktoken"] if option == "--split" and "--tokenizer" not in others else []
+                arguments = [name, *source, *tokenizer, option, "nope", *others]
+                _, err = run(*arguments, stdin=json.dumps(HELLO), code=2, cwd=d)
+                tried.add((name, option))
+                if option == "--format" and name not in ("serve", "agent"):
+                    has(err, "there is no built-in format 'nope'", "parlance list formats shows them")
+                if option in ("--pass", "--skip-pass"):
+                    has(err, "there is no pass 'nope'")
+        assert len(tried) > 20 and {("render", "--pass"), ("tokens", "--split"), ("format", "--format")} <= tried, tried
+        for arguments in (["list", "nope"], ["list", "formats", "nope"], ["list", "passes", "nope"], ["list", "errors", "nope"], ["list", "releases", "nope"],
+                          ["help", "nope"], ["completions", "nope"], ["nope"]):
+            run(*arguments, code=2, cwd=d)
+        for arguments in (["render", "-m", "nope", "chat.json"], ["template", "-m", "nope"], ["tokens", "-f", "chatml", "--tokenizer", "nope", "chat.json"],
+                          ["render", "-t", "nope.jinja", "chat.json"], ["list", "models", "nope"]):
+            run(*arguments, code=3, cwd=d)
 
 
 def test_numbers_have_their_range():

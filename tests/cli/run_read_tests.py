@@ -228,7 +228,7 @@ for flags, calls in (((), 1), (("--no-calls-in-reasoning",), 0)):
 
 for arguments, reply, code, words in (
         ((), REPLY, 2, "give -t TEMPLATE"),
-        (("-f", "chatglm4"), REPLY, 3, "did you mean 'chatglm3'?"),
+        (("-f", "chatglm4"), REPLY, 2, "did you mean 'chatglm3'?"),
         (("-t", "formats/no-such-file.jinja"), REPLY, 3, "no-such-file.jinja"),
         (("-f", "terminal-agent", "--chunks", "0"), REPLY, 2, "--chunks"),
         (("-f", "terminal-agent", "--conversation"), REPLY, 1, "no turns"),

@@ -12,6 +12,7 @@ import html.parser
 import json
 import pathlib
 import signal
+import socket
 import statistics
 import sys
 import tempfile
@@ -126,6 +127,7 @@ def shown(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.that(turns["turns"][1]["prefix_break"]["template"].startswith("format terminal-agent:"), "where the prefix broke")
         for path in ("sessions/none", f"sessions/{session['id']}/turns/9", f"sessions/{session['id']}/turns/x"):
             checks.equal(gateway.get("/inspect/api/" + path)[0], 404, path)
+        head_of_events(gateway, checks)
         time.sleep(0.3)
         names = [name for name, _ in live.events]
         checks.equal([names.count(name) for name in ("session", "turn", "end", "lost")], [2, 4, 4, 0], "events")
@@ -136,6 +138,22 @@ def shown(parlance: str, engine: Engine, checks: Checks) -> None:
         gateway.end()
         live.join(5)
         checks.that(live.ended and time.monotonic() - began < 5, "the events end when the server does")
+
+
+def head_of_events(gateway: Gateway, checks: Checks) -> None:
+    """HEAD has the header alone, also of a stream that does not end, and the connection goes on."""
+    host, port = gateway.url.removeprefix("http://").split(":")
+    alone = b"HEAD /inspect/api/live HTTP/1.0\r\n\r\n"
+    several = b"HEAD /inspect/api/live HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    for sent, count in ((alone, 1), (several, 2)):
+        began = time.monotonic()
+        with socket.create_connection((host, int(port)), timeout=5) as connection:
+            connection.sendall(sent)
+            answer = b"".join(iter(lambda: connection.recv(65536), b""))
+        *heads, rest = answer.split(b"\r\n\r\n", count)
+        checks.that(len(heads) == count and all(b" 200 OK" in head and b"text/event-stream" in head for head in heads), f"HEAD of events: {answer!r}")
+        checks.that(rest == b"" if count == 1 else rest.startswith(b"HTTP/1.1 200"), f"it has no body: {answer!r}")
+        checks.that(time.monotonic() - began < 2, "it ends at once")
 
 
 def switched_off(parlance: str, engine: Engine, checks: Checks) -> None:

@@ -8,7 +8,10 @@ The engine samples its replies byte by byte, so that a prompt that was encoded a
 
 from __future__ import annotations
 
+import json
+import pathlib
 import sys
+import tempfile
 from typing import Any
 
 from engine import Asked, Engine, Reply
@@ -196,6 +199,30 @@ def by_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     talk = Talk(gateway, engine, prompt_cache_key="my-key")
     talk.turn(user("One?"))
     checks.equal(talk.headers["X-Session-Id"], "my-key", "prompt_cache_key")
+    for name, whole in (("x" * 300, 256), ("ö" * 128, 256), ("x" + "ö" * 200, 255), ("xx" + "日" * 100, 254), ("🙂" * 70, 256), ("xxx" + "🙂" * 70, 255)):
+        talk = Talk(gateway, engine, prompt_cache_key=name)
+        talk.turn(user("One?"))
+        shown = talk.headers["X-Session-Id"].encode("latin-1")  # as http.client reads bytes of headers
+        checks.equal(shown, name.encode()[:whole], f"a name that is cut: {name[:3]}")
+
+
+def memory_of_tools(parlance: str, engine: Engine, checks: Checks) -> None:
+    """What is kept of how a reply is read counts as well: of tools that the prompt does not show too."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    source = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "chat.jinja"
+        path.write_text(source)
+        with Gateway(parlance, engine.url, template=("-t", str(path))) as gateway:
+            sizes = []
+            for count in (0, 1, 2000):
+                tools = [{**TOOLS[0]["function"], "name": f"look{number}"} for number in range(count)]
+                before = gateway.metric("parlance_conversation_bytes")
+                Talk(gateway, engine, **({"tools": tools} if tools else {})).turn(user(f"With {count}?"))
+                sizes.append(gateway.metric("parlance_conversation_bytes") - before)
+            text = len(json.dumps([{**TOOLS[0]["function"], "name": f"look{number}"} for number in range(2000)]))
+            checks.that(sizes[2] - sizes[0] > text, f"a session with many tools takes their memory: {sizes}, {text} bytes of text")
+            checks.that(sizes[1] - sizes[0] < 4000, f"one with few takes little: {sizes}")
 
 
 def main() -> int:
@@ -213,6 +240,7 @@ def main() -> int:
             by_name,
         ):
             test(gateway, engine, checks)
+        memory_of_tools(sys.argv[1], engine, checks)
     return checks.end()
 
 

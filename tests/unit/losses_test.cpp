@@ -32,5 +32,42 @@ TEST(Losses, ExperimentsBoundHowManyValuesOfThinkAreTried) {
   EXPECT_FALSE(says_unseen("{{ if .Think }}think{{ end }}{{ range .Messages }}{{ .Content }}{{ end }}", 32));
 }
 
+/// Paths of members that are given twice, as the losses of a prompt name them.
+std::string members_given_twice(const Conversation& chat) {
+  const Result<Template> made = Template::compile("{{ messages }}{{ tools }}");
+  const LossFinder finder(*made, {});
+  Workspace workspace;
+  const Result<CheckedRendering> prompt = finder.render(chat, {}, workspace);
+  EXPECT_TRUE(prompt) << prompt.error().display();
+  std::string all;
+  for (const Loss& loss : prompt->losses) {
+    if (loss.subject == "member") all += loss.path + ": " + loss.sentence + "; ";
+  }
+  return all;
+}
+
+TEST(Losses, JsonTextOfABuilderIsReadAsARequestIs) {
+  const std::string twice = ": given twice: the last counts; ";
+  Conversation chat;
+  ASSERT_TRUE(chat.add({.role = "user", .content = "Hi"}));
+  Message message{.role = "assistant", .content = ""};
+  message.tool_calls = {{.id = "1", .name = "f", .arguments_json = R"({"a": 1})"},
+                        {.id = "2", .name = "g", .arguments_json = R"({"a": 1, "b": {"c d": 1, "c d": 2}, "a": 3})"}};
+  message.members = {{"extra", R"([{"x": 1, "x": 2}])"}};
+  message.parts = {{.type = "text", .text = "t"},
+                   {.type = "image", .members = {{"image", R"({"url": "a", "url": "b"})"}}}};
+  ASSERT_TRUE(chat.add(message));
+  const std::string of_message =
+      "messages[1].content[1].image.url" + twice + "messages[1].tool_calls[1].function.arguments.a" + twice +
+      "messages[1].tool_calls[1].function.arguments.b[\"c d\"]" + twice + "messages[1].extra[0].x" + twice;
+  EXPECT_EQ(members_given_twice(chat), of_message);
+  ASSERT_TRUE(chat.set_json("tools", R"([{"name": "f", "name": "g", "name": "h"}])"));
+  EXPECT_EQ(members_given_twice(chat), of_message + "tools[0].name: given 3 times: the last counts; ");
+  ASSERT_TRUE(chat.set_json("tools", "[]"));
+  EXPECT_EQ(members_given_twice(chat), of_message) << "a variable that is set anew";
+  ASSERT_TRUE(chat.read(R"({"messages": []})"));
+  EXPECT_EQ(members_given_twice(chat), "");
+}
+
 }  // namespace
 }  // namespace parlance

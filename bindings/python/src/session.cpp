@@ -34,7 +34,7 @@ nb::object difference_of(const PyTokenSession& self) {
 
 /// Does the last prompt end as the one that `start` was made for?
 bool fits(const ReplyStart& start, const Session& session) {
-  const std::string& opened = start.options.prompt ? *start.options.prompt : start.format.source().prompt;
+  const std::string_view opened = opened_before_reply(start.options.prompt, start.format.source());
   return !opened.empty() && session.text().ends_with(opened);
 }
 

@@ -46,8 +46,8 @@ std::vector<std::string> ToolList::warnings(const std::string& server) const {
   std::vector<std::string> warnings;
   if (unfit_ > 0)
     warnings.push_back(std::to_string(unfit_) + (unfit_ == 1 ? " tool" : " tools") + " of the MCP server " + server +
-                       " left out, without a name or with a schema of more than 64 KiB" +
-                       (first_unfit_.empty() ? "" : ", such as " + first_unfit_));
+                       " left out, without a name or with a schema of more than " + std::to_string(kMostSchema >> 10) +
+                       " KiB" + (first_unfit_.empty() ? "" : ", such as " + first_unfit_));
   if (has_more_)
     warnings.push_back("the MCP server " + server + " tells more than " + std::to_string(kMostTools) +
                        " tools: the rest is left out");

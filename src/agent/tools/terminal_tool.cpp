@@ -1,6 +1,7 @@
 // Runs commands and code for a model, and says what became of them. Begin reading at terminal_tool.
 #include "agent/tools/terminal_tool.h"
 
+#include "agent/tools/own_tools.h"
 #include "agent/tools/run_text.h"
 #include "parlance/json.h"
 
@@ -66,11 +67,11 @@ Result<Document> read_arguments(std::string_view json, std::string_view member) 
 
 AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, SandboxToolOptions options) {
   const auto run = [&shell, &changes, options](std::string_view arguments) -> Result<ToolOutcome> {
-    const Result<Document> given = read_arguments(arguments, "command");
+    const Result<Document> given = read_arguments(arguments, kTerminalTool.argument);
     if (!given) return given.error();
     const double timeout = number_of(given->root()["timeout"], options.timeout);
     const Result<CommandResult> result =
-        shell.run(std::string(given->root()["command"].text()), run_options(options, timeout));
+        shell.run(std::string(given->root()[kTerminalTool.argument].text()), run_options(options, timeout));
     if (!result) return result.error();
     return ToolOutcome{.text = said_of(*result, true),
                        .succeeded = succeeded(result->run),
@@ -79,7 +80,7 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
                        .status = status_of_run(result->run),
                        .notes = joined(result->run.notes, sentences_of(*result))};
   };
-  return {.name = "terminal",
+  return {.name = std::string(kTerminalTool.name),
           .description = "Runs a command in a persistent bash shell, and returns its exit status, stdout and stderr.",
           .parameters = kTerminal,
           .run = run};
@@ -87,10 +88,10 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
 
 AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, SandboxToolOptions options) {
   const auto run = [&interpreter, &changes, options](std::string_view arguments) -> Result<ToolOutcome> {
-    const Result<Document> given = read_arguments(arguments, "code");
+    const Result<Document> given = read_arguments(arguments, kInterpreterTool.argument);
     if (!given) return given.error();
-    const Result<CodeResult> result =
-        interpreter.run(std::string(given->root()["code"].text()), run_options(options, options.timeout));
+    const Result<CodeResult> result = interpreter.run(std::string(given->root()[kInterpreterTool.argument].text()),
+                                                      run_options(options, options.timeout));
     if (!result) return result.error();
     std::string text = result->text();
     while (!text.empty() && text.back() == '\n') text.pop_back();  // the template writes what stands around it
@@ -100,7 +101,7 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
                        .status = status_of(*result),
                        .notes = result->notes()};
   };
-  return {.name = "interpreter",
+  return {.name = std::string(kInterpreterTool.name),
           .description = "Runs Python code in a persistent process, and returns what it prints and its last value.",
           .parameters = kInterpreter,
           .run = run};

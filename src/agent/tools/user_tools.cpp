@@ -8,6 +8,7 @@
 
 #include "agent/shell/output_files.h"
 #include "agent/tools/arguments.h"
+#include "agent/tools/own_tools.h"
 
 namespace parlance::agent {
 
@@ -69,8 +70,8 @@ Patience UserTools::rest_of_run() const {
 
 Result<void> UserTools::start() {
   for (const CommandToolSpec& tool : file_.tools) {
-    const bool taken = std::find(options_.taken.begin(), options_.taken.end(), tool.name) != options_.taken.end();
-    if (taken) return Error(ErrorCode::usage, "the agent itself has a tool named " + tool.name).hint("rename yours");
+    if (is_own_tool(tool.name))
+      return Error(ErrorCode::usage, "the agent itself has a tool named " + tool.name).hint("rename yours");
   }
   for (const McpServerSpec& spec : file_.servers) {
     std::function<void(std::string_view)> log;
@@ -102,7 +103,8 @@ AgentTool UserTools::tool_of(McpServer& server, const McpTool& tool, std::string
 
 std::vector<AgentTool> UserTools::tools() {
   std::vector<AgentTool> all;
-  std::vector<std::string> taken = options_.taken;
+  std::vector<std::string> taken;
+  for (const OwnTool& own : kOwnTools) taken.emplace_back(own.name);
   const auto add = [&all, &taken](AgentTool tool) {
     taken.push_back(tool.name);
     all.push_back(std::move(tool));

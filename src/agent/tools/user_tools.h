@@ -16,8 +16,7 @@ namespace parlance::agent {
 
 struct UserToolOptions {
   SandboxToolOptions run{};
-  std::vector<std::string> taken{};  ///< names of the agent's own tools
-  std::string log_folder{};          ///< where servers' standard error goes, as mcp-NAME.log; "": nowhere
+  std::string log_folder{};  ///< where servers' standard error goes, as mcp-NAME.log; "": nowhere
 };
 
 class UserTools {

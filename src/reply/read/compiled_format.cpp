@@ -53,7 +53,7 @@ std::shared_ptr<const CompiledReplyFormat::Data::Start> CompiledReplyFormat::Dat
 
 ReplyParser::State CompiledReplyFormat::Data::start(const ReplyOptions& options) const {
   const std::shared_ptr<const reply::Machine> machine = machine_of(options.ends);
-  const std::string_view prompt = options.prompt ? *options.prompt : source_.prompt;
+  const std::string_view prompt = opened_before_reply(options.prompt, source_);
   const ReplyFormat& format = machine->format;
   const bool inside = options.begin_in_reasoning && (format.reasoning_close.exists() || format.content_open.exists());
   const bool calls = !options.no_calls_in_reasoning && machine->has_calls_in_reasoning(prompt, inside);

@@ -9,8 +9,6 @@
 
 namespace parlance::serve {
 
-namespace {}  // namespace
-
 std::string messages_of_generate(Value body) {
   JsonWriter messages('[');
   if (body["system"].is_string() && !body["system"].text().empty())
@@ -164,9 +162,8 @@ std::string repeated_json(std::string_view name, Value value) {
 }  // namespace
 
 Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints) {
-  Result<SamplingSettings> sampling = read_sampling(body);
+  Result<SamplingSettings> sampling = read_sampling(limits, body);
   if (!sampling) return sampling.error();
-  if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits.error();
   const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
   if (!reasoning) return reasoning.error();
   return TurnSettings{.sampling = std::move(*sampling),
@@ -177,12 +174,10 @@ Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, Sess
 }
 
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, SessionHints hints) {
-  const Result<TurnSettings> settings = turn_settings(model->limits, body, std::move(hints));
-  if (!settings) return settings.error();
-  Result<ChatRequest> request = read_conversation(sessions, model, body, text, settings->hints);
+                       std::string_view text, const TurnSettings& settings) {
+  Result<ChatRequest> request = read_conversation(sessions, model, body, text, settings.hints);
   if (!request) return request.error();
-  return plan_turn(sessions, model, body, text, std::move(*request), *settings);
+  return plan_turn(sessions, model, body, text, std::move(*request), settings);
 }
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {

@@ -47,12 +47,11 @@ std::string with_open_reply(Value body);
 /// request, `body` its values. Fails as RequestReader::read does, and with conversation.
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                                       Value body, std::string_view text, const SessionHints& hints);
-/// What a request asks of its reply besides the conversation. Fails as read_sampling(), limit_reply() and
-/// reasoning_limit() do.
+/// What a request asks of its reply besides the conversation. Fails as read_sampling() and reasoning_limit() do.
 Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints);
-/// Plans one reply to a request, with the settings that its body has. Fails as read_conversation() and Turn::plan() do.
+/// Plans one reply to a request. Fails as read_conversation() and Turn::plan() do.
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, SessionHints hints);
+                       std::string_view text, const TurnSettings& settings);
 /// Fails as RequestReader and Turn::plan() do, and with no_template, conversation. Throws as Sessions do; `may_wait`:
 /// the thread is one that may wait for the sessions that gateways share.
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait);

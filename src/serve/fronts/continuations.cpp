@@ -164,9 +164,8 @@ Result<void> read_form(const Call& call, ContinuationsAsked& into) {
 }
 
 Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into) {
-  Result<SamplingSettings> sampling = read_sampling(settings);
+  Result<SamplingSettings> sampling = read_sampling(into.model->limits, settings);
   if (!sampling) return sampling.error();
-  if (Result<void> fits = limit_reply(into.model->limits, *sampling); !fits) return fits;
   const Result<unsigned> choices = choices_of(settings, before);
   if (!choices) return choices.error();
   into.sampling = std::move(*sampling);

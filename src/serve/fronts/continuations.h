@@ -63,7 +63,7 @@ inline bool has_value(Value member) { return !member.is_undefined() && !member.i
 /// content_grammar_in() do.
 Result<void> read_form(const Call& call, ContinuationsAsked& into);
 /// What the sampler is asked for: its settings, how many choices, logprobs. `before`: of the members' paths.
-/// Fails as read_sampling(), limit_reply() and choices_of() do.
+/// Fails as read_sampling() and choices_of() do.
 Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into);
 
 }  // namespace parlance::serve

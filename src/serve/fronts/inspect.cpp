@@ -148,6 +148,10 @@ Task<> inspect_live(Call& call) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   Watching watching(*inspector, viewer_of(call), executor);
   call.exchange.begin(200, "text/event-stream; charset=utf-8");
+  if (call.exchange.is_head()) {
+    co_await call.exchange.end();
+    co_return;
+  }
   co_await call.exchange.write(": live\n\n");
   int quiet = 0;
   while (goes_on(call)) {

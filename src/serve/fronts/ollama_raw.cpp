@@ -32,9 +32,8 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call) {
   if (!prompts) return prompts.error();
   if (prompts->size() != 1) return Error(ErrorCode::conversation, "prompt must be a text").input("prompt");
   asked.prompts = std::move(*prompts);
-  Result<SamplingSettings> sampling = read_sampling(body);
+  Result<SamplingSettings> sampling = read_sampling((*model)->limits, body);
   if (!sampling) return sampling.error();
-  if (Result<void> fits = limit_reply((*model)->limits, *sampling); !fits) return fits.error();
   asked.sampling = std::move(*sampling);
   if (Result<void> form = read_form(call, asked); !form) return form.error();
   asked.stream = flag_of(body["stream"], true);

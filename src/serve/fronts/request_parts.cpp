@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace parlance::serve {
 
 namespace {
@@ -45,7 +47,7 @@ SessionHints hints_of(const HttpRequest& request, Value body) {
     if (hints.session.empty()) hints.session = body[member].text();
   }
   hints.response = body["previous_response_id"].text();
-  hints.session.resize(std::min(hints.session.size(), kLongestId));
+  hints.session.resize(utf8::whole_prefix(hints.session, kLongestId).size());
   return hints;
 }
 

@@ -38,6 +38,9 @@ class Exchange {
     headers_.push_back({std::string(name), std::string(value)});
   }
 
+  /// Has the answer a header alone? Then what is written is left out, and who streams without end can end at once.
+  bool is_head() const { return request_.method == "HEAD"; }
+
   virtual Task<> answer(unsigned status, std::string_view type, std::string_view body) = 0;
   /// The header goes with the first piece.
   virtual void begin(unsigned status, std::string_view type) = 0;

@@ -147,7 +147,7 @@ class HttpAnswer final : public Exchange {
     out_ = head(status, type);
     if (status != 304) out_.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
     out_ += "\r\n";
-    if (request_.method == "HEAD") body = {};
+    if (is_head()) body = {};
     ended_ = true;
     if (std::exchange(connection_.narrow, false)) set_send_buffer(1 << 20);  // a whole answer is not to wait
     co_await send(body, {});
@@ -163,13 +163,14 @@ class HttpAnswer final : public Exchange {
   }
 
   Task<> write(std::string_view piece) override {
-    if (piece.empty()) co_return;  // an empty chunk would be the end
+    if (piece.empty() || is_head()) co_return;  // an empty chunk would be the end
     if (!old_) append_size(piece.size());
     const std::string_view behind = old_ ? "" : "\r\n";
     co_await send(piece, behind);
   }
 
   bool write_now(std::string_view piece) override {
+    if (is_head()) return true;
     const bool takes = !is_late_;
     if (takes && !old_) append_size(piece.size());
     if (takes) out_.append(piece).append(old_ ? "" : "\r\n");
@@ -186,6 +187,7 @@ class HttpAnswer final : public Exchange {
 
   Task<> end(std::string_view last) override {
     ended_ = true;
+    if (is_head()) co_return co_await send({}, {});
     if (!old_ && !last.empty()) append_size(last.size());
     std::string_view behind = old_ ? "" : "0\r\n\r\n";
     if (!old_ && !last.empty()) behind = "\r\n0\r\n\r\n";

@@ -31,10 +31,8 @@ std::string tokens_json(const InspectedTurn& turn) {
   std::span<const KeptReply> kept = turn.session->kept();
   for (std::size_t at = 0; at < ids.size(); ++at) {
     const std::string text = turn.model->tokenizer->token_text(ids[at]);
-    if (!kept.empty() && at == kept.front().end) {
+    for (; !kept.empty() && kept.front().end <= at; kept = kept.subspan(1))
       byte = static_cast<std::size_t>(kept.front().text.end);
-      kept = kept.subspan(1);
-    }
     JsonWriter one('{');
     one.number("id", ids[at]).number("begin", inspected(byte)).number("end", inspected(byte + text.size()));
     write_text(one, text);

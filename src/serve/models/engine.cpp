@@ -85,9 +85,13 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
   co_return warnings;
 }
 
+Task<> check_engine_once(const ServedModel& model) {
+  if (!model.backend->info()) co_await check_engine(model);
+}
+
 Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink) {
   Backend& backend = *model.backend;
-  if (!backend.info()) co_await check_engine(model);
+  co_await check_engine_once(model);
   const std::shared_ptr<const EngineInfo> info = backend.info();
   const auto size = static_cast<std::int64_t>(generation.ids.size());
   const std::size_t most = model.limits.prompt_tokens;

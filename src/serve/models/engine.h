@@ -11,6 +11,9 @@ namespace parlance::serve {
 /// Throws EngineFailure; of kind other if its ids differ, with the ids.
 Task<std::vector<std::string>> check_engine(const ServedModel& model);
 
+/// The same unless it was done, without the warnings. Only then is it known whether the engine takes ids.
+Task<> check_engine_once(const ServedModel& model);
+
 /// Backend::generate, where the engine was checked and has a slot for it. Throws EngineFailure; of kind unfit, before
 /// anything is sent, if the prompt is larger than the engine's context or limits, or is text in which content would
 /// become a control token.

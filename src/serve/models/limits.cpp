@@ -17,6 +17,16 @@ constexpr struct {
     {"thinking_budget", ""},
 };
 
+/// Sets the limit where the request has none.
+Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling) {
+  if (limits.reply_tokens == 0) return {};
+  const std::optional<std::int64_t> asked = sampling.integer(Setting::max_tokens);
+  if (!asked) sampling.values.emplace_back(Setting::max_tokens, std::to_string(limits.reply_tokens));
+  if (!asked || *asked <= limits.reply_tokens) return {};
+  return Error(ErrorCode::conversation, "max_tokens is at most " + std::to_string(limits.reply_tokens) + " here")
+      .input("max_tokens");
+}
+
 }  // namespace
 
 Result<void> check_messages(const RequestLimits& limits, std::size_t messages) {
@@ -27,13 +37,11 @@ Result<void> check_messages(const RequestLimits& limits, std::size_t messages) {
       .input("messages");
 }
 
-Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling) {
-  if (limits.reply_tokens == 0) return {};
-  const std::optional<std::int64_t> asked = sampling.integer(Setting::max_tokens);
-  if (!asked) sampling.values.emplace_back(Setting::max_tokens, std::to_string(limits.reply_tokens));
-  if (!asked || *asked <= limits.reply_tokens) return {};
-  return Error(ErrorCode::conversation, "max_tokens is at most " + std::to_string(limits.reply_tokens) + " here")
-      .input("max_tokens");
+Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request) {
+  Result<SamplingSettings> sampling = read_sampling(request);
+  if (!sampling) return sampling;
+  if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits.error();
+  return sampling;
 }
 
 Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request) {

@@ -40,8 +40,8 @@ struct SlotLimits {
 
 /// Fail with conversation, naming the member and the limit.
 Result<void> check_messages(const RequestLimits& limits, std::size_t messages);
-/// Sets the limit where the request has none.
-Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling);
+/// read_sampling() within the limits, which hold also where the request sets none. Fails as it does, too.
+Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request);
 /// How many tokens of reasoning a reply may have: the request's figure, by the names of vLLM, Anthropic, OpenRouter and
 /// DashScope, or the limit where that is lower; unset: any number.
 /// A negative figure is none. Fails with conversation if the figure is no integer, with its path.

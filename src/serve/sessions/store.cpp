@@ -22,9 +22,23 @@ std::string with_model(std::string name, std::string_view model) { return name.a
 
 }  // namespace
 
+namespace {
+
+/// Tools count for each session that has them, though sessions may share them: nobody knows which goes last. The format
+/// is the model's.
+std::size_t bytes_of(const ReplyStart& start) {
+  const ReplyOptions& options = start.options;
+  std::size_t bytes = options.tools.bytes() + start.doubt.size() + (options.prompt ? options.prompt->size() : 0);
+  for (const std::string& text : options.ends) bytes += sizeof text + text.size();
+  for (const std::string& text : start.notes) bytes += sizeof text + text.size();
+  return bytes;
+}
+
+}  // namespace
+
 std::size_t Held::bytes() const {
   // Ids, with the place and origin of each, and the conversation's own text and values.
-  return session.ids().size() * 32 + written.size() + sizeof(Held);
+  return session.ids().size() * 32 + written.size() + (start ? bytes_of(*start) : 0) + sizeof(Held);
 }
 
 SessionStore::SessionStore(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}

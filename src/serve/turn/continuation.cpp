@@ -46,7 +46,7 @@ Task<> Continuation::run(const Take& take) {
     if (!read.empty()) co_await take(piece, read);
     co_return read.size() == tokens.size() && !stops_.found();
   };
-  if (!model_->backend->info()) co_await check_engine(*model_);  // by which an engine may turn out to take ids
+  co_await check_engine_once(*model_);
   std::string text;
   if (!model_->backend->facts().takes_ids)
     for (const TokenId id : wish_.prompt) text += model_->tokenizer->token_text(id);

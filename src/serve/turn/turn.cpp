@@ -104,7 +104,8 @@ Result<void> Turn::prepare_limit() {
   closing_ = closing_of_reasoning(*model_, format);
   if (!grammar_ || closing_.empty()) return {};
   ReplyStart behind = start_;
-  behind.options.prompt = prompt_behind_reasoning(format, start_.options.prompt.value_or(format.prompt));
+  const std::string_view opened = opened_before_reply(start_.options.prompt, format);
+  behind.options.prompt = prompt_behind_reasoning(format, std::string(opened));
   Result<GrammarText> grammar = grammar_for(*model_, prompt_.session.conversation(), behind);
   if (!grammar) return grammar.error();
   grammar_behind_ = std::move(*grammar);
