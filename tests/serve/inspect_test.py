@@ -151,7 +151,10 @@ def head_of_events(gateway: Gateway, checks: Checks) -> None:
             connection.sendall(sent)
             answer = b"".join(iter(lambda: connection.recv(65536), b""))
         *heads, rest = answer.split(b"\r\n\r\n", count)
-        checks.that(len(heads) == count and all(b" 200 OK" in head and b"text/event-stream" in head for head in heads), f"HEAD of events: {answer!r}")
+        checks.that(
+            len(heads) == count and all(b" 200 OK" in head and b"text/event-stream" in head for head in heads),
+            f"HEAD of events: {answer!r}",
+        )
         checks.that(rest == b"" if count == 1 else rest.startswith(b"HTTP/1.1 200"), f"it has no body: {answer!r}")
         checks.that(time.monotonic() - began < 2, "it ends at once")
 

@@ -199,7 +199,14 @@ def by_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     talk = Talk(gateway, engine, prompt_cache_key="my-key")
     talk.turn(user("One?"))
     checks.equal(talk.headers["X-Session-Id"], "my-key", "prompt_cache_key")
-    for name, whole in (("x" * 300, 256), ("ö" * 128, 256), ("x" + "ö" * 200, 255), ("xx" + "日" * 100, 254), ("🙂" * 70, 256), ("xxx" + "🙂" * 70, 255)):
+    for name, whole in (
+        ("x" * 300, 256),
+        ("ö" * 128, 256),
+        ("x" + "ö" * 200, 255),
+        ("xx" + "日" * 100, 254),
+        ("🙂" * 70, 256),
+        ("xxx" + "🙂" * 70, 255),
+    ):
         talk = Talk(gateway, engine, prompt_cache_key=name)
         talk.turn(user("One?"))
         shown = talk.headers["X-Session-Id"].encode("latin-1")  # as http.client reads bytes of headers
