@@ -20,6 +20,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import api_spellings
 from template_files import template_files
@@ -79,6 +80,34 @@ def loop(w, *arguments, **more):
     """A question, calls, their results and an answer."""
     calls = [call(w, n, **given) for n, given in enumerate(arguments)]
     return [user(w), calling(w, *calls, **more), *[result(w, n) for n in range(len(calls))]]
+
+
+def call_as_text(w, number=0):
+    """OpenAI's own form, with arguments that have no words beside one that has."""
+    arguments = {"place": w(), w("key"): False, w("key"): None, w("key"): "", w("key"): 0, w("key"): [], w("key"): {"inner": None}}
+    return {"id": f"call0000{number}", "type": "function", "function": {"name": "look", "arguments": json.dumps(arguments)}}
+
+
+# Members of a message that no API's messages have, or only another's.
+UNKNOWN = {"attachments": lambda w: [w()], "note": lambda w: w(), "parts": lambda w: [{"text": w()}], "functionCall": lambda w: {"name": w(), "args": {"a": w()}},
+           "experimental_attachments": lambda w: [{"name": w()}], "audio_url": lambda w: {"url": w()}, "tool_result": lambda w: w(), "image": lambda w: {"url": w()},
+           "tool_call": lambda w: [call(w, place=w())], "documents": lambda w: [{"text": w()}]}
+UNKNOWN_IN_CALLS = {"result": lambda w: w(), "output": lambda w: {"found": w()}, "args": lambda w: {"near": w()}, "parameters": lambda w: {"near": w()}}
+# Beside what members are that nobody knows: a request of OpenAI's chat, and one that is converted.
+WITH = {"": lambda w: {}, ", tools": lambda w: {"tools": [tool(w)]}, ", functions": lambda w: {"functions": [tool(w)["function"]]}}
+
+
+def unknown_members(w, table):
+    return {name: make(w) for name, make in table.items()}
+
+
+CALLS = {
+    "members that nobody knows": lambda w: {"id": "call00000", "type": "function", "function": {"name": "look", "arguments": {"place": w()}, "result": w()}, "output": {"found": w()}},
+    "the name outside": lambda w: {"id": "call00000", "type": "function", "name": w("look"), "function": {"arguments": {"place": w()}}},
+    "the arguments outside": lambda w: {"id": "call00000", "type": "function", "function": {"name": "look"}, "arguments": {"place": w()}},
+    "more than a name and arguments, flat": lambda w: {"id": "call00000", "name": "look", "arguments": {"place": w()}, "result": w()},
+    "members of a custom call": lambda w: {"id": "call00000", "type": "custom", "custom": {"name": "look", "input": w(), "result": w()}, "output": w()},
+}
 
 
 SHAPES = {
@@ -172,7 +201,61 @@ SHAPES = {
     **{name: lambda w, name=name: {"messages": [user(w)], name: w()} for name in ("prompt", "suffix", "instructions", "system_prompt", "history", "context", "systemInstruction")},
     "a prompt and a suffix": lambda w: {"messages": [user(w)], "prompt": w(), "suffix": w()},
     "images beside the messages": lambda w: {"messages": [user(w)], "images": ["aGk="]},
+    **{f"members of messages that nobody knows{name}": lambda w, more=more: {"messages": [{**user(w), **unknown_members(w, UNKNOWN)}, {**assistant(w), "note": w()}, user(w)], **more(w)}
+        for name, more in WITH.items()},
+    **{f"a member {name} and nothing else": lambda w, name=name, make=make: {"messages": [{"role": "user", name: make(w)}, assistant(w), user(w)]} for name, make in UNKNOWN.items()},
+    **{f"a call with {what}{name}": lambda w, make=make, more=more: {"messages": [user(w), calling(w, make(w)), result(w)], **more(w)}
+        for what, make in CALLS.items() for name, more in WITH.items()},
+    **{f"arguments as {name}": lambda w, name=name, make=make: {"messages": [user(w), calling(w, {"id": "call00000", "type": "function", "function": {"name": "look", name: make(w)}}), result(w)],
+        "tools": [tool(w)]} for name, make in UNKNOWN_IN_CALLS.items() if name != "result"},
+    **{f"members of text parts that nobody knows{name}": lambda w, more=more: {"messages": [{"role": "user", "content": [{**text_part(w), "caption": w(), "image_url": {"url": w()},
+        "input_audio": {"data": w()}, "text_of": [w()]}, text_part(w)]}, assistant(w), user(w)], **more(w)} for name, more in WITH.items()},
+    "text parts without text": lambda w: {"messages": [{"role": "user", "content": [{"type": "text", "content": w()}, text_part(w)]}, assistant(w), {"role": "user", "content": [{"type": "text", "value": w()}]}]},
+    "words beside an image": lambda w: {"messages": [{"role": "user", "content": [text_part(w), {**image(w), "text": w(), "caption": w()}]}]},
+    "calls that are no list": lambda w: {"messages": [user(w), {"role": "assistant", "content": w(), "tool_calls": {"name": w(), "arguments": {"place": w()}}}, user(w)]},
+    "an old call in the history": lambda w: {"messages": [{**user(w), "attachments": [w()]}, {"role": "assistant", "content": None, "note": w(),
+        "function_call": {"name": "look", "arguments": json.dumps({"place": w()}), "result": w()}}, {"role": "function", "name": "look", "content": w()}]},
+    "arguments as text": lambda w: {"messages": [user(w), calling(w, call_as_text(w)), result(w)], "tools": [tool(w)]},
+    "answers that speak of marks": lambda w: {"messages": [user(w), {"role": "assistant", "content": f"{w('answer')} </think> {w('answer')}"},
+        user(w), {"role": "assistant", "content": f"{w('answer')} <think>{w('thought')}</think>{w('answer')}"},
+        user(w), {"role": "assistant", "content": f"<think>{w('thought')}</think>{w('answer')}</think>{w('answer')}"},
+        user(w), {"role": "assistant", "content": [{"type": "text", "text": f"{w('answer')} <|channel|> </think> {w('answer')}"}]}, user(w)]},
+    "reasoning whose mark the prompt opened": lambda w: {"messages": [user(w), {"role": "assistant", "content": f"{w('thought')}.\n</think>\n\n{w('answer')}"}, user(w)]},
+    "reasoning over lines": lambda w: {"messages": [user(w), {"role": "assistant", "content": f"<think>\n{w('thought')}\n{w('thought')}\n</think>\n\n{w('answer')}"}, user(w)]},
+    **{f"{name} beside the messages": lambda w, name=name: {"messages": [user(w)], name: w()} for name in ("system_message", "chat_history", "chat_template", "regex", "ebnf", "template",
+        "question", "preamble", "Tools", "MESSAGES", "messgaes", "docuemnts", "tolos", "Chat_Template_Kwargs")},
+    "names with capitals": lambda w: {"messages": [user(w)], "chat_template_kwargs": {"ENABLE_THINKING": w(), "enable_thinkign": w(), "reasonign_effort": w()}},
+    "a schema with definitions": lambda w: {"messages": [user(w)], "tools": [{"type": "function", "function": {"name": w("look"), "description": w(), "parameters": {
+        "type": "object", "properties": {w("parameter"): {"$ref": "#/$defs/Order"}}, "$defs": {"Order": {"type": "object", "properties": {
+            w("parameter"): {"type": "string"}, w("parameter"): {"type": "array", "items": {"$ref": "#/$defs/Item"}}}}, "Item": {"type": "object", "properties": {w("parameter"): {"type": "string"}}}}}}}]},
+    "a schema with objects in it": lambda w: {"messages": [user(w)], "tools": [{"type": "function", "function": {"name": w("look"), "description": w(), "parameters": {
+        "type": "object", "properties": {w("parameter"): {"type": "object", "properties": {w("parameter"): {"type": "string"}}},
+                                         w("parameter"): {"type": "array", "items": {"type": "object", "properties": {w("parameter"): {"type": "integer"}}}}}}}}]},
     "a refusal": lambda w: {"messages": [user(w), {"role": "assistant", "content": None, "refusal": w()}, user(w)]},
+}
+# What --as-is takes: requests under names that no template reads, and lists that are none.
+AS_IS = {
+    **{f"messages as {name}": lambda w, name=name: {name: [user(w), assistant(w), user(w)]} for name in ("msgs", "conversation", "conversations", "chat", "turns", "dialog")},
+    "a line of a batch": lambda w: {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "m", "messages": [user(w)]}},
+    "messages as an object": lambda w: {"messages": {"role": "user", "content": w()}},
+    "messages that are texts": lambda w: {"messages": [w(), w()]},
+    **{f"{name} as {what}": lambda w, name=name, make=make: {"messages": [user(w)], name: make(w)} for name in ("tools", "documents")
+        for what, make in (("a text", lambda w: w()), ("an object", lambda w: {"name": w(), "text": w()}))},
+}
+# What clients and servers send beside it, and nobody misses.
+QUIET = {
+    "what OpenAI's package sends back": lambda w: {"messages": [user(w), {**assistant(w), "refusal": None, "annotations": [], "audio": None, "function_call": None, "tool_calls": None},
+        user(w)], "model": "m", "temperature": 0.5, "stop": ["a"], "metadata": {"a": "b"}, "user": "u", "stream_options": {"include_usage": True}, "service_tier": "auto"},
+    "calls as OpenAI's package sends them back": lambda w: {"messages": [user(w), {"role": "assistant", "content": None, "refusal": None, "annotations": [], "audio": None,
+        "function_call": None, "tool_calls": [{"id": "call00000", "index": 0, "type": "function", "function": {"name": "look", "arguments": json.dumps({"place": w()})},
+                                               "extra_content": {"google": {"thought_signature": "c2ln"}}}]}, result(w)], "tools": [tool(w)], "tool_choice": "auto"},
+    "marks of a cache": lambda w: {"messages": [{"role": "user", "content": [{**text_part(w), "cache_control": {"type": "ephemeral"}}], "cache_control": {"type": "ephemeral"}}]},
+    "ids, times and counts": lambda w: {"messages": [{**user(w), "id": "m1", "created_at": "2026-01-01", "timestamp": 7, "message_id": "x", "createdAt": "2026-01-01"},
+        {**assistant(w), "finish_reason": "stop", "usage": {"total_tokens": 9}, "logprobs": {"content": []}, "model": "m", "weight": 0}, user(w)]},
+    "content in parts once more": lambda w: {"messages": [(lambda said: {"role": "user", "content": said, "parts": [{"type": "text", "text": said}]})(w())]},
+    "steering": lambda w: {"messages": [user(w)], "provider": {"order": ["a"]}, "models": ["a"], "extra_headers": {"a": "b"}, "web_search_options": {"search_context_size": "low"},
+        "mm_processor_kwargs": {"a": 1}, "samplers": ["top_k"], "bad_words": ["a"], "verbosity": "low", "prompt_cache_key": "k", "include": ["a"], "plugins": [{"id": "web"}]},
+    "a row of data": lambda w: {"messages": [user(w)], "id": "r1", "prompt_id": "p", "source": "s", "category": "c", "tags": ["t"], "score": 0.5},
 }
 # Requests of other APIs: a few of these in the words of each (api_spellings.py), with all that only that API has.
 WRITTEN = ("a system", "several turns", "text parts", "text and an image", "reasoning of earlier turns", "reasoning in the loop", "tools and a system",
@@ -213,7 +296,7 @@ def requests():
         for name in WRITTEN:
             if written := write(SHAPES[name](Words())):
                 yield f"{name}, {api}", written[1]
-    for name, make in OF_APIS.items():
+    for name, make in [*OF_APIS.items(), *QUIET.items()]:
         yield name, make(Words())
 
 
@@ -229,8 +312,9 @@ def places_of_words(value, path=""):
         for number, inner in enumerate(value):
             yield from places_of_words(inner, f"{path}[{number}]")
     elif isinstance(value, str):
-        if path.endswith(".arguments") and value.startswith("{"):
-            value = value.replace('"', " ")
+        if path.endswith(".arguments") and value.startswith("{") and value.endswith("}"):
+            yield from places_of_words(json.loads(value), path)
+            return
         for word in re.findall(r"[a-z]+qz\d+xv", value):
             yield word, path
 
@@ -308,16 +392,37 @@ def containers(value, place):
             yield from containers(inner, f"{place}.{key}" if isinstance(value, dict) else f"{place}[{key}]")
 
 
-def word_faults(request, answer):
+def is_of_media(request, place):
+    """Is it what an image or a sound is, in a part of such a type?"""
+    found = re.match(r"messages\[(\d+)\]\.content\[(\d+)\]\.(?:image_url|input_audio|video_url)\b", place)
+    if found is None or "system" in request:
+        return any(name in place for name in (".image_url", ".input_audio", ".video_url")) and found is None and ".content[" in place
+    return request["messages"][int(found[1])]["content"][int(found[2])].get("type") != "text"
+
+
+def word_faults(name, request, answer):
     text = answer["text"]
+    places = collections.defaultdict(list)
     for word, place in places_of_words(request):
-        if place.startswith(("chat_template_kwargs", "functions")) or ".image_url" in place or ".input_audio" in place or ".video_url" in place:
+        places[word].append(place)
+    if name in QUIET and (lost := [loss for loss in answer["losses"] if loss["kind"] == "lost" and loss["subject"] not in ("special token", "data", "argument", "call") and not any(
+            covers(loss["path"], place) and word not in text for word, place in places_of_words(request))]):
+        yield f"{lost[0]['path']} is named, and nobody misses it: {lost[0]['message']}"
+    for word, place in places_of_words(request):
+        if place.startswith("functions") or is_of_media(request, place):
             continue
         if ".source." in place and not place.endswith("source.data") or ".inlineData" in place:
             continue  # an image
-        named = [loss for loss in answer["losses"] if covers(loss["path"], place)]
-        if word not in text and not named:
+        named = [loss for loss in answer["losses"] if any(covers(loss["path"], one) for one in (places[word] if name in QUIET else [place]))]
+        is_taken = re.search(r"\.(image_url|input_audio)\b", place) and any(loss["path"].endswith(".text") and loss["path"].rpartition(".")[0] in place for loss in answer["losses"])
+        if word not in text and not named and not is_taken:  # else the part is an image for the template, and its text is named
             yield f"{place} is neither in the prompt nor named"
+        kinds = {loss["kind"] for loss in named}
+        if word not in text and word.startswith("answer") and kinds == {"left out"}:
+            yield f"{place}: words of an answer are left out, and not lost: {word}"
+        is_answered = any(other.startswith("answer") and other in text for other in places)
+        if word not in text and name.startswith("reasoning") and word.startswith("thought") and "lost" in kinds and is_answered:
+            yield f"{place}: reasoning of an earlier turn is lost, and not left out"
         if is_json_text(request, place):
             continue  # which has one path
         whole = [loss for loss in named if "only a part" not in loss["message"] and loss["subject"] not in ("data", "argument")]
@@ -325,10 +430,8 @@ def word_faults(request, answer):
             yield f"{place} is in the prompt, and named: {whole[0]['message']}"
 
 
-def media_faults(template, request, answer, options):
-    parts = list(media_of(request))
-    answers = template.render([without(request, *place) for place in parts], *options)
-    for (number, member, part), less in zip(parts, answers):
+def media_faults(request, answer, answers):
+    for (number, member, part), less in zip(media_of(request), answers):
         place = f"messages[{number}].{member}[{part}]"
         named = any(covers(loss["path"], place) for loss in answer["losses"] if loss["kind"] == "lost")
         if "error" in less or named == (less["text"] == answer["text"]):
@@ -368,9 +471,12 @@ def placeholder_faults(template, request, answer):
             yield f"{place} has no placeholder, and is not named"
 
 
-def setting_faults(template, request, answer, options):
-    names = [name for name in request if name not in NEUTRAL]
-    for name, less in zip(names, template.render([{k: v for k, v in request.items() if k != name} for name in names], *options)):
+def settings_of(request):
+    return [name for name in request if name not in NEUTRAL]
+
+
+def setting_faults(template, request, answer, answers):
+    for name, less in zip(settings_of(request), answers):
         given = list(request[name]) if name == "chat_template_kwargs" else [name]
         named = any(loss["path"] in given for loss in answer["losses"] if loss["kind"] == "lost")
         same = less.get("text") == answer["text"]
@@ -385,31 +491,98 @@ def setting_faults(template, request, answer, options):
             yield f"{name} changes nothing, and is not named"
 
 
-def token_faults(template, request, answer, options):
+def token_faults(template, answer, more):
     if "bos_token" not in template.source or template.path.suffix == ".gotmpl":
         return
-    more = template.render([{**request, "bos_token": BOS}], *options)[0]
     named = any(loss["path"] == "bos_token" for loss in answer["losses"])
     if "text" in more and (BOS in more["text"]) != named:
         yield f"bos_token {'is not named' if not named else 'is named, and not written'}"
 
 
+def variants_of(name, request):
+    """What else is rendered to judge a request: without each part that has no text, without each setting, with a special token."""
+    settings = [] if name in QUIET else settings_of(request)
+    return ([without(request, *place) for place in media_of(request)], [{k: v for k, v in request.items() if k != name} for name in settings], [{**request, "bos_token": BOS}])
+
+
 def faults_of(template, options, counts):
     """name, fault for each; a request may be refused."""
     named = list(requests())
-    for (name, request), answer in zip(named, template.render([request for _, request in named], *options)):
-        counts["requests"] += 1
-        if "error" in answer:
-            counts["refused"] += 1
-            continue
+    answers = template.render([request for _, request in named], *options)
+    kept = [(name, request, answer, variants_of(name, request)) for (name, request), answer in zip(named, answers) if "error" not in answer]
+    counts["requests"] += len(named)
+    counts["refused"] += len(named) - len(kept)
+    others = iter(template.render([one for *_, variants in kept for some in variants for one in some], *options))
+    for name, request, answer, variants in kept:
+        of_media, of_settings, of_tokens = ([next(others) for _ in some] for some in variants)
         counts["lossless" if not any(loss["kind"] == "lost" for loss in answer["losses"]) else "with losses"] += 1
         counts["losses"] += sum(loss["kind"] == "lost" for loss in answer["losses"])
         counts["placeholders"] += len(answer["placeholders"])
         # adapted, a request without its images may go through other passes
-        of_media = media_faults(template, request, answer, options) if options else ()
-        found = itertools.chain(word_faults(request, answer), python_faults(request, answer, template.source), of_media, placeholder_faults(template, request, answer),
-                                setting_faults(template, request, answer, options), token_faults(template, request, answer, options))
+        found = itertools.chain(word_faults(name, request, answer), python_faults(request, answer, template.source), media_faults(request, answer, of_media) if options else (),
+                                placeholder_faults(template, request, answer), setting_faults(template, request, answer, of_settings), token_faults(template, answer, *of_tokens))
         yield from ((name, fault) for fault in found)
+
+
+def faults_as_is(template, counts):
+    """The same of words alone, where the template gets the request as it is."""
+    named = [(name, make(Words())) for name, make in AS_IS.items()]
+    command = ("--as-is",)
+    for (name, request), answer in zip(named, template.render([request for _, request in named], *command)):
+        counts["requests"] += 1
+        if "error" in answer:
+            counts["refused"] += 1
+            continue
+        counts["losses"] += sum(loss["kind"] == "lost" for loss in answer["losses"])
+        for word, place in places_of_words(request):
+            letters = iter(answer["text"])
+            shown = all(letter in letters for letter in word)  # a template may print a text letter by letter
+            if not shown and not any(loss["kind"] == "lost" and covers(loss["path"], place) for loss in answer["losses"]):
+                yield name, f"{place} is neither in the prompt nor named"
+
+
+# How a template makes another text of one, and how it cuts.
+FILTERS = ["", "|tojson", "|upper", "|lower", "|e", "|urlize", "|title", "|trim|upper", "|tojson|e"]
+CUTS = ["[:9]", "[9:]", "[:30]", "|truncate(20, true)", ".split('aa')[0]", ".replace('aa', '')", "|string"]
+
+
+# What each is tried on: a template, the value that is cut, and whose words it prints.
+CUT_FROM = (("{%% for m in messages %%}{{ %s }}{%% endfor %%}", "m.content", r"messages"), ("{%% for d in documents %%}{{ %s }}{%% endfor %%}", "d.text", r"documents\[0\]\.text"),
+            ("{%% for d in documents %%}{{ %s }}{%% endfor %%}", "d", r"documents"))
+
+
+def cut_expressions():
+    """template, the places that it should show, expression, whether that leaves all words."""
+    for made, cut in itertools.product(FILTERS, CUTS):
+        for template, value, places in CUT_FROM:
+            if value != "d" or "tojson" in made:  # which is no text before
+                yield template, places, f"({value}{made}){cut}", cut == "|string"
+            if value != "d":
+                yield template, places, f"({value}{cut}){made}", cut == "|string"
+
+
+def cut_faults(program, counts):
+    """What is made of a text and then cut, and what is cut first: each word is in the prompt, whatever its case, or its text is named."""
+    w = Words()
+    request = {"messages": [user(w, " aa ".join(w() for _ in range(4))), user(w, "\u65e5\u672c <" + w() + "> \"" + w() + "\"\n" + w())],
+               "documents": [{"title": w(), "text": f"{w()} aa {w()} {w()}"}]}
+    for template, places, expression, is_whole in cut_expressions():
+        counts["cuts"] += 1
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "cut.jinja"
+            path.write_text(template % expression)
+            answer = Template(program, path).render([request])[0]
+        if "error" in answer:
+            yield expression, answer["error"]["message"]
+            continue
+        for word, place in places_of_words(request):
+            if not re.match(places, place):
+                continue
+            named = any(loss["kind"] == "lost" and covers(loss["path"], place) for loss in answer["losses"])
+            if word not in answer["text"].lower() and not named:
+                yield expression, f"{place}: {word} is neither in the prompt nor named"
+            if is_whole and named:
+                yield expression, f"{place} is whole, and named"
 
 
 def main():
@@ -421,11 +594,15 @@ def main():
     args = parser.parse_args()
     chosen = args.templates or template_files(go=True)[:: args.share]
     counts = collections.Counter()
-    bad = total = 0
+    bad = 0
+    cuts = list(cut_faults(args.program, counts))
+    total = len(cuts)
+    for expression, fault in cuts[:10]:
+        print(f"{expression}: {fault}")
     for path in chosen:
         template = Template(args.program, path)
-        for options in ((), ("--no-adapt",)):
-            faults = list(faults_of(template, options, counts))
+        for options in ((), ("--no-adapt",), ("--as-is",)):
+            faults = list(faults_as_is(template, counts) if options == ("--as-is",) else faults_of(template, options, counts))
             total += len(faults)
             bad += bool(faults)
             for name, fault in faults[:args.show]:

@@ -138,6 +138,7 @@ class MessagesWriter {
       return {};
     }
     out_.leave(call, {"id", "type", "function", "index"});
+    out_.leave(function, {"name", "arguments"});
     Value input = member_value(function, "arguments");
     if (!is_given(input)) input = out_.object({});
     if (input.kind != Kind::dict) {

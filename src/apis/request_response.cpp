@@ -123,6 +123,7 @@ class ResponsesWriter {
     const Value function = member_value(call, "function"), custom = member_value(call, "custom"),
                 id = member_value(call, "id");
     if (custom.kind == Kind::dict) {
+      out_.leave(custom, {"name", "input"});
       if (id.is_leaf()) custom_ids_.emplace(leaf_text(id));
       return items_.push_back(out_.object({{"type", Value::view("custom_tool_call")},
                                            {"call_id", out_.needed(call, "id")},
@@ -130,6 +131,7 @@ class ResponsesWriter {
                                            {"input", out_.needed(custom, "input")}}));
     }
     if (function.kind != Kind::dict) return out_.fail(call, "a call without `function`");
+    out_.leave(function, {"name", "arguments"});
     const Value arguments = member_value(function, "arguments");
     items_.push_back(out_.object({{"type", Value::view("function_call")},
                                   {"call_id", out_.needed(call, "id")},

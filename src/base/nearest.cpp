@@ -1,23 +1,33 @@
-// Levenshtein distance with one row.
+// Optimal string alignment with three rows.
 #include "base/nearest.h"
 
 #include <algorithm>
 #include <array>
 
 namespace parlance {
+namespace {
+
+char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same(char a, char b) { return small(a) == small(b); }
+
+}  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   constexpr std::size_t kLongest = 31;
   if (a.size() > kLongest || b.size() > kLongest) return kLongest;
-  std::array<std::size_t, kLongest + 1> row{};
+  using Row = std::array<std::size_t, kLongest + 1>;
+  Row before{}, last{}, row{};
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before = last;
+    last = row;
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      const std::size_t replaced = last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
+      row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+      const bool swapped = i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]);
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];

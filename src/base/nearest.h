@@ -5,7 +5,8 @@
 
 namespace parlance {
 
-/// Levenshtein distance of two short names; names past 31 bytes count as far away.
+/// How many edits make one short name the other: a letter more, less or another, or two neighbours swapped. Capitals
+/// do not count; names past 31 bytes count as far away.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Keeps the nearest of the names it is offered: at most two edits away, and a third of the length.

@@ -68,9 +68,9 @@ class ShareGptConverter {
 
   /// The value that a text holds as JSON; its text belongs to the message that is made.
   Value read(Value text, std::int32_t message) {
-    const std::uint32_t origin = r_.state.add_region(leaf_text(text), message, true);
+    r_.state.add_region(leaf_text(text), message, true);
     const Result<Value> found =
-        read_json_text(r_.state, r_.rt, text, origin, [&] { return path_of_value(r_.state, text); });
+        read_numbered_text(r_.state, r_.rt, text, [&] { return path_of_value(r_.state, text); });
     if (found.has_value()) return *found;
     r_.fail(text, "this text is not JSON: " + found.error().message());
     return {};
@@ -84,8 +84,18 @@ class ShareGptConverter {
     for (const Value& one : all) {
       const Value name = member_value(one, "name"), arguments = member_value(one, "arguments");
       if (!name.is_string()) return r_.fail(value, "a call is an object with `name` and `arguments`");
+      note_others(one);
       draft.calls.push_back(
           r_.call(member_value(one, "id"), name, is_given(arguments) ? arguments : DictBuilder(r_.rt).finish(), one));
+    }
+  }
+
+  /// What a call says besides. The path is the text's, so the note has the name.
+  void note_others(Value call) {
+    for (const DictEntry& entry : entries(call)) {
+      const std::string_view name = leaf_text(entry.key);
+      if (is_one_of(name, {"name", "arguments", "id"}) || entry.value.is_none()) continue;
+      r_.note(call, r_.state.arena.copy_text(quoted(name) + " of a call is not converted: left out"), true);
     }
   }
 
@@ -132,6 +142,7 @@ Value renewed(Request& r, Value message) {
   }
   const Value name = r.dict_at(old, "`function_call`").is_undefined() ? Value() : r.text_in(old, "name");
   if (r.failure) return message;
+  r.leave(old, {"name", "arguments"});
   const Value arguments = member_value(old, "arguments");
   ListBuilder calls(r.rt, 1);
   calls.append(r.call({}, name, is_given(arguments) ? arguments : Value::view("{}"), old));

@@ -21,7 +21,7 @@ namespace parlance {
 
 /// Text of the conversation that is not in the document (a message that was added, a variable that
 /// was set), or text of the document that was read as JSON. Values that were read from it have the
-/// origin id `origin`.
+/// origin id `origin`, or one of those between it and the next region's (read_json_numbered).
 struct TextRegion {
   const char* begin;
   std::size_t size;

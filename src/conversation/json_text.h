@@ -30,4 +30,13 @@ Result<Value> read_json_text(ConversationState& state, Runtime& rt, Value text, 
   return value;
 }
 
+/// read_json_numbered() for a text of the conversation that has a region, the last one.
+template <typename Place>
+Result<Value> read_numbered_text(ConversationState& state, Runtime& rt, Value text, Place place) {
+  bool repeats = false;
+  Result<Value> value = read_json_numbered(rt, text, state.next_origin, &repeats);
+  if (repeats && value) note_repeated(state, *value, place());
+  return value;
+}
+
 }  // namespace parlance

@@ -15,6 +15,7 @@
 #include "conversation/media_parts.h"
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
+#include "conversation/request_members.h"
 #include "conversation/transformers.h"
 #include "json/json.h"
 
@@ -78,47 +79,6 @@ void chat_template_kwargs(Normaliser& n) {
     const bool differs = other != nullptr && json_text(*other) != json_text(entry.value);
     if (differs) n.state.changes.back().what = "set by chat_template_kwargs, which overrides the request's own value";
   }
-}
-
-/// Members of chat requests that steer the server or the sampler. What some template reads is not
-/// among them: tool_choice, parallel_tool_calls, response_format, reasoning_effort.
-constexpr std::string_view kRequestMembers[] = {
-    "audio",
-    "chat_template",
-    "frequency_penalty",
-    "keep_alive",
-    "logit_bias",
-    "logprobs",
-    "max_completion_tokens",
-    "max_tokens",
-    "metadata",
-    "min_p",
-    "modalities",
-    "model",
-    "n",
-    "options",
-    "prediction",
-    "presence_penalty",
-    "prompt_cache_key",
-    "repetition_penalty",
-    "safety_identifier",
-    "seed",
-    "service_tier",
-    "stop",
-    "store",
-    "stream",
-    "stream_options",
-    "temperature",
-    "top_k",
-    "top_logprobs",
-    "top_p",
-    "truncate",
-    "user",
-};
-static_assert(std::is_sorted(std::begin(kRequestMembers), std::end(kRequestMembers)));
-
-bool is_request_member(std::string_view key) {
-  return std::binary_search(std::begin(kRequestMembers), std::end(kRequestMembers), key);
 }
 
 void drop_request_members(Normaliser& n) {
@@ -216,11 +176,20 @@ Value custom_calls(Normaliser& n, Value message) {
     DictBuilder arguments(n.rt, 1), function(n.rt, 2);
     arguments.set(kCustomInput, *input);
     function.set("name", *name);
-    function.set("arguments", arguments.finish());
+    function.set("arguments", with_origin(arguments.finish(), custom.dict->origin));
+    const bool is_wrapped = custom.dict != call.dict;
+    const auto is_outside = [](std::string_view key) { return key == "id" || key == "index"; };
+    for (const DictEntry& entry : entries(custom)) {  // what else it says stays said
+      const std::string_view key = leaf_text(entry.key);
+      const bool is_more = key != "type" && key != "name" && key != kCustomInput && (is_wrapped || !is_outside(key));
+      if (is_more) function.set(entry.key, entry.value);
+    }
     const DictEntry said[] = {{Value::view("type"), Value::view("function")},
                               {Value::view("function"), function.finish()}};
-    return with_members(n.rt, filtered(n.rt, call, [](std::string_view key) { return key == "id" || key == "index"; }),
-                        said);
+    const auto stays = [&](std::string_view key) {
+      return is_wrapped ? key != "custom" && key != "type" : is_outside(key);
+    };
+    return with_members(n.rt, filtered(n.rt, call, stays), said);
   });
 }
 
@@ -232,11 +201,12 @@ Value object_in(Normaliser& n, Value arguments) {
   const std::string_view json = leaf_text(arguments);
   const std::size_t first = json.find_first_not_of(kBlanks);
   if (first == json.npos || json[first] != '{') return {};
-  const std::uint32_t origin = n.state.add_region(json, n.message, true);
+  n.state.add_region(json, n.message, true);
   const auto place = [&n] {
     return place_of(n.state, {n.pass, n.given_message(), -1, {}, n.call, "function.arguments"});
   };
-  const Result<Value> read = read_json_text(n.state, n.rt, arguments, origin, place);
+  // An argument without words, such as false, is known to be printed by its own id alone.
+  const Result<Value> read = read_numbered_text(n.state, n.rt, arguments, place);
   return read.has_value() && read->kind == Kind::dict ? *read : Value();
 }
 
@@ -409,9 +379,7 @@ Error no_messages(Value variables) {
   }
   for (const DictEntry& entry : entries(variables)) {
     const std::string_view key = leaf_text(entry.key);
-    std::string small(key);
-    for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    NearestName nearest(small);
+    NearestName nearest(key);
     nearest.offer("messages");
     const bool near = is_list(&entry.value) && !nearest.best().empty();
     if (near) return Error(ErrorCode::conversation, message).input(std::string(key)).hint(nearest.hint());

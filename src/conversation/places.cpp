@@ -29,10 +29,12 @@ const TextRegion* region_at(const ConversationState& state, const char* address)
   return covers({region.begin, region.size}, address) ? &region : nullptr;
 }
 
+/// The region whose values have the id: one of those from its own to the next region's.
 const TextRegion* region_of(const ConversationState& state, std::uint32_t origin) {
-  auto region = std::lower_bound(state.regions.begin(), state.regions.end(), origin,
-                                 [](const TextRegion& r, std::uint32_t id) { return r.origin < id; });
-  return region != state.regions.end() && region->origin == origin ? &*region : nullptr;
+  if (state.regions.empty() || origin < state.regions.front().origin || origin >= state.next_origin) return nullptr;
+  const auto after = std::upper_bound(state.regions.begin(), state.regions.end(), origin,
+                                      [](std::uint32_t id, const TextRegion& r) { return id < r.origin; });
+  return &*(after - 1);
 }
 
 /// Where a value that was added stands: in its message, or among the variables.

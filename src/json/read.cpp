@@ -142,7 +142,8 @@ Result<Value> JsonReader::read_leniently(std::string_view text, Arena& arena, st
   return v;
 }
 
-Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin, bool* repeats) {
+namespace {
+Result<Value> read_text(Runtime& rt, Value source, std::uint32_t& origin, bool count_origins, bool* repeats) {
   const std::string_view json = text(rt, source);
   if (!rt.charge_bytes(json.size()) || !rt.reserve(json.size())) {
     return Error(rt.failure.code, rt.failure.message);
@@ -150,12 +151,21 @@ Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin, bo
   LenientReader::Options options;
   options.source = source;
   options.share = source.is_leaf();
-  options.count_origins = false;
+  options.count_origins = count_origins;
   LenientReader reader(json, rt, origin, options);
   const Value v = reader.read();
   if (v.is_invalid()) return error_at(reader.failure(), json, "<string>");
   if (repeats != nullptr && reader.repeats()) *repeats = true;
   return v;
+}
+}  // namespace
+
+Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin, bool* repeats) {
+  return read_text(rt, source, origin, false, repeats);
+}
+
+Result<Value> read_json_numbered(Runtime& rt, Value source, std::uint32_t& next_origin, bool* repeats) {
+  return read_text(rt, source, next_origin, true, repeats);
 }
 
 }  // namespace parlance

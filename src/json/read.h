@@ -64,5 +64,7 @@ class JsonReader {
 /// the origin id `origin`. Fails with json as JsonReader does, without recording that in `rt`;
 /// limits are recorded there too. `repeats`, if given, becomes true where a dict has a key twice.
 Result<Value> read_json_into(Runtime& rt, Value source, std::uint32_t origin = 0, bool* repeats = nullptr);
+/// The same, but containers and scalars get the next origin id each, as JsonReader gives them.
+Result<Value> read_json_numbered(Runtime& rt, Value source, std::uint32_t& next_origin, bool* repeats = nullptr);
 
 }  // namespace parlance

@@ -1,6 +1,7 @@
 // LossFinder: a render, and what was lost in it. Begin reading at LossFinder::render.
 #include <algorithm>
 
+#include "losses/doubts.h"
 #include "losses/settings.h"
 
 namespace parlance {
@@ -54,6 +55,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   if (!media.empty())
     find_placeholders(experiment, media, s.options.experiments, into.rendering, losses, into.placeholders);
   find_lost_settings(experiment, s.options.experiments, search, into.rendering, s.facts, losses);
+  find_doubtful(experiment, search.doubts(), s.options.experiments, into.rendering, losses);
   find_misspelt(into.rendering, s.facts, losses);
   find_lost_tokens(experiment, s.tokens, losses);
   find_repeated(conversation, losses);

@@ -1,19 +1,16 @@
 // Messages that are not in the prompt, and what of them. Begin reading at find_lost_messages.
 #include <algorithm>
-#include <set>
 
 #include "base/nearest.h"
 #include "base/reasoning_names.h"
 #include "conversation/edit.h"
 #include "conversation/media_parts.h"
+#include "losses/bookkeeping.h"
 #include "losses/text_search.h"
 #include "value/string.h"
 
 namespace parlance {
 namespace {
-
-/// Members of a message that only say who speaks or what belongs together.
-constexpr std::string_view kIds[] = {"id", "tool_call_id", "call_id", "name", "tool_name"};
 
 /// Members that messages have in some API: a name near to one of them is taken for a slip.
 constexpr std::string_view kMembers[] = {"role",    "content",   "tool_calls",        "tool_call_id", "name",
@@ -22,7 +19,7 @@ constexpr std::string_view kMembers[] = {"role",    "content",   "tool_calls",  
 constexpr std::string_view kSaying[] = {"content",           "tool_calls", "refusal", "reasoning",
                                         "reasoning_content", "thinking",   "images"};
 
-/// Members under which clients give what belongs into `content`; others may be metadata.
+/// Members under which clients give what belongs into `content`, also where it has no words.
 constexpr std::string_view kCarrying[] = {"image",
                                           "image_url",
                                           "audio",
@@ -55,13 +52,20 @@ class MessageSearch {
     }
     const Place messages{nullptr, "messages"};
     for (number_ = 0; number_ < list.list->size; ++number_) {
-      if (const Value& one = list.list->items[number_]; one.kind == Kind::dict) message(one, messages[number_]);
+      const Value& one = list.list->items[number_];
+      if (one.kind == Kind::dict) {
+        message(one, messages[number_]);
+      } else if (has_content(one)) {
+        Tally all = search_.tally();
+        search_.leaves(false, one, "message", messages[number_], all);
+      }
     }
   }
 
  private:
   void message(Value of, const Place& place) {
-    is_assistant_ = is_text(member(of, "role"), "assistant");
+    const bool is_assistant = is_text(member(of, "role"), "assistant");
+    cuts_ = !is_assistant ? Cuts::no : number_ <= last_user_ ? Cuts::over : Cuts::going_on;
     Tally all = search_.tally();
     for (const DictEntry& entry : entries(of)) {
       const std::string_view key = leaf_text(entry.key);
@@ -69,13 +73,13 @@ class MessageSearch {
       if (key == "content") {
         content(entry.value, here, all);
       } else if (key == "tool_calls") {
-        calls(entry.value, here, all);
+        find_lost_calls(search_, entry.value, here, all);
       } else if (key == "images") {
-        images(entry.value, here);
+        images(entry.value, here, all);
       } else if (key == "refusal") {
         search_.text(entry.value, "message", here, all);
       } else if (is_one_of(key, kIds)) {
-        id(entry.value, here);
+        search_.id(entry.value, here);
       } else if (key == "is_error") {
         failed(entry.value, here);
       } else if (key != "role") {
@@ -83,12 +87,6 @@ class MessageSearch {
       }
     }
     if (all.all_lost() && search_.lost_since(all) > 1) search_.lose_whole(all, "message", search_.path_of(of, place));
-  }
-
-  void id(Value value, const Place& place) {
-    if (!search_.left_out() || !value.is_string() || !has_words(value) || search_.is_reached(value)) return;
-    std::string path = search_.path_of(value, place);
-    if (named_.insert(path).second) search_.leave_out("id", std::move(path));
   }
 
   /// Anthropic's word for a tool that failed: nothing is printed of it, so who mentions it is believed.
@@ -108,25 +106,33 @@ class MessageSearch {
         search_.is_given_reasoning(entry.value))
       return has_shown_twin(of, entry) ? void() : reasoning(entry.value, here);
     if (is_one_of(key, kThoughts) && !has_reasoning(of, *here.parent)) return reasoning(entry.value, here);
-    if (search_.is_converted() || !has_content(entry.value) || search_.is_any_reached(entry.value)) return;
+    if (!has_content(entry.value) || search_.is_any_reached(entry.value)) return;
+    const Value* content = member(of, "content");  // which clients of some APIs say once more, in `parts`
+    if (content != nullptr && has_data(entry.value) && says_the_same(entry.value, *content)) return;
+    const std::string hint = slip_of(of, key);
+    if (!hint.empty() && !search_.mentions(key)) {
+      all.add(true);
+      search_.lose("message", path, hint);
+    } else if (belongs_into_content(key, entry.value)) {
+      search_.lose_member("message", entry.value, here, all, "chat templates read 'content'");
+    } else if (search_.left_out()) {
+      search_.leave_out("message", path);
+    }
+  }
+
+  /// The hint at a name that is near to this one, and that the message has not.
+  static std::string slip_of(Value of, std::string_view key) {
+    if (is_bookkeeping(key)) return {};
     NearestName nearest(key);
     for (const std::string_view known : kMembers) {
       const Value* there = member(of, known);
       if (there == nullptr || !has_content(*there)) nearest.offer(known);
     }
-    const bool says_nothing_else = std::none_of(std::begin(kSaying), std::end(kSaying), [&](std::string_view known) {
-      const Value* there = member(of, known);
-      return there != nullptr && has_content(*there);
-    });
-    if (!nearest.best().empty() && !search_.mentions(key)) {
-      all.add(true);
-      search_.lose("message", path, nearest.hint());
-    } else if ((says_nothing_else && has_text(entry.value)) || (is_one_of(key, kCarrying) && !search_.mentions(key))) {
-      all.add(true);
-      search_.lose("message", path, "chat templates read 'content'");
-    } else if (search_.left_out()) {
-      search_.leave_out("message", path);
-    }
+    return nearest.hint();
+  }
+
+  static bool belongs_into_content(std::string_view key, Value value) {
+    return !is_bookkeeping(key) && (has_data(value) || is_one_of(key, kCarrying));
   }
 
   /// Is there reasoning as one text, which a list beside it says once more? Passes may have given it any name.
@@ -155,13 +161,6 @@ class MessageSearch {
       if (&one != &entry && is_twin(one) && (&one < &entry || search_.is_reached(one.value))) return true;
     }
     return false;
-  }
-
-  static bool has_text(Value value) {
-    if (value.is_string()) return has_words(value);
-    if (value.is_sequence()) return std::ranges::any_of(items(value), has_text);
-    if (value.kind != Kind::dict) return false;
-    return std::ranges::any_of(entries(value), [](const DictEntry& one) { return has_text(one.value); });
   }
 
   /// Reasoning of a turn that is over is left out by design; in the turn that goes on the model needs it. Passes may
@@ -198,7 +197,7 @@ class MessageSearch {
   }
 
   void unthought(std::string path, bool over) {
-    if (!named_.insert(path).second) return;  // given under two names
+    if (!search_.is_first(path)) return;  // given under two names
     if (over) {
       search_.leave_out("reasoning", std::move(path));
     } else {
@@ -211,7 +210,7 @@ class MessageSearch {
       note_python(value, place, all);
       return search_.members(value, "message", place, all);
     }
-    if (value.kind != Kind::list) return search_.text(value, "message", place, all, is_assistant_);
+    if (value.kind != Kind::list) return search_.text(value, "message", place, all, cuts_);
     Tally parts = search_.tally();
     for (std::uint32_t i = 0; i < value.list->size; ++i) part(value.list->items[i], i, place[i], parts);
     if (parts.all_lost() && search_.lost_since(parts) > 1) {
@@ -221,7 +220,7 @@ class MessageSearch {
   }
 
   void part(Value value, std::uint32_t number, const Place& place, Tally& parts) {
-    if (value.is_string()) return search_.text(value, "part", place, parts, is_assistant_);
+    if (value.is_string()) return search_.text(value, "part", place, parts, cuts_);
     if (value.is_none()) return;
     const Value* type = value.kind == Kind::dict ? member(value, "type") : nullptr;
     if (is_printed_as_data(value, type)) return printed_as_data(value, place, parts);
@@ -230,10 +229,11 @@ class MessageSearch {
     const bool has_type = type != nullptr && type->is_leaf();
     const bool is_known =
         has_type && (is_one_of(leaf_text(*type), kTextTypes) || find_media_type(leaf_text(*type)) != nullptr);
-    if (const Value* said = member(value, "text"); said != nullptr && said->is_string()) {
-      search_.text(*said, "part", place["text"], parts, is_assistant_);
-      return has_type && !is_known ? members_of_part(value, "text", place, parts) : void();
-    }
+    const bool is_media = has_type && find_media_type(leaf_text(*type)) != nullptr;
+    const Value* const said = member(value, "text");
+    const bool has_text = said != nullptr && said->is_string();
+    if (has_text) search_.text(*said, "part", place["text"], parts, cuts_);
+    if (has_text && !is_media) return members_of_part(value, "text", has_type && !is_known, place, parts);
     if (!has_type) return search_.members(value, "part", place, parts);
     if (const Value* thought = member(value, leaf_text(*type));
         is_text(type, "thinking") || is_text(type, "reasoning")) {
@@ -242,26 +242,46 @@ class MessageSearch {
     }
     // A refusal is words, so they are looked for. Without the part a template may print something else in its place,
     // which the test of media takes for an effect.
-    if (const Value* said = member(value, "refusal"); is_text(type, "refusal") && said != nullptr && said->is_string())
-      return search_.text(*said, "part", place["refusal"], parts, is_assistant_);
-    const bool is_printed = std::ranges::any_of(
-        entries(value), [&](const DictEntry& one) { return &one.value != type && search_.is_any_reached(one.value); });
-    if (is_printed && !is_known) return members_of_part(value, {}, place, parts);
+    if (const Value* words = member(value, "refusal");
+        is_text(type, "refusal") && words != nullptr && words->is_string())
+      return search_.text(*words, "part", place["refusal"], parts, cuts_);
+    if (is_known && !is_media) return members_of_part(value, {}, false, place, parts);
+    const bool is_printed = std::ranges::any_of(entries(value), [&](const DictEntry& one) {
+      return &one.value != type && &one.value != said && search_.is_any_reached(one.value);
+    });
+    if (is_printed && !is_known) return members_of_part(value, {}, true, place, parts);
+    if (is_media) captions(value, leaf_text(*type), place, parts);
     parts.add(false);  // until it is known
     if (is_printed) return;
     media_.push_back({number_, "content", number, path_of_media(value, *type, place), std::string(leaf_text(*type))});
   }
 
-  /// Of a part whose type nobody knows all that it says belongs into the prompt; `but` was looked for.
-  void members_of_part(Value value, std::string_view but, const Place& place, Tally& parts) {
+  /// Of a part whose type nobody knows, `all` that it says belongs into the prompt; of others what has words. `but` was
+  /// looked for.
+  void members_of_part(Value value, std::string_view but, bool all, const Place& place, Tally& parts) {
     for (const DictEntry& entry : entries(value)) {
       const std::string_view name = leaf_text(entry.key);
       if (name == "type" || name == but || !has_content(entry.value)) continue;
       if (is_one_of(name, kIds)) {
-        id(entry.value, place[name]);
-      } else {
+        search_.id(entry.value, place[name]);
+      } else if (all || search_.is_any_reached(entry.value)) {
         search_.leaves(search_.is_key_reached(value, entry.key), entry.value, "part", place[name], parts);
+      } else if (!is_bookkeeping(name) && has_data(entry.value)) {
+        search_.lose_member("part", entry.value, place[name], parts);
       }
+    }
+  }
+
+  /// Words beside an image or a sound, such as its title.
+  void captions(Value value, std::string_view type, const Place& place, Tally& parts) {
+    constexpr std::string_view kOfMedia[] = {"text",     "url",      "path",     "base64",    "data",
+                                             "source",   "detail",   "format",   "mime_type", "media_type",
+                                             "mimeType", "filename", "file_data"};
+    for (const DictEntry& entry : entries(value)) {
+      const std::string_view name = leaf_text(entry.key);
+      const bool is_own = name == type || find_media_type(name) != nullptr || is_one_of(name, kOfMedia);
+      if (is_own || is_one_of(name, kIds) || is_bookkeeping(name) || !has_data(entry.value)) continue;
+      if (!search_.is_any_reached(entry.value)) search_.lose_member("part", entry.value, place[name], parts);
     }
   }
 
@@ -273,8 +293,9 @@ class MessageSearch {
   }
 
   /// As Ollama's API has them: beside the content.
-  void images(Value value, const Place& place) {
-    if (value.kind != Kind::list) return;
+  void images(Value value, const Place& place, Tally& all) {
+    if (value.kind != Kind::list)
+      return has_content(value) ? search_.leaves(false, value, "message", place, all) : void();
     for (std::uint32_t i = 0; i < value.list->size; ++i) {
       media_.push_back({number_, "images", i, search_.path_of(value.list->items[i], place[i]), "image"});
     }
@@ -301,67 +322,50 @@ class MessageSearch {
                   "the template takes text as content: give the data as JSON text"});
   }
 
-  void calls(Value value, const Place& place, Tally& all) {
-    if (value.kind != Kind::list) return;
-    Tally every = search_.tally();
-    for (std::uint32_t i = 0; i < value.list->size; ++i) {
-      if (value.list->items[i].kind == Kind::dict) call(value.list->items[i], place[i], every);
-    }
-    if (every.all_lost() && value.list->size > 1) search_.lose_whole(every, "call", search_.path_of(value, place));
-    all.add(every);
-  }
-
-  void call(Value value, const Place& place, Tally& every) {
-    const Value* wrapped = member(value, "function");
-    const bool is_wrapped = wrapped != nullptr && wrapped->kind == Kind::dict;
-    const Value inside = is_wrapped ? *wrapped : value;
-    const Place function = place["function"];
-    const Place& here = is_wrapped ? function : place;
-    Tally one = search_.tally();
-    const Value* const name = member(inside, "name");
-    const Value* const said = member(inside, "arguments");
-    if (name != nullptr) search_.text(*name, "call", here["name"], one);
-    if (said != nullptr) arguments(*said, here["arguments"], one);
-    if (said == nullptr) of_another_kind(name == nullptr ? value : inside, name == nullptr ? place : here, one);
-    if (const Value* given = member(value, "id")) id(*given, place["id"]);
-    if (one.all_lost()) search_.lose_whole(one, "call", search_.path_of(value, place));
-    every.add(one);
-  }
-
-  /// A call that is no function's, or whose arguments have another name: nothing is known of its members.
-  void of_another_kind(Value value, const Place& place, Tally& one) {
-    for (const DictEntry& entry : entries(value)) {
-      const std::string_view name = leaf_text(entry.key);
-      if (name == "type" || is_one_of(name, kIds)) continue;
-      search_.leaves(search_.is_key_reached(value, entry.key), entry.value, "call", place[name], one);
-    }
-  }
-
-  void arguments(Value value, const Place& place, Tally& one) {
-    if (value.is_sequence()) return search_.leaves(false, value, "argument", place, one);
-    if (value.kind != Kind::dict) return search_.text(value, "argument", place, one);
-    for (const DictEntry& entry : entries(value)) {
-      const Place here = place[leaf_text(entry.key)];
-      Tally argument = search_.tally();
-      search_.leaves(search_.is_key_reached(value, entry.key), entry.value, "argument", here, argument);
-      if (argument.all_lost() && search_.lost_since(argument) > 1)
-        search_.lose_whole(argument, "argument", search_.path_of(entry.value, here));
-      one.add(argument);
-    }
-  }
-
   TextSearch& search_;
   std::vector<MediaPart>& media_;
-  std::set<std::string> named_;  ///< paths of what passes give under two names
-  std::uint32_t number_ = 0;     ///< of the message
+  std::uint32_t number_ = 0;  ///< of the message
   std::uint32_t last_user_ = 0;
-  bool is_assistant_ = false;
+  Cuts cuts_ = Cuts::no;
 };
+
+/// What else text parts say, and passes drop as they make one text of the content.
+void find_dropped(TextSearch& search, Value part, const Place& place) {
+  const Value* type = member(part, "type");
+  const bool is_text = type == nullptr || (type->is_leaf() && is_one_of(leaf_text(*type), kTextTypes));
+  if (part.kind != Kind::dict || !is_text || member(part, "text") == nullptr) return;
+  for (const DictEntry& entry : entries(part)) {
+    const std::string_view name = leaf_text(entry.key);
+    if (name == "text" || is_one_of(name, kIds) || is_bookkeeping(name) || !has_data(entry.value)) continue;
+    std::string path = search.path_of(entry.value, place[name]);
+    if (!search.is_any_reached(entry.value) && !search.is_said(path)) search.lose("part", std::move(path));
+  }
+}
+
+void find_dropped(TextSearch& search) {
+  const Value messages = search.given("messages");
+  if (!messages.is_sequence()) return;
+  const Place place{nullptr, "messages"};
+  for (std::uint32_t i = 0; i < messages.list->size; ++i) {
+    const Value content = member_value(messages.list->items[i], "content");
+    if (content.kind != Kind::list) continue;
+    const Place message = place[i], list = message["content"];
+    for (std::uint32_t part = 0; part < content.list->size; ++part)
+      find_dropped(search, content.list->items[part], list[part]);
+  }
+}
 
 }  // namespace
 
 void find_lost_messages(TextSearch& search, Value messages, std::vector<MediaPart>& media) {
-  if (messages.is_sequence()) MessageSearch(search, media).run(messages);
+  if (messages.is_sequence()) {
+    MessageSearch(search, media).run(messages);
+    return find_dropped(search);
+  }
+  if (!has_content(messages)) return;
+  Tally all = search.tally();
+  search.leaves(false, messages, "message", {nullptr, "messages"}, all);
+  if (all.all_lost()) search.lose_whole(all, "message", "messages");
 }
 
 }  // namespace parlance

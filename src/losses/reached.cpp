@@ -2,9 +2,12 @@
 #include "losses/reached.h"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 
 #include "base/arena.h"
+#include "base/utf8.h"
+#include "losses/thoughts.h"
 
 namespace parlance {
 namespace {
@@ -17,16 +20,71 @@ bool opens_python(const Span& span, std::string_view prompt) {
   return prompt[span.end - 1] == '{' || prompt[span.end - 1] == '[';
 }
 
+/// The letters and digits of a text, as far as no filter changes them: ASCII's without their case, and all others of
+/// scripts beyond Latin as one sign, since they may change with theirs.
+class Signs {
+ public:
+  Signs(std::string_view text, bool escaped) : text_(text), escaped_(escaped) {}
+
+  /// The next one, or 0.
+  char32_t next() {
+    while (at_ < text_.size()) {
+      place_ = at_;
+      if (const char32_t sign = sign_of(code_point()); sign != 0) return sign;
+    }
+    return 0;
+  }
+  /// Where the latest stands.
+  std::size_t place() const { return place_; }
+
+ private:
+  static constexpr char32_t kBeyondLatin = 0x370;
+
+  static char32_t sign_of(char32_t c) {
+    if (c >= kBeyondLatin) return kBeyondLatin;
+    if (c >= 'A' && c <= 'Z') return c - 'A' + 'a';
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : 0;
+  }
+
+  char32_t code_point() {
+    if (escaped_ && text_[at_] == '\\' && at_ + 1 < text_.size()) {
+      constexpr std::size_t kDigits = 4;
+      std::uint32_t value = 0;
+      const char* const digits = text_.data() + at_ + 2;
+      const bool has_digits = text_[at_ + 1] == 'u' && at_ + 2 + kDigits <= text_.size();
+      if (has_digits && std::from_chars(digits, digits + kDigits, value, 16).ptr == digits + kDigits) {
+        at_ += 2 + kDigits;
+        return value;
+      }
+      at_ += 2;
+      return 0;
+    }
+    const utf8::Decoded one = utf8::decode(text_.data() + at_, text_.data() + text_.size());
+    at_ += one.size;
+    return one.code_point;
+  }
+
+  std::string_view text_;
+  bool escaped_;
+  std::size_t at_ = 0;
+  std::size_t place_ = 0;
+};
+
 }  // namespace
 
 void Reached::take(std::span<const Span> spans, std::string_view prompt) {
+  prompt_ = prompt;
+  bool any_derived = false;
   ranges_.clear();
+  printed_.clear();
   ids_.clear();
   python_ids_.clear();
   for (const Span& span : spans) {
     if (span.input != nullptr) {
       const bool derived = span.origin != Origin::input;
-      ranges_.push_back({span.input, span.input + (derived ? 1 : span.end - span.begin), derived});
+      ranges_.push_back(
+          {span.input, span.input + (derived ? 1 : span.end - span.begin), derived, {span.begin, span.end}});
+      any_derived = any_derived || derived;
     } else if (span.input_id != 0 && span.input_id < kProgramSource) {
       ids_.push_back(span.input_id);
       if (opens_python(span, prompt)) python_ids_.push_back(span.input_id);
@@ -34,7 +92,10 @@ void Reached::take(std::span<const Span> spans, std::string_view prompt) {
   }
   std::sort(ids_.begin(), ids_.end());
   std::sort(python_ids_.begin(), python_ids_.end());
-  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return before(a.begin, b.begin); });
+  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+    return a.begin == b.begin ? a.prompt.begin < b.prompt.begin : before(a.begin, b.begin);
+  });
+  if (any_derived) printed_ = ranges_;
   std::size_t kept = 0;
   for (const Range& range : ranges_) {
     if (kept != 0 && !before(ranges_[kept - 1].end, range.begin)) {
@@ -54,26 +115,64 @@ bool Reached::any_of(std::string_view text) const {
   return after != ranges_.end() && before(after->begin, text.data() + text.size());
 }
 
-std::size_t Reached::first_gap(std::string_view text) const {
-  constexpr std::string_view kBlanks = " \t\r\n";
+std::vector<Reached::Gap> Reached::gaps(std::string_view text) const {
   const char* const end = text.data() + text.size();
-  auto range = std::partition_point(ranges_.begin(), ranges_.end(),
-                                    [&](const Range& one) { return !before(text.data(), one.end); });
+  const auto first = std::partition_point(ranges_.begin(), ranges_.end(),
+                                          [&](const Range& one) { return !before(text.data(), one.end); });
+  const auto last =
+      std::partition_point(first, ranges_.end(), [&](const Range& one) { return before(one.begin, end); });
+  if (std::none_of(first, last, [](const Range& one) { return one.derived; }))
+    return gaps_between(text, static_cast<std::size_t>(first - ranges_.begin()));
+  if (is_whole(text)) return {};
+  std::size_t at = first_missing(text, true);
+  if (at < text.size()) at = std::max(at, first_missing(text, false));
+  return at >= text.size() ? std::vector<Gap>() : std::vector<Gap>{{at, text.size()}};
+}
+
+/// Was it printed as it is, in quotes perhaps? What JSON has mostly was.
+bool Reached::is_whole(std::string_view text) const {
+  const auto range = std::partition_point(printed_.begin(), printed_.end(),
+                                          [&](const Range& one) { return before(one.begin, text.data()); });
+  return range != printed_.end() && range->begin == text.data() &&
+         prompt_.substr(range->prompt.begin, range->prompt.end - range->prompt.begin).find(text) != text.npos;
+}
+
+/// Gaps between the ranges from number `range` on.
+std::vector<Reached::Gap> Reached::gaps_between(std::string_view text, std::size_t range) const {
+  const char* const end = text.data() + text.size();
   const char* at = text.data();
-  std::size_t gap = text.npos;
+  std::vector<Gap> gaps;
   for (; before(at, end); ++range) {
-    const bool more = range != ranges_.end() && before(range->begin, end);
-    if (more && range->derived) return text.npos;
-    const char* const until = more ? range->begin : end;
-    if (before(at, until) && gap == text.npos) {
+    const bool more = range < ranges_.size() && before(ranges_[range].begin, end);
+    const char* const until = more ? ranges_[range].begin : end;
+    if (before(at, until)) {
       const std::string_view missing(at, static_cast<std::size_t>(until - at));
+      const auto offset = static_cast<std::size_t>(at - text.data());
       const std::size_t word = missing.find_first_not_of(kBlanks);
-      if (word != missing.npos) gap = static_cast<std::size_t>(at - text.data()) + word;
+      if (word != missing.npos) gaps.push_back({offset + word, offset + missing.find_last_not_of(kBlanks) + 1});
     }
     if (!more) break;
-    at = range->end;
+    at = ranges_[range].end;
   }
-  return gap;
+  return gaps;
+}
+
+/// Where the first letter or digit of a text stands that is not in what was printed of it; npos: all are there.
+/// `escaped`: what was printed may have escapes as JSON has them.
+std::size_t Reached::first_missing(std::string_view text, bool escaped) const {
+  const char* const end = text.data() + text.size();
+  auto range = std::partition_point(printed_.begin(), printed_.end(),
+                                    [&](const Range& one) { return before(one.begin, text.data()); });
+  Signs wanted(text, false), found({}, escaped);
+  for (char32_t sign = wanted.next(); sign != 0; sign = wanted.next()) {
+    for (char32_t one = found.next(); one != sign; one = found.next()) {
+      if (one != 0) continue;
+      if (range == printed_.end() || !before(range->begin, end)) return wanted.place();
+      found = Signs(prompt_.substr(range->prompt.begin, range->prompt.end - range->prompt.begin), escaped);
+      ++range;
+    }
+  }
+  return text.npos;
 }
 
 bool Reached::has(std::uint32_t origin) const {

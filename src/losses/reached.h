@@ -16,13 +16,18 @@ class Reached {
  public:
   /// Takes the addresses and ids out of the spans of a prompt; they must be of the conversation whose values are asked
   /// for.
+  /// `prompt` must live as long.
   void take(std::span<const Span> spans, std::string_view prompt);
 
   /// Does the prompt have any of these bytes, unchanged or as what was made of them?
   bool any_of(std::string_view text) const;
-  /// Where bytes begin, white space aside, that the prompt does not have; npos: nowhere, or that cannot be told since
-  /// what the prompt has was made of the text.
-  std::size_t first_gap(std::string_view text) const;
+  /// Bytes of a text that the prompt does not have, white space around them aside.
+  struct Gap {
+    std::size_t begin, end;
+  };
+  /// All of them, in their order. Of what was made of the text, as a filter makes it, letters and digits are compared:
+  /// from the first that is missing all counts as missing.
+  std::vector<Gap> gaps(std::string_view text) const;
   /// Was the value with this origin id printed?
   bool has(std::uint32_t origin) const;
   /// Was the container with this origin id printed as Python writes it, {'a': …}? JSON has no such quotes.
@@ -33,7 +38,14 @@ class Reached {
     const char* begin;
     const char* end;
     bool derived;  ///< `begin` was the source of something; how much of what follows is not known
+    TextRange prompt;
   };
+  std::vector<Gap> gaps_between(std::string_view text, std::size_t range) const;
+  bool is_whole(std::string_view text) const;
+  std::size_t first_missing(std::string_view text, bool escaped) const;
+
+  std::string_view prompt_;
+  std::vector<Range> printed_;             ///< by address, as they were printed; empty where nothing is derived
   std::vector<Range> ranges_;              ///< by address, apart from each other
   std::vector<std::uint32_t> ids_;         ///< sorted
   std::vector<std::uint32_t> python_ids_;  ///< sorted: of containers

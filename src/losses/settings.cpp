@@ -11,6 +11,7 @@
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
 #include "json/json.h"
+#include "losses/bookkeeping.h"
 #include "losses/text_search.h"
 #include "render/render_with.h"
 
@@ -33,10 +34,12 @@ constexpr Feature kFeatures[] = {
     {"function_call", "\"auto\"", false, "tool_choice is its newer name"},
     {"system", "\"\"", false, "chat templates take the system's text as a message"},
     {"instructions", "\"\"", false, "chat templates take the system's text as a message"},
+    {"system_message", "\"\"", false, "chat templates take the system's text as a message"},
     {"system_prompt", "\"\"", false, "chat templates take the system's text as a message"},
     {"systemInstruction", "null", false, "chat templates take the system's text as a message"},
     {"system_instruction", "null", false, "chat templates take the system's text as a message"},
     {"history", "[]", false, "earlier turns belong into messages"},
+    {"chat_history", "[]", false, "earlier turns belong into messages"},
     {"context", "\"\"", false, "chat templates take it as a message or as documents"},
     {"prompt", "\"\"", false, "chat templates take it as the user's message"},
     {"suffix", "\"\"", false, "chat templates fill no gaps"},
@@ -52,6 +55,12 @@ constexpr Feature kFeatures[] = {
     {"guided_grammar", "null", false, "it is for the engine"},
     {"structured_outputs", "null", false, "parlance grammar --schema makes the model obey it"},
     {"grammar", "\"\"", false, "it is for the engine"},
+    {"regex", "null", false, "parlance grammar --regex makes the model obey it"},
+    {"ebnf", "null", false, "it is for the engine"},
+    // Another prompt than the template's.
+    {"chat_template", "null", false, "parlance render -t FILE renders with another template"},
+    {"template", "\"\"", false, "parlance render -t FILE renders with another template"},
+    {"raw", "false", false, "what a template renders is not raw"},
     {"extra_body", "{}", false, "a client puts its members into the request itself"},
 };
 
@@ -103,7 +112,7 @@ bool has_any(Value list) { return list.is_sequence() && list.list->size != 0; }
 
 class Settings {
  public:
-  Settings(const Experiment& experiment, std::size_t most, const TextSearch& search, const Rendering& rendering,
+  Settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
            const TemplateFacts& facts, std::vector<Loss>& losses)
       : experiment_(experiment),
         most_(most),
@@ -120,6 +129,7 @@ class Settings {
     for (const DictEntry& entry : entries(variables_)) given(leaf_text(entry.key), entry.value);
     for (const std::string& name : facts_.variables) missing(name);
     contradictions();
+    wish_to_go_on();
   }
 
  private:
@@ -169,7 +179,8 @@ class Settings {
 
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
-    if (value.is_none() || reads(name) || names_token(name)) return;
+    if (value.is_none() || names_token(name)) return;
+    if (reads(name)) return doubt(name, value);
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
     const Value made_of = member_value(variables_, of);
@@ -182,8 +193,59 @@ class Settings {
     for (const std::string& one : facts_.variables) offer(nearest, one);
     for (const Feature& one : kFeatures) offer(nearest, one.name);
     offer_own(nearest, value);
-    const bool meant = !nearest.best().empty() || !is_of_request(name);
-    no_effect(path_of(name, value), !meant, nearest.hint());
+    const bool is_near = !nearest.best().empty();
+    const bool meant = is_near || !is_of_request(name) || belongs_into_prompt(name, value);
+    no_effect(path_of(name, value), !meant, is_near ? nearest.hint() : hint_for_messages(value));
+  }
+
+  /// Words that the template reads, and that are not in the prompt: it may set the variable anew (system_message).
+  void doubt(std::string_view name, Value value) {
+    if (facts_.syntax == Syntax::go || is_one_of(name, kAlways) || is_one_of(name, kOfReasoning)) return;
+    const auto feature =
+        std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
+    const bool is_choice = feature != std::end(kFeatures) && feature->usual != "\"\"" && feature->usual != "[]";
+    if (is_choice || !is_of_request(name) || !belongs_into_prompt(name, value) || search_.is_any_reached(value)) return;
+    Tally tally = search_.tally();
+    search_.lose_member("setting", value, {nullptr, name}, tally,
+                        std::string(feature != std::end(kFeatures) ? feature->hint : ""));
+  }
+
+  /// Words of a request to a chat template, which reads messages, under a name that says nothing of a server.
+  bool belongs_into_prompt(std::string_view name, Value value) const {
+    const bool is_chat = facts_.syntax == Syntax::go || facts_.reads("messages");
+    return is_chat && has_data(value) && !is_bookkeeping_of_request(name);
+  }
+
+  /// For messages under another name, and for a line of a batch.
+  std::string hint_for_messages(Value value) const {
+    if (has_content(conversation_.messages())) return {};
+    if (member(value, "messages") != nullptr) return "the request is what stands in it: give that alone";
+    const bool is_list = has_any(value) && value.list->items[0].kind == Kind::dict;
+    return is_list ? "chat templates read 'messages'" : "";
+  }
+
+  /// Some APIs have the wish to go on with the last message in the message itself.
+  void wish_to_go_on() {
+    constexpr std::string_view kGoOn[] = {"prefix", "partial"};
+    const Value messages = conversation_.messages();
+    if (!has_any(messages) || wants(experiment_.options.continue_final, "continue_final_message")) return;
+    const std::uint32_t last = messages.list->size - 1;
+    if (!is_text(member(messages.list->items[last], "role"), "assistant")) return;
+    for (const std::string_view name : kGoOn) {
+      const Value given = member_value(messages.list->items[last], name);
+      if (given.kind != Kind::boolean || given.integer == 0 || facts_.mentions(name)) continue;
+      const Place list{nullptr, "messages"}, message = list[last];
+      const std::string path = search_.path_of(given, message[name]);
+      std::erase_if(losses_, [&](const Loss& loss) { return loss.path == path; });
+      losses_.push_back({LossKind::lost, "setting", path,
+                         "no effect: the message is closed, and the reply does not go on with it",
+                         "continue_final_message in the request leaves it open"});
+    }
+  }
+  bool wants(std::optional<bool> option, std::string_view name) const {
+    const Value given = member_value(variables_, name);
+    const ConversationState& state = inside_of(conversation_);
+    return option.value_or(state.continue_final || (given.kind == Kind::boolean && given.integer != 0));
   }
 
   /// What the request says of reasoning, where no pass made use of it.
@@ -312,7 +374,7 @@ class Settings {
 
   const Experiment& experiment_;
   const std::size_t most_;  ///< renders to find out something
-  const TextSearch& search_;
+  TextSearch& search_;
   const Rendering& rendering_;
   const Conversation& conversation_;
   const TemplateFacts& facts_;
@@ -329,8 +391,8 @@ std::string stand_in(std::string_view name) { return "<|parlance stands in for "
 
 bool names_token(std::string_view variable) { return variable.ends_with("_token"); }
 
-void find_lost_settings(const Experiment& experiment, std::size_t most, const TextSearch& search,
-                        const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses) {
+void find_lost_settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
+                        const TemplateFacts& facts, std::vector<Loss>& losses) {
   if (experiment.conversation.variables().kind == Kind::dict)
     Settings(experiment, most, search, rendering, facts, losses).run();
 }

@@ -12,8 +12,8 @@ namespace parlance {
 /// Members of the request that have no effect, and variables that the template reads and nobody gives where one is
 /// given whose name is near; where the search asks for what is left out also members that say nothing to a template.
 /// `rendering`: the prompt, for experiments, of which there are at most `most` for each setting.
-void find_lost_settings(const Experiment& experiment, std::size_t most, const TextSearch& search,
-                        const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses);
+void find_lost_settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
+                        const TemplateFacts& facts, std::vector<Loss>& losses);
 /// What the template printed and is undefined, and looks like something that is there.
 void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses);
 /// Special tokens that the template would write if somebody gave them. `names`: the variables it reads that are such.

@@ -6,20 +6,22 @@
 #include "base/nearest.h"
 #include "conversation/conversation.h"
 #include "json/document.h"
+#include "losses/thoughts.h"
 #include "value/string.h"
 
 namespace parlance {
 
 constexpr std::string_view kMissing = "not in the prompt";
 
-std::string Place::text() const {
-  std::string out = parent == nullptr ? std::string() : parent->text();
+std::string Place::below(const Place* other) const {
+  if (this == other) return {};
+  std::string out = parent == nullptr ? std::string() : parent->below(other);
   if (index >= 0) return out.append("[").append(std::to_string(index)).append("]");
-  if (!out.empty()) out += '.';
+  if (parent != nullptr) out += '.';
   return out.append(name);
 }
 
-bool has_words(std::string_view text) { return text.find_first_not_of(" \t\r\n") != text.npos; }
+bool has_words(std::string_view text) { return text.find_first_not_of(kBlanks) != text.npos; }
 
 bool has_content(Value value) {
   if (value.is_none() || value.is_undefined()) return false;
@@ -60,9 +62,31 @@ void TextSearch::lose_whole(const Tally& tally, std::string_view subject, std::s
   lose(subject, std::move(path));
 }
 
+void TextSearch::id(Value value, const Place& place) {
+  if (!left_out_ || !value.is_string() || !has_words(value) || is_reached(value)) return;
+  std::string path = path_of(value, place);
+  if (is_first(path)) leave_out("id", std::move(path));
+}
+
+void TextSearch::lose_member(std::string_view subject, Value value, const Place& place, Tally& all, std::string hint) {
+  std::string path = path_of(value, place);
+  const bool is_known = mentions(place.name) || (place.parent == nullptr && facts_.reads(place.name));
+  all.add(!is_known);
+  if (!is_known) return lose(subject, std::move(path), std::move(hint));
+  Doubt doubt{{}, {LossKind::lost, subject, std::move(path), std::string(kMissing), std::move(hint)}};
+  for (const Place* at = &place; at != nullptr; at = at->parent)
+    doubt.steps.insert(doubt.steps.begin(), {at->name, at->index});
+  doubts_.push_back(std::move(doubt));
+}
+
+std::string TextSearch::in_text(std::string path, const Place& place) const {
+  if (path.empty()) return place.text();
+  const bool is_in_text = text_place_ != nullptr && path == text_path_;
+  return is_in_text ? path + place.below(text_place_) : path;
+}
+
 std::string TextSearch::path_of(Value value, const Place& place) const {
-  std::string path = conversation_.path_of(value);
-  return path.empty() ? place.text() : path;
+  return in_text(conversation_.path_of(value), place);
 }
 
 bool TextSearch::is_reached(Value value) const {
@@ -72,11 +96,24 @@ bool TextSearch::is_reached(Value value) const {
   return found;
 }
 
-Value TextSearch::given_tool(std::int64_t number) const {
+Value TextSearch::given(std::string_view name) const {
   const ConversationState& state = inside_of(conversation_);
-  const Value tools = member_value(is_converted() ? state.converted : state.document.root(), "tools");
+  return member_value(is_converted() ? state.converted : state.document.root(), name);
+}
+
+Value TextSearch::given_tool(std::int64_t number) const {
+  const Value tools = given("tools");
   const bool has = tools.is_sequence() && number >= 0 && number < static_cast<std::int64_t>(tools.list->size);
   return has ? tools.list->items[number] : Value();
+}
+
+bool TextSearch::is_said(std::string_view path) const {
+  const auto speaks_of = [&](const Loss& loss) {
+    return path.starts_with(loss.path) &&
+           (path.size() == loss.path.size() || path[loss.path.size()] == '.' || path[loss.path.size()] == '[');
+  };
+  return std::ranges::any_of(losses_, speaks_of) ||
+         std::ranges::any_of(doubts_, [&](const Doubt& doubt) { return speaks_of(doubt.loss); });
 }
 
 bool TextSearch::is_any_reached(Value value) const {
@@ -115,7 +152,7 @@ std::string TextSearch::misspelt(std::string_view name) const {
                                 : "the template reads '" + nearest.best() + "' and not '" + std::string(name) + "'";
 }
 
-void TextSearch::text(Value value, std::string_view subject, const Place& place, Tally& all, bool cuts) {
+void TextSearch::text(Value value, std::string_view subject, const Place& place, Tally& all, Cuts cuts) {
   if (value.is_string()) {
     for_each_piece(value, [&](std::string_view bytes) { piece(bytes, subject, place, all, cuts); });
   } else if (value.kind == Kind::integer || value.kind == Kind::real || value.kind == Kind::boolean) {
@@ -125,21 +162,34 @@ void TextSearch::text(Value value, std::string_view subject, const Place& place,
   }
 }
 
-void TextSearch::piece(std::string_view bytes, std::string_view subject, const Place& place, Tally& all, bool cuts) {
+void TextSearch::piece(std::string_view bytes, std::string_view subject, const Place& place, Tally& all, Cuts cuts) {
   if (!has_words(bytes)) return;
-  const bool lost = !reached_.any_of(bytes);
+  const bool lost = !reached_.any_of(bytes) && !is_left_out(bytes, cuts);
   all.add(lost);
-  const std::size_t gap = lost ? bytes.npos : reached_.first_gap(bytes);
-  if (!lost && (gap == bytes.npos || (cuts && !left_out_))) return;
-  std::string path = path_of_address(inside_of(conversation_), bytes.data());
-  if (path.empty()) path = place.text();
-  if (lost) return lose(subject, std::move(path), misspelt(place.name));
-  const LossKind kind = cuts ? LossKind::left_out : LossKind::lost;
-  note({kind,
-        cuts ? "text" : subject,
-        std::move(path),
-        "only a part of it is in the prompt: byte " + std::to_string(gap) + " is missing",
-        {}});
+  if (!lost) return cut(bytes, subject, place, cuts);
+  lose(subject, in_text(path_of_address(inside_of(conversation_), bytes.data()), place), misspelt(place.name));
+}
+
+/// An answer of a turn that is over, and all of it reasoning.
+bool TextSearch::is_left_out(std::string_view bytes, Cuts cuts) const {
+  return cuts == Cuts::over && thought_in(bytes, bytes.find_first_not_of(kBlanks), bytes.find_last_not_of(kBlanks) + 1,
+                                          facts_.texts) == Thought::words;
+}
+
+/// What of a text is missing: the first place that should not, and the first that is left out by design.
+void TextSearch::cut(std::string_view bytes, std::string_view subject, const Place& place, Cuts cuts) {
+  bool said_lost = false, said_left_out = !left_out_;
+  for (const Reached::Gap& gap : reached_.gaps(bytes)) {
+    const Thought thought = cuts == Cuts::no ? Thought::no : thought_in(bytes, gap.begin, gap.end, facts_.texts);
+    const bool by_design = thought == Thought::mark || (thought == Thought::words && cuts == Cuts::over);
+    bool& said = by_design ? said_left_out : said_lost;
+    if (said) continue;
+    said = true;
+    note({by_design ? LossKind::left_out : LossKind::lost, by_design ? "text" : subject,
+          in_text(path_of_address(inside_of(conversation_), bytes.data()), place),
+          "only a part of it is in the prompt: byte " + std::to_string(gap.begin) + " is missing",
+          thought == Thought::words && !by_design ? "the template does not show reasoning here" : ""});
+  }
 }
 
 void TextSearch::members(Value dict, std::string_view subject, const Place& place, Tally& all) {

@@ -25,6 +25,9 @@ constexpr std::string_view kOtherParameters[] = {"inputSchema", "input_schema", 
 /// Members of a schema: those that are looked for or say nothing, and those that may be objects.
 constexpr std::string_view kPlainInSchema[] = {"type",    "properties", "required", "additionalProperties",
                                                "$schema", "title",      "strict"};
+constexpr std::string_view kDefinitions[] = {"$defs", "definitions", "items", "allOf", "anyOf", "oneOf"};
+/// Members of a schema that hold values and no schemas.
+constexpr std::string_view kNoSchema[] = {"default", "examples", "example", "enum", "const", "required"};
 constexpr std::string_view kObjectsInSchema[] = {"$defs",
                                                  "definitions",
                                                  "items",
@@ -48,12 +51,42 @@ void made_parameter(TextSearch& search, Value schema, const Place& place, Tally&
   }
 }
 
+/// Names of parameters deeper in a schema, of objects in objects and of definitions: the model has to know them as
+/// well. Where an object has several and all are missing, it is named itself.
+void inner_parameters(TextSearch& search, Value schema, const Place& place, Tally& each) {
+  if (schema.is_sequence()) {
+    for (std::uint32_t i = 0; i < schema.list->size; ++i)
+      inner_parameters(search, schema.list->items[i], place[i], each);
+  }
+  if (schema.kind != Kind::dict) return;
+  const Place members = place["properties"];
+  Tally own = search.tally();
+  for (const DictEntry& entry : entries(schema)) {
+    const std::string_view name = leaf_text(entry.key);
+    if (is_one_of(name, kNoSchema)) continue;
+    if (name != "properties" || entry.value.kind != Kind::dict) {
+      inner_parameters(search, entry.value, place[name], own);
+      continue;
+    }
+    for (const DictEntry& inner : entries(entry.value)) {
+      const Place here = members[leaf_text(inner.key)];
+      const bool lost = has_words(inner.key) && !search.is_key_reached(entry.value, inner.key);
+      own.add(lost);
+      if (lost) search.lose("tool", search.path_of(inner.value, here));
+      if (!lost) inner_parameters(search, inner.value, here, own);
+    }
+  }
+  if (own.all_lost() && search.lost_since(own) > 1) search.lose_whole(own, "tool", search.path_of(schema, place));
+  each.add(own);
+}
+
 void parameter(TextSearch& search, Value properties, const DictEntry& entry, const Place& place, Tally& each) {
   const bool lost = has_words(entry.key) && !search.is_key_reached(properties, entry.key);
   if (lost && entry.value.kind == Kind::dict && search.is_made(entry.key))
     return made_parameter(search, entry.value, place, each);
   each.add(lost);
   if (lost) return search.lose("tool", search.path_of(entry.value, place));
+  inner_parameters(search, entry.value, place, each);
   if (!search.left_out()) return;
   Tally details = search.tally();
   if (entry.value.kind == Kind::dict) search.members(entry.value, "detail", place, details);
@@ -144,6 +177,9 @@ void parameters(TextSearch& search, Value schema, const Place& place, Tally& eac
   for (const DictEntry& entry : entries(schema)) {
     const std::string_view name = leaf_text(entry.key);
     if (is_one_of(name, kPlainInSchema)) continue;
+    const std::size_t said = search.said();
+    if (is_one_of(name, kDefinitions)) inner_parameters(search, entry.value, place[name], each);
+    if (search.said() != said) continue;
     if (!is_missing(search, schema, entry)) {
       if (search.left_out()) leave_out_of(search, entry.value, place[name]);
       continue;
@@ -228,8 +264,12 @@ using FindOne = void (*)(TextSearch&, Value, const Place&, Tally&);
 
 /// Where nothing of several is in the prompt, one loss says so.
 void find_in_list(TextSearch& search, Value list, const Place& name, std::string_view subject, FindOne find) {
-  if (list.kind != Kind::list || list.list->size == 0) return;
+  if (!has_content(list)) return;
   Tally all = search.tally();
+  if (list.kind != Kind::list) {  // as --as-is takes it
+    search.leaves(false, list, subject, name, all);
+    return all.all_lost() ? search.lose_whole(all, subject, name.text()) : void();
+  }
   std::size_t lost = 0;
   for (std::uint32_t i = 0; i < list.list->size; ++i) {
     const Value one = list.list->items[i];

@@ -37,6 +37,18 @@ def test_api_is_asked_for():
     assert run(CHAT, "--as", "gemini")[0] == 2
 
 
+def test_what_stands_beside_the_arguments_of_a_call_is_named():
+    place = "messages[1].tool_calls[0]"
+    for api in ("anthropic", "responses"):
+        for call, path in (({"type": "function", "function": {"name": "f", "args": {"a": 1}}}, "function.args"),
+                           ({"type": "function", "function": {"name": "f", "arguments": {}, "result": "22"}}, "function.result"),
+                           ({"type": "function", "function": {"name": "f", "arguments": {}}, "result": "22"}, "result"),
+                           ({"type": "custom", "custom": {"name": "f", "input": "a", "result": "22"}}, "custom.result")):
+            chat = {"messages": [*CHAT["messages"], {"role": "assistant", "content": "", "tool_calls": [{"id": "1", **call}]}]}
+            _, notes = written(chat, api)
+            assert ("lost", f"{place}.{path}") in notes, (api, call, notes)
+
+
 def test_notes():
     code, out, err = run(CHAT, "--as", "anthropic")
     assert code == 0 and json.loads(out) == {"messages": CHAT["messages"], "model": "m"}

@@ -288,6 +288,153 @@ def test_a_member_of_a_message_that_templates_do_not_know_is_left_out():
     assert losses(shown, {"messages": [{"role": "user", "content": "a", "citations": ["x"]}]}) == []
 
 
+def test_a_member_with_words_that_nobody_reads_is_a_loss_unless_it_is_bookkeeping():
+    for name, value in (("attachments", ["a.pdf"]), ("image_url", "b.png"), ("note", "n"), ("parts", [{"text": "b"}]), ("tool_result", "22"), ("functionCall", {"name": "f"}),
+                        ("experimental_attachments", [{"name": "a"}]), ("audio_url", {"url": "x"}), ("answer", {"degrees": 22})):
+        request = {"messages": [{"role": "user", "content": "How warm is it?", name: value}], "bos_token": ""}
+        for more in ({}, {"functions": [{"name": "f", "description": "d", "parameters": {}}]}):
+            found = [loss for loss in losses(ONLY_TEXT + "{{ tools | tojson }}", {**request, **more}) if loss[0] == "lost"]
+            assert found[:1] == [("lost", "message", f"messages[0].{name}")] and "functions" not in found[0][2], (name, more, found)
+    for name, value in (("refusal", None), ("annotations", []), ("audio", None), ("function_call", None), ("id", "m1"), ("created_at", "today"), ("cache_control", {"type": "ephemeral"}),
+                        ("usage", {"total_tokens": 9}), ("weight", 0), ("name", "ann"), ("parts", [{"type": "text", "text": "a"}]), ("annotations", [{"url": "x"}]), ("trained", True)):
+        done = run(ONLY_TEXT, {"messages": [{"role": "assistant", "content": "a", name: value}], "bos_token": ""}, "--strict")
+        assert (done.returncode, done.stderr) == (0, ""), (name, done.stderr)
+
+
+def test_a_member_that_the_template_knows_is_lost_if_the_prompt_is_the_same_without_it():
+    knows = "{% for m in messages %}{{ m.content }}{% if m.role == 'tool' %}{{ m.note }}{% endif %}{% endfor %}"
+    asks = "{% for m in messages %}{{ m.content }}{% if m.note %}!{% endif %}{% endfor %}"
+    request = {"messages": [{"role": "user", "content": "a", "note": "b"}]}
+    assert losses(knows, request) == [("lost", "message", "messages[0].note")], losses(knows, request)
+    assert losses(asks, request) == [], losses(asks, request)
+    part = user([{"type": "text", "text": "a", "note": "b"}])
+    knows = PARTS.replace("<img>", "{{ p.note }}")
+    assert losses(knows, part) == [("lost", "part", "messages[0].content[0].note")], losses(knows, part)
+
+
+def test_what_stands_beside_the_members_of_a_call_is_a_loss():
+    shown = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{{ c.function.arguments }}{% endfor %}{% endfor %}"
+    def history(call):
+        return {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [call]}]}
+    place = "messages[1].tool_calls[0]"
+    for call, path in (({"type": "function", "function": {"name": "f", "arguments": {"a": "b"}}, "result": "22"}, f"{place}.result"),
+                       ({"type": "function", "function": {"name": "f", "arguments": {"a": "b"}, "result": {"n": 22}}}, f"{place}.function.result"),
+                       ({"type": "function", "function": {"arguments": {"a": "b"}}, "name": "f"}, f"{place}.name"),
+                       ({"type": "function", "function": {"name": "f"}, "arguments": {"a": "b"}}, f"{place}.arguments"),
+                       ({"name": "f", "arguments": {"a": "b"}, "output": "22"}, f"{place}.output"),
+                       ({"type": "custom", "custom": {"name": "f", "input": "b", "more": "c"}}, f"{place}.custom.more")):
+        found = [loss for loss in losses(shown, history(call)) if loss[0] == "lost"]
+        assert found == [("lost", "call", path)], (call, found)
+    for more in ({"index": 0}, {"id": "c1"}, {"name": "f"}, {"extra_content": {"google": {"thought_signature": "x"}}}, {"caller": {"type": "direct"}}):
+        done = run(shown, history({"type": "function", "function": {"name": "f", "arguments": {"a": "b"}}, **more}), "--strict")
+        assert (done.returncode, done.stderr) == (0, ""), (more, done.stderr)
+    old = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}", "result": "22"}}]}
+    assert [path for kind, _, path in losses(shown, old) if kind == "lost"] == ["messages[1].function_call.result"], losses(shown, old)
+    line = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "function_call", "value": json.dumps({"name": "f", "arguments": {}, "result": "22"})}]}
+    assert [path for kind, _, path in losses(shown, line) if kind == "lost"] == ["conversations[1].value"], losses(shown, line)
+    assert "result" in run(shown, line).stderr, run(shown, line).stderr
+
+
+def test_arguments_that_are_a_text_have_a_path_each():
+    def history(**arguments):
+        return {"messages": [{"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": json.dumps(arguments)}}]}]}
+    head = "{% for m in messages %}{% for t in m.tool_calls %}{{ t.function.name }}"
+    some = head + "{% for k, v in t.function.arguments.items() if v %}{{ k }}={{ v }}{% endfor %}{% endfor %}{% endfor %}"
+    values = head + "{% for v in t.function.arguments.values() %}{{ v }}{% endfor %}{% endfor %}{% endfor %}"
+    where = "messages[0].tool_calls[0].function.arguments"
+    for empty in (False, None, 0, "", [], {}):
+        assert losses(some, history(keep=1, gone=empty)) == [("lost", "argument", f"{where}.gone")], (empty, losses(some, history(keep=1, gone=empty)))
+    assert losses(values, history(keep=1, no=False, none=None, zero=0)) == [], losses(values, history(keep=1, no=False, none=None, zero=0))
+    line = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "function_call", "value": json.dumps({"name": "f", "arguments": {"keep": 1, "gone": False}})}]}
+    assert losses(some.replace("m.tool_calls", "m.tool_calls or []") + "{{ messages[0].content }}", line) == [("lost", "argument", "conversations[1].value")]
+    first = head + "{{ t.function.arguments.a }}{% endfor %}{% endfor %}"
+    assert losses(first, history(a="x", b="y \"z\"", c={"d": ["e", 5]})) == [("lost", "argument", f"{where}.b"), ("lost", "argument", f"{where}.c")], losses(first, history(a="x", b="y", c={"d": ["e", 5]}))
+
+
+def test_what_is_made_of_a_text_and_cut_is_a_loss():
+    documents = {**user("How warm is it in Lima?"), "documents": [{"title": "Weather", "text": "It is 22 degrees in Lima."}]}
+    template = "{% for d in documents %}CUT{% endfor %}{{ messages[0].content }}"
+    for cut in ("{{ (d | tojson)[:30] }}", "{{ d.title }}{{ (d.text | upper)[:12] }}", "{{ d.title }}{{ d.text[:12] | upper }}", "{{ d.title }}{{ d.text | e | truncate(14) }}",
+                "{{ d.title }}{{ (d.text | lower).split('degrees')[0] }}", "{{ d.title }}{{ d.text[:12] | tojson }}", "{{ d.title }}{{ (d.text | upper).replace('DEG', '') }}"):
+        assert losses(template.replace("CUT", cut), documents) == [("lost", "document", "documents[0].text")], (cut, losses(template.replace("CUT", cut), documents))
+    for whole in ("{{ d | tojson }}", "{{ d.title }}{{ d.text | upper }}", "{{ d.title | title }}{{ d.text | e | urlize }}", "{{ (d | tojson)[:12] }}{{ (d | tojson)[12:] }}",
+                  "{{ d.title }}{% for c in d.text | upper %}{{ c }}{% endfor %}"):
+        assert losses(template.replace("CUT", whole), documents) == [], (whole, losses(template.replace("CUT", whole), documents))
+    in_words = {**user("a"), "documents": [{"title": "Weiß & Grün", "text": "日本 \"zu\" <b>\n\\n Straße \U0001F600"}]}
+    for whole in ("{{ d | tojson }}", "{{ d.title | upper }}{{ d.text | upper }}", "{{ d.title | e }}{{ d.text | e }}", "{{ d.title | tojson(ensure_ascii=true) }}{{ d.text | tojson(ensure_ascii=true) }}"):
+        assert losses(template.replace("CUT", whole), in_words) == [], (whole, losses(template.replace("CUT", whole), in_words))
+
+
+def test_a_request_under_a_name_that_no_template_reads_is_a_loss():
+    for name in ("msgs", "conversation", "conversations", "chat", "turns", "dialog"):
+        done = run(ONLY_TEXT, {name: [{"role": "user", "content": "hello"}], "bos_token": ""}, "--as-is", "--strict")
+        assert done.returncode == 1 and done.stderr.startswith(f"note: {name}: no effect: the template does not read it; chat templates read 'messages'\n"), (name, done.stderr)
+    line = run(ONLY_TEXT, {"custom_id": "1", "method": "POST", "url": "/v1", "body": user("hello"), "bos_token": ""}, "--as-is")
+    assert line.stderr == "note: body: no effect: the template does not read it; the request is what stands in it: give that alone\n", line.stderr
+    lines = run(ONLY_TEXT, [{"chat": user("hello")["messages"], "bos_token": ""}], "--as-is", "--jsonl", lines=True)
+    assert "1 of 1 lines have something that is not in the prompt" in lines.stderr, lines.stderr
+    for name in ("tools", "documents"):
+        for value in ("a text", {"name": "f", "text": "t"}):
+            found = losses(ONLY_TEXT, {**user("Hi"), name: value, "bos_token": ""}, "--as-is")
+            assert [(kind, path) for kind, _, path in found] == [("lost", name)], found
+    # a template that is no chat's reads what it wants
+    assert run("Dear {{ name }}", {"name": "Ada", "city": "London"}, "--as-is").stderr == ""
+
+
+def test_two_letters_swapped_and_capitals_are_slips():
+    for template, request, path in (("Dear {{ nmae }}", {"name": "Ada"}, "nmae"), ("Dear {{ name }}", {"nmae": "Ada"}, "name"), ("Dear {{ user.nmae }}", {"user": {"name": "Ada"}}, "user.nmae"),
+                                    ("Dear {{ usre.name }}", {"user": {"name": "Ada"}}, "usre"), ("Dear {{ Name }}", {"name": "Ada"}, "Name"), ("Dear {{ name }}", {"NAME": "Ada"}, "name")):
+        done = run(template, request, "--as-is", "--json")
+        found = [one["path"] for one in json.loads(done.stdout)["losses"]] if done.returncode == 0 else [path]
+        assert path in found, (template, done)
+    thinks = "{{ messages[0].content }}{{ enable_thinking }}"
+    assert ("lost", "setting", "ENABLE_THINKING") in losses(thinks, {**user("Hi"), "ENABLE_THINKING": True}), losses(thinks, {**user("Hi"), "ENABLE_THINKING": True})
+    assert ("lost", "setting", "MESSAGES") in losses(thinks, {**user("Hi"), "MESSAGES": user("b")["messages"]})
+
+
+def test_a_wish_to_go_on_with_the_last_message_is_a_setting():
+    closed = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
+    for name in ("prefix", "partial"):
+        request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", name: True}]}
+        assert losses(closed, request) == [("lost", "setting", f"messages[1].{name}")], losses(closed, request)
+        assert [one for one in losses(closed, {**request, "continue_final_message": True}) if one[0] == "lost"] == []
+        assert [one for one in losses(closed.replace("<end>", "{{ '<end>' if not m." + name + " }}"), request) if one[0] == "lost"] == []
+        request["messages"].append({"role": "user", "content": "c"})
+        assert [one for one in losses(closed, request) if one[0] == "lost"] == []
+
+
+CUTS_THOUGHTS = "{% for m in messages %}{% if m.role == 'assistant' %}{{ m.content.split('</think>')[-1] }}{% else %}{{ m.content }}{% endif %}{% endfor %}"
+
+
+def test_words_of_an_answer_are_lost_where_the_template_takes_them_for_reasoning():
+    middle = CUTS_THOUGHTS.replace("[-1]", "[1]")
+    before = "{% for m in messages %}{% if '<think>' in m.content %}{{ m.content[m.content.find('<think>'):] }}{% else %}{{ m.content }}{% endif %}{% endfor %}"
+    for template, answer, kind in ((CUTS_THOUGHTS, "The tag </think> ends the reasoning.", "lost"), (CUTS_THOUGHTS, "<think>why</think>so", "left out"),
+                                   (CUTS_THOUGHTS, "<think>\nwhy\n</think>\n\nso", "left out"), (CUTS_THOUGHTS, "why\n</think>\n\nso", "left out"), (CUTS_THOUGHTS, "why</think>\nso", "left out"),
+                                   (CUTS_THOUGHTS, "Hello <think>why</think>so", "lost"), (CUTS_THOUGHTS, "<think>why</think>so</think>and", "lost"), (CUTS_THOUGHTS, "so it is\nand <think>\nwhy\n</think>\nso", "lost"),
+                                   (middle, "<think>why</think>so</think>and", "lost"), (before, "Hello <think>why</think>so", "lost"), (CUTS_THOUGHTS, "<think>why</think>", "left out")):
+        request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": answer}, {"role": "user", "content": "b"}]}
+        kinds = {loss[0] for loss in losses(template, request)}
+        assert (kind in kinds) and ("lost" in kinds) == (kind == "lost"), (answer, losses(template, request))
+        assert run(template, request, "--strict").returncode == (1 if kind == "lost" else 0), answer
+    going_on = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "<think>why</think>so", "tool_calls": [CALL]}, {"role": "tool", "content": "22"}]}
+    shown = CUTS_THOUGHTS.replace("{% endfor %}", "{{ m.tool_calls | tojson if m.tool_calls }}{% endfor %}")
+    assert ("lost", "message", "messages[1].content") in losses(shown, going_on), losses(shown, going_on)
+
+
+def test_parameters_of_objects_within_and_of_definitions_are_a_loss():
+    names = "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{% for p, s in t.function.parameters.properties.items() %}{{ p }}: {{ s.type }}{% endfor %}{% endfor %}"
+    item = {"type": "object", "properties": {"sku": {"type": "string"}, "count": {"type": "integer"}}}
+    def request(parameter, **more):
+        return {**user("Hi"), "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"order": parameter}, **more}}}]}
+    base = "tools[0].function.parameters"
+    for one, path in ((request({"$ref": "#/$defs/Item"}, **{"$defs": {"Item": item}}), f'{base}["$defs"].Item'), (request(item), f"{base}.properties.order"),
+                      (request({"type": "array", "items": item}), f"{base}.properties.order.items"), (request({"anyOf": [item, {"type": "null"}]}), f"{base}.properties.order.anyOf[0]")):
+        found = [loss for loss in losses(names, one) if loss[0] == "lost"]
+        assert found == [("lost", "tool", path)], (path, found)
+        assert losses("{{ messages[0].content }}{{ tools | tojson }}", one) == []
+
+
 def test_content_under_another_name_is_a_loss():
     for member in ("image_url", "documents", "tool_responses", "audio", "video", "files", "attachments"):
         request = {"messages": [{"role": "user", "content": "a", member: [{"x": "y"}]}], "bos_token": ""}
@@ -341,7 +488,7 @@ def test_a_slip_beside_the_right_name_is_a_loss():
             assert done.returncode == 1 and done.stderr.startswith(note), (name, done.stderr)
         said = run(template, {**user("Hi"), "chat_template_kwargs": {name: value}}).stderr
         assert said == note.replace(name, f"chat_template_kwargs.{name}", 1), said
-    steering = {"model": "m", "temperature": 1, "top_k": 1, "models": ["a"], "stop": ["a"], "store": True, "seed": 1, "user": "u", "metadata": {"a": "b"}, "text": {"format": 1},
+    steering = {"model": "m", "temperature": 1, "top_k": 1, "models": ["a"], "stop": ["a"], "store": True, "seed": 1, "user": "u", "metadata": {"a": "b"}, 
                 "modalities": ["text"], "include": ["a"], "include_reasoning": True, "reasoning_format": "raw", "reasoning_split": True, "thinking_budget": 9,
                 "thinking_token_budget": 9, "max_tool_calls": 2, "tool_stream": True, "stream_options": {"a": 1}, "message": "", "document": [], "document_ids": ["a"]}
     done = run(template, {**user("Hi"), **steering}, "--strict")
