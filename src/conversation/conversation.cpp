@@ -10,6 +10,7 @@
 
 #include "conversation/edit.h"
 #include "conversation/normalise.h"
+#include "conversation/request_hint.h"
 #include "json/read.h"
 
 namespace parlance {
@@ -173,6 +174,7 @@ void Conversation::State::clear() {
   as_transformers = continue_final = false;
   changes.clear();
   kept_for_effort.clear();
+  replaced.clear();
   notes.clear();
 }
 
@@ -277,8 +279,9 @@ Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions&
   }
   state.clear();
   if (state.document.root().kind != Kind::dict) {
+    std::string hint = hint_of_no_request(state.document.root());
     begin_empty(state);
-    return Error(ErrorCode::conversation, "the request is JSON, but not an object");
+    return Error(ErrorCode::conversation, "the request is JSON, but not an object").hint(std::move(hint));
   }
   state.variables = state.document.root();
   if (options.normalise) {
