@@ -92,8 +92,10 @@ struct PromptTokens {
   /// Tokens that the tokenizer itself would put in front, if the prompt does not begin with them. Add them, or set
   /// add_special_tokens. Empty if the template wrote them already, so that they never come twice.
   std::vector<TokenId> missing_before;
-  /// Texts of the template that look like control tokens (<|im_start|>) but are not control tokens of this tokenizer,
-  /// each once, at most eight. They suggest that the tokenizer belongs to another model.
+  /// Texts of the template that look like control tokens but are none of this tokenizer, each once, at most eight:
+  /// marks like <|im_start|>, the values of variables for special tokens (bos_token), and marks like <start_of_turn>
+  /// or [INST] where turns begin and end, if no control token stands at any such place. They suggest that the tokenizer
+  /// belongs to another model.
   std::vector<std::string> plain_marks;
   /// Notes for people: what `trust` changed, and control tokens that a combining mark after them would have hidden.
   std::vector<std::string> notes;

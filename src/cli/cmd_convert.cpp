@@ -77,6 +77,8 @@ int run_convert_lines(const ConvertCommand& command, const RequestApiOptions& op
 int run_convert(const ConvertCommand& command) {
   if (command.json && command.jsonl)
     return report(usage("--json and --jsonl exclude each other", "lines have their notes anyway"));
+  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
+    return report(checked.error());
   RequestApiOptions options;
   Result<std::vector<std::pair<std::string, std::string>>> members = variables_of(command.variables);
   if (!members) return report(members.error());

@@ -14,6 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "cli/lines.h"
 #include "cli/numbers.h"
 #include "cli/options.h"
 #include "cli/reply_choice.h"
@@ -162,6 +163,7 @@ Result<void> check_api(const ReadCommand& command) {
 
 Result<void> check_read_options(const ReadCommand& command) {
   if (Result<void> checked = check_api(command); !checked) return checked;
+  if (Result<void> checked = check_for_lines(command.jsonl, command.threads); !checked) return checked;
   if (command.stream + command.openai_stream + command.jsonl + command.conversation > 1) {
     return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
                  "--conversation reads a whole prompt, and --jsonl brings replies of its own");

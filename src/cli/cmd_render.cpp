@@ -79,17 +79,19 @@ int show_pieces(const Template& compiled, const Conversation& conversation, cons
 
 int show_text(std::string_view text) { return utf8::has_surrogates(text) ? report(lone_surrogate()) : print(text); }
 
-int print_rendering(const RenderCommand& command, const Conversation& conversation, const CheckedRendering& checked,
-                    const std::string& id, const std::string& title) {
+int print_rendering(const RenderCommand& command, const PromptSetup& setup, const PromptRequest& request,
+                    const CheckedRendering& checked) {
+  const Conversation& conversation = request.conversation;
   switch (command.show()) {
     case Show::text: return show_text(checked.rendering.text());
     case Show::json: {
       std::string out = "{";
-      if (!id.empty()) out.append("\"id\": ").append(id).append(", ");
+      if (!request.id.empty()) out.append("\"id\": ").append(request.id).append(", ");
       append_rendering(out, conversation, checked, {.spans = true, .assistant = command.assistant});
+      append_model_notes(out, command.prompt, setup);
       return print(out += "}\n");
     }
-    case Show::html: return print(render_html(conversation, checked.rendering, title));
+    case Show::html: return print(render_html(conversation, checked.rendering, request.compiled.name()));
     case Show::color: return print(render_color(conversation, checked.rendering));
   }
   return 0;
@@ -100,17 +102,22 @@ int render_one(const RenderCommand& command, const PromptSetup& setup) {
   if (!request) return report(request.error());
   const LossWish& wish = command.losses;
   if (command.json || wish.quiet) report_effort(command.prompt, request->conversation);
+  if (!command.json && !wish.quiet) {
+    report_model(command.prompt, setup);
+    report_options(command.prompt, *request);
+  }
   if (command.show() == Show::text && !wish.wanted())
     return show_pieces(request->compiled, request->conversation, setup.render);
   const Result<CheckedRendering> checked =
       render_checked(wish, request->compiled, request->conversation, setup.render, !command.json);
   if (!checked) return report_render(checked.error());
-  return print_rendering(command, request->conversation, *checked, request->id, request->compiled.name());
+  return print_rendering(command, setup, *request, *checked);
 }
 
 // ---- JSONL
 
 int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
+  if (!command.losses.quiet) report_model(command.prompt, setup);
   BulkRendering rendering;
   rendering.render = setup.render;
   rendering.render.want_spans = command.json;
@@ -131,6 +138,8 @@ Result<void> check_render_options(const RenderCommand& command) {
   const bool color = command.color == "always";
   if (command.json + command.html + color > 1) return usage("--json, --html and --color exclude each other");
   if (command.jsonl && (command.html || color)) return usage("--jsonl gives JSON; --html and --color show one prompt");
+  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
+    return checked;
   return command.jsonl ? check_lines(command.prompt, "render") : Result<void>();
 }
 

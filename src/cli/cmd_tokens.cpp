@@ -121,8 +121,8 @@ int extend(const TokensCommand& command, const TokensSetting& setting, PromptReq
 // ---- one request
 
 /// The JSON of a long prompt is many times its size, so it is printed in pieces.
-int show_json(const TokensSetting& setting, const PromptRequest& request, const PromptTokens& tokens,
-              const std::vector<Loss>& losses) {
+int show_json(const TokensCommand& command, const TokensSetting& setting, const PromptRequest& request,
+              const PromptTokens& tokens, const std::vector<Loss>& losses) {
   const Result<std::vector<StopToken>> stops = setting.stops();
   if (!stops) return report(stops.error());
   constexpr std::size_t kPiece = std::size_t{1} << 16;
@@ -136,8 +136,9 @@ int show_json(const TokensSetting& setting, const PromptRequest& request, const 
   if (!request.id.empty()) out.append("\"id\": ").append(request.id).append(", ");
   write_tokens(out, tokens, request.conversation, *setting.tokenizer, flush);
   append_losses(out += ", ", losses);
-  out += ", \"stop\": " + stops_as_json(*stops) + ", \"tokenizer\": " + tokenizer_as_json(setting.tokenizer->facts()) +
-         "}\n";
+  out += ", \"stop\": " + stops_as_json(*stops) + ", \"tokenizer\": " + tokenizer_as_json(setting.tokenizer->facts());
+  append_model_notes(out, command.prompt, setting.prompt);
+  out += "}\n";
   return code == 0 ? print(out) : code;
 }
 
@@ -146,6 +147,7 @@ int tokenize_one(const TokensCommand& command, const TokensSetting& setting) {
   if (!request) return report(request.error());
   if (!command.extend.empty()) return extend(command, setting, std::move(*request));
   if (command.json || command.losses.quiet) report_effort(command.prompt, request->conversation);
+  if (!command.json && !command.losses.quiet) report_options(command.prompt, *request);
   Result<CheckedRendering> checked =
       render_checked(command.losses, request->compiled, request->conversation, setting.prompt.render, !command.json);
   if (!checked) return report_render(checked.error());
@@ -160,7 +162,7 @@ int tokenize_one(const TokensCommand& command, const TokensSetting& setting) {
   if (const Result<void> whole = check_losses(command.losses, unknown, !command.json); !whole)
     return report_render(whole.error());
   checked->losses.insert(checked->losses.end(), unknown.begin(), unknown.end());
-  if (command.json) return show_json(setting, *request, *tokens, checked->losses);
+  if (command.json) return show_json(command, setting, *request, *tokens, checked->losses);
   report_notes(tokens->notes, command.losses.quiet);
   return print(ids_line(tokens->ids));
 }
@@ -234,6 +236,8 @@ Result<void> check_tokens_options(const TokensCommand& command) {
     return usage("--mask chooses what labels have", "add --json or --jsonl, which print labels");
   if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");
   if (command.stop && !command.extend.empty()) return usage("--extend and --stop exclude each other");
+  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
+    return checked;
   if (command.stop) return check_stop(command);
   const bool both_from_input = command.extend == "-" && !command.prompt.example && is_stdin(command.chat);
   if (both_from_input) {
@@ -249,6 +253,8 @@ Result<void> prepare_tokens(TokensCommand& command, TokensSetting& setting) {
   command.losses.in_lines = command.json;
   setting.prompt.render.want_assistant = command.json || command.jsonl;
   command.tokenizer.quiet = command.losses.quiet;
+  command.tokenizer.verbose = command.losses.verbose;
+  if (!command.json && !command.losses.quiet) report_model(command.prompt, setting.prompt);
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setting.prompt);
   if (!tokenizer) return tokenizer.error();
   setting.tokenizer = std::move(*tokenizer);

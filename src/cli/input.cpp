@@ -2,13 +2,17 @@
 #include "cli/input.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "cli/archive.h"
 #include "cli/prompt_options.h"
@@ -117,7 +121,33 @@ int streamed_input() { return streamed; }
 
 std::string input_name(const std::string& path) { return is_stdin(path) ? "<stdin>" : path; }
 
+namespace {
+
+using FileId = std::pair<dev_t, ino_t>;
+
+/// Of a file; none for pipes and the like, which may be read and written at once.
+std::optional<FileId> file_id(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return {};
+  return FileId{found.st_dev, found.st_ino};
+}
+
+std::vector<FileId>& files_read() {
+  static std::vector<FileId> all;
+  return all;
+}
+
+}  // namespace
+
+bool has_read(const std::string& path) {
+  const std::optional<FileId> id = file_id(path);
+  return id && std::ranges::find(files_read(), *id) != files_read().end();
+}
+
 Result<std::string> read_input(const std::string& path, const char* what) {
+  if (!is_stdin(path)) {
+    if (const std::optional<FileId> id = file_id(path)) files_read().push_back(*id);
+  }
   if (!is_stdin(path)) return packing_of(path) == Packing::none ? read_file(path) : read_packed(path);
   if (Result<void> claimed = claim_stdin(what); !claimed) return claimed.error();
   return read_stdin();

@@ -22,6 +22,9 @@ Result<std::string> read_input(const std::string& path, const char* what);
 /// Writes all of it. False after a failure; errno says which.
 bool write_all(int file, std::string_view bytes);
 
+/// Was the file read as an input, by this or another name?
+bool has_read(const std::string& path);
+
 /// The file that is being read piece by piece, as a file descriptor; -1 for none. It is not to be written to.
 int streamed_input();
 

@@ -20,6 +20,13 @@ void show_progress(const BulkProgress& progress) {
 
 }  // namespace
 
+Result<void> check_for_lines(bool lines, unsigned threads, bool fail_on_error) {
+  if (lines || (threads == 0 && !fail_on_error)) return {};
+  return usage(
+      std::string(threads != 0 ? "--threads" : "--fail-on-error") + " is for --jsonl",
+      threads != 0 ? "" : "a single request that fails has an exit code of its own; --strict makes losses fail");
+}
+
 LineRun each_line(const BulkWorker& worker) {
   return [&worker](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
     return answer_lines(

@@ -12,6 +12,8 @@ namespace parlance::cli {
 /// Answers lines: answer_lines() or render_lines(), with what the command wants of them.
 using LineRun =
     std::function<Result<BulkProgress>(const BulkInput& input, const BulkOutput& output, const BulkOptions& options)>;
+/// --threads and --fail-on-error are --jsonl's alone. Fails with usage where they are given without it.
+Result<void> check_for_lines(bool lines, unsigned threads, bool fail_on_error = false);
 /// A run that answers each line alike. Lifetime: `worker` must outlive it; several threads call it at once.
 LineRun each_line(const BulkWorker& worker);
 

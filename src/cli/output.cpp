@@ -103,7 +103,7 @@ bool output_is_terminal() { return is_stdout(output().path) && ::isatty(STDOUT_F
 Result<void> open_output() {
   Output& out = output();
   if (is_stdout(out.path) || out.is_open) return {};
-  if (is_same_file(streamed_input(), out.path))
+  if (is_same_file(streamed_input(), out.path) || has_read(out.path))
     return usage("-o " + out.path + " is the file that is being read", "write to another, and rename it then");
   std::unique_ptr<Filter> filter;
   if (const Packing packing = packing_of(out.path); packing != Packing::none) {

@@ -14,6 +14,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/texts_json.h"
 
 namespace parlance::cli {
 namespace {
@@ -227,6 +228,8 @@ Result<void> check_lines(const PromptOptions& options, const std::string& comman
 
 Result<ChatText> read_chat(const PromptOptions& command, const std::string& path) {
   if (command.example) {
+    if (!path.empty())
+      return usage("--example renders the format's own example, and takes no request", "leave one out");
     const BuiltinFormat* format = find_format(command.wish.format);
     if (format == nullptr) return usage("--example needs -f FORMAT, whose example it renders");
     return ChatText{std::string(format->example), "example of " + std::string(format->name)};
@@ -243,6 +246,51 @@ Result<ChatText> read_chat(const PromptOptions& command, const std::string& path
 void report_effort(const PromptOptions& options, const Conversation& conversation) {
   if (options.effort.empty()) return;
   for (const std::string& note : effort_notes(conversation)) say_note(note);
+}
+
+namespace {
+
+/// The roles of a `--pass NAME:ROLES` that no message of the request has.
+std::string roles_without_message(const Passes& asked, Value messages) {
+  std::string missing;
+  for (const NormalisePass& pass : normalise_passes()) {
+    if (pass.takes != PassTakes::roles || !asked.asks_for(pass.pass)) continue;
+    for (const std::string& role : asked.setting(pass.pass).roles) {
+      const bool has =
+          std::ranges::any_of(messages.items(), [&](Value message) { return message["role"].text() == role; });
+      if (!has) missing.append(missing.empty() ? "" : ", ").append(std::string(pass.name) + ":" + role);
+    }
+  }
+  return missing;
+}
+
+}  // namespace
+
+void report_options(const PromptOptions& options, const PromptRequest& request) {
+  Passes asked;
+  for (const std::string& words : options.extra_passes) (void)asked.run(words);
+  const std::string missing = roles_without_message(asked, request.conversation.messages());
+  if (!missing.empty()) say_note("--pass " + missing + ": no effect: no message has this role");
+  const TemplateFacts facts = request.compiled.facts();
+  if (options.generation_prompt && facts.syntax == Syntax::jinja && !facts.reads("add_generation_prompt"))
+    say_note("--generation-prompt: no effect: the template does not read add_generation_prompt");
+}
+
+namespace {
+
+/// A file of -t is the user's own, whatever the model renders by.
+bool is_template_of_model(const PromptOptions& options) { return options.wish.file.empty(); }
+
+}  // namespace
+
+void report_model(const PromptOptions& options, const PromptSetup& setup) {
+  if (!is_template_of_model(options)) return;
+  for (const std::string& note : setup.model.notes) say_note(setup.model.path + ": " + note);
+}
+
+void append_model_notes(std::string& out, const PromptOptions& options, const PromptSetup& setup) {
+  if (!setup.model.notes.empty() && is_template_of_model(options))
+    out += ", \"model_notes\": " + texts_as_json(setup.model.notes);
 }
 
 Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path) {

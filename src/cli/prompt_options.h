@@ -78,6 +78,13 @@ struct PromptRequest {
 };
 /// Says on standard error where an effort that an option asks for is not taken so.
 void report_effort(const PromptOptions& options, const Conversation& conversation);
+/// Says which options do nothing here: --pass for a role that the request has not, --generation-prompt where the
+/// template does not read it.
+void report_options(const PromptOptions& options, const PromptRequest& request);
+/// Says what the model's files say of the template that they bring; as JSON a member `model_notes`, with a comma before
+/// it, where there is something to say.
+void report_model(const PromptOptions& options, const PromptSetup& setup);
+void append_model_notes(std::string& out, const PromptOptions& options, const PromptSetup& setup);
 /// Reads a request as read_chat() does. Fails as RequestReader::consume and chat_template do.
 Result<PromptRequest> open_request(const PromptOptions& options, const PromptSetup& setup, const std::string& path);
 

@@ -16,6 +16,27 @@ std::vector<std::string> vocabulary_tokens(const std::string& format_name) {
   return {format->vocabulary_tokens.begin(), format->vocabulary_tokens.end()};
 }
 
+/// Notes name members of TokenizerOptions, and here those are options.
+std::string with_option(const std::string& note) {
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
+      {"as_transformers: ", "--model-as transformers: "},
+      {"special_tokens: ", "--special-token: "},
+      {"split: ", "--split: "},
+  };
+  for (const auto& [name, option] : kOptions) {
+    if (note.starts_with(name)) return std::string(option) + note.substr(name.size());
+  }
+  return note;
+}
+
+void report_tokenizer_notes(const std::string& path, const std::vector<std::string>& notes, bool all) {
+  constexpr std::size_t kMostSaid = 20;  // as of losses
+  const std::size_t said = all ? notes.size() : std::min(notes.size(), kMostSaid);
+  for (std::size_t i = 0; i < said; ++i) say_note(path + ": " + with_option(notes[i]));
+  if (said < notes.size())
+    say_note(path + ": " + std::to_string(notes.size() - said) + " more notes; --verbose says all, --quiet none");
+}
+
 }  // namespace
 
 std::vector<std::string> model_readers() { return {"sentencepiece", "transformers"}; }
@@ -81,8 +102,7 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
   options.tiktoken = {wish.split, wish.special_tokens};
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path, options);
   if (!tokenizer) return tokenizer;
-  for (const std::string& note : (*tokenizer)->facts().notes)
-    if (!wish.quiet) say_note(path + ": " + note);
+  if (!wish.quiet) report_tokenizer_notes(path, (*tokenizer)->facts().notes, wish.verbose);
   std::vector<SpecialToken>& known = setup.model.special_tokens;
   for (const NamedToken& token : (*tokenizer)->facts().named) {
     const bool has =

@@ -17,6 +17,7 @@ struct TokenizerWish {
   std::string model_as;                     ///< --model-as: how a .model or a tokenizer.json is read
   std::string split;                        ///< --split: how a tiktoken file splits text
   bool quiet = false;                       ///< its notes are not printed
+  bool verbose = false;                     ///< all of them are, not the first twenty
 };
 /// What --model-as takes.
 std::vector<std::string> model_readers();

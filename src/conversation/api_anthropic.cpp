@@ -6,6 +6,9 @@
 namespace parlance::api {
 namespace {
 
+constexpr const char* kSystemForm = "`system` is a text or a list of blocks of the type text";
+constexpr const char* kSystemHint = "what is no text belongs into a message of the user's";
+
 constexpr std::string_view kLeaveOut = "leave the block out, or give its text as a block of the type text";
 constexpr std::string_view kApiTool = "a tool that the API itself runs or knows, and a template does not: left out";
 
@@ -60,12 +63,11 @@ class AnthropicConverter {
       if (system.size != 0) draft.parts.push_back(r_.text_part(system, system));
     } else if (system.kind == Kind::list) {
       for (const Value& block : items(system)) {
-        if (word(block, "type") != "text")
-          return r_.fail(block, "`system` is a text or a list of blocks of the type text");
+        if (word(block, "type") != "text") return r_.fail(block, kSystemForm, kSystemHint);
         text_block(block, draft);
       }
     } else {
-      return r_.fail(system, "`system` is a text or a list of blocks of the type text");
+      return r_.fail(system, kSystemForm, kSystemHint);
     }
     if (!draft.parts.empty()) r_.add(draft);
   }

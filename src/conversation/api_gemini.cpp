@@ -75,6 +75,24 @@ class Schema {
   Runtime& rt_;
 };
 
+/// What a part may hold, of which it has one (in the API's reference a union).
+struct PartData {
+  std::string_view camel, snake;
+};
+constexpr PartData kPartData[] = {
+    {"text", "text"},
+    {"inlineData", "inline_data"},
+    {"fileData", "file_data"},
+    {"functionCall", "function_call"},
+    {"functionResponse", "function_response"},
+    {"executableCode", "executable_code"},
+    {"codeExecutionResult", "code_execution_result"},
+};
+
+constexpr std::string_view kOtherSchema = "not used: a schema in JSON Schema's own words stands beside it";
+
+bool is_blank_text(Value v) { return v.is_leaf() && leaf_text(v).empty(); }
+
 class GeminiConverter {
  public:
   explicit GeminiConverter(Request& request) : r_(request) {}
@@ -89,9 +107,7 @@ class GeminiConverter {
     if (const Value system = either(r_.given, "systemInstruction", "system_instruction"); is_given(system))
       system_text(system);
     const Value contents = member_value(r_.given, "contents");
-    if (contents.kind == Kind::dict) return content(contents);
-    if (contents.is_string()) return r_.add_text("user", contents);
-    for (const Value& one : items(contents)) {
+    for (const Value& one : contents.kind == Kind::list ? items(contents) : std::span<const Value>(&contents, 1)) {
       if (r_.failure) return;
       if (one.is_string())
         r_.add_text("user", one);
@@ -104,6 +120,40 @@ class GeminiConverter {
   }
 
  private:
+  /// A member under either of its spellings; of both it is not known which counts.
+  Value either(Value dict, std::string_view camel, std::string_view snake) {
+    const Value one = member_value(dict, camel), other = member_value(dict, snake);
+    if (is_given(one) && is_given(other))
+      r_.fail(other,
+              "`" + std::string(snake) + "` stands beside `" + std::string(camel) + "`, which is the same member",
+              "give one of them");
+    return is_given(one) ? one : other;
+  }
+
+  /// The kind of a part's data, "" for none; notes what else it has, and refuses two kinds: one of them would be lost.
+  /// A text that is empty says nothing.
+  std::string_view kind_of(Value part) {
+    std::string_view found;
+    for (const PartData& data : kPartData) {
+      const Value given =
+          data.camel == data.snake ? member_value(part, data.camel) : either(part, data.camel, data.snake);
+      if (!is_given(given) || is_blank_text(given)) continue;
+      if (!found.empty()) {
+        r_.fail(given,
+                "a part has one kind of data, and this has `" + std::string(data.camel) + "` beside `" +
+                    std::string(found) + "`",
+                "make two parts of it");
+      }
+      found = data.camel;
+    }
+    r_.leave(part,
+             {"text", "thought", "inlineData", "inline_data", "fileData", "file_data", "functionCall", "function_call",
+              "functionResponse", "function_response", "executableCode", "executable_code", "codeExecutionResult",
+              "code_execution_result"},
+             {"thoughtSignature", "thought_signature", "partMetadata", "part_metadata"});
+    return found;
+  }
+
   void system_text(Value system) {
     if (system.is_string()) return r_.add_text("system", system);
     if (r_.dict_at(system, "`systemInstruction`").is_undefined()) return;
@@ -111,6 +161,10 @@ class GeminiConverter {
     Draft draft{.role = "system"};
     draft.of.push_back(system);
     for (const Value& part : parts_of(system)) {
+      if (r_.dict_at(part, "a part").is_undefined()) return;
+      const std::string_view kind = kind_of(part);
+      if (!kind.empty() && kind != "text")
+        r_.fail(part, "`systemInstruction` is text, and has no `" + std::string(kind) + "`");
       const Value text = r_.text_in(part, "text");
       if (r_.failure) return;
       draft.parts.push_back(r_.text_part(text, part));
@@ -139,6 +193,7 @@ class GeminiConverter {
     bool split = false;
     for (const Value& part : parts_of(content)) {
       if (r_.failure || r_.dict_at(part, "a part").is_undefined()) return;
+      kind_of(part);
       if (const Value response = either(part, "functionResponse", "function_response"); is_given(response)) {
         if (!is_empty(draft)) r_.add(draft);
         result(response, part);
@@ -163,18 +218,7 @@ class GeminiConverter {
 
   void part(Value part, Draft& draft) {
     draft.of.push_back(part);
-    r_.leave(part,
-             {"text", "thought", "inlineData", "inline_data", "fileData", "file_data", "functionCall", "function_call",
-              "executableCode", "executable_code", "codeExecutionResult", "code_execution_result"},
-             {"thoughtSignature", "thought_signature", "partMetadata", "part_metadata"});
-    if (const Value text = member_value(part, "text"); is_given(text)) {
-      const Value thought = member_value(part, "thought");
-      if (r_.text_at(text, "`text`").is_undefined()) return;
-      if (thought.kind == Kind::boolean && thought.integer != 0)
-        draft.reasoning.push_back(text);
-      else
-        draft.parts.push_back(r_.text_part(text, part));
-    } else if (const Value call = either(part, "functionCall", "function_call"); is_given(call)) {
+    if (const Value call = either(part, "functionCall", "function_call"); is_given(call)) {
       this->call(call, draft);
     } else if (const Value data = either(part, "inlineData", "inline_data"); is_given(data)) {
       inline_data(data, part, draft);
@@ -185,6 +229,13 @@ class GeminiConverter {
     } else if (const Value ran = either(part, "codeExecutionResult", "code_execution_result"); is_given(ran)) {
       r_.fail(ran, "the result of code that the API itself ran cannot be converted",
               "leave the part out, or give its text");
+    } else if (const Value text = member_value(part, "text"); is_given(text)) {
+      const Value thought = member_value(part, "thought");
+      if (r_.text_at(text, "`text`").is_undefined()) return;
+      if (thought.kind == Kind::boolean && thought.integer != 0)
+        draft.reasoning.push_back(text);
+      else
+        draft.parts.push_back(r_.text_part(text, part));
     }
   }
 
@@ -230,8 +281,9 @@ class GeminiConverter {
 
   /// Only an address that anybody can open says what the data are.
   void file_data(Value file, Value part, Draft& draft) {
-    const std::string_view mime = word(file, word(file, "mimeType").empty() ? "mime_type" : "mimeType");
-    const Value uri = either(file, "fileUri", "file_uri");
+    if (r_.dict_at(file, "`fileData`").is_undefined()) return;
+    const Value named = either(file, "mimeType", "mime_type"), uri = either(file, "fileUri", "file_uri");
+    const std::string_view mime = named.is_leaf() ? leaf_text(named) : std::string_view();
     const std::string_view type = mime.starts_with("image/")   ? "image_url"
                                   : mime.starts_with("video/") ? "video_url"
                                   : mime.starts_with("audio/") ? "audio_url"
@@ -271,7 +323,9 @@ class GeminiConverter {
       r_.leave(one, {"name", "description", "parameters", "parametersJsonSchema", "parameters_json_schema"},
                {"behavior"});
       const Value json = either(one, "parametersJsonSchema", "parameters_json_schema");
-      const Value parameters = is_given(json) ? json : Schema(r_.rt).of(member_value(one, "parameters"));
+      const Value own = member_value(one, "parameters");
+      const Value parameters = is_given(json) ? json : Schema(r_.rt).of(own);
+      if (is_given(json) && is_given(own)) r_.note(own, kOtherSchema, true);
       const Value name = r_.text_in(one, "name");
       if (r_.failure) return;
       made.append(r_.function_tool(one, name, member_value(one, "description"), parameters, {}));
@@ -280,12 +334,14 @@ class GeminiConverter {
 
   void choice(Value config) {
     if (!is_given(config)) return;
+    r_.leave(config, {"functionCallingConfig", "function_calling_config"}, {"retrievalConfig", "retrieval_config"});
     const Value calling = either(config, "functionCallingConfig", "function_calling_config");
+    r_.leave(calling, {"mode", "allowedFunctionNames", "allowed_function_names"});
     const Value mode = member_value(calling, "mode");
-    if (!is_given(mode)) return;
-    const std::string_view said = word(calling, "mode");
+    const std::string_view said = is_given(mode) ? word(calling, "mode") : "AUTO";
     const Value names = either(calling, "allowedFunctionNames", "allowed_function_names");
     const bool some = names.kind == Kind::list && names.list->size != 0;
+    if (!is_given(mode) && !some) return;
     if (said == "NONE") return r_.set("tool_choice", Value::view("none"));
     const bool any = said == "ANY";
     if (!any && !is_one_of(said, {"AUTO", "VALIDATED", "MODE_UNSPECIFIED"}))
@@ -322,16 +378,25 @@ class GeminiConverter {
     if (!off && is_given(budget)) r_.note(budget, "a budget says no effort: left out", r_.keeps_steering);
     if (const Value shown = either(thinking, "includeThoughts", "include_thoughts"); is_given(shown))
       r_.note(shown, "not a variable", r_.keeps_steering);
+    if (is_given(level) && !is_text(&level, "THINKING_LEVEL_UNSPECIFIED")) r_.set("reasoning_effort", effort_of(level));
+    r_.leave(thinking, {"thinkingLevel", "thinking_level", "thinkingBudget", "thinking_budget", "includeThoughts",
+                        "include_thoughts"});
+  }
+
+  /// A level in lower case, as other APIs have it; what is none stays, and is a loss later.
+  Value effort_of(Value level) {
     for (const TypeName& one :
          {TypeName{"MINIMAL", "minimal"}, {"LOW", "low"}, {"MEDIUM", "medium"}, {"HIGH", "high"}}) {
-      if (is_text(&level, one.gemini) || is_text(&level, one.json))
-        r_.set("reasoning_effort", make_derived(r_.rt, one.json, level));
+      if (is_text(&level, one.gemini)) return make_derived(r_.rt, one.json, level);
     }
+    return level;
   }
 
   void response(Value config) {
     const Value json = either(config, "responseJsonSchema", "response_json_schema");
-    const Value schema = is_given(json) ? json : Schema(r_.rt).of(either(config, "responseSchema", "response_schema"));
+    const Value own = either(config, "responseSchema", "response_schema");
+    const Value schema = is_given(json) ? json : Schema(r_.rt).of(own);
+    if (is_given(json) && is_given(own)) r_.note(own, kOtherSchema, true);
     const Value mime = either(config, "responseMimeType", "response_mime_type");
     DictBuilder made(r_.rt, 2);
     if (is_given(schema)) {

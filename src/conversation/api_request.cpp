@@ -43,6 +43,7 @@ void Request::note(Value at, std::string_view what, bool loses) {
 
 void Request::leave(Value dict, std::initializer_list<std::string_view> taken,
                     std::initializer_list<std::string_view> quiet) {
+  if (dict.kind != Kind::dict) return;
   for (const DictEntry& entry : entries(dict)) {
     const std::string_view key = leaf_text(entry.key);
     if (has(taken, key) || entry.value.is_none()) continue;
@@ -54,19 +55,19 @@ void Request::leave(Value dict, std::initializer_list<std::string_view> taken,
 
 Value Request::dict_at(Value at, std::string_view what) {
   if (at.kind == Kind::dict) return at;
-  fail(at, std::string(what) + " is not an object");
+  fail(at, std::string(what) + " is not an object", "give an object");
   return {};
 }
 
 Value Request::list_at(Value at, std::string_view what) {
   if (at.kind == Kind::list) return at;
-  fail(at, std::string(what) + " is not a list");
+  fail(at, std::string(what) + " is not a list", "give a list");
   return {};
 }
 
 Value Request::text_at(Value at, std::string_view what) {
   if (at.is_string()) return at;
-  fail(at, std::string(what) + " is not a text");
+  fail(at, std::string(what) + " is not a text", at.is_none() ? "leave it out, or give \"\"" : "give a text");
   return {};
 }
 

@@ -133,11 +133,6 @@ inline bool is_one_of(std::string_view name, std::initializer_list<std::string_v
   }
   return false;
 }
-/// A member under either of two spellings.
-inline Value either(Value dict, std::string_view camel, std::string_view snake) {
-  const Value found = member_value(dict, camel);
-  return found.is_undefined() ? member_value(dict, snake) : found;
-}
 inline bool is_given(Value v) { return !v.is_undefined() && !v.is_none(); }
 inline std::string quoted(std::string_view text) { return "'" + std::string(utf8::whole_prefix(text, 80)) + "'"; }
 

@@ -207,14 +207,21 @@ class ResponsesConverter {
     if (!is_given(tools)) return;
     if (r_.list_at(tools, "`tools`").is_undefined()) return;
     ListBuilder made(r_.rt, tools.list->size);
+    add_tools(tools, made, false);
+    if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
+  }
+
+  void add_tools(Value tools, ListBuilder& made, bool in_namespace) {
     for (const Value& tool : items(tools)) {
-      if (r_.dict_at(tool, "a tool").is_undefined()) return;
+      if (r_.failure || r_.dict_at(tool, "a tool").is_undefined()) return;
       if (member(tool, "function") != nullptr)
         return r_.fail(tool,
                        "a tool with `function` is of OpenAI's chat; this API has name and parameters beside type");
       const std::string_view type = word(tool, "type");
       if (type == "custom") {
         made.append(tool);
+      } else if (type == "namespace" && !in_namespace) {
+        tools_of_namespace(tool, made);
       } else if (type != "function" && !type.empty()) {
         r_.note(tool, kServerTool, true);
       } else {
@@ -225,7 +232,18 @@ class ResponsesConverter {
                                      strict(tool)));
       }
     }
-    if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
+  }
+
+  /// The client's functions, which a chat has one beside the other.
+  void tools_of_namespace(Value space, ListBuilder& made) {
+    constexpr std::string_view kFlat = "a chat has no namespaces: their functions stand alone, under their own names";
+    const Value inner = member_value(space, "tools");
+    if (r_.list_at(inner.is_undefined() ? space : inner, "`tools`").is_undefined()) return;
+    r_.leave(space, {"type", "name", "description", "tools"});
+    for (const std::string_view member : {"name", "description"}) {
+      if (const Value said = member_value(space, member); is_given(said)) r_.note(said, kFlat, true);
+    }
+    add_tools(inner, made, true);
   }
 
   /// Functions are strict here unless it is said that they are not; in OpenAI's chat it is the other way round, so

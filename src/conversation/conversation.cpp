@@ -11,6 +11,7 @@
 #include "conversation/edit.h"
 #include "conversation/json_text.h"
 #include "conversation/normalise.h"
+#include "conversation/request_hint.h"
 
 namespace parlance {
 namespace {
@@ -194,6 +195,7 @@ void Conversation::State::clear() {
   changes.clear();
   kept_for_effort.clear();
   repeated.clear();
+  replaced.clear();
   notes.clear();
 }
 
@@ -298,8 +300,9 @@ Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions&
   }
   state.clear();
   if (state.document.root().kind != Kind::dict) {
+    std::string hint = hint_of_no_request(state.document.root());
     begin_empty(state);
-    return Error(ErrorCode::conversation, "the request is JSON, but not an object");
+    return Error(ErrorCode::conversation, "the request is JSON, but not an object").hint(std::move(hint));
   }
   state.variables = state.document.root();
   if (options.normalise) {

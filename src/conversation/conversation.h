@@ -61,6 +61,12 @@ struct Conversation::State {
   Passes passes;            ///< that it was read with: names and values of their settings are the conversation's
   bool recognised = false;  ///< it was looked whether the request is another API's (api_request.h)
   Value converted;          ///< the variables as that was converted, before the passes; undefined if it was none
+  /// A list of the request that a variable from outside stands in for.
+  struct Replaced {
+    std::string_view subject;  ///< as Loss::subject has it
+    std::string path;
+  };
+  std::vector<Replaced> replaced;
   /// variables that already were as the effort of reasoning wants them: not noted
   std::vector<Change> kept_for_effort;
   std::vector<RepeatedMember> repeated;  ///< of JSON texts in the request or beside it (json_text.h)

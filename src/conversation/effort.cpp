@@ -11,6 +11,8 @@ namespace parlance::passes {
 namespace {
 
 constexpr std::string_view kNoEffect = "has no effect: the template has no setting for how much the model reasons";
+constexpr std::string_view kOnlyOn =
+    "switches reasoning on: the template has no levels, and reasons as much as for 'high'";
 constexpr std::string_view kUnknown = "not a known reasoning effort; passed through unchanged";
 constexpr std::string_view kNoWord = "expected a string such as \"low\"; passed through unchanged";
 constexpr std::string_view kElsewhere = "not where requests set the effort; passed through unchanged";
@@ -187,6 +189,14 @@ void unsaid_effort(Normaliser& n) {
   }
 }
 
+/// Is little reasoning asked for, and no other than much can be set? Where a level is set, what is noted says more.
+static bool is_only_on(const Normaliser& n, std::string_view effort, std::span<const EffortVariable> variables) {
+  if (effort != "minimal" && effort != "low") return false;
+  const bool has_level =
+      std::ranges::any_of(variables, [](const EffortVariable& one) { return one.value.starts_with('"'); });
+  return !variables.empty() && !has_level && std::ranges::equal(variables, variables_for(n, "high"));
+}
+
 /// What the request sets itself stays as it is.
 void reasoning_effort(Normaliser& n) {
   const EffortSaid asked = asked_for(n.state.variables);
@@ -205,6 +215,7 @@ void reasoning_effort(Normaliser& n) {
   if (variables.empty())
     note(n, n.state.arena.copy_text(place_of_effort(n.state)), is_effort(effort) ? kNoEffect : kUnknown);
   for (const EffortVariable& variable : variables) set(n, effort, variable.name, variable.value);
+  if (is_only_on(n, effort, variables)) note(n, n.state.arena.copy_text(place_of_effort(n.state)), kOnlyOn);
 }
 
 std::string place_of_effort(const ConversationState& state) {

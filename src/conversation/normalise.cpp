@@ -15,6 +15,7 @@
 #include "conversation/media_parts.h"
 #include "conversation/pass.h"
 #include "conversation/passes_for_templates.h"
+#include "conversation/request_hint.h"
 #include "conversation/request_members.h"
 #include "conversation/transformers.h"
 #include "json/json.h"
@@ -66,18 +67,35 @@ void ollama_think(Normaliser& n) {
   if (is_level) set("reasoning_effort", think);
 }
 
+/// What a member of the request is a thing of, as losses have it.
+std::string_view subject_of(std::string_view name) {
+  return name == "messages" ? "message" : name == "tools" ? "tool" : name == "documents" ? "document" : "setting";
+}
+
+bool says_nothing(Value given) {
+  const bool is_empty_list = given.is_sequence() && given.list->size == 0;
+  return given.is_undefined() || given.is_none() || is_empty_list || is_text(&given, "");
+}
+
 void chat_template_kwargs(Normaliser& n) {
   const Value kwargs = take_variable(n.state, "chat_template_kwargs");
   if (kwargs.kind != Kind::dict) return;
+  if (!says_nothing(member_value(kwargs, "messages"))) {
+    n.variable = "chat_template_kwargs.messages";
+    n.note();
+    n.state.changes.back().what = "no effect: the messages are those of the request";
+    n.state.changes.back().loses = "setting";
+  }
   const Value chosen = filtered(n.rt, kwargs, [](std::string_view key) { return key != "messages"; });
   const Value before = n.state.variables;
   n.state.variables = with_members(n.rt, before, entries(chosen));
   for (const DictEntry& entry : entries(chosen)) {
     n.variable = leaf_text(entry.key);
     n.note();
-    const Value* other = member(before, n.variable);
-    const bool differs = other != nullptr && json_text(*other) != json_text(entry.value);
-    if (differs) n.state.changes.back().what = "set by chat_template_kwargs, which overrides the request's own value";
+    const Value other = member_value(before, n.variable);
+    if (other.is_undefined() || json_text(other) == json_text(entry.value)) continue;
+    n.state.changes.back().what = "set by chat_template_kwargs, which overrides the request's own value";
+    if (!says_nothing(other)) n.state.changes.back().loses = subject_of(n.variable);
   }
 }
 
@@ -305,8 +323,8 @@ constexpr PassRow kPasses[] = {
     before_all(Pass::sharegpt_request, "made of a line of ShareGPT"),
     before_all(Pass::old_functions, "made of functions and function_call"),
     of_request(Pass::unsaid_effort, "null: not given", passes::unsaid_effort),
-    of_request(Pass::chat_template_kwargs, "set by chat_template_kwargs", chat_template_kwargs),
     of_request(Pass::drop_request_members, "not a variable", drop_request_members),
+    of_request(Pass::chat_template_kwargs, "set by chat_template_kwargs", chat_template_kwargs),
     of_request(Pass::custom_tools, "a function with the string `input`", custom_tools),
     of_message(Pass::custom_calls, "a call with the string `input`", custom_calls),
     of_request(Pass::wrap_tools, "wrapped as a function", wrap_tools),
@@ -384,6 +402,8 @@ Error no_messages(Value variables) {
     const bool near = is_list(&entry.value) && !nearest.best().empty();
     if (near) return Error(ErrorCode::conversation, message).input(std::string(key)).hint(nearest.hint());
   }
+  if (std::string hint = hint_of_no_request(variables); !hint.empty())
+    return Error(ErrorCode::conversation, message).hint(std::move(hint));
   return not_a_conversation(message, "");
 }
 
@@ -502,6 +522,16 @@ std::string note_of(const ConversationState& state, const Change& change) {
   note.append(": ").append(change.what.empty() ? pass.change : change.what);
   note.append(" (").append(name_of(change.pass)).append(")");
   return note;
+}
+
+void note_replaced(ConversationState& state, std::string_view variable, std::string_view json) {
+  const std::string_view subject = subject_of(variable);
+  const Value before = member_value(state.variables, variable);
+  if (subject == "setting" || says_nothing(before)) return;  // to overrule a setting is what such variables are for
+  Document other;
+  if (!other.parse(json, variable) || json_text(other.root()) == json_text(before)) return;
+  std::string path = path_of_value(state, before);
+  state.replaced.push_back({subject, path.empty() ? std::string(variable) : std::move(path)});
 }
 
 Result<void> normalise(ConversationState& state, const ReadOptions& options) {

@@ -18,6 +18,10 @@ Result<void> normalise(ConversationState& state, const ReadOptions& options);
 /// message?
 bool fills_gap(Value request);
 
+/// Notes that a variable which is about to be set from outside the request stands in for what the request says: its
+/// messages, tools or documents.
+void note_replaced(ConversationState& state, std::string_view variable, std::string_view json);
+
 /// The error of a request that is no conversation.
 Error not_a_conversation(std::string message, std::string path);
 /// The error without a hint that names an option of how a request is read, for what has no such options.

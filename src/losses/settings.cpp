@@ -64,9 +64,17 @@ constexpr Feature kFeatures[] = {
     {"extra_body", "{}", false, "a client puts its members into the request itself"},
 };
 
+/// Members by which requests of other APIs are known. Where one is a variable, the conversion was switched off.
+constexpr std::pair<std::string_view, std::string_view> kOfOtherApis[] = {{"contents", "Gemini"},
+                                                                          {"conversations", "ShareGPT"}};
+
 /// Variables that every render has.
 constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt",
                                         "continue_final_message"};
+
+/// Texts that clients and forms write for a boolean.
+constexpr std::string_view kWordsForTrue[] = {"true", "True", "TRUE", "yes", "on", "1"};
+constexpr std::string_view kWordsForFalse[] = {"false", "False", "FALSE", "no", "off", "0"};
 
 /// What else requests say of reasoning: passes make other variables of it.
 constexpr std::string_view kOfReasoning[] = {"think", "thinking", "reasoning", "reasoning_effort"};
@@ -180,7 +188,10 @@ class Settings {
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
     if (value.is_none() || names_token(name)) return;
-    if (reads(name)) return doubt(name, value);
+    if (reads(name)) {
+      doubt(name, value);
+      return misread(name, value);
+    }
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
     const Value made_of = member_value(variables_, of);
@@ -189,6 +200,13 @@ class Settings {
     const auto feature =
         std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
     if (feature != std::end(kFeatures)) return unheeded(*feature, value);
+    if (const auto* of = std::ranges::find(kOfOtherApis, name, &std::pair<std::string_view, std::string_view>::first);
+        of != std::end(kOfOtherApis))
+      return no_effect(
+          path_of(name, value), false,
+          "it is of " + std::string(of->second) + ", whose requests are converted if no option forbids it");
+    if (name == kKwargs && is_of_kwargs(name))
+      return no_effect(path_of(name, value), false, "its members belong into the outer one");
     NearestName nearest(name);
     for (const std::string& one : facts_.variables) offer(nearest, one);
     for (const Feature& one : kFeatures) offer(nearest, one.name);
@@ -246,6 +264,48 @@ class Settings {
     const Value given = member_value(variables_, name);
     const ConversationState& state = inside_of(conversation_);
     return option.value_or(state.continue_final || (given.kind == Kind::boolean && given.integer != 0));
+  }
+
+  /// A text or a number that says true or false, where the template does otherwise with the value itself, and as if
+  /// nothing or the opposite were said.
+  void misread(std::string_view name, Value value) {
+    const std::optional<bool> meant = meant_by(value);
+    if (!meant || facts_.syntax == Syntax::go || is_one_of(name, kAlways) || search_.is_reached(value)) return;
+    const std::optional<std::string> now = prompt_with(name, value), right = prompt_with(name, Value::boolean(*meant));
+    if (!now || !right || *now == *right) return;
+    if (now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant))) return;
+    const std::string word = *meant ? "true" : "false";
+    losses_.push_back(
+        {LossKind::lost, "setting", path_of(name, value),
+         (value.is_leaf() ? "a text, which" : "a number, which") + (" the template does not take for " + word),
+         "write " + word + (value.is_leaf() ? ", without quotes" : "")});
+  }
+
+  static std::optional<bool> meant_by(Value value) {
+    if (value.is_small_int() && value.kind != Kind::boolean && (value.integer == 0 || value.integer == 1))
+      return value.integer == 1;
+    if (!value.is_leaf()) return {};
+    const std::string_view text = leaf_text(value);
+    if (is_one_of(text, kWordsForTrue)) return true;
+    if (is_one_of(text, kWordsForFalse)) return false;
+    return {};
+  }
+
+  /// The prompt where a variable has another value; undefined: where it is not given. None if it cannot be rendered.
+  std::optional<std::string> prompt_with(std::string_view name, Value value) const {
+    Arena arena;
+    const Limits limits;
+    Runtime rt(arena, limits);
+    const DictEntry entry{Value::view(name), value};
+    const Value changed = value.is_undefined()
+                              ? filtered(rt, variables_, [&](std::string_view key) { return key != name; })
+                              : with_members(rt, variables_, {&entry, 1});
+    RenderOptions options = experiment_.options;
+    options.want_spans = options.want_assistant = options.want_undefined = false;
+    Rendering made;
+    if (!render_with(experiment_.chat_template, conversation_, changed, options, experiment_.workspace, made))
+      return {};
+    return std::string(made.text());
   }
 
   /// What the request says of reasoning, where no pass made use of it.
@@ -365,7 +425,9 @@ class Settings {
     if (member(variables_, name) != nullptr) return;
     NearestName nearest(name);
     for (const DictEntry& entry : entries(variables_)) {
-      if (!entry.value.is_none() && !facts_.reads(leaf_text(entry.key))) nearest.offer(leaf_text(entry.key));
+      const std::string_view other = leaf_text(entry.key);
+      // one token is no slip for another: what is said of tokens says it
+      if (!entry.value.is_none() && !names_token(other) && !facts_.reads(other)) nearest.offer(other);
     }
     if (nearest.best().empty()) return;
     losses_.push_back({LossKind::lost, "variable", name, "read by the template, but not given",
@@ -447,6 +509,10 @@ void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& lo
     losses.push_back(
         {LossKind::lost, subject, note.substr(0, colon), note.substr(std::min(colon + 2, note.size())), {}});
   };
+  for (const auto& [subject, path] : inside_of(conversation).replaced) {
+    losses.push_back({LossKind::lost, subject, path, "replaced by the variable that is set outside the request",
+                      "give one of them"});
+  }
   for (const Change& change : inside_of(conversation).changes) {
     if (!change.loses.empty()) add(change.loses, note_of(inside_of(conversation), change));
   }

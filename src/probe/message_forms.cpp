@@ -13,12 +13,6 @@ namespace {
 constexpr std::string_view kUsualName = "reasoning_content";
 constexpr std::string_view kLongId = "call_zq-0000-0001";
 
-MessageFate fate(const Shot& shot, std::initializer_list<std::string_view> words) {
-  if (!shot) return MessageFate::raises;
-  const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view word) { return shows(shot, word); });
-  return all ? MessageFate::renders : MessageFate::dropped;
-}
-
 class Shapes {
  public:
   Shapes(Prober& prober, TemplateCapabilities& can) : prober_(prober), can_(can) {}
@@ -86,20 +80,38 @@ class Shapes {
     return one;
   }
 
+  /// A text part between members that nobody reads, which show where the template prints the list, or what it cuts from
+  /// what Python or JSON writes of it.
+  static std::string marked_part(std::string_view text) {
+    const std::string part =
+        Json('{').text("zq_front", kFront).text("type", "text").text("text", text).text("zq_back", kBack).take();
+    return Json('[').item(part).take();
+  }
+
   // A template that does not know parts may print the list as Python does; then "type" shows once more than with text.
   ContentShape content_shape(std::string_view role, Around around) {
-    const std::string_view word = role == "user"        ? kUser
-                                  : role == "assistant" ? kContent
-                                  : role == "tool"      ? kResult
-                                                        : kSystem;
+    const std::string_view word = word_of(role);
     const std::string text = padded(word);
     const Shot& plain = take_content(role, json_string(text), around);
-    const Shot& parts = take_content(role, as_part(text), around);
+    const Shot& parts = take_content(role, marked_part(text), around);
     ContentShape shape{std::string(role)};
-    shape.text = shows(plain, word);
-    shape.parts = shows(parts, word) && count_of(parts.text, "type") <= (plain ? count_of(plain.text, "type") : 0);
+    shape.text = shows(plain, word) || reads_text(role, around);
+    shape.parts = shows(parts, word) && !shows(parts, kFront) && !shows(parts, kBack) &&
+                  count_of(parts.text, "type") <= (plain ? count_of(plain.text, "type") : 0);
     shape.alike = shape.text && shape.parts && plain.text == parts.text;
     return shape;
+  }
+
+  static std::string_view word_of(std::string_view role) {
+    return role == "user" ? kUser : role == "assistant" ? kContent : role == "tool" ? kResult : kSystem;
+  }
+
+  /// Does the template show something of a string, cut or changed? It takes strings then, and parts are none to it that
+  /// it was written for.
+  bool reads_text(std::string_view role, Around around) {
+    const std::string_view word = word_of(role);
+    const Shot& one = take_content(role, json_string(padded(word)), around);
+    return one && one.text != take_content(role, json_string(padded(other_words(word))), around).text;
   }
 
   void find_content(std::string_view role) {
@@ -108,6 +120,28 @@ class Shapes {
                                               : Around::tools;
     ContentShape shape = both(content_shape(role, Around::nothing), content_shape(role, second));
     if (shape.text || shape.parts) can_.contents.push_back(std::move(shape));
+  }
+
+  using Messages = std::initializer_list<std::string>;
+
+  /// Do words of a conversation reach the prompt, as they are or cut or changed?
+  bool reaches(Messages messages, const Shot& shot, std::string_view word) {
+    if (shows(shot, word)) return true;
+    Json list('[');
+    for (std::string one : messages) {
+      if (const std::size_t at = one.find(word); at != one.npos) one.replace(at, word.size(), other_words(word));
+      list.item(one);
+    }
+    const Shot& other = prober_.take_json(Json('{').raw("messages", list.take()).take(), false);
+    return other && other.text != shot.text;
+  }
+
+  MessageFate fate(Messages messages, std::initializer_list<std::string_view> words) {
+    const Shot& shot = take(messages);
+    if (!shot) return MessageFate::raises;
+    const bool all =
+        std::all_of(words.begin(), words.end(), [&](std::string_view word) { return reaches(messages, shot, word); });
+    return all ? MessageFate::renders : MessageFate::dropped;
   }
 
   // Both messages in question must show. A template may render such an order and leave one of the two out.
@@ -119,14 +153,14 @@ class Shapes {
     const std::string answer = said("assistant", kContent);
     const std::string other = said("system", kOther);
     const std::string system = said("system", kSystem), developer = said("developer", kSystem);
-    set(Order::system, fate(take({system, user}), {kSystem}));
-    set(Order::developer, fate(take({developer, user}), {kSystem}));
-    set(Order::systems_in_a_row, fate(take({other, system, user}), {kOther, kSystem}));
-    set(Order::developer_behind_system, fate(take({other, developer, user}), {kOther, kSystem}));
-    set(Order::system_and_later_system, fate(take({other, user, answer, system, next}), {kOther, kSystem}));
-    set(Order::later_system, fate(take({user, answer, system, next}), {kSystem, kNextUser}));
-    set(Order::later_developer, fate(take({user, answer, developer, next}), {kSystem, kNextUser}));
-    set(Order::users_in_a_row, fate(take({user, next}), {kUser, kNextUser}));
+    set(Order::system, fate({system, user}, {kSystem}));
+    set(Order::developer, fate({developer, user}, {kSystem}));
+    set(Order::systems_in_a_row, fate({other, system, user}, {kOther, kSystem}));
+    set(Order::developer_behind_system, fate({other, developer, user}, {kOther, kSystem}));
+    set(Order::system_and_later_system, fate({other, user, answer, system, next}, {kOther, kSystem}));
+    set(Order::later_system, fate({user, answer, system, next}, {kSystem, kNextUser}));
+    set(Order::later_developer, fate({user, answer, developer, next}, {kSystem, kNextUser}));
+    set(Order::users_in_a_row, fate({user, next}, {kUser, kNextUser}));
   }
 
   /// A call and its result, with or without ids; the convention decides on the rest.
@@ -224,6 +258,7 @@ class Shapes {
   }
 
   static constexpr std::string_view kOther = "zq other system text";
+  static constexpr std::string_view kFront = "zq stands before", kBack = "zq stands behind";
 
   Prober& prober_;
   TemplateCapabilities& can_;

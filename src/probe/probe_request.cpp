@@ -161,6 +161,14 @@ std::string calls_json(const std::vector<SceneCall>& calls, const Convention& co
   return list.take();
 }
 
+std::string other_words(std::string_view text) {
+  std::string other(text);
+  for (char& c : other) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>('a' + (c - 'a' + 1) % 26);
+  }
+  return other;
+}
+
 std::string text_part(std::string_view text) { return Json('{').text("type", "text").text("text", text).take(); }
 
 std::vector<SceneCall> plain_calls(std::size_t count) {

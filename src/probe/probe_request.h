@@ -176,6 +176,9 @@ std::string request_of(const Scene& scene, const Convention& convention);
 std::string calls_json(const std::vector<SceneCall>& calls, const Convention& convention);
 /// A part of content that is a text, as JSON.
 std::string text_part(std::string_view text);
+/// Other words of the same lengths, no letter of which is in its place: a template that cuts a text or changes its
+/// letters renders them otherwise, one that does not read it renders the same.
+std::string other_words(std::string_view text);
 /// How often a word occurs.
 std::size_t count_of(std::string_view text, std::string_view word);
 /// A message that answers the first of plain_calls, as JSON.

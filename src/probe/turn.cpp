@@ -52,8 +52,9 @@ void find_end(TurnFacts& turn, const Shot& last, const Shot& middle) {
 
 }  // namespace
 
-/// As text or as parts, with tools declared or without.
+/// As text or as parts, with tools declared or without. Where no words show as they are, the first that renders.
 bool choose_content(Prober& prober) {
+  std::optional<Convention> renders;
   for (const bool parts : {false, true}) {
     for (const bool tools : {true, false}) {
       prober.convention.parts = parts;
@@ -64,8 +65,10 @@ bool choose_content(Prober& prober) {
         return true;
       const Shot& last = prober.take({});
       if (last && last.tail().text.find(kContent) != std::string_view::npos) return true;
+      if (!renders && (middle || last)) renders = prober.convention;
     }
   }
+  if (renders) prober.convention = *renders;
   return false;
 }
 

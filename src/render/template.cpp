@@ -8,6 +8,7 @@
 #include "base/inline_vector.h"
 #include "base/utf8.h"
 #include "conversation/conversation.h"
+#include "conversation/request_hint.h"
 #include "jinja/compile/program.h"
 #include "jinja/machine/misspelt.h"
 #include "jinja/machine/vm.h"
@@ -174,11 +175,8 @@ bool may_refuse_system(const Runtime& rt, const Conversation& conversation) {
          rt.failure.message.find("upport") != std::string::npos;
 }
 
-std::string hint_for(const Runtime& rt, const jinja::Program& program, const jinja::Variables& variables,
-                     const Conversation& conversation) {
-  if (!rt.failure.hint.empty()) return rt.failure.hint;
-  if (may_refuse_system(rt, conversation))
-    return "if the template takes no system message: --pass first-system gives its text to the user";
+/// Of an undefined value that was used.
+std::string hint_of_undefined(const Runtime& rt, const jinja::Program& program, const jinja::Variables& variables) {
   const Value& culprit = rt.failure.culprit;
   if (!culprit.is_undefined() || culprit.undefined == nullptr) return {};
   const UndefinedInfo& undefined = *culprit.undefined;
@@ -188,6 +186,21 @@ std::string hint_for(const Runtime& rt, const jinja::Program& program, const jin
     return "a special token: -m takes it from the model's files, --var " + std::string(leaf_text(undefined.key)) +
            "=TEXT sets it";
   return jinja::misspelt_hint(undefined, program, variables);
+}
+
+/// May the failure be one of what the request has?
+bool is_of_data(ErrorCode code) {
+  return code == ErrorCode::undefined || code == ErrorCode::type || code == ErrorCode::value ||
+         code == ErrorCode::attribute || code == ErrorCode::raised;
+}
+
+std::string hint_for(const Runtime& rt, const jinja::Program& program, const jinja::Variables& variables,
+                     const Conversation& conversation) {
+  if (!rt.failure.hint.empty()) return rt.failure.hint;
+  if (may_refuse_system(rt, conversation))
+    return "if the template takes no system message: --pass first-system gives its text to the user";
+  std::string hint = hint_of_undefined(rt, program, variables);
+  return hint.empty() && is_of_data(rt.failure.code) ? hint_of_request(conversation) : hint;
 }
 
 [[gnu::cold, gnu::noinline]] Error describe_failure(const jinja::Program& program, const jinja::Machine& machine,

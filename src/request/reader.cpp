@@ -36,6 +36,7 @@ Result<void> RequestReader::State::complete(ChatRequest& request, const Result<v
   state.settle();
   for (const auto& [variable, json] : options.variables) {
     if (normalises) passes::note_overruled_effort(state, variable, json);
+    note_replaced(state, variable, json);
     if (Result<void> set = conversation.set_json(variable, json); !set) return set;
   }
   return add_model(conversation, model, !normalises || options.read.as_transformers);

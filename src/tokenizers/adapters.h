@@ -27,6 +27,7 @@ struct MoreTokens {
   bool are_legacy = false;           ///< `numbered` are of added_tokens.json
   std::vector<AddedToken> named;     ///< special by a name: eos_token; without an id, as the others
   std::vector<AddedToken> others;    ///< of lists: additional_special_tokens
+  std::vector<AddedToken> of_file;   ///< the file's own, where it is read without them: no news
   std::optional<Rebuilt> rebuilt;    ///< what transformers builds in place of the file's parts: for a note
 };
 

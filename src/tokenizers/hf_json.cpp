@@ -1,8 +1,11 @@
 // HfTokenizer: Hugging Face's tokenizer.json, by way of the Rust crate in hf/ (hf_abi.h). Here what the crate says only
 // becomes C++; how a text is encoded stands in hf/src/encode.rs. Begin reading at open_hf_json.
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "json/document.h"
+#include "json/writer.h"
 #include "tokenizers/adapters.h"
 #include "tokenizers/hf/hf_abi.h"
 #include "tokenizers/rebuilt.h"
@@ -55,12 +58,12 @@ AddedToken added_token(const parlance_hf_added& token) {
 }
 
 /// Of a token to add.
-std::uint32_t flags_of(const AddedToken& token, bool named, bool legacy) {
+std::uint32_t flags_of(const AddedToken& token, bool named, bool legacy, bool of_file) {
   const auto flag = [](bool set, std::uint32_t bit) { return set ? bit : 0u; };
   return flag(token.special, PARLANCE_HF_SPECIAL) | flag(token.lstrip, PARLANCE_HF_LSTRIP) |
          flag(token.rstrip, PARLANCE_HF_RSTRIP) | flag(token.normalized, PARLANCE_HF_NORMALIZED) |
          flag(token.single_word, PARLANCE_HF_SINGLE_WORD) | flag(named, PARLANCE_HF_NAMED) |
-         flag(legacy, PARLANCE_HF_LEGACY);
+         flag(legacy, PARLANCE_HF_LEGACY) | flag(of_file, PARLANCE_HF_OF_FILE);
 }
 
 /// The lines of `text`, each with its end.
@@ -72,6 +75,18 @@ std::vector<std::string> lines_of(std::string_view text) {
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
   }
   return lines;
+}
+
+/// Says which of the file's own tokens have another id than it says, where others were added before them.
+void note_other_ids(const std::vector<AddedToken>& of_file, TokenizerFacts& facts) {
+  std::unordered_map<std::string_view, TokenId> ids;
+  for (const AddedToken& token : facts.added) ids.emplace(token.text, token.id);
+  for (const AddedToken& token : of_file) {
+    const auto found = ids.find(token.text);
+    if (found != ids.end() && found->second == token.id) continue;
+    const std::string is = found == ids.end() ? "is no added token" : "is " + std::to_string(found->second);
+    facts.notes.push_back(json_string(token.text) + " " + is + "; tokenizer.json says " + std::to_string(token.id));
+  }
 }
 
 TokenizerFacts hf_facts_of(const parlance_hf* tokenizer, const MoreTokens& more) {
@@ -90,6 +105,7 @@ TokenizerFacts hf_facts_of(const parlance_hf* tokenizer, const MoreTokens& more)
   facts.puts_after.assign(said.after, said.after + said.after_count);
   facts.keeps_text = said.keeps_text != 0;
   facts.notes = lines_of(view(said.notes, said.notes_size));
+  note_other_ids(more.of_file, facts);
   if (!more.rebuilt) return facts;
   std::string note = note_on_shape(*more.rebuilt, view(said.shape, said.shape_size));
   if (!note.empty()) facts.notes.push_back(std::move(note));
@@ -161,8 +177,11 @@ Result<std::unique_ptr<Tokenizer>> open_hf_json(std::string_view text, const std
                                                 const MoreTokens& more) {
   parlance_hf_error error{};
   std::vector<parlance_hf_added> added;
+  std::unordered_set<std::string_view> of_file;
+  for (const AddedToken& token : more.of_file) of_file.insert(token.text);
   const auto add = [&](const AddedToken& token, bool named) {
-    added.push_back({token.id, flags_of(token, named, more.are_legacy), bytes_of(token.text), token.text.size()});
+    const std::uint32_t flags = flags_of(token, named, more.are_legacy, of_file.contains(token.text));
+    added.push_back({token.id, flags, bytes_of(token.text), token.text.size()});
   };
   for (const AddedToken& token : more.numbered) add(token, false);
   for (const AddedToken& token : more.named) add(token, true);

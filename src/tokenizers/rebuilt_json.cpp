@@ -110,6 +110,14 @@ Result<std::string> json_as_rebuilt(std::string_view text, const std::string& pa
   if (member_value(model, "vocab").kind != Kind::dict || member_value(model, "merges").kind != Kind::list)
     return not_rebuilt(path, "transformers' class '" + rebuilt.class_name + "' needs a vocabulary with merges");
   add_own_tokens(own.root(), beside, more);
+  const Value listed = member_value(root, "added_tokens");
+  for (const Value& token : listed.kind == Kind::list ? items(listed) : std::span<const Value>()) {
+    const Value content = member_value(token, "content"), id = member_value(token, "id");
+    if (!content.is_leaf() || !id.is_small_int()) continue;
+    more.of_file.emplace_back();
+    more.of_file.back().id = static_cast<TokenId>(id.integer);
+    more.of_file.back().text = leaf_text(content);
+  }
   std::string json = "{";
   append_member(json, "added_tokens", added_of(root, beside));
   append_member(json, "normalizer", rebuilt.normalizer);

@@ -6,6 +6,7 @@
 #include "conversation/conversation.h"
 #include "parlance/tokens.h"
 #include "tokens/encoded_prompt.h"
+#include "tokens/plain_marks.h"
 #include "tokens/span_cursor.h"
 #include "tokens/token_origins.h"
 #include "tokens/tokenizer/control_ids.h"
@@ -113,46 +114,6 @@ void note_undone(const Rendering& rendering, const Conversation& conversation, c
   }
 }
 
-/// Marks like <|im_start|> in the template's text, and special-token variables, for which no control token stands.
-class PlainMarks {
- public:
-  PlainMarks(const Rendering& rendering, EncodedPrompt& into) : text_(rendering.text()), into_(into) {
-    for (const Span& span : rendering.spans()) {
-      if (span.control && span.origin == Origin::literal) look_into(span);
-    }
-  }
-
- private:
-  /// From "<|" to the "|>" behind it, of either kind of bar.
-  void look_into(const Span& span) {
-    const std::string_view bytes = text_.substr(span.begin, span.end - span.begin);
-    for (std::size_t at = bytes.find('<'); at != bytes.npos; at = bytes.find('<', at + 1)) {
-      for (const std::string_view bar : {"|", "\xEF\xBD\x9C"}) {
-        if (!bytes.substr(at + 1).starts_with(bar)) continue;
-        const std::size_t close = bytes.find(std::string(bar) + ">", at + 1 + bar.size());
-        if (close == bytes.npos) continue;
-        const std::size_t end = close + bar.size() + 1;
-        look_at(span.begin + static_cast<std::uint32_t>(at), bytes.substr(at, end - at));
-      }
-    }
-  }
-  void look_at(std::uint32_t begin, std::string_view mark) {
-    constexpr std::size_t kLongest = 64, kMost = 8;
-    std::vector<std::string>& found = into_.told.plain_marks;
-    if (mark.size() > kLongest || mark.find_first_of(" \n") != mark.npos || found.size() == kMost) return;
-    while (at_ < into_.tokens.size() && into_.tokens[at_].bytes.end <= begin) ++at_;
-    const std::uint32_t end = begin + static_cast<std::uint32_t>(mark.size());
-    for (std::size_t i = at_; i < into_.tokens.size() && into_.tokens[i].bytes.begin < end; ++i) {
-      if (into_.control.is_control(into_.tokens[i])) return;
-    }
-    if (std::find(found.begin(), found.end(), mark) == found.end()) found.emplace_back(mark);
-  }
-
-  std::string_view text_;
-  EncodedPrompt& into_;
-  std::size_t at_ = 0;
-};
-
 /// `end`: of the prompt's last token.
 void add_special(const TokenizerFacts& facts, std::uint32_t end, bool want_tokens, PromptTokens& into) {
   const auto made = [](TokenId id, std::uint32_t at) {
@@ -231,7 +192,7 @@ Result<EncodedPrompt> encode_prompt(const Rendering& rendering, const Conversati
   for (const EncodedToken& token : made.tokens) told.ids.push_back(token.id);
   fill_guarded(rendering, conversation, rule, encoding->forged, told);
   note_undone(rendering, conversation, rule, tokenizer, encoding->undone, told);
-  PlainMarks(rendering, made);
+  find_plain_marks(rendering, conversation, made);
   told.missing_before = missing_before(facts, told.ids);
   if (!paths->empty()) note_trust(rendering, conversation, *paths, made);
   return made;

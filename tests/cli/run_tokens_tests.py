@@ -126,7 +126,7 @@ def test_options_that_mean_nothing_for_a_kind_of_file_are_noted(folder):
     assert "no effect" not in tokens(folder, HI, "--model-as", "transformers").stderr
     gguf_model(folder)
     done = run(folder, "tokens", "-m", "m.gguf", "chat.json", "--model-as", "transformers")
-    assert "as_transformers: no effect" in done.stderr, done.stderr
+    assert "--model-as transformers: no effect" in done.stderr, done.stderr
     done = run(folder, "tokens", "-m", "m.gguf", "chat.json", "--special-token", "<zz>")
     assert done.returncode == 0 and "special_tokens: no effect" in done.stderr, done
     assert "no effect" not in run(folder, "tokens", "-m", "m.gguf", "chat.json").stderr

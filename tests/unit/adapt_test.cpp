@@ -23,6 +23,7 @@ struct AdaptRow {
   "<{{ m.role }}>{{ m.content if m.content is string else raise_exception('list') }}" \
   "{% for c in m.tool_calls %}" calls "{% endfor %}</>{% endfor %}"
 #define TEXT_ONLY "content-parts:user,assistant,system,developer,tool"
+#define CHANGED(content) "{% for m in messages %}<{{ m.role }}>{{ " content " }}</>{% endfor %}"
 #define CALL "[{{ c.function.name }} {{ c.function.arguments | tojson }}]"
 
 const AdaptRow kAdaptRows[] = {
@@ -40,6 +41,18 @@ const AdaptRow kAdaptRows[] = {
     {"content as parts",
      "{% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p.text }}{% endfor %}</>{% endfor %}",
      {"text-parts:user,assistant,system,developer,tool"}},
+    {"a string that is cut", CHANGED("(m.content | string)[8:]"), {TEXT_ONLY}},
+    {"a string's first letters", CHANGED("m.content[:5]"), {TEXT_ONLY}},
+    {"a string's last letters", CHANGED("(m.content | string)[-7:]"), {TEXT_ONLY}},
+    {"a string's first word", CHANGED("m.content.split()[0]"), {TEXT_ONLY}},
+    {"a string in capitals", CHANGED("m.content | upper"), {TEXT_ONLY}},
+    {"a string in capitals, by its method", CHANGED("m.content.upper()"), {TEXT_ONLY}},
+    {"a string with other letters", CHANGED("m.content | string | replace('s', '$')"), {TEXT_ONLY}},
+    {"a string as JSON, without its quotes", CHANGED("(m.content | tojson)[1:-1]"), {TEXT_ONLY}},
+    {"a string as JSON, cut", CHANGED("(m.content | tojson)[9:-3]"), {TEXT_ONLY}},
+    {"a string that is cut, and parts",
+     CHANGED("m.content[8:] if m.content is string else m.content[0].text"),
+     {"one-part:user,assistant,system,developer,tool"}},
     {"arguments as text",
      TURNS("", "[{{ c.function.name }} {{ c.function.arguments + '' }}]"),
      {TEXT_ONLY, "arguments-text"}},
@@ -95,6 +108,7 @@ const AdaptRow kAdaptRows[] = {
 };
 #undef CALL
 #undef TURNS
+#undef CHANGED
 
 /// Without what is found of images and the like, which has tests of its own.
 TemplateCapabilities capabilities_of(const char* source) {
@@ -244,8 +258,11 @@ constexpr EffortRow kEfforts[] = {
     {kByPair, R"("reasoning_effort": "none")", "<think></think>",
      "thinking: set for the effort of reasoning (reasoning-effort)"},
     {kAnyButNone, R"("reasoning_effort": "none")", "<off>", ""},
-    {kAnyButNone, R"("reasoning_effort": "low")", "<assistant><think>",
+    {kAnyButNone, R"("reasoning_effort": "high")", "<assistant><think>",
      "reasoning_effort: set for the effort of reasoning (reasoning-effort)"},
+    {kAnyButNone, R"("reasoning_effort": "low")", "<assistant><think>",
+     "reasoning_effort: switches reasoning on: the template has no levels, and reasons as much as for 'high' "
+     "(reasoning-effort)"},
 };
 
 #undef NEAREST

@@ -42,6 +42,14 @@ TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
        "Gemini: 'assistant' is not a role of this API, which has user and model"},
       {R"({"contents": [{"parts": [{"executableCode": {"code": "1"}}]}]})", "contents[0].parts[0].executableCode",
        "Gemini: code that the API itself runs cannot be converted"},
+      {R"({"system_instruction": {"parts": [{"text": "S"}]}, "systemInstruction": "T", "contents": "a"})",
+       "system_instruction",
+       "Gemini: `system_instruction` stands beside `systemInstruction`, which is the same member"},
+      {R"({"systemInstruction": {"parts": [{"text": "", "inlineData": {"mimeType": "image/png", "data": "QQ=="}}]}, "contents": "a"})",
+       "systemInstruction.parts[0]", "Gemini: `systemInstruction` is text, and has no `inlineData`"},
+      {R"({"contents": "a", "generationConfig": {"thinkingConfig": {"thinkingLevel": "LOW", "thinking_level": "HIGH"}}})",
+       "generationConfig.thinkingConfig.thinking_level",
+       "Gemini: `thinking_level` stands beside `thinkingLevel`, which is the same member"},
       {R"({"conversations": [{"from": "narrator", "value": "a"}]})", "conversations[0].from",
        "ShareGPT: 'narrator' is not a known speaker"},
       {R"({"conversations": [{"from": "function_call", "value": "{"}]})", "conversations[0].value",
@@ -59,6 +67,65 @@ TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
     EXPECT_EQ(refused.error().message(), row.message);
     EXPECT_FALSE(refused.error().hint().empty());
   }
+}
+
+/// Each kind of data that a part of Gemini's may have, beside each other kind, in both spellings: one would be lost.
+TEST(NormaliseApis, APartOfGeminiHasOneKindOfData) {
+  struct Data {
+    std::string camel, snake, json;
+  };
+  const Data rows[] = {
+      {"text", "text", R"("a")"},
+      {"inlineData", "inline_data", R"({"mimeType": "image/png", "data": "QQ=="})"},
+      {"fileData", "file_data", R"({"mimeType": "image/png", "fileUri": "https://x/y.png"})"},
+      {"functionCall", "function_call", R"({"name": "f", "args": {}})"},
+      {"functionResponse", "function_response", R"({"name": "f", "response": {"output": "r"}})"},
+      {"executableCode", "executable_code", R"({"code": "1"})"},
+      {"codeExecutionResult", "code_execution_result", R"({"output": "1"})"},
+  };
+  const auto with = [](const std::string& members) {
+    return Conversation::from_json(R"({"contents": [{"role": "model", "parts": [{)" + members + "}]}]}");
+  };
+  for (const Data& one : rows) {
+    for (const Data& other : rows) {
+      if (one.camel == other.camel) continue;
+      for (const std::string& first : {one.camel, one.snake}) {
+        for (const std::string& second : {other.camel, other.snake}) {
+          const Result<Conversation> both =
+              with("\"" + first + "\": " + one.json + ", \"" + second + "\": " + other.json);
+          ASSERT_FALSE(both.has_value()) << first << " " << second;
+          EXPECT_NE(both.error().message().find("a part has one kind of data"), std::string::npos)
+              << both.error().message();
+        }
+      }
+      if (other.camel == "text") continue;  // the same in both spellings
+      const Result<Conversation> twice =
+          with("\"" + other.camel + "\": " + other.json + ", \"" + other.snake + "\": " + other.json);
+      EXPECT_FALSE(twice.has_value()) << other.camel;
+    }
+  }
+  for (const char* blank : {R"("text": "")", R"("text": null)"}) {
+    const Result<Conversation> call = with(std::string(blank) + R"(, "functionCall": {"name": "f"})");
+    ASSERT_TRUE(call.has_value()) << blank;
+    EXPECT_NE(member(items(call->messages())[0], "tool_calls"), nullptr) << blank;
+  }
+}
+
+TEST(NormaliseApis, WhatStandsBesideGeminisContentsIsHeld) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"contents": "a", "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {}, "parameters": {"type": "OBJECT"}}]}],
+          "toolConfig": {"functionCallingConfig": {"allowedFunctionNames": ["f"]}, "other": 1},
+          "generationConfig": {"thinkingConfig": {"thinkingLevel": "ULTRA", "more": 1}, "responseSchema": {}, "responseJsonSchema": {}}})");
+  ASSERT_TRUE(chat.has_value());
+  for (const char* name : {"tools", "tool_choice", "reasoning_effort", "response_format"})
+    EXPECT_NE(member(chat->variables(), name), nullptr) << name;
+  std::vector<std::string> lost;
+  for (const Change& change : inside_of(*chat).changes) {
+    if (!change.loses.empty()) lost.push_back(place_of(inside_of(*chat), change));
+  }
+  EXPECT_EQ(lost,
+            (std::vector<std::string>{"tools[0].functionDeclarations[0].parameters", "toolConfig.other",
+                                      "generationConfig.responseSchema", "generationConfig.thinkingConfig.more"}));
 }
 
 TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {

@@ -47,7 +47,8 @@ enum {
   PARLANCE_HF_SINGLE_WORD = 16,
   PARLANCE_HF_CONTROL = 32, /* not only white space, or what stands for a blank in a vocabulary */
   PARLANCE_HF_NAMED = 64,   /* of a token to add: a configuration gives it a name: eos_token */
-  PARLANCE_HF_LEGACY = 128  /* of a token to add: added_tokens.json numbers it */
+  PARLANCE_HF_LEGACY = 128, /* of a token to add: added_tokens.json numbers it */
+  PARLANCE_HF_OF_FILE = 256 /* of a token to add: the file that the JSON was made of has it, so it is no news */
 };
 
 typedef struct {

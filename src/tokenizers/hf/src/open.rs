@@ -25,6 +25,7 @@ pub const SINGLE_WORD: u32 = 16;
 pub const CONTROL: u32 = 32;
 pub const NAMED: u32 = 64;
 pub const LEGACY: u32 = 128;
+pub const OF_FILE: u32 = 256;
 
 /// One added token, with the flags of hf_abi.h.
 pub struct Added {
@@ -170,7 +171,7 @@ fn notes_on_more(tokenizer: &Tokenizer, before: &HashSet<String>, more: &[Added]
     let mut told = HashSet::new();
     for token in more {
         let Some(id) = tokenizer.token_to_id(&token.text) else { continue };
-        let is_new = !before.contains(&token.text);
+        let is_new = !before.contains(&token.text) && token.flags & OF_FILE == 0;
         let is_other = token.id >= 0 && token.id as u32 != id;
         if (is_new || is_other) && told.insert(&token.text) {
             let how = match tokenizer.get_model().token_to_id(&token.text) {

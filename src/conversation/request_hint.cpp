@@ -1,0 +1,89 @@
+// Hints on requests. Templates say of a wrong form what Python says of it ("can only concatenate str"), which names no
+// place. Begin reading at hint_of_request.
+#include "conversation/request_hint.h"
+
+#include "conversation/custom_tool.h"
+#include "conversation/edit.h"
+
+namespace parlance {
+namespace {
+
+/// What other APIs and libraries call the arguments of a call.
+constexpr std::string_view kOtherNames[] = {"args", "input", "parameters", "params", "kwargs"};
+
+std::string kind_of(Value value) {
+  if (value.kind == Kind::dict) return "an object";
+  if (value.is_sequence()) return "a list";
+  if (value.is_string()) return "a text";
+  return value.kind == Kind::boolean ? "a boolean" : value.is_none() ? "null" : "a number";
+}
+
+std::string at(std::string_view list, std::uint32_t number) {
+  return std::string(list) + "[" + std::to_string(number) + "]";
+}
+
+std::string hint_of_content(Value content, const std::string& path) {
+  if (content.is_undefined() || content.is_none() || content.is_string()) return {};
+  if (!content.is_sequence()) {
+    const bool is_part = member(content, "type") != nullptr;
+    return path + " is " + (is_part ? "one part" : kind_of(content)) +
+           ": templates take a text, or a list of parts such as [{\"type\": \"text\", \"text\": ...}]";
+  }
+  for (std::uint32_t i = 0; i < content.list->size; ++i) {
+    const Value part = content.list->items[i];
+    if (part.kind == Kind::dict) continue;
+    return at(path, i) + " is " + kind_of(part) + ": a part is an object, {\"type\": \"text\", \"text\": ...}";
+  }
+  return {};
+}
+
+std::string hint_of_call(Value call, const std::string& path) {
+  if (call.kind != Kind::dict) return path + " is " + kind_of(call) + ": a call is an object";
+  const Value function = member_value(call, "function");
+  const bool is_wrapped = function.kind == Kind::dict;
+  const Value said = is_wrapped ? function : call;
+  if (!inside_custom(call).is_undefined() || member(said, "arguments") != nullptr) return {};
+  for (const std::string_view other : kOtherNames) {
+    if (member(said, other) != nullptr)
+      return path + (is_wrapped ? ".function" : "") + " has '" + std::string(other) +
+             "': templates read a call's arguments as 'arguments'";
+    if (member(call, other) != nullptr)
+      return path + " has '" + std::string(other) + "': templates read function.arguments";
+  }
+  return {};
+}
+
+std::string hint_of_message(Value message, const std::string& path) {
+  if (std::string hint = hint_of_content(member_value(message, "content"), path + ".content"); !hint.empty())
+    return hint;
+  const Value calls = member_value(message, "tool_calls");
+  for (std::uint32_t i = 0; calls.is_sequence() && i < calls.list->size; ++i) {
+    if (std::string hint = hint_of_call(calls.list->items[i], at(path + ".tool_calls", i)); !hint.empty()) return hint;
+  }
+  return {};
+}
+
+bool is_message(Value value) {
+  return value.kind == Kind::dict && member(value, "role") != nullptr && member(value, "messages") == nullptr;
+}
+
+}  // namespace
+
+std::string hint_of_request(const Conversation& conversation) {
+  const Value messages = conversation.messages();
+  for (std::uint32_t i = 0; messages.is_sequence() && i < messages.list->size; ++i) {
+    if (std::string hint = hint_of_message(messages.list->items[i], at("messages", i)); !hint.empty()) return hint;
+  }
+  return {};
+}
+
+std::string hint_of_no_request(Value root) {
+  if (is_message(root)) return "a message alone: write {\"messages\": [...]} around it";
+  if (root.kind != Kind::list) return {};
+  if (root.list->size == 0 || is_message(root.list->items[0]))
+    return "a list of messages: write {\"messages\": ...} around it";
+  const bool are_requests = member(root.list->items[0], "messages") != nullptr;
+  return are_requests ? "a list of requests: --jsonl takes them, one on a line" : "";
+}
+
+}  // namespace parlance

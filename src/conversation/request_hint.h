@@ -1,0 +1,16 @@
+// What a request may have wrong where a template fails over it.
+#pragma once
+#include <string>
+
+#include "parlance/conversation.h"
+
+namespace parlance {
+
+/// The first thing in the messages that chats do not have: content of another form, a call whose arguments have another
+/// name. For the hint of an error; "" for nothing.
+std::string hint_of_request(const Conversation& conversation);
+
+/// What may be meant by JSON that is no request: a list of messages, or one message alone; "" for anything else.
+std::string hint_of_no_request(Value root);
+
+}  // namespace parlance
