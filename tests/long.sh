@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 build=$1
 python=build/oracle/venv/bin/python
 failed=
+export PYTHONPYCACHEPREFIX="$PWD/build/pycache"
 
 step() {
   echo "== $*"

@@ -1,8 +1,9 @@
 # The tests of the Python package. They run in the Python that the extension was built for, with the package in the build folder.
 set(python_package ${PROJECT_BINARY_DIR}/python)
 function(parlance_package_test name path)
-  add_test(NAME python.${name} COMMAND ${Python_EXECUTABLE} -B ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(python.${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT "PYTHONPATH=${path}")
+  add_test(NAME python.${name} COMMAND ${Python_EXECUTABLE} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(python.${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT "PYTHONPATH=${path}"
+    ENVIRONMENT_MODIFICATION "${parlance_bytecode}")
 endfunction()
 
 parlance_package_test(pytest ${python_package} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_LIST_DIR})
