@@ -16,9 +16,6 @@ parlance_package_test(kinds ${python_package} ${CMAKE_CURRENT_LIST_DIR}/kinds_la
 parlance_package_test(renderers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/renderers_oracle.py)
 # Where make long has fetched the package.
 parlance_package_test(verifiers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/verifiers_oracle.py)
-# One short conversation with a real model; make long has ten of eight turns.
-parlance_package_test(rollout ${python_package} ${CMAKE_CURRENT_LIST_DIR}/rollout.py --conversations 1 --turns 3)
-
 # In each release of vLLM that vllm_setup.sh was asked for, at least in the newest.
 file(GLOB vllm_folders RELATIVE ${PROJECT_SOURCE_DIR}/build/python ${PROJECT_SOURCE_DIR}/build/python/vllm-*.*)
 foreach(folder IN LISTS vllm_folders ITEMS vllm-0.33.0)
