@@ -142,6 +142,14 @@ if(TARGET parlance_cli AND EXISTS ${apis_python})
 endif()
 set_tests_properties(oracle.reply_apis PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT_MODIFICATION "${parlance_bytecode}")
 
+# Those that take longest begin first, or the last of them runs alone in the end. The figures are seconds, about.
+foreach(test IN ITEMS reply_apis:40 real_engines:40 modelfile:36 schema_engines:20 unicode:12)
+  string(REGEX MATCH "^(.*):(.*)$" test ${test})
+  if(TEST oracle.${CMAKE_MATCH_1})
+    set_tests_properties(oracle.${CMAKE_MATCH_1} PROPERTIES COST ${CMAKE_MATCH_2})
+  endif()
+endforeach()
+
 # Real Go, where 1.24 or later is installed: a program of the standard library only, built here.
 find_program(PARLANCE_GO go)
 if(PARLANCE_GO)
