@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 build=$1
 python=build/oracle/venv/bin/python
 failed=
+export PYTHONPYCACHEPREFIX="$PWD/build/pycache"
 
 step() {
   echo "== $*"
@@ -49,6 +50,6 @@ step python3 -B tests/agent/tasks_test.py $build/parlance
 step python3 -B tests/agent/tasks_test.py $build/parlance --formats terminal-agent --sandbox landlock
 step python3 -B tests/agent/resume_test.py $build/parlance --times 20
 step python3 -B tests/agent/mcp_servers_test.py $build/parlance
-step python3 -B tests/agent/overhead.py $build/parlance
+step python3 -B tests/agent/overhead.py $build/parlance --most 5
 step python3 -B tests/agent/real_model.py $build/parlance
 [ -z "$failed" ]

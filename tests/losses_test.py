@@ -353,6 +353,8 @@ class Template:
         self.source = path.read_text(encoding="utf-8", errors="surrogateescape")
 
     def render(self, lines, *options):
+        if not lines:
+            return []
         command = [self.program, "render", "-t", str(self.path), "--jsonl", "--json", "--no-generation-prompt", *options]
         done = subprocess.run(command, input="".join(json.dumps(line) + "\n" for line in lines), capture_output=True, text=True)
         return [json.loads(line) for line in done.stdout.split("\n")[:-1]]

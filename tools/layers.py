@@ -171,8 +171,8 @@ def own_names(text):
 
 
 def named_twice(root):
-    """Names that two files of a module, or two of the unit tests, have for their own."""
-    for module in [*sorted(path for path in (root / "src").iterdir() if path.is_dir()), root / "tests" / "unit"]:
+    """Names that two files of a module, of the unit tests or of the extension for Python, have for their own."""
+    for module in [*sorted(path for path in (root / "src").iterdir() if path.is_dir()), root / "tests" / "unit", root / "bindings" / "python" / "src"]:
         owners = collections.defaultdict(dict)
         for path in sorted(module.rglob("*.cpp")):
             for name, alias in own_names(path.read_text("utf-8")):

@@ -3,28 +3,28 @@
 # as pinned. It sees the packages of the oracle's Python too (transformers, tokenizers, numpy), if that is there.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-build=$here/../../build
+root=$here/../..
+build=$root/build
 venv=$build/python/venv
 python=${PYTHON:-python3.11}
+. "$root/tools/packages.sh"
 if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
-  rm -rf "$venv"
-  mkdir -p "$venv"
-  "$python" -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
+  make_venv "$venv"
+  install_packages "$venv" -r "$here/requirements.txt"
   cp "$here/requirements.txt" "$venv/installed.txt"
 fi
 # In a folder of its own, since what it asks for and what transformers asks for need not agree.
 renderers=$build/python/renderers-0.1.12
 if [ ! -d "$renderers" ]; then
   rm -rf "$renderers.part"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --target "$renderers.part" renderers==0.1.12 httpx 2>/dev/null
+  install_packages "$venv" --target "$renderers.part" renderers==0.1.12 httpx
   mv "$renderers.part" "$renderers"
 fi
 # Only for its templates, which are models' own.
 trl=$build/python/trl-1.16.0
 if [ ! -d "$trl" ]; then
   rm -rf "$trl.part"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --target "$trl.part" trl==1.16.0
+  install_packages "$venv" --no-deps --target "$trl.part" trl==1.16.0
   mv "$trl.part" "$trl"
 fi
 # 330 MB, of which only the Python files are kept. Without it the test of the parsers for vLLM says that it was skipped.

@@ -30,7 +30,7 @@ class Oracle:
 
     def __init__(self, patience=5, command=None):
         self.patience = patience
-        self.command = command or [sys.executable, "-B", str(ORACLE)]
+        self.command = command or [sys.executable, str(ORACLE)]
         self.process = None
 
     def start(self):

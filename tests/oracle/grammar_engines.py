@@ -5,6 +5,7 @@ Lark, and Python's jsonschema the JSON Schema. Each engine accepts what the gram
 matcher refuses, engines refuse it as well, but for what Lark leaves to llguidance's own JSON and tags to xgrammar's.
 """
 import argparse
+import functools
 import importlib.machinery
 import json
 import os
@@ -45,7 +46,7 @@ try:
     without_torch()
     import llguidance
     import xgrammar
-    from xgrammar.testing import _get_matcher_from_grammar, _is_grammar_accept_string
+    from xgrammar.testing import _get_matcher_from_grammar
 except ImportError as error:
     print(f"skipped: {error}; run tests/oracle/setup.sh first")
     sys.exit(77)
@@ -66,8 +67,24 @@ class Bytes:
 TOKENIZER = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Bytes()))
 
 
+# To compile a grammar takes far longer than to read a text, and texts come grammar by grammar.
+@functools.lru_cache(4)
+def lark_matcher(grammar):
+    return llguidance.LLMatcher(TOKENIZER, llguidance.LLMatcher.grammar_from_lark(grammar), log_level=0)
+
+
+last_xgrammar = []  # a grammar and its matcher
+
+
+def xgrammar_matcher(grammar):
+    if not last_xgrammar or last_xgrammar[0] is not grammar:
+        last_xgrammar[:] = grammar, _get_matcher_from_grammar(grammar)
+    last_xgrammar[1].reset()
+    return last_xgrammar[1]
+
+
 def lark_accepts(grammar, text):
-    matcher = llguidance.LLMatcher(TOKENIZER, llguidance.LLMatcher.grammar_from_lark(grammar), log_level=0)
+    matcher = lark_matcher(grammar).deep_copy()
     data = list(text.encode())
     if matcher.is_error():
         raise ValueError(matcher.get_error())
@@ -75,7 +92,8 @@ def lark_accepts(grammar, text):
 
 
 def xgrammar_accepts(grammar, text):
-    return _is_grammar_accept_string(grammar, text)
+    matcher = xgrammar_matcher(grammar)
+    return matcher.accept_string(text) and matcher.is_terminated()
 
 
 def is_narrower(text):

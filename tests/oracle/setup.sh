@@ -5,32 +5,31 @@
 # Needs CPython 3.11 (PYTHON names another place of it) because answers depend on its Unicode tables and methods.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-venv=$here/../../build/oracle/venv
+root=$here/../..
+venv=$root/build/oracle/venv
 python=${PYTHON:-python3.11}
 "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "setup.sh: $python is not CPython 3.11" >&2; exit 1; }
+. "$root/tools/packages.sh"
 wanted=$(cat "$here/requirements.txt" "$here/requirements_alone.txt")
 if [ "$wanted" != "$(cat "$venv/installed.txt" 2>/dev/null)" ]; then
-  rm -rf "$venv"
-  mkdir -p "$venv"
-  "$python" -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$here/requirements_alone.txt"
+  make_venv "$venv"
+  install_packages "$venv" -r "$here/requirements.txt"
+  install_packages "$venv" --no-deps -r "$here/requirements_alone.txt"
   echo "$wanted" > "$venv/installed.txt"
 fi
 sed -n 's/^transformers==//p' "$here/requirements_releases.txt" | while read -r version; do
   release=$venv/../transformers-$version
   [ -d "$release/transformers" ] && continue
   rm -rf "$release.part"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-compile --target "$release.part" "transformers==$version" >&2
+  install_packages "$venv" --no-deps --target "$release.part" "transformers==$version"
   rm -rf "$release"
   mv "$release.part" "$release"
 done
 # In a folder of their own, so that what they ask for and what transformers asks for need not agree.
 apis=$venv/../apis
 if [ "$(cat "$here/requirements_apis.txt")" != "$(cat "$apis/installed.txt" 2>/dev/null)" ]; then
-  rm -rf "$apis"
-  "$python" -m venv "$apis"
-  "$apis/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements_apis.txt"
+  make_venv "$apis"
+  install_packages "$apis" -r "$here/requirements_apis.txt"
   cp "$here/requirements_apis.txt" "$apis/installed.txt"
 fi
 suite=$venv/../json-schema-suite

@@ -202,7 +202,7 @@ void bind_requests(nb::module_& module) {
                  .c_str());
 }
 
-void bind_event(nb::module_& module) {
+void bind_api_event(nb::module_& module) {
   nb::class_<PyApiEvent>(module, "ReplyApiEvent", "An event of an API's stream.")
       .def_ro("name", &PyApiEvent::name,
               "'message_start'; '' for chat completions and Ollama, whose events have no names.")
@@ -353,7 +353,7 @@ void bind_errors_and_deltas(nb::module_& module) {
 
 void bind_apis(nb::module_& module) {
   bind_requests(module);
-  bind_event(module);
+  bind_api_event(module);
   WriterClass writer = bind_writer(module);
   bind_steps(writer);
   bind_results(writer);

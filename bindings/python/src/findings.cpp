@@ -28,7 +28,7 @@ DeriveOptions options_for(const PyTemplate& chat_template, nb::handle format, nb
 }
 
 /// The template for requests with tools, which experiments try too.
-const Template& compiled(const PyTemplate& chat_template) {
+const Template& template_of(const PyTemplate& chat_template) {
   const Result<Template>& made = chat_template.engine->reader.chat_template(true);
   if (!made) raise(made.error());
   return *made;
@@ -36,7 +36,7 @@ const Template& compiled(const PyTemplate& chat_template) {
 
 DerivedFormat derive_format(const PyTemplate& chat_template, nb::handle format, const nb::kwargs& variables) {
   const DeriveOptions options = options_for(chat_template, format, variables);
-  const Template& tried = compiled(chat_template);
+  const Template& tried = template_of(chat_template);
   Result<DerivedFormat> derived = [&] {
     const nb::gil_scoped_release release;
     return derive(tried, options);
@@ -47,7 +47,7 @@ DerivedFormat derive_format(const PyTemplate& chat_template, nb::handle format, 
 CheckReport check_laws(const PyTemplate& chat_template, std::size_t count, std::uint64_t seed, nb::handle format,
                        const nb::kwargs& variables) {
   const CheckOptions options{.derive = options_for(chat_template, format, variables), .count = count, .seed = seed};
-  const Template& tried = compiled(chat_template);
+  const Template& tried = template_of(chat_template);
   Result<CheckReport> report = [&] {
     const nb::gil_scoped_release release;
     return parlance::check(tried, options);

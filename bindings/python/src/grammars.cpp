@@ -51,7 +51,7 @@ void take_control(GrammarOptions& options, nb::handle tokenizer) {
 }
 
 /// Tools, choice and response format by the names that requests give them.
-GrammarOptions options_of(nb::handle tools, nb::handle response_format) {
+GrammarOptions grammar_options_of(nb::handle tools, nb::handle response_format) {
   std::string request = "{";
   if (!tools.is_none()) request += "\"tools\": " + json_of_tools(tools);
   if (PyUnicode_Check(response_format.ptr()) != 0)
@@ -64,7 +64,7 @@ GrammarOptions options_of(nb::handle tools, nb::handle response_format) {
 Grammar grammar(nb::handle format, nb::handle tools, std::optional<std::string> tool_choice, nb::handle response_format,
                 bool parallel_tool_calls, std::uint32_t max_tool_calls, std::optional<std::string> prompt,
                 bool reasoning, bool open, bool any_order, bool text_around_calls, nb::handle tokenizer) {
-  GrammarOptions options = options_of(tools, response_format);
+  GrammarOptions options = grammar_options_of(tools, response_format);
   if (tool_choice) choose_tool(options, *tool_choice);
   options.parallel = parallel_tool_calls;
   options.max_calls = max_tool_calls;

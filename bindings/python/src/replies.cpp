@@ -160,13 +160,13 @@ ReplyFormat format_of(nb::handle given) {
 
 namespace {
 
-CompiledReplyFormat compiled(nb::handle given) {
+CompiledReplyFormat compiled_format(nb::handle given) {
   if (nb::isinstance<PyReplyFormat>(given)) return nb::cast<PyReplyFormat&>(given).format;
   return take(CompiledReplyFormat::make(format_of(given)));
 }
 
-ReplyOptions options_of(nb::handle tools, std::optional<std::string> prompt, bool begin_in_reasoning,
-                        bool no_calls_in_reasoning, bool check_calls) {
+ReplyOptions reply_options_of(nb::handle tools, std::optional<std::string> prompt, bool begin_in_reasoning,
+                              bool no_calls_in_reasoning, bool check_calls) {
   ReplyOptions options;
   if (tools.is_valid() && !tools.is_none()) options.tools = take(ReplyTools::from_json(json_of_tools(tools)));
   options.prompt = std::move(prompt);
@@ -245,7 +245,7 @@ void bind_format(nb::module_& module) {
       .def(
           "__init__",
           [](PyReplyFormat* self, nb::handle given) {
-            new (self) PyReplyFormat{compiled(given), {}};
+            new (self) PyReplyFormat{compiled_format(given), {}};
           },
           "format"_a, nb::sig("def __init__(self, format: str | dict[str, typing.Any]) -> None"),
           "Takes a built-in format's name, or the JSON that `parlance format --reply-format` prints.\n\nRaises "
@@ -270,7 +270,7 @@ void bind_format(nb::module_& module) {
       .def_ro("notes", &PyReplyFormat::notes, "What from_response_template() did not use, one line each.");
 }
 
-void bind_event(nb::module_& module) {
+void bind_reply_event(nb::module_& module) {
   nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
       .def_prop_ro(
           "kind", [](const PyReplyEvent& e) { return std::string(name_of(e.facts.kind)); },
@@ -367,8 +367,8 @@ void bind_reader(nb::module_& module) {
           [](PyReplyReader* self, nb::handle format, nb::handle tools, std::optional<std::string> prompt,
              nb::handle tokenizer, bool begin_in_reasoning, bool no_calls_in_reasoning, bool check_calls) {
             new (self) PyReplyReader(
-                compiled(format),
-                options_of(tools, std::move(prompt), begin_in_reasoning, no_calls_in_reasoning, check_calls),
+                compiled_format(format),
+                reply_options_of(tools, std::move(prompt), begin_in_reasoning, no_calls_in_reasoning, check_calls),
                 tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer);
           },
           "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
@@ -418,8 +418,8 @@ void bind_reading(nb::module_& module) {
   module.def(
       "read",
       [](nb::handle reply, nb::handle format, nb::handle tools, std::optional<std::string> prompt, bool check_calls) {
-        PyReplyReader reader(compiled(format), options_of(tools, std::move(prompt), false, false, check_calls),
-                             nullptr);
+        PyReplyReader reader(compiled_format(format),
+                             reply_options_of(tools, std::move(prompt), false, false, check_calls), nullptr);
         feed(reader, reply);
         finish(reader);
         return reader.message;
@@ -453,7 +453,7 @@ void bind_reading(nb::module_& module) {
 
 void bind_replies(nb::module_& module) {
   bind_format(module);
-  bind_event(module);
+  bind_reply_event(module);
   bind_call_and_message(module);
   bind_reader(module);
   bind_reading(module);

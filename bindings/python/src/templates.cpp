@@ -59,7 +59,7 @@ void set_option(RequestOptions& options, const std::string& name, nb::handle val
   }
 }
 
-RequestOptions options_of(const nb::kwargs& given) {
+RequestOptions reading_of(const nb::kwargs& given) {
   RequestOptions options;
   for (const auto& [name, value] : given) set_option(options, nb::cast<std::string>(name), value);
   return options;
@@ -92,7 +92,7 @@ PyTemplate opened_by(PyTemplate made, const char* factory, nb::handle argument, 
 
 PyTemplate from_pretrained(nb::handle given_path, std::optional<std::string> name, const nb::kwargs& reading) {
   const std::string path = path_of(given_path);
-  RequestOptions options = options_of(reading);
+  RequestOptions options = reading_of(reading);
   nb::dict more;
   if (name) more["name"] = *name;
   options.template_name = std::move(name);
@@ -106,7 +106,7 @@ PyTemplate from_ollama(const std::string& name, const nb::kwargs& reading) {
   ModelStores only;
   only.ollama = all.ollama;
   only.home = all.home;
-  return opened_by(open_source(take(open_model(name, only)), options_of(reading)), "from_ollama", nb::cast(name),
+  return opened_by(open_source(take(open_model(name, only)), reading_of(reading)), "from_ollama", nb::cast(name),
                    reading);
 }
 
@@ -115,7 +115,7 @@ PyTemplate from_file(nb::handle given_path, const nb::kwargs& reading) {
   ModelSource source;
   source.path = path;
   source.templates.push_back(take(open_template_file(path)));
-  return opened_by(open_source(std::move(source), options_of(reading)), "from_file", given_path, reading);
+  return opened_by(open_source(std::move(source), reading_of(reading)), "from_file", given_path, reading);
 }
 
 PyTemplate from_string(nb::str text, nb::handle special_tokens, const std::string& syntax, const nb::kwargs& reading) {
@@ -131,11 +131,11 @@ PyTemplate from_string(nb::str text, nb::handle special_tokens, const std::strin
   nb::dict more;
   more["special_tokens"] = nb::borrow(special_tokens);
   more["syntax"] = syntax;
-  return opened_by(open_source(std::move(source), options_of(reading)), "from_string", text, reading, more);
+  return opened_by(open_source(std::move(source), reading_of(reading)), "from_string", text, reading, more);
 }
 
 PyTemplate builtin(const std::string& name, const nb::kwargs& reading) {
-  RequestOptions options = options_of(reading);
+  RequestOptions options = reading_of(reading);
   ModelSource source = take(open_format(name));
   options.reply_format = take(ReplyFormat::from_json(find_format(name)->reply));
   return opened_by(open_source(std::move(source), std::move(options)), "builtin", nb::cast(name), reading);

@@ -85,7 +85,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
 
 namespace {
 
-PyTokenizer from_file(nb::handle given_path, std::vector<std::string> special_tokens, bool as_transformers) {
+PyTokenizer tokenizer_from_file(nb::handle given_path, std::vector<std::string> special_tokens, bool as_transformers) {
   const std::string path = path_of(given_path);
   TokenizerOptions options;
   options.sentencepiece.special_tokens = options.tiktoken.special_tokens = options.special_tokens = special_tokens;
@@ -258,8 +258,8 @@ namespace {
 
 void bind_tokenizer(nb::module_& module) {
   nb::class_<PyTokenizer>(module, "Tokenizer", "A tokenizer that encodes without the GIL, on any number of threads.")
-      .def_static("from_file", &from_file, "path"_a, nb::kw_only(), "special_tokens"_a = std::vector<std::string>(),
-                  "as_transformers"_a = false,
+      .def_static("from_file", &tokenizer_from_file, "path"_a, nb::kw_only(),
+                  "special_tokens"_a = std::vector<std::string>(), "as_transformers"_a = false,
                   "Opens a tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the vocabulary of a "
                   "GGUF file, or a folder that has one. `as_transformers` reads a .model or a "
                   "tokenizer.json as transformers 5 does, by the class that its configuration names.\n\nRaises "

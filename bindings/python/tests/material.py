@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import pathlib
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CORPUS = ROOT.parent / "shared" / "corpus"
 TOKENIZERS = ROOT / "build" / "oracle" / "tokenizers"
+SHARE = int(os.environ.get("PARLANCE_TEST_SHARE", "1"))
+"""Of generated cases, one in so many is run; make long runs all."""
 
 
 def corpus_cases() -> dict[str, list[dict[str, Any]]]:

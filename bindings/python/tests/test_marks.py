@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from material import SHARE
 from parlance._marks import Marks
 from parlance._origins import Ranges, mask_of, merged
 from parlance._transformers import render_chats
@@ -21,7 +22,7 @@ def characters(ranges: Ranges, size: int) -> set[int]:
 
 def test_marks_come_back() -> None:
     rng = random.Random(20261125)
-    for _ in range(3000):
+    for _ in range(3000 // SHARE):
         text = "".join(rng.choice("ab*é\U0010f000") for _ in range(rng.randrange(12)))
         forged, learnt = ranges(rng, len(text)), ranges(rng, len(text))
         marks = Marks([text])

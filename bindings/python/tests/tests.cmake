@@ -1,8 +1,9 @@
 # The tests of the Python package. They run in the Python that the extension was built for, with the package in the build folder.
 set(python_package ${PROJECT_BINARY_DIR}/python)
 function(parlance_package_test name path)
-  add_test(NAME python.${name} COMMAND ${Python_EXECUTABLE} -B ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(python.${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT "PYTHONPATH=${path}")
+  add_test(NAME python.${name} COMMAND ${Python_EXECUTABLE} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(python.${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT "PYTHONPATH=${path};PARLANCE_TEST_SHARE=${PARLANCE_TEST_SHARE}"
+    ENVIRONMENT_MODIFICATION "${parlance_bytecode}")
 endfunction()
 
 parlance_package_test(pytest ${python_package} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_LIST_DIR})
@@ -13,11 +14,11 @@ parlance_package_test(start ${python_package} ${CMAKE_CURRENT_LIST_DIR}/check_st
 
 parlance_package_test(kinds ${python_package} ${CMAKE_CURRENT_LIST_DIR}/kinds_law.py)
 parlance_package_test(renderers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/renderers_oracle.py)
+# With the tokenizers that real_engines.py fetches. These two are long, so they begin soon.
+set_tests_properties(python.renderers PROPERTIES COST 39 DEPENDS oracle.real_engines)
+set_tests_properties(python.pytest PROPERTIES COST 38)
 # Where make long has fetched the package.
 parlance_package_test(verifiers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/verifiers_oracle.py)
-# One short conversation with a real model; make long has ten of eight turns.
-parlance_package_test(rollout ${python_package} ${CMAKE_CURRENT_LIST_DIR}/rollout.py --conversations 1 --turns 3)
-
 # In each release of vLLM that vllm_setup.sh was asked for, at least in the newest.
 file(GLOB vllm_folders RELATIVE ${PROJECT_SOURCE_DIR}/build/python ${PROJECT_SOURCE_DIR}/build/python/vllm-*.*)
 foreach(folder IN LISTS vllm_folders ITEMS vllm-0.33.0)

@@ -18,10 +18,11 @@ import pathlib
 import re
 import sys
 import warnings
+import zlib
 from typing import Any
 
 import vllm_stand_in
-from material import CORPUS, TOKENIZERS, corpus_template
+from material import CORPUS, SHARE, TOKENIZERS, corpus_template
 
 RELEASE = sys.argv[1] if len(sys.argv) > 1 else "0.33.0"
 warnings.simplefilter("ignore")
@@ -211,9 +212,11 @@ def check(is_right: object, *sentence: object) -> None:
 
 
 def streams_as_whole(server: Server, name: str, reply: str, prompt: list[int], asked: Any) -> Any:
-    """The message of a reply; any stream of it gives the same."""
+    """The message of a reply; any stream of it gives the same. Of the cuts in two, make test tries a share, which begins elsewhere in
+    each reply."""
     whole = server.whole(reply, prompt, asked)
-    ways = [[(reply[:cut], [0]), (reply[cut:], [0])] for cut in range(1, len(reply))]
+    first = 1 + zlib.crc32(name.encode()) % min(SHARE, max(1, len(reply) - 1))
+    ways = [[(reply[:cut], [0]), (reply[cut:], [0])] for cut in range(first, len(reply), SHARE)]
     ways += [[(one, [0]) for one in reply], server.token_pieces(reply), [(reply, [0])], [(reply, [0]), ("", [])]]
     for way in ways:
         streamed = server.stream(way, prompt, asked)

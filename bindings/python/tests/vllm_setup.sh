@@ -4,14 +4,15 @@
 set -eu
 VERSIONS="0.33.0 0.32.0 0.31.0"
 here=$(cd "$(dirname "$0")" && pwd)
-build=$here/../../../build/python
+root=$here/../../..
+build=$root/build/python
 mkdir -p "$build"
 python=$build/venv/bin/python
-pip="$python -m pip"
+. "$root/tools/packages.sh"
 libraries=$build/vllm-libraries
 if [ ! -d "$libraries" ]; then
   rm -rf "$libraries.part"
-  $pip install --quiet --disable-pip-version-check --no-deps --target "$libraries.part" -r "$here/vllm_requirements.txt"
+  install_packages "$build/venv" --no-deps --target "$libraries.part" -r "$here/vllm_requirements.txt"
   mv "$libraries.part" "$libraries"
 fi
 [ $# -gt 0 ] || set -- "${VERSIONS%% *}"
@@ -19,7 +20,7 @@ for version; do
   folder=$build/vllm-$version
   [ ! -d "$folder" ] || continue
   rm -rf "$folder.part" "$folder.wheel"
-  $pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder.wheel" "vllm==$version"
+  "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest "$folder.wheel" "vllm==$version"
   mkdir -p "$folder.part"
   (cd "$folder.part" && "$python" -c '
 import sys, zipfile
