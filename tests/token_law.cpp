@@ -1,5 +1,6 @@
 // The law of tokens.h, on every template of the corpus and of the tree, with conversations that try to break it:
 // no control token stands for a byte that is not trusted, and protection changes nothing where nothing was attacked.
+// And what is in no token is said to be dropped.
 //
 //     token_law --formats FOLDER [--corpus FOLDER] [--tokenizer PATH] [--count N] [--every N] [--seed N]
 //               [--plain-added yes]
@@ -144,6 +145,26 @@ void complain(World& world, const char* what, const Template& chat_template, con
   std::printf("%s\n  template %s\n  request %s\n", what, chat_template.name().c_str(), request.c_str());
 }
 
+/// Is a letter, a digit or a sign of ASCII in no token, without being said to be dropped? Others may be joined by a
+/// normaliser with what stands before them.
+bool loses_in_silence(const Rendering& prompt, const PromptTokens& tokens) {
+  std::size_t at = 0;
+  auto said = tokens.unknown.begin();
+  const auto is_lost_before = [&](std::size_t end) {
+    for (; at < end; ++at) {
+      while (said != tokens.unknown.end() && said->bytes.end <= at) ++said;
+      const bool is_said = said != tokens.unknown.end() && said->dropped && said->bytes.begin <= at;
+      if (prompt.text()[at] > ' ' && prompt.text()[at] < 0x7F && !is_said) return true;
+    }
+    return false;
+  };
+  for (const PromptToken& token : tokens.tokens) {
+    if (is_lost_before(token.bytes.begin)) return true;
+    at = std::max<std::size_t>(at, token.bytes.end);
+  }
+  return is_lost_before(prompt.text().size());
+}
+
 /// Renders and tokenizes; false where the template or the request refuses.
 bool run(World& world, const Template& chat_template, const std::string& request, bool as_is, bool protect,
          Conversation& chat, Rendering& prompt, PromptTokens& tokens) {
@@ -159,6 +180,7 @@ bool run(World& world, const Template& chat_template, const std::string& request
     return false;
   }
   tokens = std::move(*made);
+  if (loses_in_silence(prompt, tokens)) complain(world, "text is in no token", chat_template, request);
   return true;
 }
 

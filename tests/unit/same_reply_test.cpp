@@ -349,7 +349,10 @@ TEST(SameReply, IsKeptByWhoHasIdsAlone) {
                         {way_to_read_format(kReturning[0], "<|start|>assistant\n"),
                          {.role = "assistant", .content = "Yes."},
                          "Yes.<|return|>"}};
-  for (const auto& [how, reply, said] : cases) {
+  for (const Case& one : cases) {
+    const ReplyStart& how = one.how;
+    const Message& reply = one.reply;
+    const char* const said = one.said;
     const Template chat_template = *Template::compile(kKeeps);
     Session session = session_of(kKeeps, kMarks);
     const SameReply judge = same_when_read([&]() -> Result<ReplyStart> { return how; });

@@ -98,6 +98,9 @@ pub fn placed(
 
 /// How far in front of a character that no word has the normaliser may have joined it with another.
 const LONGEST_JOINED: usize = 32;
+/// How many characters, with those before them, are tried with the normaliser. More are in no real text: what else is in
+/// no word counts as taken away.
+const MOST_TRIED: usize = 1 << 16;
 
 static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\p{M}$").expect("a pattern"));
 
@@ -184,6 +187,9 @@ impl<'a> Watch<'a> {
         let key = (before.to_string(), c);
         if let Some(known) = self.asked.get(&key) {
             return *known;
+        }
+        if self.asked.len() >= MOST_TRIED {
+            return true;
         }
         let is_taken = self.leaves_nothing(before, c);
         self.asked.insert(key, is_taken);
