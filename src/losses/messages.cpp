@@ -107,8 +107,8 @@ class MessageSearch {
       return has_shown_twin(of, entry) ? void() : reasoning(entry.value, here);
     if (is_one_of(key, kThoughts) && !has_reasoning(of, *here.parent)) return reasoning(entry.value, here);
     if (!has_content(entry.value) || search_.is_any_reached(entry.value)) return;
-    const Value* content = member(of, "content");  // which clients of some APIs say once more, in `parts`
-    if (content != nullptr && has_data(entry.value) && says_the_same(entry.value, *content)) return;
+    if (key == "parts" && says_the_same(entry.value, member_value(of, "content")))
+      return;  // as clients of some APIs do
     const std::string hint = slip_of(of, key);
     if (!hint.empty() && !search_.mentions(key)) {
       all.add(true);
@@ -330,37 +330,53 @@ class MessageSearch {
 };
 
 /// What else text parts say, and passes drop as they make one text of the content.
-void find_dropped(TextSearch& search, Value part, const Place& place) {
-  const Value* type = member(part, "type");
-  const bool is_text = type == nullptr || (type->is_leaf() && is_one_of(leaf_text(*type), kTextTypes));
-  if (part.kind != Kind::dict || !is_text || member(part, "text") == nullptr) return;
-  for (const DictEntry& entry : entries(part)) {
-    const std::string_view name = leaf_text(entry.key);
-    if (name == "text" || is_one_of(name, kIds) || is_bookkeeping(name) || !has_data(entry.value)) continue;
-    std::string path = search.path_of(entry.value, place[name]);
-    if (!search.is_any_reached(entry.value) && !search.is_said(path)) search.lose("part", std::move(path));
-  }
-}
+class DroppedSearch {
+ public:
+  explicit DroppedSearch(TextSearch& search) : search_(search), said_(search.said_paths()) {}
 
-void find_dropped(TextSearch& search) {
-  const Value messages = search.given("messages");
-  if (!messages.is_sequence()) return;
-  const Place place{nullptr, "messages"};
-  for (std::uint32_t i = 0; i < messages.list->size; ++i) {
-    const Value content = member_value(messages.list->items[i], "content");
-    if (content.kind != Kind::list) continue;
-    const Place message = place[i], list = message["content"];
-    for (std::uint32_t part = 0; part < content.list->size; ++part)
-      find_dropped(search, content.list->items[part], list[part]);
+  void run(Value messages) {
+    if (!messages.is_sequence()) return;
+    const Place place{nullptr, "messages"};
+    for (std::uint32_t i = 0; i < messages.list->size; ++i) {
+      const Value content = member_value(messages.list->items[i], "content");
+      if (content.kind != Kind::list) continue;
+      const Place message = place[i], list = message["content"];
+      for (std::uint32_t number = 0; number < content.list->size; ++number)
+        part(content.list->items[number], list[number]);
+    }
   }
-}
+
+ private:
+  void part(Value part, const Place& place) {
+    const Value* type = member(part, "type");
+    const bool is_text = type == nullptr || (type->is_leaf() && is_one_of(leaf_text(*type), kTextTypes));
+    if (part.kind != Kind::dict || !is_text || member(part, "text") == nullptr) return;
+    for (const DictEntry& entry : entries(part)) {
+      const std::string_view name = leaf_text(entry.key);
+      if (name == "text" || is_one_of(name, kIds) || is_bookkeeping(name) || !has_data(entry.value)) continue;
+      std::string path = search_.path_of(entry.value, place[name]);
+      if (!search_.is_any_reached(entry.value) && !is_said(path)) search_.lose("part", std::move(path));
+    }
+  }
+
+  /// Does a loss speak of this path, or of what is around it?
+  bool is_said(std::string_view path) const {
+    for (std::size_t end = path.size(); end != 0 && end != path.npos; end = path.find_last_of(".[", end - 1)) {
+      if (said_.find(path.substr(0, end)) != said_.end()) return true;
+    }
+    return false;
+  }
+
+  TextSearch& search_;
+  const std::set<std::string, std::less<>> said_;
+};
 
 }  // namespace
 
 void find_lost_messages(TextSearch& search, Value messages, std::vector<MediaPart>& media) {
   if (messages.is_sequence()) {
     MessageSearch(search, media).run(messages);
-    return find_dropped(search);
+    return DroppedSearch(search).run(search.given("messages"));
   }
   if (!has_content(messages)) return;
   Tally all = search.tally();

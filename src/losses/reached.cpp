@@ -133,8 +133,9 @@ std::vector<Reached::Gap> Reached::gaps(std::string_view text) const {
 bool Reached::is_whole(std::string_view text) const {
   const auto range = std::partition_point(printed_.begin(), printed_.end(),
                                           [&](const Range& one) { return before(one.begin, text.data()); });
-  return range != printed_.end() && range->begin == text.data() &&
-         prompt_.substr(range->prompt.begin, range->prompt.end - range->prompt.begin).find(text) != text.npos;
+  if (range == printed_.end() || range->begin != text.data()) return false;
+  const std::string_view made = prompt_.substr(range->prompt.begin, range->prompt.end - range->prompt.begin);
+  return made.starts_with(text) || made.substr(1).starts_with(text);
 }
 
 /// Gaps between the ranges from number `range` on.

@@ -60,7 +60,7 @@ constexpr Feature kFeatures[] = {
     // Another prompt than the template's.
     {"chat_template", "null", false, "parlance render -t FILE renders with another template"},
     {"template", "\"\"", false, "parlance render -t FILE renders with another template"},
-    {"raw", "false", false, "what a template renders is not raw"},
+    {"raw", "false", false, "a raw prompt goes through no template"},
     {"extra_body", "{}", false, "a client puts its members into the request itself"},
 };
 

@@ -107,13 +107,11 @@ Value TextSearch::given_tool(std::int64_t number) const {
   return has ? tools.list->items[number] : Value();
 }
 
-bool TextSearch::is_said(std::string_view path) const {
-  const auto speaks_of = [&](const Loss& loss) {
-    return path.starts_with(loss.path) &&
-           (path.size() == loss.path.size() || path[loss.path.size()] == '.' || path[loss.path.size()] == '[');
-  };
-  return std::ranges::any_of(losses_, speaks_of) ||
-         std::ranges::any_of(doubts_, [&](const Doubt& doubt) { return speaks_of(doubt.loss); });
+std::set<std::string, std::less<>> TextSearch::said_paths() const {
+  std::set<std::string, std::less<>> paths;
+  for (const Loss& loss : losses_) paths.insert(loss.path);
+  for (const Doubt& doubt : doubts_) paths.insert(doubt.loss.path);
+  return paths;
 }
 
 bool TextSearch::is_any_reached(Value value) const {
@@ -180,6 +178,7 @@ bool TextSearch::is_left_out(std::string_view bytes, Cuts cuts) const {
 void TextSearch::cut(std::string_view bytes, std::string_view subject, const Place& place, Cuts cuts) {
   bool said_lost = false, said_left_out = !left_out_;
   for (const Reached::Gap& gap : reached_.gaps(bytes)) {
+    if (said_lost && said_left_out) return;
     const Thought thought = cuts == Cuts::no ? Thought::no : thought_in(bytes, gap.begin, gap.end, facts_.texts);
     const bool by_design = thought == Thought::mark || (thought == Thought::words && cuts == Cuts::over);
     bool& said = by_design ? said_left_out : said_lost;

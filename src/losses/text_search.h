@@ -79,8 +79,8 @@ class TextSearch {
   Value given(std::string_view name) const;
   /// The tool as the request has it, before the passes; undefined if there is none.
   Value given_tool(std::int64_t number) const;
-  /// Does a loss speak of this path, or of what is around it?
-  bool is_said(std::string_view path) const;
+  /// Where the losses are, and what may be one.
+  std::set<std::string, std::less<>> said_paths() const;
   bool mentions(std::string_view name) const { return facts_.mentions(name); }
   Tally tally() const { return {losses_.size()}; }
   std::size_t said() const { return losses_.size(); }

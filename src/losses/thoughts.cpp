@@ -10,6 +10,8 @@ namespace {
 /// How marks open and close.
 constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {{"<", ">"}, {"[", "]"}, {"\u25C1", "\u25B7"}};
 
+constexpr std::size_t kLongest = 64;  ///< of a mark
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
@@ -17,6 +19,7 @@ std::string_view trimmed(std::string_view text) {
 
 /// The mark that a text begins with, or ends with; empty if it has none there.
 std::string_view first_mark(std::string_view text) {
+  text = text.substr(0, kLongest);
   for (const auto& [open, close] : kBrackets) {
     const std::size_t end = text.starts_with(open) ? text.find(close) : text.npos;
     if (end != text.npos) return text.substr(0, end + close.size());
@@ -24,6 +27,7 @@ std::string_view first_mark(std::string_view text) {
   return {};
 }
 std::string_view last_mark(std::string_view text) {
+  text.remove_prefix(text.size() - std::min(text.size(), kLongest));
   for (const auto& [open, close] : kBrackets) {
     const std::size_t begin = text.ends_with(close) ? text.rfind(open) : text.npos;
     if (begin != text.npos) return text.substr(begin);
