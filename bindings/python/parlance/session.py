@@ -163,7 +163,7 @@ class Session:
         Called again before extend(), it appends more of the same reply: one that was cut off and then went on is one reply, whose message
         is given. Raises ValueError if there are not as many logprobs as ids, or if the reply has ended.
         """
-        sampled = [operator.index(id) for id in ids]  # of NumPy too
+        sampled = _ids(ids)
         given = None if logprobs is None else [None if one is None else float(one) for one in logprobs]
         if given is not None and len(given) != len(sampled):
             raise ValueError(f"{len(given)} logprobs for {len(sampled)} ids")
@@ -187,7 +187,7 @@ class Session:
 
     def events(self, ids: Iterable[int]) -> list[ReplyEvent]:
         """The events of a reply with these ids, without appending it."""
-        return self._read(list(ids))[1]
+        return self._read(_ids(ids))[1]
 
     def extend(self, messages: Iterable[Any]) -> list[int]:
         """Adds messages, and gives the new ids, with the opening of the next assistant turn.
@@ -347,6 +347,12 @@ class Session:
         if session._digest() != data["digest"]:
             raise of_object(ValueError, "", "this template or tokenizer gives other ids than the session had")
         return session
+
+
+def _ids(given: Iterable[Any]) -> list[int]:
+    if isinstance(given, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"a session takes the ids that were sampled, not a {type(given).__name__}")
+    return [operator.index(id) for id in given]  # of NumPy too
 
 
 def written_text(events: Iterable[ReplyEvent]) -> str:
