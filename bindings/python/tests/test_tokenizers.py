@@ -326,6 +326,30 @@ def test_tokens_that_are_added_later(chatml_tokenizer: str) -> None:
     assert parlance.tokenizer_of(made).encode("a<again>b") == made.encode("a<again>b", add_special_tokens=False)
 
 
+def test_steps_that_are_changed_later(chatml_tokenizer: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    made = transformers_tokenizer(chatml_tokenizer)
+    made.chat_template = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    chat = [{"role": "user", "content": "HI There, I am"}]
+    parlance.install(made, protect=True)
+    steps = {
+        "normalizer": [tokenizers.normalizers.Lowercase(), tokenizers.normalizers.Replace("There", "Here"), None],
+        "pre_tokenizer": [
+            tokenizers.pre_tokenizers.Sequence(
+                [tokenizers.pre_tokenizers.Digits(), tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)]
+            ),
+            tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ],
+    }
+    for name, several in steps.items():
+        for step in several:
+            setattr(made.backend_tokenizer, name, step)
+            expected = type(made).apply_chat_template(made, chat)["input_ids"]
+            assert made.apply_chat_template(chat)["input_ids"] == expected, (name, step)
+            assert parlance.tokenizer_of(made) is parlance.tokenizer_of(made)
+            assert parlance.tokenizer_of(made).encode(chat[0]["content"]) == expected
+
+
 def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
     made = transformers_tokenizer(chatml_tokenizer)
     end = made.convert_tokens_to_ids("<|im_end|>")
