@@ -1,15 +1,24 @@
-"""A method that parlance puts on one tokenizer or processor."""
+"""Methods that parlance puts on one tokenizer or processor. Begin reading at put_on.
+
+They are on a class of its own for it, derived from the one that it had: so they belong to whatever the tokenizer is copied to, by
+copy.copy() as by pickle, and the copy renders with its own template. What install() was given goes along in the instance.
+"""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
+_STATE = "_parlance_installed"  # in an instance: the defaults, and the methods that the instance had of its own
+_OWN = "_parlance_own_class"
+_MASKS = ("mask", "return_assistant_tokens_mask")  # which a call must be able to give
+
 
 class Installed:
-    # It can be pickled and copied with its tokenizer, and shows itself, to inspect and help(), as the method that it replaces.
+    # It can be pickled with its tokenizer, and shows itself, to inspect and help(), as the method that it replaces.
 
     def __init__(self, tokenizer: Any, method: Callable[..., Any], defaults: dict[str, Any], more: str = "") -> None:
         """`more` is a sentence for help()."""
@@ -18,8 +27,18 @@ class Installed:
         self._defaults = defaults
         self._more = more
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._method(self._tokenizer, *args, **{**self._defaults, **kwargs})
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        asked = {**self._defaults, **kwargs}
+        for name in _MASKS:
+            if name in self._defaults and name not in kwargs and not self._gives_masks(args, asked):
+                del asked[name]
+        return self._method(self._tokenizer, *args, **asked)
+
+    def _gives_masks(self, args: tuple[Any, ...], asked: dict[str, Any]) -> bool:
+        signature = inspect.signature(self._replaced)
+        given = dict(zip(signature.parameters, args, strict=False)) | asked
+        shown = {name: one.default for name, one in signature.parameters.items()}
+        return all(given.get(name, shown.get(name, False)) for name in ("tokenize", "return_dict"))
 
     def __get__(self, instance: Any, owner: Any = None) -> Installed:  # help() shows what has it as a method
         return self
@@ -31,7 +50,7 @@ class Installed:
     @property
     def _replaced(self) -> Callable[..., Any]:
         """The class's own method, bound; parlance's where it has none."""
-        return types.MethodType(getattr(type(self._tokenizer), self.__name__, self._method), self._tokenizer)
+        return types.MethodType(getattr(own_class(self._tokenizer), self.__name__, self._method), self._tokenizer)
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -47,3 +66,83 @@ def _doc(self: Installed) -> str:
 
 
 Installed.__doc__ = property(_doc)  # type: ignore[assignment]
+
+
+class Method:
+    """A method of parlance in place of the one of its name. Where nothing is installed (any more), that one is found."""
+
+    def __init__(self, method: Callable[..., Any], more: str = "", *, takes_defaults: bool = False) -> None:
+        self.name = method.__name__
+        self._method = method
+        self._more = more
+        self._takes_defaults = takes_defaults
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return getattr(_own(owner), self.name)
+        if _STATE not in vars(instance):
+            return types.MethodType(getattr(own_class(instance), self.name), instance)
+        defaults = vars(instance)[_STATE]["defaults"] if self._takes_defaults else {}
+        return Installed(instance, self._method, defaults, self._more)
+
+
+# ---- on and off
+
+
+def put_on(tokenizer: Any, defaults: dict[str, Any]) -> None:
+    """Methods that the instance had of its own are kept for take_off()."""
+    state = vars(tokenizer).setdefault(_STATE, {"instance": {}})
+    state["defaults"] = defaults
+    state["instance"] |= {name: vars(tokenizer).pop(name) for name in _methods() if name in vars(tokenizer)}
+    _derive(tokenizer)
+
+
+def take_off(tokenizer: Any) -> None:
+    state = vars(tokenizer).pop(_STATE, {"instance": {}})
+    if _OWN in vars(type(tokenizer)):
+        tokenizer.__class__ = own_class(tokenizer)
+    for name, method in state["instance"].items():
+        vars(tokenizer).setdefault(name, method)
+
+
+def own_class(tokenizer: Any) -> Any:
+    """The class of a tokenizer, without what was put on it."""
+    return _own(type(tokenizer))
+
+
+def _own(kind: type) -> Any:
+    return next((vars(one)[_OWN] for one in kind.__mro__ if _OWN in vars(one)), kind)
+
+
+@functools.cache
+def _methods() -> dict[str, Method]:
+    from parlance import chat, responses
+
+    more = "It also takes protect, mask and transformers_version."
+    all = [Method(chat.apply_chat_template, more, takes_defaults=True), Method(responses.parse_response)]
+    return {one.name: one for one in all}
+
+
+def _derive(tokenizer: Any) -> Any:
+    if own_class(tokenizer) is type(tokenizer):
+        tokenizer.__class__ = _derived(type(tokenizer))
+    return tokenizer
+
+
+@functools.lru_cache(maxsize=64)
+def _derived(kind: type) -> type:
+    def __reduce_ex__(self: Any, protocol: Any) -> Any:
+        found = kind.__reduce_ex__(self, protocol)  # type: ignore[call-arg]
+        if isinstance(found, str) or all(one is not made for one in found[1]):
+            return found  # of a class that is derived from this one
+        args = tuple(kind if one is made else one for one in found[1])
+        return (_made_again, (found[0], args), *found[2:])
+
+    members = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__, "__reduce_ex__": __reduce_ex__}
+    made: type = types.new_class(kind.__name__, (kind,), {}, lambda names: names.update({**members, **_methods(), _OWN: kind}))
+    return made
+
+
+def _made_again(make: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """For pickle and copy."""
+    return _derive(make(*args))

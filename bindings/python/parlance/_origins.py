@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from parlance._core import REPLY_KINDS, Rendering, Template, Tokenizer, Tokens
-from parlance._sanitized import truncated
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import RenderedChat
+from parlance._truncation import most_tokens, truncated
 
 KINDS = ("assistant", *REPLY_KINDS)
 GENERATION = "generation"  # the {% generation %} blocks
@@ -106,7 +106,7 @@ def encode(
     *,
     protect: bool,
     padding: bool | str,
-    truncation: bool,
+    truncation: Any,
     max_length: int | None,
     return_tensors: str | None,
     tokenizer_kwargs: dict[str, Any],
@@ -126,9 +126,11 @@ def encode(
         ids.append(tokens.ids)
         if kinds:
             masks.append(mask_of(tokens.ranges, learnt_in(chat.rendering, kinds)) if GENERATION in kinds else _mask(tokens, chat, kinds))
-    if truncation:
-        ids = [truncated(tokenizer, one, max_length) for one in ids]
-        masks = [truncated(tokenizer, one, max_length) for one in masks]
+    texts = [chat.text for chat in chats]
+    most = most_tokens(tokenizer, texts, padding=padding, truncation=truncation, max_length=max_length, **tokenizer_kwargs)
+    if most is not None:
+        ids = [truncated(tokenizer, one, most) for one in ids]
+        masks = [truncated(tokenizer, one, most) for one in masks]
     made = {"input_ids": ids}
     if "token_type_ids" in getattr(tokenizer, "model_input_names", ()):
         made["token_type_ids"] = [[0] * len(one) for one in ids]

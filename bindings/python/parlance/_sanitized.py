@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, TypeVar
-
-_Item = TypeVar("_Item")
+from typing import Any
 
 
 class Sanitized:
@@ -28,7 +26,7 @@ class Sanitized:
         marked = mark(variables) if self._is_newer else variables
         return [mark(chat) for chat in chats], mark(tools), mark(documents), marked
 
-    def encode(self, texts: list[str], is_batched: bool, truncation: bool, shape: dict[str, Any], more: dict[str, Any]) -> Any:
+    def encode(self, texts: list[str], is_batched: bool, truncation: Any, shape: dict[str, Any], more: dict[str, Any]) -> Any:
         if self._is_newer:
             return self._tokenizer(
                 texts if is_batched else texts[0],
@@ -40,13 +38,8 @@ class Sanitized:
             )
         encode: Any = self._functions.encode_marked_chat  # of an older release, which has a parameter more
         ids = [encode(self._tokenizer, text, self._markers) for text in texts]
-        if truncation:
-            shape = {**shape, "max_length": shape["max_length"] or self._tokenizer.model_max_length}
-            ids = [truncated(self._tokenizer, one, shape["max_length"]) for one in ids]
+        if truncation and truncation != "do_not_truncate":
+            most = shape["max_length"] or self._tokenizer.model_max_length
+            shape = {**shape, "max_length": most}
+            ids = [one[:most] if self._tokenizer.truncation_side == "right" else one[-most:] for one in ids]
         return self._tokenizer.pad({"input_ids": ids if is_batched or shape["return_tensors"] else ids[0]}, **shape, **more)
-
-
-def truncated(tokenizer: Any, ids: list[_Item], max_length: int | None) -> list[_Item]:
-    """What belongs to the tokens that are left where the tokenizer cuts a text."""
-    most = max_length or tokenizer.model_max_length
-    return ids[:most] if getattr(tokenizer, "truncation_side", "right") == "right" else ids[-most:]

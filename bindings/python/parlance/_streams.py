@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from parlance._core import ReplyEvent, ReplyReader
 
-    Piece = str | bytes | int | Iterable[int]
+    Piece = str | bytes | bytearray | memoryview | int | Iterable[int]
 
 
 def stream(reader: ReplyReader, pieces: Iterable[Piece]) -> Iterator[ReplyEvent]:

@@ -14,6 +14,8 @@ from parlance._errors import Error
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
+_STEPS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+
 _TOKENIZERS: weakref.WeakKeyDictionary[Any, tuple[Any, _Tokenizer]] = weakref.WeakKeyDictionary()
 
 
@@ -23,7 +25,7 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
 
     A fast tokenizer, a SentencePiece processor and those of mistral-common are read by the engine, which then encodes without the GIL.
     Others are called for each run of text between control tokens. It is kept as long as `tokenizer` lives, and made anew when that got
-    other added tokens.
+    other added tokens or steps, such as a normalizer.
     """
     if isinstance(tokenizer, _Tokenizer):
         return tokenizer
@@ -48,10 +50,20 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
 
 
 def _state(tokenizer: Any, fast: Any) -> Any:
-    """What tells that a tokenizer got other added tokens: of a fast one, which may have thousands, their number and which are named."""
+    """What tells that a tokenizer was changed: of a fast one its steps, and of added tokens, which may be thousands, their number and
+    which are named."""
     if callable(getattr(fast, "get_vocab_size", None)) and callable(getattr(fast, "to_str", None)):
-        return fast.get_vocab_size(with_added_tokens=True), str(getattr(tokenizer, "special_tokens_map", ""))
+        steps = tuple(_step(getattr(fast, name, None)) for name in _STEPS)
+        return fast.get_vocab_size(with_added_tokens=True), str(getattr(tokenizer, "special_tokens_map", "")), steps
     return tuple(sorted(_added(tokenizer, fast)))
+
+
+def _step(step: Any) -> Any:
+    state = getattr(step, "__getstate__", None)  # its JSON
+    try:
+        return None if step is None or state is None else state()
+    except Exception:  # one that is written in Python
+        return str(step)
 
 
 def _inner(tokenizer: Any) -> Any:

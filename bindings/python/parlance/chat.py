@@ -13,12 +13,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from parlance._installed import Installed
+from parlance._installed import own_class, put_on, take_off
 from parlance._origins import GENERATION, encode, kinds_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
 from parlance._transformers import check_continued, followed, messages_of, render_chats, warn_without_tags
-from parlance.responses import parse_response
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -36,23 +35,45 @@ def _is_batch(conversation: Any) -> bool:
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-def _also_for_processors(method: _Method) -> _Method:
-    """The method, which hands a processor on to that of processors. These have their positional arguments in another order."""
+def _also_for_others(method: _Method) -> _Method:
+    """The method, which hands a processor on to that of processors, whose positional arguments have another order, and a tokenizer with
+    a method of its own to that one."""
 
     @functools.wraps(method)
-    def either(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def either(tokenizer: Any, /, *args: Any, **kwargs: Any) -> Any:
         if is_processor(tokenizer):
             from parlance import processors
 
             return processors.apply_chat_template(tokenizer, *args, **kwargs)
-        return method(tokenizer, *args, **kwargs)
+        own = _own_method(tokenizer)
+        if own is None:
+            return method(tokenizer, *args, **kwargs)
+        _check_own(tokenizer, kwargs)
+        return own(tokenizer, *args, **{name: value for name, value in kwargs.items() if name not in _OURS})
 
     return either  # type: ignore[return-value]
 
 
-@_also_for_processors
+_OURS = ("protect", "mask", "transformers_version")
+
+
+def _own_method(tokenizer: Any) -> Any:
+    """The method of a class that overrides transformers' own, as that of Mistral's tokenizers, which have no template; else None."""
+    found = [vars(kind)["apply_chat_template"] for kind in own_class(tokenizer).__mro__ if "apply_chat_template" in vars(kind)]
+    is_of_transformers = any(kind.__name__ == "PreTrainedTokenizerBase" for kind in own_class(tokenizer).__mro__)
+    return found[0] if is_of_transformers and len(found) > 1 else None
+
+
+def _check_own(tokenizer: Any, asked: dict[str, Any]) -> None:
+    for name in ("protect", "mask"):
+        if asked.get(name):
+            raise ValueError(f"{name} is not possible: a {own_class(tokenizer).__name__} writes its prompts by a method of its own")
+
+
+@_also_for_others
 def apply_chat_template(
     tokenizer: Any,
+    /,
     conversation: Any,
     tools: Sequence[Any] | None = None,
     documents: Sequence[Any] | None = None,
@@ -62,7 +83,7 @@ def apply_chat_template(
     tokenize: bool = True,
     sanitize_control_tokens: bool = False,
     padding: bool | str = False,
-    truncation: bool = False,
+    truncation: bool | str | None = False,
     max_length: int | None = None,
     return_tensors: str | None = None,
     return_dict: bool = True,
@@ -76,7 +97,8 @@ def apply_chat_template(
 ) -> Any:
     """What `tokenizer.apply_chat_template(conversation, …)` gives, rendered by parlance.
 
-    `tokenizer` may be a processor too, whose method has other arguments (parlance.processors).
+    `tokenizer` may be a processor too, whose method has other arguments (parlance.processors). A tokenizer whose class has a method of
+    its own, as Mistral's, is left to that one; `protect` and `mask` are a ValueError then.
 
     All arguments are those of transformers; three are parlance's own:
 
@@ -164,21 +186,22 @@ def _add_masks(out: Any, generation: list[list[tuple[int, int]]], is_batched: bo
 
 # ---- in place of the method
 
-_MORE = "It also takes protect, mask and transformers_version."
-
 
 def install(tokenizer: Any, **defaults: Any) -> Any:
     """Replaces `apply_chat_template` and `parse_response` of this one tokenizer or processor, and returns it.
 
-    `defaults` are arguments of every call of apply_chat_template: `install(tokenizer, protect=True)`.
+    `defaults` are arguments of every call of apply_chat_template: `install(tokenizer, protect=True)`. What is copied or pickled of the
+    tokenizer has the methods too, for its own template. A default mask is left out where a call gives no BatchEncoding.
+
+    Raises ValueError for `protect` and `mask` of a tokenizer whose class has an apply_chat_template of its own.
     """
-    tokenizer.apply_chat_template = Installed(tokenizer, apply_chat_template, defaults, _MORE)
-    tokenizer.parse_response = Installed(tokenizer, parse_response, {})
+    if not is_processor(tokenizer) and _own_method(tokenizer) is not None:
+        _check_own(tokenizer, defaults)
+    put_on(tokenizer, defaults)
     return tokenizer
 
 
 def uninstall(tokenizer: Any) -> Any:
     """Gives the tokenizer or processor its own methods back, and returns it."""
-    for name in ("apply_chat_template", "parse_response"):
-        vars(tokenizer).pop(name, None)
+    take_off(tokenizer)
     return tokenizer

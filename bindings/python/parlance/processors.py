@@ -13,17 +13,19 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from parlance._installed import own_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, tokens_of
-from parlance._sanitized import truncated
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import RenderedChat, check_continued, followed, render_chats, warn_without_tags
+from parlance._truncation import most_tokens, truncated
 
 __all__ = ["apply_chat_template"]
 
 
 def apply_chat_template(
     processor: Any,
+    /,
     *args: Any,
     protect: bool = False,
     mask: str | Sequence[str] | None = None,
@@ -214,9 +216,10 @@ def _encode_by_engine(tokenizer: Any, rows: list[Unmarked], is_batched: bool, kw
     tokens = [tokens_of(engine, row.text, row.forged, add_special_tokens=adds) for row in rows]
     ids = [one.ids for one in tokens]
     offsets = [one.ranges for one in tokens]
-    if truncation and truncation != "do_not_truncate":
-        ids = [truncated(tokenizer, one, max_length) for one in ids]
-        offsets = [truncated(tokenizer, one, max_length) for one in offsets]
+    most = most_tokens(tokenizer, [row.text for row in rows], padding=padding, truncation=truncation, max_length=max_length, **shape)
+    if most is not None:
+        ids = [truncated(tokenizer, one, most) for one in ids]
+        offsets = [truncated(tokenizer, one, most) for one in offsets]
     made: dict[str, Any] = {"input_ids": ids}
     if wants_types or (wants_types is None and "token_type_ids" in getattr(tokenizer, "model_input_names", ())):
         made["token_type_ids"] = [[0] * len(one) for one in ids]
@@ -268,8 +271,7 @@ def _unmarking(tokenizer: Any) -> Any:
 
 
 def _copy(one: Any, changed: Callable[[Any], Any]) -> Any:
-    kind: Any = type(one)
-    made: Any = object.__new__(changed(kind))
+    made: Any = object.__new__(changed(own_class(one)))
     vars(made).update({name: value for name, value in vars(one).items() if name not in ("apply_chat_template", "parse_response")})
     return made
 

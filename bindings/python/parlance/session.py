@@ -59,10 +59,24 @@ class _Step:
     """One change of a session: what was sampled, or messages that were added."""
 
     sampled: list[int] | None = None
-    logprobs: list[float] | None = None
+    logprobs: list[float | None] | None = None
     messages: list[Any] | None = None
     trust: list[str] = dataclasses.field(default_factory=list)  # paths of these messages
     added: int = 0  # ids
+    kinds: list[tuple[str, int, int]] | None = None  # of what was sampled, by its bytes
+    ended: bool = False  # with a token that ends replies
+
+    def followed_by(self, sampled: list[int], logprobs: list[float | None] | None) -> _Step:
+        """What was sampled, with more of it."""
+        before = self.sampled or []
+        if self.logprobs is None and logprobs is None:
+            return _Step([*before, *sampled])
+        first, second = self.logprobs or [None] * len(before), logprobs or [None] * len(sampled)
+        return _Step([*before, *sampled], [*first, *second])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Without what reading the reply gives again."""
+        return {name: copy.deepcopy(value) for name, value in vars(self).items() if name not in ("kinds", "ended")}
 
 
 class Session:
@@ -117,7 +131,7 @@ class Session:
         self._now = now or datetime.datetime.now()
         self._options: dict[str, Any] = {"protect": protect, "trust": list(trust)}
         self._steps: list[_Step] = []
-        self._reader: ReplyReader | None = None
+        self._reader: ReplyReader | None = None  # of the reply that was sampled last, which may go on
         self._begin()
 
     def _begin(self) -> None:
@@ -143,23 +157,37 @@ class Session:
     def __len__(self) -> int:
         return self._session.size()
 
-    def sampled(self, ids: Iterable[int], logprobs: Iterable[float] | None = None) -> Message:
+    def sampled(self, ids: Iterable[int], logprobs: Iterable[float | None] | None = None) -> Message:
         """Appends what the model sampled, with the end-of-turn token if it was sampled, and reads it by its ids.
 
-        Raises ValueError if there are not as many logprobs as ids.
+        Called again before extend(), it appends more of the same reply: one that was cut off and then went on is one reply, whose message
+        is given. Raises ValueError if there are not as many logprobs as ids, or if the reply has ended.
         """
-        sampled = [operator.index(id) for id in ids]  # of NumPy too
-        step = _Step(sampled=sampled, logprobs=None if logprobs is None else [float(one) for one in logprobs])
-        if step.logprobs is not None and len(step.logprobs) != len(step.sampled or ()):
-            raise ValueError(f"{len(step.logprobs)} logprobs for {len(step.sampled or ())} ids")
-        message, _ = self._read(step.sampled or [])
-        self._session.append_sampled(step.sampled or [])
-        self._steps.append(step)
-        return message
+        sampled = _ids(ids)
+        given = None if logprobs is None else [None if one is None else float(one) for one in logprobs]
+        if given is not None and len(given) != len(sampled):
+            raise ValueError(f"{len(given)} logprobs for {len(sampled)} ids")
+        return self._append(sampled, given)
+
+    def _append(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
+        """Appends what was sampled, a reply or more of one."""
+        goes_on = self._reader is not None
+        last = self._steps[-1] if goes_on else _Step([])
+        if last.ended and sampled:
+            raise of_object(ValueError, "", "the reply has ended: extend() adds what comes behind it")
+        reader = (self._reader or self._session.reader()).copy()
+        ended = any(event.kind == "end" for event in reader.feed(sampled))
+        read = reader.copy()
+        read.finish()
+        self._session.append_sampled(sampled)
+        step = last.followed_by(sampled, logprobs)
+        self._steps[len(self._steps) - goes_on :] = [dataclasses.replace(step, kinds=read.kinds, ended=last.ended or ended)]
+        self._reader = reader
+        return read.message
 
     def events(self, ids: Iterable[int]) -> list[ReplyEvent]:
         """The events of a reply with these ids, without appending it."""
-        return self._read(list(ids))[1]
+        return self._read(_ids(ids))[1]
 
     def extend(self, messages: Iterable[Any]) -> list[int]:
         """Adds messages, and gives the new ids, with the opening of the next assistant turn.
@@ -170,11 +198,12 @@ class Session:
         """
         given, trust = _plain_messages(messages), list[str]()
         if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
-            message, events = self._read(self._steps[-1].sampled)
-            new, given, trust = self._extend_with_reply(message.to_dict(), written_text(events), given)
+            reader, events = self._read(self._steps[-1].sampled)
+            new, given, trust = self._extend_with_reply(reader.message.to_dict(), written_text(events), given)
         else:
             new = self._session.extend(given)
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
+        self._reader = None
         return new
 
     def _extend_with_reply(self, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any], list[str]]:
@@ -199,20 +228,11 @@ class Session:
         found = self._session.difference()
         return found
 
-    def _new_reader(self) -> ReplyReader:
-        """For a reply to a prompt of this session."""
-        reader = self._reader
-        if reader is None:
-            prompt = self._template.render(
-                self._request["messages"], self._request["tools"], self._request["documents"], now=self._now, **self._variables
-            )
-            reader = self._reader = prompt.reader(tokenizer=self._tokenizer)
-        return reader.copy()
-
-    def _read(self, ids: list[int]) -> tuple[Message, list[ReplyEvent]]:
-        reader = self._new_reader()
+    def _read(self, ids: list[int]) -> tuple[ReplyReader, list[ReplyEvent]]:
+        """Reads them as the reply to the last prompt: templates open a reply behind a result otherwise than behind a question."""
+        reader = self._session.reader().copy()
         events = reader.feed(ids) + reader.finish()
-        return reader.message, events
+        return reader, events
 
     # ---- what training takes
 
@@ -225,7 +245,7 @@ class Session:
             if step.sampled is None:
                 at += step.added
                 continue
-            for number, kind in enumerate(self._kinds(step.sampled)):
+            for number, kind in enumerate(self._kinds(step.sampled, step.kinds or [])):
                 made.loss_mask[at + number] = 1
                 made.kinds[at + number] = kind
                 made.turns[at + number] = turn
@@ -235,12 +255,8 @@ class Session:
             turn += 1
         return made
 
-    def _kinds(self, ids: list[int]) -> list[str]:
+    def _kinds(self, ids: list[int], ranges: list[tuple[str, int, int]]) -> list[str]:
         """The kind of each sampled token: that of its first byte."""
-        reader = self._new_reader()
-        reader.feed(ids)
-        reader.finish()
-        ranges = reader.kinds
         kinds, byte, at = [], 0, 0
         for id in ids:
             while at < len(ranges) - 1 and ranges[at][2] <= byte:
@@ -285,18 +301,18 @@ class Session:
 
     def _replay(self, steps: list[_Step]) -> None:
         self._begin()
-        self._steps = []
+        self._steps, self._reader = [], None
         for step in steps:
             if step.sampled is not None:
-                self._session.append_sampled(step.sampled)
-                self._steps.append(step)
+                self._append(step.sampled, step.logprobs)
             else:
                 new = self._session.extend(step.messages or [], step.trust)
+                self._reader = None
                 self._steps.append(dataclasses.replace(step, added=len(new)))
 
     def to_dict(self) -> dict[str, Any]:
         """The session as JSON can hold it, without the template and the tokenizer."""
-        steps = [dataclasses.asdict(step) for step in self._steps]
+        steps = [step.to_dict() for step in self._steps]
         return {
             **copy.deepcopy(self._request),
             "variables": copy.deepcopy(self._variables),
@@ -331,6 +347,12 @@ class Session:
         if session._digest() != data["digest"]:
             raise of_object(ValueError, "", "this template or tokenizer gives other ids than the session had")
         return session
+
+
+def _ids(given: Iterable[Any]) -> list[int]:
+    if isinstance(given, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"a session takes the ids that were sampled, not a {type(given).__name__}")
+    return [operator.index(id) for id in given]  # of NumPy too
 
 
 def written_text(events: Iterable[ReplyEvent]) -> str:

@@ -206,6 +206,20 @@ void feed_ids(PyReplyReader& self, const std::vector<TokenId>& ids, std::vector<
   }
 }
 
+/// A bytearray, or a memoryview of bytes. One of an array of ids has items of another size.
+bool is_buffer_of_bytes(nb::handle data) {
+  if (PyByteArray_Check(data.ptr()) != 0) return true;
+  return PyMemoryView_Check(data.ptr()) != 0 && nb::cast<std::size_t>(data.attr("itemsize")) == 1;
+}
+
+/// Also one of NumPy's numbers and an array without dimensions, such as an item of a tensor.
+bool is_one_number(nb::handle data) {
+  if (PyLong_Check(data.ptr()) != 0) return true;
+  if (PyIndex_Check(data.ptr()) == 0) return false;
+  const nb::object dimensions = nb::getattr(data, "ndim", nb::int_(0));
+  return nb::isinstance<nb::int_>(dimensions) && nb::cast<long>(dimensions) == 0;
+}
+
 std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
   std::vector<PyReplyEvent> events;
   if (PyUnicode_Check(data.ptr()) != 0) {
@@ -214,7 +228,11 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
   } else if (PyBytes_Check(data.ptr()) != 0) {
     const auto bytes = nb::borrow<nb::bytes>(data);
     self.take({static_cast<const char*>(bytes.data()), bytes.size()}, events);
-  } else if (PyLong_Check(data.ptr()) != 0) {
+  } else if (is_buffer_of_bytes(data)) {
+    const auto bytes = nb::steal<nb::bytes>(PyBytes_FromObject(data.ptr()));
+    if (!bytes.is_valid()) throw nb::python_error();
+    self.take({static_cast<const char*>(bytes.data()), bytes.size()}, events);
+  } else if (is_one_number(data)) {
     feed_ids(self, {id_of(data)}, events);
   } else {
     std::vector<TokenId> ids;
@@ -382,17 +400,19 @@ void bind_reader(nb::module_& module) {
           "`no_calls_in_reasoning=True`: calls inside reasoning are text. `check_calls=True`: a call that does not fit "
           "its tool gives a malformed event.")
       .def("feed", &feed, "data"_a,
-           nb::sig("def feed(self, data: str | bytes | int | collections.abc.Iterable[int]) -> list[ReplyEvent]"),
+           nb::sig("def feed(self, data: str | bytes | bytearray | memoryview | int | collections.abc.Iterable[int]) "
+                   "-> list[ReplyEvent]"),
            "Reads the next piece: text, bytes, an id or ids.\n\nRaises parlance.Error, also ValueError, for an id "
            "that is not below the size of the tokenizer's vocabulary; none of the piece was read then.")
       .def("finish", &finish, "Ends the reply; gives the events of what was held back.")
       .def("stream", &streamed<'s'>, "pieces"_a,
-           nb::sig("def stream(self, pieces: collections.abc.Iterable[str | bytes | int | "
+           nb::sig("def stream(self, pieces: collections.abc.Iterable[str | bytes | bytearray | memoryview | int | "
                    "collections.abc.Iterable[int]]) -> collections.abc.Iterator[ReplyEvent]"),
            "The events of each piece as soon as it is there, and at last those of finish().")
       .def("astream", &streamed<'a'>, "pieces"_a,
-           nb::sig("def astream(self, pieces: collections.abc.AsyncIterable[str | bytes | int | "
-                   "collections.abc.Iterable[int]]) -> collections.abc.AsyncIterator[ReplyEvent]"),
+           nb::sig(
+               "def astream(self, pieces: collections.abc.AsyncIterable[str | bytes | bytearray | memoryview | int | "
+               "collections.abc.Iterable[int]]) -> collections.abc.AsyncIterator[ReplyEvent]"),
            "The same for an asynchronous source: `async for event in reader.astream(source)`.")
       .def_prop_ro(
           "message", [](const PyReplyReader& r) { return r.message; }, "The message so far.")
@@ -425,7 +445,8 @@ void bind_reading(nb::module_& module) {
         return reader.message;
       },
       "reply"_a, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "check_calls"_a = false,
-      nb::sig("def read(reply: str | bytes, format: ReplyFormat | str | dict[str, typing.Any], *, tools: "
+      nb::sig("def read(reply: str | bytes | bytearray | memoryview, format: ReplyFormat | str | dict[str, "
+              "typing.Any], *, tools: "
               "collections.abc.Iterable[typing.Any] | None = "
               "None, prompt: str | None = None, check_calls: bool = False) -> Message"),
       "Reads a whole reply.");

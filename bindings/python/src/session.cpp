@@ -19,12 +19,18 @@ using namespace nb::literals;
 
 namespace {
 
+/// How a reply is read, and a reader that has read nothing of it yet.
+struct Beginning {
+  ReplyStart start;
+  std::shared_ptr<PyReplyReader> reader;
+};
+
 struct PyTokenSession {
   std::shared_ptr<const Engine> engine;
   std::shared_ptr<const Tokenizer> tokenizer;  // outlives the session, which is declared after it
   Session session;
   RenderOptions render{};
-  std::optional<ReplyStart> start{};  ///< how replies are read, once the template has written one in another way
+  std::vector<Beginning> known{};  ///< of the replies so far: a template may open one for each kind of message
 };
 
 nb::object difference_of(const PyTokenSession& self) {
@@ -38,25 +44,45 @@ bool fits(const ReplyStart& start, const Session& session) {
   return !opened.empty() && session.text().ends_with(opened);
 }
 
-Result<ReplyStart> start_behind(const PyTokenSession& self) {
-  Result<ReplyStart> start =
-      self.engine->reader.reply_to(self.session.conversation(), self.render, self.session.text());
-  if (start) start->format = PyReplyReader(start->format, start->options, self.tokenizer).format;
-  return start;
+const Beginning* known_beginning(const PyTokenSession& self) {
+  for (const Beginning& one : self.known)
+    if (fits(one.start, self.session)) return &one;
+  return nullptr;
 }
 
-/// To see how a reply is read takes renders, so it is done only where a template has written one in another way than it
-/// was sampled; from then on such replies take no longer than others.
+/// How the reply to the last prompt is read. To see it takes renders, so it is kept for other prompts that end alike.
+Result<Beginning> beginning(PyTokenSession& self) {
+  if (const Beginning* known = known_beginning(self)) return *known;
+  Result<ReplyStart> start =
+      self.engine->reader.reply_to(self.session.conversation(), self.render, self.session.text());
+  if (!start) return start.error();
+  auto reader = std::make_shared<PyReplyReader>(start->format, start->options, self.tokenizer);
+  start->format = reader->format;
+  constexpr std::size_t kMost = 8;
+  if (self.known.size() == kMost) self.known.erase(self.known.begin());
+  self.known.push_back({std::move(*start), std::move(reader)});
+  return self.known.back();
+}
+
+/// Without a reply that was read, only where a template has written it in another way than it was sampled.
 Result<Extension> extend(PyTokenSession& self, const std::vector<Message>& messages,
                          const std::vector<std::string>& trust) {
-  const SameReply same = same_when_read([&self]() -> Result<ReplyStart> { return *self.start; });
-  const bool is_known = self.start && fits(*self.start, self.session);
-  Result<Extension> extension = self.session.extend(messages, trust, is_known ? same : SameReply());
-  if (extension || is_known || extension.error().code() != ErrorCode::history_rewritten) return extension;
-  Result<ReplyStart> start = start_behind(self);
-  if (!start) return extension;
-  self.start = std::move(*start);
-  return self.session.extend(messages, trust, same);
+  const auto same_as = [](const Beginning& known) {
+    return same_when_read([start = known.start]() -> Result<ReplyStart> { return start; });
+  };
+  const Beginning* known = known_beginning(self);
+  Result<Extension> extension = self.session.extend(messages, trust, known != nullptr ? same_as(*known) : SameReply());
+  if (extension || known != nullptr || extension.error().code() != ErrorCode::history_rewritten) return extension;
+  const Result<Beginning> found = beginning(self);
+  return found ? self.session.extend(messages, trust, same_as(*found)) : extension;
+}
+
+std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
+  Result<Beginning> found = [&] {
+    const nb::gil_scoped_release release;
+    return beginning(self);
+  }();
+  return take(std::move(found)).reader;
 }
 
 std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust) {
@@ -77,8 +103,9 @@ void bind_session(nb::module_& module) {
       .def("copy",
            [](const PyTokenSession& s) {
              const nb::gil_scoped_release release;
-             return PyTokenSession{s.engine, s.tokenizer, s.session.copy(), s.render, s.start};
+             return PyTokenSession{s.engine, s.tokenizer, s.session.copy(), s.render, s.known};
            })
+      .def("reader", &reader_of_reply, "For the reply to the last prompt. Others have it too: feed a copy.")
       .def("size", [](const PyTokenSession& s) { return s.session.ids().size(); })
       .def(
           "append_sampled", [](PyTokenSession& s, const std::vector<TokenId>& ids) { s.session.append_sampled(ids); },

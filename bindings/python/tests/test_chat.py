@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import pathlib
 from typing import Any
 
 import parlance
@@ -51,6 +53,37 @@ def test_batches_with_the_mask_of_tags(tokenizer: Any, side: str, truncation: bo
     real = tokenizer.apply_chat_template(batch, **shape)
     ours = parlance.apply_chat_template(tokenizer, batch, protect=True, **shape)
     assert {name: ours[name].tolist() for name in ours} == {name: real[name].tolist() for name in real}
+
+
+def test_texts_are_cut_where_the_tokenizer_cuts_them(tokenizer: Any) -> None:
+    """All values of what decides it, also those that the tokenizer refuses."""
+    strategies = pytest.importorskip("transformers.tokenization_utils_base").TruncationStrategy
+    truncations = [True, False, None, *strategies, "do_not_truncate", "only_first", "bogus"]
+    lengths = [None, 5, 0, -1, "3", 10**6]
+    slow = pytest.importorskip("transformers").ByT5Tokenizer()
+    slow.chat_template = PLAIN
+    slow.pad_token = "<pad>"
+
+    def outcome(call: Any, one: Any, chat: Any, **asked: Any) -> Any:
+        try:
+            found = call(one, chat, **asked)
+        except Exception as error:
+            return type(error).__name__, str(error)
+        return {name: found[name] for name in ("input_ids", "attention_mask")}
+
+    cases = refused = cut = 0
+    ways = [("right", 10**30, GOOD), ("left", 9, GOOD), ("left", 9, [GOOD, GOOD[:1]])]
+    paddings = (False, True, "max_length")
+    for one, truncation, length, padding, way in itertools.product((tokenizer, slow), truncations, lengths, paddings, ways):
+        one.truncation_side, one.model_max_length, chat = way
+        asked = {"truncation": truncation, "max_length": length, "padding": padding}
+        real = outcome(type(one).apply_chat_template, one, chat, **asked)
+        ours = {"protect": True} if cases % 2 else {"mask": "assistant"}
+        assert outcome(parlance.apply_chat_template, one, chat, **asked, **ours) == real, (asked, way, type(one))
+        cases += 1
+        refused += isinstance(real, tuple)
+        cut += isinstance(real, dict) and len(real["input_ids"] if chat is GOOD else real["input_ids"][0]) <= 12
+    assert refused > 100 and cut > 100 and cases - refused - cut > 100, (cases, refused, cut)
 
 
 @pytest.mark.parametrize("protect", [False, True])
@@ -146,3 +179,58 @@ def test_functions_as_tools(tokenizer: Any) -> None:
         with pytest.raises(Exception, match="place") as raised:
             call(GOOD, tools=[untold], **asked)
         assert type(raised.value).__name__ in ("TypeHintParsingException", "DocstringParsingException")
+
+
+def test_a_default_mask_of_install_refuses_nothing(tokenizer: Any) -> None:
+    tokenizer.chat_template = TAGGED
+    text, ids = (tokenizer.apply_chat_template(GOOD, **asked) for asked in ({"tokenize": False}, {"return_dict": False}))
+    for default in ({"mask": "assistant"}, {"return_assistant_tokens_mask": True}):
+        parlance.install(tokenizer, **default)
+        assert tokenizer.apply_chat_template(GOOD, tokenize=False) == text
+        assert tokenizer.apply_chat_template(GOOD, None, None, None, False, False, False) == text
+        assert tokenizer.apply_chat_template(GOOD, return_dict=False) == ids
+        assert learnt(tokenizer, tokenizer.apply_chat_template(GOOD)).startswith("Yes, no")
+        with pytest.raises(ValueError, match="requires `return_dict=True`"):
+            tokenizer.apply_chat_template(GOOD, tokenize=False, **default)
+        parlance.uninstall(tokenizer)
+
+
+@pytest.mark.parametrize("name", ["tokenizer", "processor", "method", "args", "kwargs"])
+def test_names_of_variables(tokenizer: Any, name: str) -> None:
+    asked = {"chat_template": f"{{{{ {name} }}}}|{{{{ messages[0].content }}}}", "tokenize": False, name: "T"}
+    real = tokenizer.apply_chat_template(GOOD, **asked)
+    assert parlance.apply_chat_template(tokenizer, GOOD, **asked) == parlance.install(tokenizer).apply_chat_template(GOOD, **asked) == real
+
+
+def test_a_class_with_a_method_of_its_own_keeps_it(tokenizer: Any) -> None:
+    class Own(type(tokenizer)):  # type: ignore[misc]
+        def apply_chat_template(self, conversation: Any, *args: Any, **kwargs: Any) -> Any:
+            return super().apply_chat_template([{"role": "system", "content": "S"}, *conversation], *args, **kwargs)
+
+    own = Own(tokenizer_object=tokenizer.backend_tokenizer)
+    own.chat_template = PLAIN
+    expected = own.apply_chat_template(GOOD, None, tokenize=False)
+    assert parlance.apply_chat_template(own, GOOD, None, tokenize=False, transformers_version="5.23") == expected
+    for default in ({"protect": True}, {"mask": "assistant"}):
+        for call in (lambda: parlance.install(own, **default), lambda: parlance.apply_chat_template(own, GOOD, **default)):  # noqa: B023
+            with pytest.raises(ValueError, match="is not possible: a Own writes its prompts by a method of its own"):
+                call()
+    assert type(own) is Own
+    assert parlance.install(own).apply_chat_template(GOOD, None, tokenize=False) == expected
+    assert parlance.uninstall(own).apply_chat_template(GOOD, None, tokenize=False) == expected
+
+
+def test_mistrals_tokenizers_keep_their_method() -> None:
+    kind = getattr(pytest.importorskip("transformers"), "MistralCommonBackend", None)
+    common = pytest.importorskip("mistral_common")
+    if kind is None:
+        pytest.skip("this transformers does not wrap mistral-common")
+    files = sorted((pathlib.Path(common.__file__).parent / "data").glob("tekken*.json"))
+    made = kind(tokenizer_path=str(files[0]))
+    chat = GOOD[:1]
+    text, ids = made.apply_chat_template(chat, tokenize=False), made.apply_chat_template(chat)["input_ids"]
+    assert parlance.apply_chat_template(made, chat, tokenize=False) == text
+    parlance.install(made)
+    assert made.apply_chat_template(chat, tokenize=False) == text and made.apply_chat_template(chat)["input_ids"] == ids
+    with pytest.raises(ValueError, match="protect is not possible: a MistralCommonBackend"):
+        made.apply_chat_template(chat, protect=True)

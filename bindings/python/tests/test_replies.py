@@ -188,3 +188,38 @@ def test_a_demanded_call_follows_a_close_that_the_prompt_has_without_its_newline
 
         assert grammar.accepts(gap + call)
         assert [one["function"]["name"] for one in reader.message.to_dict()["tool_calls"]] == ["look"]
+
+
+def test_bytes_of_any_kind_are_text(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    text = "Hi é"
+    data = text.encode()
+    for piece in (text, data, bytearray(data), memoryview(data), memoryview(bytearray(data)), memoryview(data + b"xx")[: len(data)]):
+        reader = parlance.ReplyReader("chatml", tokenizer=tokenizer)
+        reader.feed(piece)
+        reader.finish()
+        assert reader.message.content == text
+        assert parlance.read(piece, "chatml").content == text
+        reader = parlance.ReplyReader("chatml", tokenizer=tokenizer)
+        assert list(reader.stream([piece, piece])) and reader.message.content == text + text
+
+
+def test_ids_of_any_kind_are_ids(chatml_tokenizer: str) -> None:
+    numpy = pytest.importorskip("numpy")
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    ids = tokenizer.encode("Hi é")
+    kinds = [list, tuple, numpy.array, lambda ids: numpy.array(ids, dtype=numpy.int32), lambda ids: memoryview(numpy.array(ids))]
+    kinds += [lambda ids: [numpy.int64(id) for id in ids], lambda ids: [numpy.array(id) for id in ids]]
+    for kind in kinds:
+        for whole in (True, False):
+            reader = parlance.ReplyReader("chatml", tokenizer=tokenizer)
+            list(reader.stream([kind(ids)] if whole else kind(ids)))
+            assert reader.message.content == "Hi é", kind
+    session = parlance.Session(parlance.Template.builtin("chatml"), tokenizer, [{"role": "user", "content": "Hi"}])
+    for wrong in (b"Hi", "Hi", bytearray(b"Hi"), memoryview(b"Hi")):
+        for call in (session.sampled, session.events):
+            with pytest.raises(TypeError, match="takes the ids that were sampled"):
+                call(wrong)
+    for wrong in (1.5, None, [1.5], ["Hi"], numpy.array([1.5]), numpy.array([[1]])):
+        with pytest.raises(TypeError):
+            parlance.ReplyReader("chatml", tokenizer=tokenizer).feed(wrong)

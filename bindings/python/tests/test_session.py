@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
 import parlance
 import pytest
+from material import CORPUS
 
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
 
@@ -223,3 +225,127 @@ def test_masks_of_a_sample_are_of_kinds_that_there_are(chatml_tokenizer: str) ->
     for wrong in (("contnet",), ()):
         with pytest.raises(ValueError, match="mask is of"):
             sample.mask(*wrong)
+
+
+OPENS_BEHIND_USERS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.role == 'assistant' and m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}"
+    "{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>\n{{ c.function | tojson }}\n</tool_call>{% endfor %}<|im_end|>\n"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% if messages[-1].role == 'user' %}<think>\n{% endif %}{% endif %}"
+)
+
+
+def test_a_reply_is_read_by_the_prompt_that_it_follows(chatml_tokenizer: str) -> None:
+    """This template opens reasoning behind a question, and none behind a result."""
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    template = parlance.Template.from_string(OPENS_BEHIND_USERS)
+    session = parlance.Session(template, tokenizer, [{"role": "user", "content": "Look!"}], tools=TOOLS)
+    for turn in range(3):
+        message = session.sampled(tokenizer.encode(f"Hm, {turn}\n</think>\n\n{CALL}"))
+        assert (message.reasoning.strip(), message.content, len(message.calls)) == (f"Hm, {turn}", "", 1)
+        session.extend([{"role": "tool", "content": "a cat"}])
+        branch = session.branch() if turn == 1 else parlance.Session.from_dict(session.to_dict(), template, tokenizer)
+        for one in (session, branch):
+            message = one.sampled(tokenizer.encode("It is a cat.<|im_end|>"))
+            assert message.to_dict() == {"role": "assistant", "content": "It is a cat."}
+            one.extend([{"role": "user", "content": "And?"}])
+        assert branch.prompt_ids() == session.prompt_ids() and branch.sample() == session.sample()
+    sample = session.sample()
+    for turn in range(6):
+        kinds = {kind for kind, of in zip(sample.kinds, sample.turns, strict=True) if of == turn}
+        assert ("reasoning" in kinds, "content" in kinds) == ((False, True) if turn % 2 else (True, False))
+    again = parlance.Session.from_dict(json.loads(json.dumps(session.to_dict())), template, tokenizer)
+    assert again.sample() == sample
+    session.trim(1)
+    assert session.sampled(tokenizer.encode("It is a cat.<|im_end|>")).content == "It is a cat."
+
+
+def test_replies_of_a_session_are_read_as_those_of_its_prompts(chatml_tokenizer: str) -> None:
+    """For the templates of the corpus, behind questions that switch reasoning on and off, and behind results."""
+    files = sorted((CORPUS / "templates").glob("*.jinja"))
+    if not files:
+        pytest.skip("no corpus of templates")
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    call = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {"at": "x"}}}
+    asks = [{"role": "user", "content": text} for text in ("Q /no_think", "R /think", "S /no_think", "T /think")]
+    result = {"role": "tool", "content": "x", "tool_call_id": "call00001", "name": "look"}
+    compared = differing = 0
+    for file, first in itertools.product(files, (asks[:1], [asks[1], {"role": "assistant", "content": "", "tool_calls": [call]}, result])):
+        try:
+            template = parlance.Template.from_string(file.read_bytes().decode("utf-8"))
+            session = parlance.Session(template, tokenizer, first, tools=TOOLS)
+        except parlance.Error:
+            continue
+        conversation, found = list(first), []
+        for ask in (asks[1], asks[2], asks[3]):
+            reader = template.render(conversation, TOOLS).reader(tokenizer=tokenizer)
+            ids = tokenizer.encode("hm</think>Fine.")
+            reader.feed(ids)
+            reader.finish()
+            assert session.branch().sampled(ids) == reader.message, (file.name, len(conversation))
+            found.append(reader.message)
+            message = session.sampled(tokenizer.encode("Fine."))
+            try:
+                session.extend([ask])
+            except parlance.Error:
+                break
+            conversation += [message.to_dict(), ask]
+        compared += len(found)
+        differing += any(one != found[0] for one in found)
+    assert compared > 300 and differing > 1, (compared, differing)
+
+
+def test_seeing_how_a_reply_begins_takes_no_render_of_the_conversation(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    template = parlance.Template.from_string(OPENS_BEHIND_USERS)
+    session = parlance.Session(template, tokenizer, [{"role": "user", "content": "Look!"}], tools=TOOLS)
+    readers = []
+    for turn in range(40):
+        readers.append(session._session.reader())
+        session.sampled(tokenizer.encode(f"Hm, {turn}\n</think>\n\nWell.<|im_end|>"))
+        session.extend([{"role": "user", "content": "And?"}])
+    assert all(reader is readers[0] for reader in readers)
+
+
+@pytest.mark.parametrize("logprobs", ["both", "first", "second", "none"])
+def test_a_reply_may_be_sampled_in_pieces(chatml_tokenizer: str, logprobs: str) -> None:
+    """As engines give one that they cut off and go on with."""
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    ids = tokenizer.encode(f"<think>\nHm, é \U0001f600.\n</think>\n\n{CALL}")
+    whole = begin(chatml_tokenizer)
+    expected = whole.sampled(ids, [-0.5] * len(ids))
+    more = whole.extend([{"role": "tool", "content": "a cat"}])
+    for size in (1, 2, 7, len(ids) - 1):
+        session = begin(chatml_tokenizer)
+        before = session.prompt_ids()
+        for first in range(0, len(ids), size):
+            piece = ids[first : first + size]
+            has = logprobs == "both" or logprobs == ("second" if first else "first")
+            message = session.sampled(piece, [-0.5] * len(piece) if has else None)
+            assert session.prompt_ids() == before + ids[: first + size]
+            session.sampled([])
+            other = session.branch()  # which goes on with it too
+            other.sampled([])
+            assert other.prompt_ids() == session.prompt_ids()
+            session = other if first % 2 else session
+        assert message == expected
+        for again in (session, parlance.Session.from_dict(session.to_dict(), parlance.Template.builtin("terminal-agent"), tokenizer)):
+            known = again.sample()
+            assert again.extend([{"role": "tool", "content": "a cat"}]) == more and again.prompt_ids() == whole.prompt_ids()
+            kept, made = whole.sample(), again.sample()
+            assert (made.kinds, made.turns, made.loss_mask) == (kept.kinds, kept.turns, kept.loss_mask)
+            behind = known.logprobs[len(before) :]
+            assert behind[0] == (-0.5 if logprobs in ("both", "first") else None)
+            assert behind[-1] == (-0.5 if logprobs in ("both", "second") else None) and len(behind) == len(ids)
+
+
+def test_what_comes_behind_the_end_of_a_reply_is_refused(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    session.sampled(reply_ids(chatml_tokenizer, "Yes.<|im_end|>"))
+    before = session.prompt_ids()
+    with pytest.raises(ValueError, match="the reply has ended") as caught:
+        session.sampled(reply_ids(chatml_tokenizer, "No."))
+    assert isinstance(caught.value, parlance.Error) and session.prompt_ids() == before
+    session.extend([{"role": "user", "content": "And?"}])
+    assert session.sampled(reply_ids(chatml_tokenizer, "No.")).content == "No."

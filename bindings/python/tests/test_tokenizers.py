@@ -326,6 +326,30 @@ def test_tokens_that_are_added_later(chatml_tokenizer: str) -> None:
     assert parlance.tokenizer_of(made).encode("a<again>b") == made.encode("a<again>b", add_special_tokens=False)
 
 
+def test_steps_that_are_changed_later(chatml_tokenizer: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    made = transformers_tokenizer(chatml_tokenizer)
+    made.chat_template = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    chat = [{"role": "user", "content": "HI There, I am"}]
+    parlance.install(made, protect=True)
+    steps = {
+        "normalizer": [tokenizers.normalizers.Lowercase(), tokenizers.normalizers.Replace("There", "Here"), None],
+        "pre_tokenizer": [
+            tokenizers.pre_tokenizers.Sequence(
+                [tokenizers.pre_tokenizers.Digits(), tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)]
+            ),
+            tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ],
+    }
+    for name, several in steps.items():
+        for step in several:
+            setattr(made.backend_tokenizer, name, step)
+            expected = type(made).apply_chat_template(made, chat)["input_ids"]
+            assert made.apply_chat_template(chat)["input_ids"] == expected, (name, step)
+            assert parlance.tokenizer_of(made) is parlance.tokenizer_of(made)
+            assert parlance.tokenizer_of(made).encode(chat[0]["content"]) == expected
+
+
 def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
     made = transformers_tokenizer(chatml_tokenizer)
     end = made.convert_tokens_to_ids("<|im_end|>")
@@ -335,6 +359,51 @@ def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
         assert one.apply_chat_template(CHAT, protect=False)["input_ids"].count(end) == 3
     parlance.uninstall(made)
     assert made.apply_chat_template(CHAT)["input_ids"].count(end) == 3
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_copy_renders_with_its_own_template(chatml_tokenizer: str, copied: Any) -> None:
+    made = parlance.install(transformers_tokenizer(chatml_tokenizer), tokenize=False)
+    made.chat_template = "A{{ messages[0].content }}"
+    again = copied(made)
+    again.chat_template = "B{{ messages[0].content }}"
+    assert (made.apply_chat_template(CHAT)[0], again.apply_chat_template(CHAT)[0], type(again)) == ("A", "B", type(made))
+    assert made.apply_chat_template(CHAT, protect=True)[0] == "A"
+
+    class Cached(type(made)):  # type: ignore[misc]
+        """As vLLM derives one for its copy."""
+
+    again.__class__ = Cached
+    assert again.apply_chat_template(CHAT)[0] == copy.copy(again).apply_chat_template(CHAT)[0] == "B"
+    parlance.uninstall(again)
+    assert made.apply_chat_template(CHAT)[0] == "A" and again.apply_chat_template(CHAT, tokenize=False)[0] == "B"
+    assert "parlance" not in repr(again.apply_chat_template)
+
+
+def test_an_installed_tokenizer_is_what_it_was(chatml_tokenizer: str, tmp_path: pathlib.Path) -> None:
+    made = transformers_tokenizer(chatml_tokenizer)
+    kind, before = type(made), set(vars(made))
+    own = kind.apply_chat_template
+    parlance.install(parlance.install(made, tokenize=False))
+    assert isinstance(made, kind) and (type(made).__name__, type(made).__module__) == (kind.__name__, kind.__module__)
+    assert type(made).apply_chat_template is own
+    made.save_pretrained(tmp_path)
+    assert "parlance" not in (tmp_path / "tokenizer_config.json").read_text("utf-8")
+    parlance.uninstall(made)
+    assert type(made) is kind and set(vars(made)) == before and made.apply_chat_template.__func__ is own
+
+
+def test_a_method_of_the_instance_comes_back(chatml_tokenizer: str) -> None:
+    made = transformers_tokenizer(chatml_tokenizer)
+    made.apply_chat_template = lambda *args, **kwargs: "mine"
+    for _ in range(2):
+        parlance.install(parlance.install(made))
+        assert made.apply_chat_template(CHAT, tokenize=False) != "mine"
+        assert parlance.uninstall(made).apply_chat_template(CHAT) == "mine"
+    parlance.install(made)
+    made.apply_chat_template = lambda *args, **kwargs: "later"
+    assert made.apply_chat_template(CHAT) == "later"
+    assert parlance.uninstall(parlance.uninstall(made)).apply_chat_template(CHAT) == "later"
 
 
 def test_an_installed_method_shows_the_one_it_replaces(chatml_tokenizer: str) -> None:
