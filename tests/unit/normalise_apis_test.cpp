@@ -128,6 +128,24 @@ TEST(NormaliseApis, WhatStandsBesideGeminisContentsIsHeld) {
                                       "generationConfig.responseSchema", "generationConfig.thinkingConfig.more"}));
 }
 
+TEST(NormaliseApis, ANamespaceOfResponsesGivesItsFunctions) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"input": "a", "tools": [{"type": "function", "name": "f"}, {"type": "namespace", "name": "crm", "description": "Customers.",
+          "tools": [{"type": "function", "name": "g", "parameters": {}}, {"type": "custom", "name": "h"}, {"type": "namespace", "name": "n", "tools": []}]}]})");
+  ASSERT_TRUE(chat.has_value());
+  std::vector<std::string> names;
+  for (const Value& tool : items(chat->tools())) {
+    const Value inner = member_value(tool, "function");
+    names.emplace_back(leaf_text(member_value(inner.is_undefined() ? tool : inner, "name")));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"f", "g", "h"}));
+  std::vector<std::string> lost;
+  for (const Change& change : inside_of(*chat).changes) {
+    if (!change.loses.empty()) lost.push_back(place_of(inside_of(*chat), change));
+  }
+  EXPECT_EQ(lost, (std::vector<std::string>{"tools[1].name", "tools[1].description", "tools[1].tools[2]"}));
+}
+
 TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
   const Result<Conversation> chat = Conversation::from_json(
       R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [

