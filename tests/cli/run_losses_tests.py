@@ -366,7 +366,7 @@ def test_what_is_made_of_a_text_and_cut_is_a_loss():
 
 
 def test_a_request_under_a_name_that_no_template_reads_is_a_loss():
-    for name in ("msgs", "conversation", "conversations", "chat", "turns", "dialog"):
+    for name in ("msgs", "conversation", "chat", "turns", "dialog"):
         done = run(ONLY_TEXT, {name: [{"role": "user", "content": "hello"}], "bos_token": ""}, "--as-is", "--strict")
         assert done.returncode == 1 and done.stderr.startswith(f"note: {name}: no effect: the template does not read it; chat templates read 'messages'\n"), (name, done.stderr)
     line = run(ONLY_TEXT, {"custom_id": "1", "method": "POST", "url": "/v1", "body": user("hello"), "bos_token": ""}, "--as-is")
