@@ -2,7 +2,7 @@
 //
 // A mark like <|im_start|> is known by its bars, a special token by the variable that it is the value of. Others
 // (<start_of_turn>, [INST]) look like what templates write as text on purpose (<tools>), so they are looked for only
-// where one message ends and the next begins, and only if no control token stands at any such border: a template whose
+// where one message ends and the next begins, and only if no control token stands next to any message: a template whose
 // turns end with one may open them with text.
 #include "tokens/plain_marks.h"
 
@@ -31,7 +31,7 @@ class PlainMarks {
       if (span.origin == Origin::input) look_at({span.begin, span.end});
     }
     find_borders();
-    if (std::ranges::any_of(borders_, [&](ByteSpan border) { return has_control(border); })) return;
+    if (std::ranges::any_of(edges_, [&](ByteSpan edge) { return has_control(edge); })) return;
     for (const ByteSpan& border : borders_) look_at_border(border);
   }
 
@@ -86,22 +86,40 @@ class PlainMarks {
     std::int32_t message = -1;
     for (const Span& span : spans_) {
       if (!is_of_message(span)) continue;
-      if (span.message != message) add_border(end, span.begin, message < 0);
+      if (span.message != message) {
+        if (message < 0) edges_.push_back({0, 1});  // the token that the prompt begins with
+        if (message >= 0) edges_.push_back(first_word({end, span.begin}));
+        edges_.push_back(last_word({end, span.begin}));
+        add_border({end, span.begin}, message < 0);
+      }
       end = span.end;
       message = span.message;
     }
-    if (message >= 0) add_border(end, static_cast<std::uint32_t>(text_.size()), false);
+    if (message < 0) return;
+    const ByteSpan rest{end, static_cast<std::uint32_t>(text_.size())};
+    edges_.push_back(first_word(rest));  // what comes later may open reasoning
+    add_border(rest, false);
   }
 
-  /// Before the first message a template may say much: the token that the prompt begins with counts, and what is near.
-  void add_border(std::uint32_t begin, std::uint32_t end, bool first) {
-    if (begin >= end) return;
-    if (end - begin <= kLongestBorder) {
-      borders_.push_back({begin, end});
-    } else if (first) {
-      borders_.push_back({begin, begin + 1});
-      borders_.push_back({end - kLongestBorder / 4, end});
-    }
+  static constexpr std::string_view kBlanks = " \t\r\n";
+
+  ByteSpan first_word(ByteSpan place) const {
+    const std::string_view bytes = of(place);
+    const std::size_t begin = std::min(bytes.find_first_not_of(kBlanks), bytes.size());
+    const std::size_t end = std::min(bytes.find_first_of(kBlanks, begin), bytes.size());
+    return {place.begin + static_cast<std::uint32_t>(begin), place.begin + static_cast<std::uint32_t>(end)};
+  }
+  ByteSpan last_word(ByteSpan place) const {
+    const std::string_view bytes = of(place);
+    const std::size_t end = bytes.find_last_not_of(kBlanks) + 1;  // 0 behind npos
+    const std::size_t before = end == 0 ? bytes.npos : bytes.find_last_of(kBlanks, end - 1);
+    return {place.begin + static_cast<std::uint32_t>(before + 1), place.begin + static_cast<std::uint32_t>(end)};
+  }
+
+  /// Before the first message a template may say much: what is near counts.
+  void add_border(ByteSpan place, bool first) {
+    if (first && place.end - place.begin > kLongestBorder) place.begin = place.end - kLongestBorder / 4;
+    if (place.begin < place.end && place.end - place.begin <= kLongestBorder) borders_.push_back(place);
   }
 
   /// Each word with brackets in it: <start_of_turn> of "<start_of_turn>user", [|user|], [e~[.
@@ -109,7 +127,7 @@ class PlainMarks {
     std::uint32_t at = border.begin;
     while (at < border.end) {
       const std::string_view rest = of({at, border.end});
-      const auto size = static_cast<std::uint32_t>(std::min(rest.find_first_of(" \t\r\n"), rest.size()));
+      const auto size = static_cast<std::uint32_t>(std::min(rest.find_first_of(kBlanks), rest.size()));
       look_at_word({at, at + size});
       at += size + 1;
     }
@@ -138,6 +156,7 @@ class PlainMarks {
   const Conversation& conversation_;
   EncodedPrompt& into_;
   std::vector<ByteSpan> borders_;
+  std::vector<ByteSpan> edges_;  ///< the words of borders that stand next to messages
 };
 
 }  // namespace

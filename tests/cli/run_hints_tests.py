@@ -243,6 +243,10 @@ MARKS = {
 }
 
 
+# behind the header of the reply a template may open something else, by tokens that other models have, too
+MARKS |= {"<SPECIAL_12>": MARKS["<SPECIAL_10>"].replace("_10>", "_12>") + "<tool_call>", "[a~[": MARKS["[e~["].replace("[e~[", "[a~[") + "]~b]ai\n<tool_call>\n"}
+
+
 def plain_marks(folder, template, request, *more):
     done = run(folder, "tokens", template, request, "--tokenizer", CHATML, *more)
     assert done.returncode == 0, done.stderr
