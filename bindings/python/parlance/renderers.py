@@ -12,10 +12,12 @@ reading at ParlanceRenderer.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import json
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -128,6 +130,13 @@ class ParlanceRenderer:
         )
 
     @functools.cached_property
+    def _empty_reasoning(self) -> re.Pattern[str]:
+        """What the template writes where there is no reasoning."""
+        reasoning = json.loads(self._template.reply_format(**self._variables).to_json()).get("reasoning") or {}
+        opens, closes = (_alternatives(reasoning.get(name)) for name in ("open", "close"))
+        return re.compile(f"(?:{opens})\\s*(?:{closes})\\s*" if opens and closes else "(?!)")
+
+    @functools.cached_property
     def _habits(self) -> Habits:
         small = [ASKS, PLAIN, ASKS]
         try:
@@ -220,7 +229,9 @@ class ParlanceRenderer:
         except (Refusal, Error):
             if self.config.thinking_retention != "all":
                 raise
-            return regardless(source, turn), tools, False
+            with contextlib.suppress(Refusal):
+                return regardless(source, turn, messages), tools, messages is not None
+            raise
 
     def _bridged(self, ids: list[int], bridge: Bridge, new_messages: list[Any], tools: Any) -> RenderedTokens:
         """The bridge's attribution, which is that of its conversation's last tokens."""
@@ -285,13 +296,32 @@ class _Source:
         return self._renderer._tokens(self._renderer._prompt(messages, self._tools, generation))
 
     def tail(self, messages: Sequence[Any]) -> list[int]:
-        prompt = self._renderer._prompt(messages, self._tools, True)
+        return self.behind(messages, len(messages) - 1, True)
+
+    def bare_text(self, messages: Sequence[Any], until: int | None = None) -> str:
+        prompt = self._renderer._prompt(messages, self._tools, until is None)
+        text = prompt.text if until is None else prompt.text[: _end_of(prompt, until)]
+        return self._renderer._empty_reasoning.sub("", text)
+
+    def behind(self, messages: Sequence[Any], number: int, generation: bool) -> list[int]:
+        prompt = self._renderer._prompt(messages, self._tools, generation)
         tokens = self._renderer._tokens(prompt)
-        own = max((end for message, (_, end) in prompt.message_ranges if message == len(messages) - 1), default=len(prompt.text))
+        own = _end_of(prompt, number)
         return [id for id, (begin, _) in zip(tokens.ids, tokens.ranges, strict=True) if begin >= own]
 
     def text(self, ids: Sequence[int]) -> bytes:
         return self._renderer._tokenizer.decode(list(ids))
+
+
+def _end_of(prompt: Rendering, number: int) -> int:
+    """Where the text of a message ends."""
+    return max((end for message, (_, end) in prompt.message_ranges if message == number), default=len(prompt.text))
+
+
+def _alternatives(marks: Any) -> str:
+    """A pattern of the texts of a mark."""
+    texts = [marks] if isinstance(marks, str) else [mark for mark in marks or () if isinstance(mark, str)]
+    return "|".join(re.escape(text.strip()) for text in texts if text.strip())
 
 
 def _tools(tools: Any) -> list[Any] | None:

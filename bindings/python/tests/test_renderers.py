@@ -235,6 +235,42 @@ def test_thinking_that_is_kept_by_request() -> None:
     assert cycle.bridge_to_next_turn(prompt, encode(one, "Yo<|im_end|>"), [user("And?")]) is None
 
 
+def test_thinking_that_is_kept_by_request_for_several_turns() -> None:
+    """The template writes empty reasoning in the last turn, and drops it and all other behind the next question."""
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+        "{% if m.role == 'assistant' and loop.last %}<think>\n{{ m.reasoning_content or '' }}\n</think>\n\n{% endif %}"
+        "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    one = tokenizer(template)
+    renderer = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="all"))
+    ids = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+    for turn in range(4):
+        thought = encode(one, f"<think>\nHm, {turn}\n</think>\n\nYo<|im_end|>")
+        bridge = renderer.bridge_to_next_turn(ids, thought, [user("And?")])
+        assert bridge is not None, renderer.refusal
+        added = encode(one, "\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n")
+        assert bridge.token_ids == [*ids, *thought, *added]
+        ids = bridge.token_ids
+    cut = encode(one, "<think>\nHm\n</think>\n\nYo")
+    bridge = renderer.bridge_to_next_turn(ids, cut, [user("And?")])
+    assert bridge is not None and bridge.token_ids == [*ids, *cut, *encode(one, "<|im_end|>"), *added]
+
+
+def test_keeping_thinking_keeps_nothing_else() -> None:
+    """What the template rewrites beside reasoning is still a refusal."""
+    for template in (
+        FORGETFUL.replace("{{ m.content }}", "{{ m.content if loop.last or m.role == 'user' else m.content | upper }}"),
+        FORGETFUL.replace("{{ m.content }}", "{% if loop.last %}last: {% endif %}{{ m.content }}"),
+        FORGETFUL.replace("{{ m.content }}", "{{ m.content if loop.last else m.content | upper }}"),
+    ):
+        one = tokenizer(template)
+        renderer = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="all"))
+        prompt = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+        assert renderer.bridge_to_next_turn(prompt, encode(one, "<think>Hm</think>Yo<|im_end|>"), [user("And?")]) is None, template
+        assert renderer.refusal
+
+
 def test_a_history_that_matters_is_not_guessed() -> None:
     one = tokenizer(COUNTING)
     known, fresh = ParlanceRenderer(one), ParlanceRenderer(one)
