@@ -22,21 +22,16 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from renderers.base import (
-    ParsedResponse,
-    ParsedToolCall,
-    RenderedTokens,
-    ToolCallParseStatus,
-    extract_message_tool_names,
-)
+from renderers.base import ParsedResponse, RenderedTokens, extract_message_tool_names
 from renderers.configs import BaseRendererConfig
 
 from parlance._attribution import Attribution, Habits
 from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Refusal, Turn, described, go_on, regardless, stand_in
 from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
 from parlance._errors import Error
+from parlance._parsed import ParsedReply
 from parlance._stops import stop_ids, template_stops
-from parlance._tokenizers import tokenizer_of
+from parlance._tokenizers import added_ids, tokenizer_of
 
 logger = logging.getLogger("parlance")
 
@@ -70,6 +65,7 @@ class ParlanceRenderer:
     def __init__(self, tokenizer: Any, config: ParlanceRendererConfig | None = None) -> None:
         self.config = config or ParlanceRendererConfig()
         self._tokenizer = tokenizer_of(tokenizer)
+        self._added = added_ids(tokenizer)
         text = self.config.chat_template or tokenizer.get_chat_template(None, None)
         special = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
         self._template = Template.from_string(text, special_tokens=special)
@@ -174,13 +170,15 @@ class ParlanceRenderer:
         return reader, events + reader.finish()
 
     def parse_response(self, token_ids: list[int], *, tools: Any = None, prompt_ids: list[int] | None = None) -> ParsedResponse:
-        message = self._read(token_ids, tools, prompt_ids)[0].message
+        ids = self._without_foreign(list(token_ids))
+        reader, events = self._read(ids, tools, prompt_ids)
+        reply = ParsedReply(reader.message, events, ids, self._tokenizer, self._added)
         body = self._reader(tools, prompt_ids)
         body.feed([*itertools.takewhile(lambda id: id not in self._stops, token_ids)])
         return ParsedResponse(
-            content=message.content,
-            reasoning_content=message.reasoning or None,
-            tool_calls=[_parsed_call(call, tools) for call in message.calls],
+            content=reply.content,
+            reasoning_content=reader.message.reasoning or None,
+            tool_calls=reply.calls,
             reasoning_complete=not _is_in_reasoning(body),
         )
 
@@ -340,14 +338,3 @@ def _is_in_reasoning(reader: ReplyReader) -> bool:
     reader.feed("x")
     reader.finish()
     return len(reader.message.reasoning or "") > before
-
-
-def _parsed_call(call: Any, tools: Any) -> ParsedToolCall:
-    status = ToolCallParseStatus.OK if call.complete else ToolCallParseStatus.INVALID_JSON
-    names = {tool.get("function", tool).get("name") for tool in tools or ()}
-    if call.complete and names and call.name not in names:
-        status = ToolCallParseStatus.UNKNOWN_TOOL
-    arguments: Any = call.arguments
-    if call.complete:
-        arguments = json.loads(call.arguments)
-    return ParsedToolCall(raw=call.arguments, name=call.name or None, arguments=arguments, status=status, id=call.id or None)

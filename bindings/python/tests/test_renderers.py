@@ -306,3 +306,43 @@ def test_a_bridge_of_calls_and_results() -> None:
         assert bridge is not None, kept.refusal
         assert bridge.token_ids[: len(prompt) + len(call)] == [*prompt, *call]
         assert "a cat" in one.decode(bridge.token_ids[len(prompt) + len(call) :])
+
+
+CALLS = {
+    "call": '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call><|im_end|>',
+    "two": 'Hi.\n<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>\n'
+    '<tool_call>\n{"name": "look", "arguments": {"at": "y"}}\n</tool_call><|im_end|>',
+    "unknown tool": '<tool_call>\n{"name": "zz", "arguments": {}}\n</tool_call><|im_end|>',
+    "no JSON": '<tool_call>\n{"name": "look", "arguments": {"at": }}\n</tool_call><|im_end|>',
+    "cut": 'Hi\n<tool_call>\n{"name": "look", "argu',
+    "cut behind the name": '<tool_call>\n{"name": "look", "arguments": {"at": "x"',
+    "cut in the name": '<tool_call>\n{"name": "lo',
+    "no name": 'Hi\n<tool_call>\n{"arguments": {"at": "x"}}\n</tool_call><|im_end|>',
+    "a list": '<tool_call>\n{"name": "look", "arguments": [1]}\n</tool_call><|im_end|>',
+    "NaN": '<tool_call>\n{"name": "look", "arguments": {"n": NaN}}\n</tool_call><|im_end|>',
+    "reasoning": '<think>\nHm.\n</think>\n\n<tool_call>\n{"name": "look", "arguments": {"at": "é"}}\n</tool_call><|im_end|>',
+    "good and bad": '<tool_call>\n{"name": "look", "arguments": {"at": }}\n</tool_call>\n'
+    '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>',
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_attempts_at_calls_are_told_as_by_hand(name: str) -> None:
+    from renderers.qwen3 import Qwen3Renderer
+
+    one = tokenizer((ROOT / "formats" / "terminal-agent.jinja").read_text("utf-8"))
+    one.add_tokens(["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"])
+    one.add_special_tokens({"additional_special_tokens": ["<|endoftext|>"]})
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+    ids = encode(one, CALLS[name])
+    ours = ParlanceRenderer(one).parse_response(ids, tools=tools)
+    hand = Qwen3Renderer(one).parse_response(ids, tools=tools)
+    assert (ours.content.strip(), ours.reasoning_content, len(ours.tool_calls)) == (
+        hand.content,
+        hand.reasoning_content,
+        len(hand.tool_calls),
+    )
+    for mine, theirs in zip(ours.tool_calls, hand.tool_calls, strict=True):
+        assert (mine.raw, mine.token_span, mine.status) == (theirs.raw, theirs.token_span, theirs.status)
+        if theirs.status == "ok":
+            assert (mine.name, repr(mine.arguments)) == (theirs.name, repr(theirs.arguments))
