@@ -64,6 +64,7 @@ class ParlanceRenderer:
 
     def __init__(self, tokenizer: Any, config: ParlanceRendererConfig | None = None) -> None:
         self.config = config or ParlanceRendererConfig()
+        self._given_tokenizer = tokenizer
         self._tokenizer = tokenizer_of(tokenizer)
         self._added = added_ids(tokenizer)
         text = self.config.chat_template or tokenizer.get_chat_template(None, None)
@@ -77,6 +78,10 @@ class ParlanceRenderer:
         self.effective_thinking_retention = self.config.thinking_retention or "template"
         self.refusal: str | None = None
         """Why the last bridge returned None."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With the conversations that it knows."""
+        return type(self), (self._given_tokenizer, self.config), {"_known": self._known, "refusal": self.refusal}
 
     @property
     def supports_tools(self) -> bool:

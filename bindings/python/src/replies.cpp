@@ -193,6 +193,41 @@ bool same_event(const PyReplyEvent& a, const PyReplyEvent& b) {
          a.source == b.source;
 }
 
+Py_hash_t hash_of_event(const PyReplyEvent& event) {
+  return nb::hash(nb::make_tuple(static_cast<int>(event.facts.kind), event.facts.call, event.facts.position,
+                                 nb::bytes(event.text.data(), event.text.size()),
+                                 nb::bytes(event.source.data(), event.source.size())));
+}
+
+/// For pickle and copy: the facts as numbers, the texts as bytes.
+nb::tuple state_of_event(const PyReplyEvent& event) {
+  const ReplyEvent& facts = event.facts;
+  const auto bytes = [](const std::string& text) { return nb::bytes(text.data(), text.size()); };
+  return nb::make_tuple(static_cast<int>(facts.kind), static_cast<int>(facts.fault), facts.complete, facts.custom,
+                        facts.call, facts.form, facts.position, bytes(event.source), bytes(event.text),
+                        bytes(event.detail));
+}
+
+void set_state_of_event(PyReplyEvent& event, const nb::tuple& state) {
+  const auto text = [&state](std::size_t at) {
+    const auto bytes = nb::cast<nb::bytes>(state[at]);
+    return std::string(bytes.c_str(), bytes.size());
+  };
+  const std::string source = text(7), body = text(8), detail = text(9);
+  ReplyEvent facts;
+  facts.kind = static_cast<ReplyEvent::Kind>(nb::cast<std::uint8_t>(state[0]));
+  facts.fault = static_cast<ReplyEvent::Fault>(nb::cast<std::uint8_t>(state[1]));
+  facts.complete = nb::cast<bool>(state[2]);
+  facts.custom = nb::cast<bool>(state[3]);
+  facts.call = nb::cast<std::uint32_t>(state[4]);
+  facts.form = nb::cast<std::uint32_t>(state[5]);
+  facts.position = nb::cast<std::uint64_t>(state[6]);
+  facts.source = source;
+  facts.text = body;
+  facts.detail = detail;
+  new (&event) PyReplyEvent(facts);
+}
+
 // ---- feeding
 
 /// All of them are looked at before the first is read.
@@ -320,6 +355,9 @@ void bind_event(nb::module_& module) {
       .def("to_dict", &event_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
            "The event's attributes by name, as a line of `parlance read --jsonl --events` has them.")
       .def("__eq__", &same_event, nb::is_operator())
+      .def("__hash__", &hash_of_event)
+      .def("__getstate__", &state_of_event)
+      .def("__setstate__", &set_state_of_event)
       .def("__repr__", [](const PyReplyEvent& e) {
         return "ReplyEvent('" + std::string(name_of(e.facts.kind)) + "', " +
                std::string(nb::repr(text_to_python(e.text)).c_str()) + ")";
@@ -372,6 +410,7 @@ void bind_call_and_message(nb::module_& module) {
       .def(
           "__eq__", [](const ReplyMessage& a, const ReplyMessage& b) { return a.to_json() == b.to_json(); },
           nb::is_operator())
+      .def("__hash__", [](const ReplyMessage& m) { return nb::hash(nb::str(m.message_json().c_str())); })
       .def("__repr__", [](const ReplyMessage& m) { return "<Message " + m.message_json() + ">"; });
 }
 

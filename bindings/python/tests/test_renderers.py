@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -346,3 +348,15 @@ def test_attempts_at_calls_are_told_as_by_hand(name: str) -> None:
         assert (mine.raw, mine.token_span, mine.status) == (theirs.raw, theirs.token_span, theirs.status)
         if theirs.status == "ok":
             assert (mine.name, repr(mine.arguments)) == (theirs.name, repr(theirs.arguments))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_renderer_is_copied_with_what_it_knows(copied: Any) -> None:
+    one = tokenizer(COUNTING)
+    renderer = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="all", topic="x"))
+    prompt = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+    again = copied(renderer)
+    sampled = encode(one, "Yo<|im_end|>")
+    expected = renderer.bridge_to_next_turn(prompt, sampled, [user("And?")])
+    made = again.bridge_to_next_turn(prompt, sampled, [user("And?")])
+    assert expected is not None and made is not None and made.token_ids == expected.token_ids and again.config == renderer.config
