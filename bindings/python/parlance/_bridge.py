@@ -92,6 +92,14 @@ class Source(Protocol):
         """The ids behind the text of the last message, with the generation prompt."""
         ...
 
+    def behind(self, messages: Sequence[Any], number: int, generation: bool) -> list[int]:
+        """The ids behind the text of message `number`."""
+        ...
+
+    def bare_text(self, messages: Sequence[Any], until: int | None = None) -> str:
+        """The prompt without empty reasoning; to the end of the text of message `until`, without a generation prompt then."""
+        ...
+
     def text(self, ids: Sequence[int]) -> bytes: ...
 
 
@@ -152,14 +160,53 @@ def stand_in(source: Source, turn: Turn) -> Bridge:
     return _the_same(found)
 
 
-def regardless(source: Source, turn: Turn) -> Bridge:
+def regardless(source: Source, turn: Turn, messages: Sequence[Any] | None) -> Bridge:
     """A bridge that keeps the ids even where the template would drop reasoning: what it writes behind a reply without any.
 
-    Raises Refusal unless it is the same behind each conversation that may take the place of the one behind the prompt.
+    Raises Refusal if the template rewrites more than reasoning; without the conversation also unless it writes the same behind each that
+    may take its place.
     """
-    reply = {key: value for key, value in turn.replied().items() if key not in ("reasoning", "reasoning_content", "thinking")}
-    made = (_behind(source, messages, reply, turn, opened=False) for messages in _fitting(source, turn.prompt_ids))
-    return _the_same([one for one in made if one is not None])
+    if messages is None:
+        made = (_behind_bare(source, others, turn) for others in _fitting(source, turn.prompt_ids))
+        return _the_same([one for one in made if one is not None])
+    found = _behind_bare(source, messages, turn)
+    if found is None:
+        raise Refusal("the template rewrites more than reasoning")
+    return found
+
+
+def _bare(message: Any) -> Any:
+    """Without reasoning."""
+    if not hasattr(message, "items"):
+        return message
+    return {key: value for key, value in message.items() if key not in ("reasoning", "reasoning_content", "thinking")}
+
+
+def _behind_bare(source: Source, messages: Sequence[Any], turn: Turn) -> Bridge | None:
+    """What the template writes behind a reply, by the same conversation without any reasoning.
+
+    None if the template writes its past otherwise even so, empty reasoning apart.
+    """
+    past, reply, number = [_bare(message) for message in messages], _bare(turn.replied()), len(messages)
+    if not reply.get("content") and not reply.get("tool_calls"):
+        reply["content"] = PLAIN["content"]
+    conversation = [*past, reply, *turn.new]
+    try:
+        before, whole = source.bare_text([*past, reply], number), source.bare_text(conversation)
+        alone, behind = source.behind([*past, reply], number, False), source.behind(conversation, number, True)
+    except Error:
+        return None  # the template does not take it
+    if not whole.startswith(before):
+        return None
+    is_closed = bool(turn.completion_ids) and turn.completion_ids[-1] in turn.stops
+    end = next((place for place, id in enumerate(alone) if id in turn.stops), None)
+    if end is None:  # the token that ends a reply begins the next turn
+        if is_closed and behind[:1] != turn.completion_ids[-1:]:
+            return None
+        return Bridge(behind[is_closed:], [*messages, turn.replied(), *turn.new], number + 1)
+    if behind[: end + 1] != alone[: end + 1]:
+        return None
+    return Bridge(behind[end + is_closed :], [*messages, turn.replied(), *turn.new], number + 1)
 
 
 def _fitting(source: Source, prompt_ids: list[int]) -> Iterator[list[Any]]:

@@ -125,7 +125,7 @@ def _methods() -> dict[str, Method]:
 
 def _derive(tokenizer: Any) -> Any:
     if own_class(tokenizer) is type(tokenizer):
-        tokenizer.__class__ = _derived(type(tokenizer))
+        tokenizer.__class__ = _derived(type(tokenizer))  # type: ignore[arg-type]
     return tokenizer
 
 

@@ -103,6 +103,11 @@ def _added(tokenizer: Any, fast: Any) -> list[tuple[int, str, bool]]:
     return [(id, text, True) for text, id in special.items()] if isinstance(special, dict) else []
 
 
+def added_ids(tokenizer: Any) -> frozenset[int]:
+    """The ids of the added tokens, among which are the control tokens."""
+    return frozenset(id for id, _, _ in _added(tokenizer, getattr(tokenizer, "backend_tokenizer", tokenizer)))
+
+
 def _of_callables(tokenizer: Any, added: tuple[tuple[int, str, bool], ...]) -> _Tokenizer:
     encode: Callable[[str], Sequence[int]]
     text: Callable[[int], str | bytes]

@@ -12,29 +12,26 @@ reading at ParlanceRenderer.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import json
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from renderers.base import (
-    ParsedResponse,
-    ParsedToolCall,
-    RenderedTokens,
-    ToolCallParseStatus,
-    extract_message_tool_names,
-)
+from renderers.base import ParsedResponse, RenderedTokens, extract_message_tool_names
 from renderers.configs import BaseRendererConfig
 
 from parlance._attribution import Attribution, Habits
 from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Refusal, Turn, described, go_on, regardless, stand_in
 from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
 from parlance._errors import Error
+from parlance._parsed import ParsedReply
 from parlance._stops import stop_ids, template_stops
-from parlance._tokenizers import tokenizer_of
+from parlance._tokenizers import added_ids, tokenizer_of
 
 logger = logging.getLogger("parlance")
 
@@ -67,7 +64,9 @@ class ParlanceRenderer:
 
     def __init__(self, tokenizer: Any, config: ParlanceRendererConfig | None = None) -> None:
         self.config = config or ParlanceRendererConfig()
+        self._given_tokenizer = tokenizer
         self._tokenizer = tokenizer_of(tokenizer)
+        self._added = added_ids(tokenizer)
         text = self.config.chat_template or tokenizer.get_chat_template(None, None)
         special = {name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)}
         self._template = Template.from_string(text, special_tokens=special)
@@ -79,6 +78,10 @@ class ParlanceRenderer:
         self.effective_thinking_retention = self.config.thinking_retention or "template"
         self.refusal: str | None = None
         """Why the last bridge returned None."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With the conversations that it knows."""
+        return type(self), (self._given_tokenizer, self.config), {"_known": self._known, "refusal": self.refusal}
 
     @property
     def supports_tools(self) -> bool:
@@ -128,6 +131,13 @@ class ParlanceRenderer:
         )
 
     @functools.cached_property
+    def _empty_reasoning(self) -> re.Pattern[str]:
+        """What the template writes where there is no reasoning."""
+        reasoning = json.loads(self._template.reply_format(**self._variables).to_json()).get("reasoning") or {}
+        opens, closes = (_alternatives(reasoning.get(name)) for name in ("open", "close"))
+        return re.compile(f"(?:{opens})\\s*(?:{closes})\\s*" if opens and closes else "(?!)")
+
+    @functools.cached_property
     def _habits(self) -> Habits:
         small = [ASKS, PLAIN, ASKS]
         try:
@@ -165,13 +175,15 @@ class ParlanceRenderer:
         return reader, events + reader.finish()
 
     def parse_response(self, token_ids: list[int], *, tools: Any = None, prompt_ids: list[int] | None = None) -> ParsedResponse:
-        message = self._read(token_ids, tools, prompt_ids)[0].message
+        ids = self._without_foreign(list(token_ids))
+        reader, events = self._read(ids, tools, prompt_ids)
+        reply = ParsedReply(reader.message, events, ids, self._tokenizer, self._added)
         body = self._reader(tools, prompt_ids)
         body.feed([*itertools.takewhile(lambda id: id not in self._stops, token_ids)])
         return ParsedResponse(
-            content=message.content,
-            reasoning_content=message.reasoning or None,
-            tool_calls=[_parsed_call(call, tools) for call in message.calls],
+            content=reply.content,
+            reasoning_content=reader.message.reasoning or None,
+            tool_calls=reply.calls,
             reasoning_complete=not _is_in_reasoning(body),
         )
 
@@ -220,7 +232,9 @@ class ParlanceRenderer:
         except (Refusal, Error):
             if self.config.thinking_retention != "all":
                 raise
-            return regardless(source, turn), tools, False
+            with contextlib.suppress(Refusal):
+                return regardless(source, turn, messages), tools, messages is not None
+            raise
 
     def _bridged(self, ids: list[int], bridge: Bridge, new_messages: list[Any], tools: Any) -> RenderedTokens:
         """The bridge's attribution, which is that of its conversation's last tokens."""
@@ -285,13 +299,32 @@ class _Source:
         return self._renderer._tokens(self._renderer._prompt(messages, self._tools, generation))
 
     def tail(self, messages: Sequence[Any]) -> list[int]:
-        prompt = self._renderer._prompt(messages, self._tools, True)
+        return self.behind(messages, len(messages) - 1, True)
+
+    def bare_text(self, messages: Sequence[Any], until: int | None = None) -> str:
+        prompt = self._renderer._prompt(messages, self._tools, until is None)
+        text = prompt.text if until is None else prompt.text[: _end_of(prompt, until)]
+        return self._renderer._empty_reasoning.sub("", text)
+
+    def behind(self, messages: Sequence[Any], number: int, generation: bool) -> list[int]:
+        prompt = self._renderer._prompt(messages, self._tools, generation)
         tokens = self._renderer._tokens(prompt)
-        own = max((end for message, (_, end) in prompt.message_ranges if message == len(messages) - 1), default=len(prompt.text))
+        own = _end_of(prompt, number)
         return [id for id, (begin, _) in zip(tokens.ids, tokens.ranges, strict=True) if begin >= own]
 
     def text(self, ids: Sequence[int]) -> bytes:
         return self._renderer._tokenizer.decode(list(ids))
+
+
+def _end_of(prompt: Rendering, number: int) -> int:
+    """Where the text of a message ends."""
+    return max((end for message, (_, end) in prompt.message_ranges if message == number), default=len(prompt.text))
+
+
+def _alternatives(marks: Any) -> str:
+    """A pattern of the texts of a mark."""
+    texts = [marks] if isinstance(marks, str) else [mark for mark in marks or () if isinstance(mark, str)]
+    return "|".join(re.escape(text.strip()) for text in texts if text.strip())
 
 
 def _tools(tools: Any) -> list[Any] | None:
@@ -310,14 +343,3 @@ def _is_in_reasoning(reader: ReplyReader) -> bool:
     reader.feed("x")
     reader.finish()
     return len(reader.message.reasoning or "") > before
-
-
-def _parsed_call(call: Any, tools: Any) -> ParsedToolCall:
-    status = ToolCallParseStatus.OK if call.complete else ToolCallParseStatus.INVALID_JSON
-    names = {tool.get("function", tool).get("name") for tool in tools or ()}
-    if call.complete and names and call.name not in names:
-        status = ToolCallParseStatus.UNKNOWN_TOOL
-    arguments: Any = call.arguments
-    if call.complete:
-        arguments = json.loads(call.arguments)
-    return ParsedToolCall(raw=call.arguments, name=call.name or None, arguments=arguments, status=status, id=call.id or None)

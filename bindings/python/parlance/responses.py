@@ -64,7 +64,10 @@ def _as_batch(given: Any) -> tuple[list[Any], bool]:
     if isinstance(given, str):
         return [given], False
     if hasattr(given, "tolist"):
-        given = given.tolist()
+        is_empty = getattr(given, "ndim", None) == 1 and len(given) == 0
+        given = [[]] if is_empty else given.tolist()
+        if is_empty:
+            return given, False
     if not isinstance(given, (list, tuple)):
         return [[int(given)]], False
     items = [item.tolist() if hasattr(item, "tolist") else item for item in given]

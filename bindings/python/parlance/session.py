@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import hashlib
 import itertools
+import math
 import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -75,8 +76,11 @@ class _Step:
         return _Step([*before, *sampled], [*first, *second])
 
     def to_dict(self) -> dict[str, Any]:
-        """Without what reading the reply gives again."""
-        return {name: copy.deepcopy(value) for name, value in vars(self).items() if name not in ("kinds", "ended")}
+        """Without what reading the reply gives again. Logprobs that no JSON has are texts: "-inf", "nan"."""
+        made = {name: copy.deepcopy(value) for name, value in vars(self).items() if name not in ("kinds", "ended")}
+        if self.logprobs is not None:
+            made["logprobs"] = [one if one is None or math.isfinite(one) else str(one) for one in self.logprobs]
+        return made
 
 
 class Session:
@@ -164,7 +168,7 @@ class Session:
         is given. Raises ValueError if there are not as many logprobs as ids, or if the reply has ended.
         """
         sampled = _ids(ids)
-        given = None if logprobs is None else [None if one is None else float(one) for one in logprobs]
+        given = _logprobs(logprobs)
         if given is not None and len(given) != len(sampled):
             raise ValueError(f"{len(given)} logprobs for {len(sampled)} ids")
         return self._append(sampled, given)
@@ -343,10 +347,17 @@ class Session:
             now=datetime.datetime.fromisoformat(data["now"]),
             **data["variables"],
         )
-        session._replay([_Step(**step) for step in data["steps"]])
+        steps = [_Step(**step) for step in data["steps"]]
+        for step in steps:
+            step.logprobs = _logprobs(step.logprobs)
+        session._replay(steps)
         if session._digest() != data["digest"]:
             raise of_object(ValueError, "", "this template or tokenizer gives other ids than the session had")
         return session
+
+
+def _logprobs(given: Iterable[Any] | None) -> list[float | None] | None:
+    return None if given is None else [None if one is None else float(one) for one in given]
 
 
 def _ids(given: Iterable[Any]) -> list[int]:

@@ -28,6 +28,15 @@ nb::object loaded_class(const char* module, const char* name) {
   return nb::getattr(nb::steal(loaded), name, nb::none());
 }
 
+/// An attribute of an object whose class may raise anything where it is asked for one; None where it has none.
+nb::object attribute_or_none(nb::handle object, const char* name) {
+  nb::object found = nb::steal(PyObject_GetAttrString(object.ptr(), name));
+  if (found.is_valid()) return found;
+  nb::python_error error;
+  pass_interrupt(error);
+  return nb::none();
+}
+
 /// As repr() writes a key in a path; "?" where it raises.
 std::string shown_key(nb::handle key) {
   try {
@@ -251,7 +260,7 @@ void ObjectTaker::take_items(nb::handle iterable, bool may_be_functions) {
   const auto take_one = [&](nb::handle item) {
     const Inside inside(*this, {.index = index});
     const bool is_function = may_be_functions && PyCallable_Check(item.ptr()) != 0 && PyDict_Check(item.ptr()) == 0 &&
-                             PyType_Check(item.ptr()) == 0 && !nb::hasattr(item, "model_dump");
+                             PyType_Check(item.ptr()) == 0 && attribute_or_none(item, "model_dump").is_none();
     const bool is_tool = PyUnicode_Check(item.ptr()) == 0 && PyLong_Check(item.ptr()) == 0 && !item.is_none();
     if (may_be_functions && !is_tool)
       raise(PyExc_TypeError, "a tool is a dict, a function or a model of pydantic's, not " + class_name(item));
@@ -294,7 +303,7 @@ void ObjectTaker::take_unusual(nb::handle object) {
   if (!scalar.is_none() && nb::isinstance(object, scalar)) return take_instead(object.attr("item")());
   if (is_instance_of(object, "enum", "Enum") && !options_.placeholders) return take_instead(object.attr("value"));
   const bool is_type = PyType_Check(object.ptr()) != 0;
-  if (!is_type && nb::hasattr(object, "__dataclass_fields__")) {
+  if (!is_type && !attribute_or_none(object, "__dataclass_fields__").is_none()) {
     builder_.begin_dict();
     for (nb::handle field : nb::iter(attribute_of("dataclasses", "fields")(object))) {
       const nb::object name = field.attr("name");
@@ -306,7 +315,7 @@ void ObjectTaker::take_unusual(nb::handle object) {
     }
     return builder_.end_dict();
   }
-  if (!is_type && PyCallable_Check(nb::getattr(object, "model_dump", nb::none()).ptr()) != 0) {
+  if (!is_type && PyCallable_Check(attribute_or_none(object, "model_dump").ptr()) != 0) {
     nb::object dumped;
     try {
       dumped = object.attr("model_dump")();

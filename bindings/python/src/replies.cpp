@@ -193,6 +193,75 @@ bool same_event(const PyReplyEvent& a, const PyReplyEvent& b) {
          a.source == b.source;
 }
 
+nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+
+std::string text_of(nb::handle bytes) {
+  const auto given = nb::cast<nb::bytes>(bytes);
+  return std::string(given.c_str(), given.size());
+}
+
+Py_hash_t hash_of_event(const PyReplyEvent& event) {
+  return nb::hash(nb::make_tuple(static_cast<int>(event.facts.kind), event.facts.call, event.facts.position,
+                                 bytes_of(event.text), bytes_of(event.source)));
+}
+
+/// For pickle and copy: the facts as numbers, the texts as bytes.
+nb::tuple state_of_event(const PyReplyEvent& event) {
+  const ReplyEvent& facts = event.facts;
+  return nb::make_tuple(static_cast<int>(facts.kind), static_cast<int>(facts.fault), facts.complete, facts.custom,
+                        facts.call, facts.form, facts.position, bytes_of(event.source), bytes_of(event.text),
+                        bytes_of(event.detail));
+}
+
+void set_state_of_event(PyReplyEvent& event, const nb::tuple& state) {
+  const std::string source = text_of(state[7]), text = text_of(state[8]), detail = text_of(state[9]);
+  ReplyEvent facts;
+  facts.kind = static_cast<ReplyEvent::Kind>(nb::cast<std::uint8_t>(state[0]));
+  facts.fault = static_cast<ReplyEvent::Fault>(nb::cast<std::uint8_t>(state[1]));
+  facts.complete = nb::cast<bool>(state[2]);
+  facts.custom = nb::cast<bool>(state[3]);
+  facts.call = nb::cast<std::uint32_t>(state[4]);
+  facts.form = nb::cast<std::uint32_t>(state[5]);
+  facts.position = nb::cast<std::uint64_t>(state[6]);
+  facts.source = source;
+  facts.text = text;
+  facts.detail = detail;
+  new (&event) PyReplyEvent(facts);
+}
+
+nb::tuple state_of_message(const ReplyMessage& message) {
+  nb::list calls, diagnostics;
+  for (const ReplyCall& call : message.calls)
+    calls.append(
+        nb::make_tuple(bytes_of(call.id), bytes_of(call.name), bytes_of(call.arguments), call.complete, call.custom));
+  for (const ReplyDiagnostic& one : message.diagnostics)
+    diagnostics.append(nb::make_tuple(one.position, bytes_of(one.expected), static_cast<int>(one.fault)));
+  return nb::make_tuple(bytes_of(message.reasoning), bytes_of(message.content), calls, diagnostics,
+                        bytes_of(std::string(message.finish_reason())));
+}
+
+/// A message knows by its events how the reply ended, so it gets some that end alike.
+void end_as(ReplyMessage& message, const std::string& reason) {
+  using Kind = ReplyEvent::Kind;
+  if (reason == "tool_calls") message.add({.kind = Kind::call_begin});
+  if (reason == "tool_calls") message.add({.kind = Kind::call_end, .complete = true});
+  if (reason == "length") message.add({.kind = Kind::reasoning});
+}
+
+void set_state_of_message(ReplyMessage& message, const nb::tuple& state) {
+  new (&message) ReplyMessage;
+  end_as(message, text_of(state[4]));
+  message.reasoning = text_of(state[0]);
+  message.content = text_of(state[1]);
+  message.calls.clear();
+  for (nb::handle call : state[2])
+    message.calls.push_back(
+        {text_of(call[0]), text_of(call[1]), text_of(call[2]), nb::cast<bool>(call[3]), nb::cast<bool>(call[4])});
+  for (nb::handle one : state[3])
+    message.diagnostics.push_back({nb::cast<std::uint64_t>(one[0]), text_of(one[1]),
+                                   static_cast<ReplyEvent::Fault>(nb::cast<std::uint8_t>(one[2]))});
+}
+
 // ---- feeding
 
 /// All of them are looked at before the first is read.
@@ -320,6 +389,9 @@ void bind_reply_event(nb::module_& module) {
       .def("to_dict", &event_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
            "The event's attributes by name, as a line of `parlance read --jsonl --events` has them.")
       .def("__eq__", &same_event, nb::is_operator())
+      .def("__hash__", &hash_of_event)
+      .def("__getstate__", &state_of_event)
+      .def("__setstate__", &set_state_of_event)
       .def("__repr__", [](const PyReplyEvent& e) {
         return "ReplyEvent('" + std::string(name_of(e.facts.kind)) + "', " +
                std::string(nb::repr(text_to_python(e.text)).c_str()) + ")";
@@ -372,6 +444,9 @@ void bind_call_and_message(nb::module_& module) {
       .def(
           "__eq__", [](const ReplyMessage& a, const ReplyMessage& b) { return a.to_json() == b.to_json(); },
           nb::is_operator())
+      .def("__getstate__", &state_of_message)
+      .def("__setstate__", &set_state_of_message)
+      .def("__hash__", [](const ReplyMessage& m) { return nb::hash(nb::str(m.message_json().c_str())); })
       .def("__repr__", [](const ReplyMessage& m) { return "<Message " + m.message_json() + ">"; });
 }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import pathlib
 import re
+import shutil
 import sys
 from typing import Any
 
@@ -19,19 +21,22 @@ PAGES = [str(page.relative_to(ROOT)) for page in [*sorted((ROOT / "docs").glob("
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_runs(page: str, chatml_tokenizer: str) -> None:
+def test_code_runs(page: str, chatml_tokenizer: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a reader would paste it, in a folder with the files that it names."""
     text = (ROOT / page).read_text("utf-8")
     blocks = list(BLOCK.finditer(text))
     assert blocks
     code = "".join(block.group(1) for block in blocks)
     if "transformers" in code:
         pytest.importorskip("transformers")
-    names: dict[str, Any] = {"tokenizer_json": f"{chatml_tokenizer}/tokenizer.json"}
+    shutil.copy(f"{chatml_tokenizer}/tokenizer.json", tmp_path)
     if "processor" in code:
-        picture = pytest.importorskip("PIL.Image").new("RGB", (64, 64))
+        pytest.importorskip("PIL.Image")
         from made_processors import processor
 
-        names |= {"processor": processor("llava"), "picture": picture}
+        processor("llava").save_pretrained(tmp_path / "processor")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
     if RENDERERS.exists() and str(RENDERERS) not in sys.path:
         sys.path.append(str(RENDERERS))
     for block in blocks:

@@ -150,6 +150,20 @@ def test_what_ends_a_program_is_not_wrapped(ending: type[BaseException]) -> None
         def decode(self, ids: list[int]) -> str:
             return ""
 
+    class Attributes:
+        def __getattr__(self, name: str) -> Any:
+            raise ending
+
+    class Dumped:
+        @property
+        def model_dump(self) -> Any:
+            raise ending
+
+    for given in (Attributes(), Dumped(), {"role": "user", "content": Dumped()}, {"role": "user", "content": [Attributes()]}):
+        with pytest.raises(ending):
+            CHATML.render([given])
+        with pytest.raises(ending):
+            CHATML.render(MESSAGES, x=given)
     with pytest.raises(ending):
         CHATML.render(messages())
     with pytest.raises(ending):

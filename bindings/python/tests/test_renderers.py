@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pathlib
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -235,6 +237,42 @@ def test_thinking_that_is_kept_by_request() -> None:
     assert cycle.bridge_to_next_turn(prompt, encode(one, "Yo<|im_end|>"), [user("And?")]) is None
 
 
+def test_thinking_that_is_kept_by_request_for_several_turns() -> None:
+    """The template writes empty reasoning in the last turn, and drops it and all other behind the next question."""
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+        "{% if m.role == 'assistant' and loop.last %}<think>\n{{ m.reasoning_content or '' }}\n</think>\n\n{% endif %}"
+        "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    one = tokenizer(template)
+    renderer = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="all"))
+    ids = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+    for turn in range(4):
+        thought = encode(one, f"<think>\nHm, {turn}\n</think>\n\nYo<|im_end|>")
+        bridge = renderer.bridge_to_next_turn(ids, thought, [user("And?")])
+        assert bridge is not None, renderer.refusal
+        added = encode(one, "\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n")
+        assert bridge.token_ids == [*ids, *thought, *added]
+        ids = bridge.token_ids
+    cut = encode(one, "<think>\nHm\n</think>\n\nYo")
+    bridge = renderer.bridge_to_next_turn(ids, cut, [user("And?")])
+    assert bridge is not None and bridge.token_ids == [*ids, *cut, *encode(one, "<|im_end|>"), *added]
+
+
+def test_keeping_thinking_keeps_nothing_else() -> None:
+    """What the template rewrites beside reasoning is still a refusal."""
+    for template in (
+        FORGETFUL.replace("{{ m.content }}", "{{ m.content if loop.last or m.role == 'user' else m.content | upper }}"),
+        FORGETFUL.replace("{{ m.content }}", "{% if loop.last %}last: {% endif %}{{ m.content }}"),
+        FORGETFUL.replace("{{ m.content }}", "{{ m.content if loop.last else m.content | upper }}"),
+    ):
+        one = tokenizer(template)
+        renderer = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="all"))
+        prompt = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+        assert renderer.bridge_to_next_turn(prompt, encode(one, "<think>Hm</think>Yo<|im_end|>"), [user("And?")]) is None, template
+        assert renderer.refusal
+
+
 def test_a_history_that_matters_is_not_guessed() -> None:
     one = tokenizer(COUNTING)
     known, fresh = ParlanceRenderer(one), ParlanceRenderer(one)
@@ -270,3 +308,55 @@ def test_a_bridge_of_calls_and_results() -> None:
         assert bridge is not None, kept.refusal
         assert bridge.token_ids[: len(prompt) + len(call)] == [*prompt, *call]
         assert "a cat" in one.decode(bridge.token_ids[len(prompt) + len(call) :])
+
+
+CALLS = {
+    "call": '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call><|im_end|>',
+    "two": 'Hi.\n<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>\n'
+    '<tool_call>\n{"name": "look", "arguments": {"at": "y"}}\n</tool_call><|im_end|>',
+    "unknown tool": '<tool_call>\n{"name": "zz", "arguments": {}}\n</tool_call><|im_end|>',
+    "no JSON": '<tool_call>\n{"name": "look", "arguments": {"at": }}\n</tool_call><|im_end|>',
+    "cut": 'Hi\n<tool_call>\n{"name": "look", "argu',
+    "cut behind the name": '<tool_call>\n{"name": "look", "arguments": {"at": "x"',
+    "cut in the name": '<tool_call>\n{"name": "lo',
+    "no name": 'Hi\n<tool_call>\n{"arguments": {"at": "x"}}\n</tool_call><|im_end|>',
+    "a list": '<tool_call>\n{"name": "look", "arguments": [1]}\n</tool_call><|im_end|>',
+    "NaN": '<tool_call>\n{"name": "look", "arguments": {"n": NaN}}\n</tool_call><|im_end|>',
+    "reasoning": '<think>\nHm.\n</think>\n\n<tool_call>\n{"name": "look", "arguments": {"at": "é"}}\n</tool_call><|im_end|>',
+    "good and bad": '<tool_call>\n{"name": "look", "arguments": {"at": }}\n</tool_call>\n'
+    '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>',
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_attempts_at_calls_are_told_as_by_hand(name: str) -> None:
+    from renderers.qwen3 import Qwen3Renderer
+
+    one = tokenizer((ROOT / "formats" / "terminal-agent.jinja").read_text("utf-8"))
+    one.add_tokens(["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"])
+    one.add_special_tokens({"additional_special_tokens": ["<|endoftext|>"]})
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
+    ids = encode(one, CALLS[name])
+    ours = ParlanceRenderer(one).parse_response(ids, tools=tools)
+    hand = Qwen3Renderer(one).parse_response(ids, tools=tools)
+    assert (ours.content.strip(), ours.reasoning_content, len(ours.tool_calls)) == (
+        hand.content,
+        hand.reasoning_content,
+        len(hand.tool_calls),
+    )
+    for mine, theirs in zip(ours.tool_calls, hand.tool_calls, strict=True):
+        assert (mine.raw, mine.token_span, mine.status) == (theirs.raw, theirs.token_span, theirs.status)
+        if theirs.status == "ok":
+            assert (mine.name, repr(mine.arguments)) == (theirs.name, repr(theirs.arguments))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_a_renderer_is_copied_with_what_it_knows(copied: Any) -> None:
+    one = tokenizer(COUNTING)
+    renderer = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="all", topic="x"))
+    prompt = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+    again = copied(renderer)
+    sampled = encode(one, "Yo<|im_end|>")
+    expected = renderer.bridge_to_next_turn(prompt, sampled, [user("And?")])
+    made = again.bridge_to_next_turn(prompt, sampled, [user("And?")])
+    assert expected is not None and made is not None and made.token_ids == expected.token_ids and again.config == renderer.config

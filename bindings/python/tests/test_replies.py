@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from typing import Any
 
@@ -223,3 +225,39 @@ def test_ids_of_any_kind_are_ids(chatml_tokenizer: str) -> None:
     for wrong in (1.5, None, [1.5], ["Hi"], numpy.array([1.5]), numpy.array([[1]])):
         with pytest.raises(TypeError):
             parlance.ReplyReader("chatml", tokenizer=tokenizer).feed(wrong)
+
+
+def test_equal_events_are_one_in_a_set_and_can_be_copied(chatml_tokenizer: str) -> None:
+    text = 'é\ud83d<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call><|im_end|>'.encode("utf-8", "surrogatepass")
+    rows = []
+    for _ in range(2):
+        reader = parlance.ReplyReader("terminal-agent", check_calls=True, tools=[])
+        rows.append([*reader.feed(text), *reader.finish()])
+    assert rows[0] == rows[1] and len({*rows[0], *rows[1]}) == len(set(rows[0])) == len(rows[0])
+    for copied in (copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
+        for event in rows[0]:
+            again = copied(event)
+            assert again == event and again.to_dict() == event.to_dict() and hash(again) == hash(event)
+    assert hash(parlance.read(text, "terminal-agent")) == hash(parlance.read(text, "terminal-agent"))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Hi \ud83d é",
+        "<think>\nHm",
+        "<think>\nHm.\n</think>\n\nYes.<|im_end|>",
+        '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call><|im_end|>',
+        '<tool_call>\n{"name": "look", "arguments": {"at": }}\n</tool_call>',
+        '<tool_call>\n{"name": "look", "arguments": {"at": "x',
+        '<tool_call>\n{"name": "lo',
+        '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>\n<tool_call>\n{"name": "look", "argu',
+        "",
+    ],
+)
+def test_messages_can_be_copied(reply: str) -> None:
+    message = parlance.read(reply.encode("utf-8", "surrogatepass"), "terminal-agent")
+    for copied in (copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
+        again = copied(message)
+        assert again == message and hash(again) == hash(message) and as_tuple(again) == as_tuple(message)
+        assert again.diagnostics == message.diagnostics and again.to_dict(partial=True) == message.to_dict(partial=True)

@@ -120,6 +120,13 @@ def test_what_was_begun_is_a_part_of_the_message(tokenizer: Any) -> None:
     assert turn == begun
 
 
+def test_an_empty_reply(tokenizer: Any) -> None:
+    numpy = pytest.importorskip("numpy")
+    for given in ("", numpy.array([], dtype=int)):
+        assert parlance.parse_response(tokenizer, given) == {"role": "assistant"}
+    assert parlance.parse_response(tokenizer, []) == parlance.parse_response(tokenizer, numpy.zeros((0, 3), dtype=int)) == []
+
+
 def test_installed(tokenizer: Any) -> None:
     parlance.install(tokenizer)
     for one in (tokenizer, pickle.loads(pickle.dumps(tokenizer)), copy.deepcopy(tokenizer)):

@@ -349,3 +349,13 @@ def test_what_comes_behind_the_end_of_a_reply_is_refused(chatml_tokenizer: str) 
     assert isinstance(caught.value, parlance.Error) and session.prompt_ids() == before
     session.extend([{"role": "user", "content": "And?"}])
     assert session.sampled(reply_ids(chatml_tokenizer, "No.")).content == "No."
+
+
+def test_a_stored_session_is_strict_json(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    ids = reply_ids(chatml_tokenizer, "Yes, no, well.<|im_end|>")
+    logprobs = [float("-inf"), float("nan"), None, float("inf"), *[-0.5] * (len(ids) - 4)]
+    session.sampled(ids, logprobs)
+    stored = json.loads(json.dumps(session.to_dict(), allow_nan=False))
+    again = parlance.Session.from_dict(stored, parlance.Template.builtin("terminal-agent"), parlance.Tokenizer.from_file(chatml_tokenizer))
+    assert repr(again.sample().logprobs[-len(ids) :]) == repr(logprobs)
