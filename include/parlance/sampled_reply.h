@@ -54,13 +54,14 @@ SameReply same_when_read(std::function<Result<ReplyStart>()> start);
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
                                 std::span<const Message> more, const SameReply& same = {});
 
-/// How the reply to a conversation is read whose prompt has this text: RequestReader::reply_to() with the options of the
-/// prompt's render.
+/// How the reply to a conversation is read whose prompt has this text: RequestReader::reply_to() with the options of
+/// the prompt's render.
 using HowToRead = std::function<Result<ReplyStart>(const Conversation& conversation, std::string_view prompt)>;
 
-/// extend_ids() also for ids in which replies are written otherwise than by the template: same_when_read() decides. Each
-/// earlier reply ends with a control token. It renders the conversation up to each reply, and several times where a reply
-/// has several such tokens; that is only where extend_ids() alone fails with history_rewritten, as which it fails too.
+/// extend_ids() also for ids in which replies are written otherwise than by the template: same_when_read() decides.
+/// Each earlier reply ends with a control token. It renders the conversation up to each reply, and several times where
+/// a reply has several such tokens; that is only where extend_ids() alone fails with history_rewritten, as which it
+/// fails too.
 Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
                              Conversation conversation, const SessionOptions& options, const HowToRead& start);
 

@@ -83,7 +83,8 @@ void fill_unknown(const Rendering& rendering, const Conversation& conversation, 
   const std::string_view prompt = rendering.text();
   auto dropped = encoding.dropped.begin();
   const auto add_dropped_before = [&](std::uint32_t byte) {
-    for (; dropped != encoding.dropped.end() && dropped->begin < byte; ++dropped) add_unknown(prompt, *dropped, true, into);
+    for (; dropped != encoding.dropped.end() && dropped->begin < byte; ++dropped)
+      add_unknown(prompt, *dropped, true, into);
   };
   for (const EncodedToken& token : encoding.tokens) {
     if (token.id != facts.unk || token.added || token.bytes.begin == token.bytes.end) continue;

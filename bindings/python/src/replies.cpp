@@ -195,7 +195,7 @@ bool same_event(const PyReplyEvent& a, const PyReplyEvent& b) {
 
 nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-std::string text_of(nb::handle bytes) {
+std::string kept_text(nb::handle bytes) {
   const auto given = nb::cast<nb::bytes>(bytes);
   return std::string(given.c_str(), given.size());
 }
@@ -214,7 +214,7 @@ nb::tuple state_of_event(const PyReplyEvent& event) {
 }
 
 void set_state_of_event(PyReplyEvent& event, const nb::tuple& state) {
-  const std::string source = text_of(state[7]), text = text_of(state[8]), detail = text_of(state[9]);
+  const std::string source = kept_text(state[7]), text = kept_text(state[8]), detail = kept_text(state[9]);
   ReplyEvent facts;
   facts.kind = static_cast<ReplyEvent::Kind>(nb::cast<std::uint8_t>(state[0]));
   facts.fault = static_cast<ReplyEvent::Fault>(nb::cast<std::uint8_t>(state[1]));
@@ -250,15 +250,15 @@ void end_as(ReplyMessage& message, const std::string& reason) {
 
 void set_state_of_message(ReplyMessage& message, const nb::tuple& state) {
   new (&message) ReplyMessage;
-  end_as(message, text_of(state[4]));
-  message.reasoning = text_of(state[0]);
-  message.content = text_of(state[1]);
+  end_as(message, kept_text(state[4]));
+  message.reasoning = kept_text(state[0]);
+  message.content = kept_text(state[1]);
   message.calls.clear();
   for (nb::handle call : state[2])
     message.calls.push_back(
-        {text_of(call[0]), text_of(call[1]), text_of(call[2]), nb::cast<bool>(call[3]), nb::cast<bool>(call[4])});
+        {kept_text(call[0]), kept_text(call[1]), kept_text(call[2]), nb::cast<bool>(call[3]), nb::cast<bool>(call[4])});
   for (nb::handle one : state[3])
-    message.diagnostics.push_back({nb::cast<std::uint64_t>(one[0]), text_of(one[1]),
+    message.diagnostics.push_back({nb::cast<std::uint64_t>(one[0]), kept_text(one[1]),
                                    static_cast<ReplyEvent::Fault>(nb::cast<std::uint8_t>(one[2]))});
 }
 
