@@ -141,7 +141,7 @@ def encode(
     if not is_batched and not return_tensors:
         for name in list(out.keys()):
             out[name] = out[name][0]
-    if return_tensors:
+    if return_tensors is not None:
         out.convert_to_tensors(tensor_type=return_tensors)
     return out
 

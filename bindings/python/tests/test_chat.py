@@ -181,6 +181,15 @@ def test_functions_as_tools(tokenizer: Any) -> None:
         assert type(raised.value).__name__ in ("TypeHintParsingException", "DocstringParsingException")
 
 
+@pytest.mark.parametrize("tensors", ["", False, "bogus"])
+def test_tensors_that_there_are_not(tokenizer: Any, tensors: Any) -> None:
+    with pytest.raises(ValueError) as real:
+        tokenizer.apply_chat_template(GOOD, return_tensors=tensors)
+    with pytest.raises(ValueError) as ours:
+        parlance.apply_chat_template(tokenizer, GOOD, return_tensors=tensors, protect=True)
+    assert str(ours.value) == str(real.value)
+
+
 def test_a_default_mask_of_install_refuses_nothing(tokenizer: Any) -> None:
     tokenizer.chat_template = TAGGED
     text, ids = (tokenizer.apply_chat_template(GOOD, **asked) for asked in ({"tokenize": False}, {"return_dict": False}))
