@@ -189,8 +189,8 @@ class Settings {
   void given(std::string_view name, Value value) {
     if (value.is_none() || names_token(name)) return;
     if (reads(name)) {
-      doubt(name, value);
-      return misread(name, value);
+      if (!is_misread(name, value)) doubt(name, value);
+      return;
     }
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
@@ -268,17 +268,18 @@ class Settings {
 
   /// A text or a number that says true or false, where the template does otherwise with the value itself, and as if
   /// nothing or the opposite were said.
-  void misread(std::string_view name, Value value) {
+  bool is_misread(std::string_view name, Value value) {
     const std::optional<bool> meant = meant_by(value);
-    if (!meant || facts_.syntax == Syntax::go || is_one_of(name, kAlways) || search_.is_reached(value)) return;
+    if (!meant || facts_.syntax == Syntax::go || is_one_of(name, kAlways) || search_.is_reached(value)) return false;
     const std::optional<std::string> now = prompt_with(name, value), right = prompt_with(name, Value::boolean(*meant));
-    if (!now || !right || *now == *right) return;
-    if (now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant))) return;
+    if (!now || !right || *now == *right) return false;
+    if (now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant))) return false;
     const std::string word = *meant ? "true" : "false";
     losses_.push_back(
         {LossKind::lost, "setting", path_of(name, value),
          (value.is_leaf() ? "a text, which" : "a number, which") + (" the template does not take for " + word),
          "write " + word + (value.is_leaf() ? ", without quotes" : "")});
+    return true;
   }
 
   static std::optional<bool> meant_by(Value value) {
