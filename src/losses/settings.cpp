@@ -188,10 +188,7 @@ class Settings {
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
     if (value.is_none() || names_token(name)) return;
-    if (reads(name)) {
-      if (!is_misread(name, value)) doubt(name, value);
-      return;
-    }
+    if (reads(name)) return meant_by(value) ? misread(name, value) : doubt(name, value);
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
     const Value made_of = member_value(variables_, of);
@@ -268,18 +265,17 @@ class Settings {
 
   /// A text or a number that says true or false, where the template does otherwise with the value itself, and as if
   /// nothing or the opposite were said.
-  bool is_misread(std::string_view name, Value value) {
+  void misread(std::string_view name, Value value) {
     const std::optional<bool> meant = meant_by(value);
-    if (!meant || facts_.syntax == Syntax::go || is_one_of(name, kAlways) || search_.is_reached(value)) return false;
+    if (!meant || facts_.syntax == Syntax::go || is_one_of(name, kAlways) || search_.is_reached(value)) return;
     const std::optional<std::string> now = prompt_with(name, value), right = prompt_with(name, Value::boolean(*meant));
-    if (!now || !right || *now == *right) return false;
-    if (now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant))) return false;
+    if (!now || !right || *now == *right) return;
+    if (now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant))) return;
     const std::string word = *meant ? "true" : "false";
     losses_.push_back(
         {LossKind::lost, "setting", path_of(name, value),
          (value.is_leaf() ? "a text, which" : "a number, which") + (" the template does not take for " + word),
          "write " + word + (value.is_leaf() ? ", without quotes" : "")});
-    return true;
   }
 
   static std::optional<bool> meant_by(Value value) {
