@@ -91,9 +91,9 @@ class Method:
 
 def put_on(tokenizer: Any, defaults: dict[str, Any]) -> None:
     """Methods that the instance had of its own are kept for take_off()."""
-    state = vars(tokenizer).setdefault(_STATE, {"instance": {}})
-    state["defaults"] = defaults
-    state["instance"] |= {name: vars(tokenizer).pop(name) for name in _methods() if name in vars(tokenizer)}
+    before = vars(tokenizer).get(_STATE, {"instance": {}})["instance"]
+    own = {name: vars(tokenizer).pop(name) for name in _methods() if name in vars(tokenizer)}
+    vars(tokenizer)[_STATE] = {"instance": before | own, "defaults": defaults}  # what was there may be a copy's too
     _derive(tokenizer)
 
 

@@ -6,10 +6,12 @@ Begin reading at parsed_calls.
 from __future__ import annotations
 
 import bisect
+import collections
 import dataclasses
 import itertools
 import json
 from collections.abc import Sequence, Set
+from typing import Any
 
 from renderers.base import ParsedToolCall, ToolCallParseStatus
 
@@ -49,8 +51,10 @@ class ParsedReply:
         found = []
         for event, after in itertools.pairwise(events):
             is_attempt = event.kind == "malformed" and after.kind == "content" and after.position <= event.position
-            first, last = self._tokens(after.position, after.position + len(after.source.encode()))
-            if not is_attempt or first >= last or self._ids[first] not in self._added:
+            if not is_attempt:
+                continue
+            first, last = self._tokens(after.position, after.position + len(_encoded(after.source)))
+            if first >= last or self._ids[first] not in self._added:
                 continue
             close = next((place for place in range(first + 1, len(self._ids)) if self._ids[place] in self._added), len(self._ids))
             is_closed = close < len(self._ids) and event.fault != "cut"
@@ -59,11 +63,19 @@ class ParsedReply:
         return found
 
     def _content(self, events: Sequence[ReplyEvent], unnamed: list[_Block]) -> str:
-        kept = b""
+        kept = bytearray()
+        left = collections.deque(sorted(unnamed, key=lambda block: block.begin))
         for event in events:
-            if event.kind == "content":
-                data, at = event.source.encode(), event.position
-                kept += bytes(byte for i, byte in enumerate(data) if not any(one.begin <= at + i < one.end for one in unnamed))
+            if event.kind != "content":
+                continue
+            data, at = _encoded(event.source), event.position
+            begin, end = at, at + len(data)
+            while begin < end:
+                while left and left[0].end <= begin:
+                    left.popleft()
+                until = min(left[0].begin, end) if left else end
+                kept += data[begin - at : max(until, begin) - at]
+                begin = min(left[0].end, end) if left and left[0].begin < end else end
         return kept.decode("utf-8", "replace")
 
     def _tokens(self, begin: int, end: int) -> tuple[int, int]:
@@ -97,18 +109,33 @@ class ParsedReply:
         raw = self._raw(*span)
         call = message.calls[block.call] if block.call is not None else None
         name, id = (call.name or None, call.id or None) if call else (None, None)
-        if call is not None and call.complete:
-            return ParsedToolCall(raw, name, json.loads(call.arguments), span, ToolCallParseStatus.OK, id)
+        if call is not None and call.complete and (read := _loaded(call.arguments)) is not _UNREADABLE:
+            return ParsedToolCall(raw, name, read, span, ToolCallParseStatus.OK, id)
         if not block.is_closed:
             return ParsedToolCall(raw, name, call.arguments or None if call else None, span, ToolCallParseStatus.UNCLOSED_BLOCK, id)
-        try:
-            read = json.loads(raw)  # also NaN, and arguments that are no object
-        except ValueError:
+        read = _loaded(raw)
+        if read is _UNREADABLE:
             return ParsedToolCall(raw, name, call.arguments or None if call else None, span, ToolCallParseStatus.INVALID_JSON, id)
         if not isinstance(read, dict):
             return ParsedToolCall(raw, name, None, span, ToolCallParseStatus.MALFORMED_STRUCTURE, id)
         arguments = read.get("arguments", read.get("parameters"))
         return ParsedToolCall(raw, name, arguments, span, ToolCallParseStatus.OK if name else ToolCallParseStatus.MISSING_NAME, id)
+
+
+def _encoded(source: str) -> bytes:
+    """What a reply says may be no text: half of a pair of surrogates, say."""
+    return source.encode("utf-8", "surrogatepass")
+
+
+_UNREADABLE = object()
+
+
+def _loaded(text: str) -> Any:
+    """JSON as Python reads it: also NaN, but neither numbers of thousands of digits nor lists in lists without end."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _UNREADABLE
 
 
 def _named(events: Sequence[ReplyEvent]) -> list[_Block]:
@@ -121,7 +148,7 @@ def _named(events: Sequence[ReplyEvent]) -> list[_Block]:
         is_open = is_open and event.kind in _OF_CALLS
         if is_open:
             block = found[-1]
-            block.end = max(block.end, event.position + len(event.source.encode()))
+            block.end = max(block.end, event.position + len(_encoded(event.source)))
             block.is_closed = block.is_closed or (ended and event.kind == "marker")
             ended = ended or event.kind == "call_end"
     return found

@@ -328,6 +328,25 @@ CALLS = {
 }
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<tool_call>" + "[" * 200_000 + "</tool_call>",
+        '<tool_call>\n{"name": "look", "arguments": {"a": ' + "1" * 5000 + "}}\n</tool_call>",
+        "Hi \ufffd <tool_call>x</tool_call> there",
+        "<tool_call>x</tool_call>y" * 5_000,
+    ],
+    ids=["deep", "long number", "no text", "many"],
+)
+def test_hostile_attempts_at_calls_are_told(said: str) -> None:
+    one = tokenizer((ROOT / "formats" / "terminal-agent.jinja").read_text("utf-8"))
+    one.add_tokens(["<tool_call>", "</tool_call>"])
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+    read = ParlanceRenderer(one).parse_response(encode(one, said + "<|im_end|>"), tools=tools)
+    assert read.tool_calls
+    assert all(call.status != "ok" for call in read.tool_calls)
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_attempts_at_calls_are_told_as_by_hand(name: str) -> None:
     from renderers.qwen3 import Qwen3Renderer

@@ -380,6 +380,14 @@ def test_a_copy_renders_with_its_own_template(chatml_tokenizer: str, copied: Any
     assert "parlance" not in repr(again.apply_chat_template)
 
 
+def test_what_is_installed_on_a_copy_is_the_copy_s(chatml_tokenizer: str) -> None:
+    made = parlance.install(transformers_tokenizer(chatml_tokenizer), tokenize=False)
+    again = copy.copy(made)
+    parlance.install(again, tokenize=True)
+    assert isinstance(made.apply_chat_template(CHAT), str)
+    assert not isinstance(again.apply_chat_template(CHAT), str)
+
+
 def test_an_installed_tokenizer_is_what_it_was(chatml_tokenizer: str, tmp_path: pathlib.Path) -> None:
     made = transformers_tokenizer(chatml_tokenizer)
     kind, before = type(made), set(vars(made))
