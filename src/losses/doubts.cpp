@@ -31,16 +31,21 @@ void find_doubtful(const Experiment& experiment, std::span<const Doubt> doubts, 
   RenderOptions options = experiment.options;
   options.want_spans = options.want_assistant = options.want_undefined = false;
   Rendering made;
-  for (const Doubt& doubt : doubts.first(std::min(doubts.size(), most))) {
+  const auto try_without = [&](std::span<const Doubt> some) {
     Arena arena;
     const Limits limits;
     Runtime rt(arena, limits);
-    const Value variables = without(rt, experiment.conversation.variables(), doubt.steps);
-    const bool is_lost = render_with(experiment.chat_template, experiment.conversation, variables, options,
-                                     experiment.workspace, made) &&
-                         made.text() == rendering.text();
-    if (is_lost) losses.push_back(doubt.loss);
-  }
+    Value variables = experiment.conversation.variables();
+    for (const Doubt& doubt : some) variables = without(rt, variables, doubt.steps);
+    const bool are_lost = render_with(experiment.chat_template, experiment.conversation, variables, options,
+                                      experiment.workspace, made) &&
+                          made.text() == rendering.text();
+    for (const Doubt& doubt : some)
+      if (are_lost) losses.push_back(doubt.loss);
+  };
+  const std::size_t one_by_one = std::min(doubts.size(), most);
+  for (std::size_t i = 0; i < one_by_one; ++i) try_without(doubts.subspan(i, 1));
+  if (one_by_one < doubts.size()) try_without(doubts.subspan(one_by_one));
 }
 
 }  // namespace parlance

@@ -176,10 +176,13 @@ bool TextSearch::is_left_out(std::string_view bytes, Cuts cuts) const {
 
 /// What of a text is missing: the first place that should not, and the first that is left out by design.
 void TextSearch::cut(std::string_view bytes, std::string_view subject, const Place& place, Cuts cuts) {
+  constexpr int kMostLooked = 32;  // gaps that may be reasoning: to see that takes as long as the text is
   bool said_lost = false, said_left_out = !left_out_;
+  int looked = 0;
   for (const Reached::Gap& gap : reached_.gaps(bytes)) {
     if (said_lost && said_left_out) return;
-    const Thought thought = cuts == Cuts::no ? Thought::no : thought_in(bytes, gap.begin, gap.end, facts_.texts);
+    const bool may_be = cuts != Cuts::no && looked++ < kMostLooked;
+    const Thought thought = may_be ? thought_in(bytes, gap.begin, gap.end, facts_.texts) : Thought::no;
     const bool by_design = thought == Thought::mark || (thought == Thought::words && cuts == Cuts::over);
     bool& said = by_design ? said_left_out : said_lost;
     if (said) continue;

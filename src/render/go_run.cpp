@@ -131,8 +131,10 @@ std::uint64_t text_of_others(const Conversation& conversation, const Rendering& 
 
 /// The longest beginning of the turn that the prompt for it ends with, be it for white space behind.
 std::string_view header_of(std::string_view turn, std::string_view prompt) {
-  const std::size_t trimmed = prompt.find_last_not_of(kBlanks) + 1;
-  for (std::size_t size = turn.size(); size > 0; --size) {
+  constexpr std::size_t kLongest = 1024, kMostBlanks = 16;  // a header is short, and a template may be hostile
+  const std::size_t last = prompt.find_last_not_of(kBlanks) + 1;
+  const std::size_t trimmed = std::max(last, prompt.size() - std::min(prompt.size(), kMostBlanks));
+  for (std::size_t size = std::min(turn.size(), kLongest); size > 0; --size) {
     const std::string_view header = turn.substr(0, size);
     for (std::size_t end = prompt.size() + 1; end-- > trimmed;)
       if (prompt.substr(0, end).ends_with(header)) return header;

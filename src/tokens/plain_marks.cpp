@@ -44,9 +44,10 @@ class PlainMarks {
     for (std::size_t at = bytes.find('<'); at != bytes.npos; at = bytes.find('<', at + 1)) {
       for (const std::string_view bar : {"|", "\xEF\xBD\x9C"}) {
         if (!bytes.substr(at + 1).starts_with(bar)) continue;
-        const std::size_t close = bytes.find(std::string(bar) + ">", at + 1 + bar.size());
-        if (close == bytes.npos) continue;
-        const std::size_t end = close + bar.size() + 1;
+        const std::string_view mark = bytes.substr(at, kLongestMark);
+        const std::size_t close = mark.find(std::string(bar) + ">", 1 + bar.size());
+        if (close == mark.npos) continue;
+        const std::size_t end = at + close + bar.size() + 1;
         look_at({span.begin + static_cast<std::uint32_t>(at), span.begin + static_cast<std::uint32_t>(end)});
       }
     }
