@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "conversation/edit.h"
 #include "conversation/json_text.h"
@@ -244,6 +245,7 @@ void keep_messages(ConversationState& state, std::uint32_t count) {
   const Value kept = make_list(rt, state.messages.list->items, count);
   state.set_variable(Value::view("messages"), with_origin(kept, state.messages.list->origin));
   state.settle();
+  forget_repeated_from(state, count);
 }
 
 Value take_variable(ConversationState& state, std::string_view name) {
@@ -354,10 +356,13 @@ Result<void> Conversation::set_json(std::string_view variable, std::string_view 
   if (json.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
   const std::string_view copy = state.arena.copy_text(json);
   const std::uint32_t origin = state.add_region(copy, -1, false);
-  forget_repeated(state, variable);
+  std::vector<RepeatedMember> before = std::exchange(state.repeated, {});
   const Result<Value> value =
       read_json_text(state, rt, Value::view(copy), origin, [&] { return std::string(variable); });
+  std::swap(before, state.repeated);
   if (!value) return value.error();
+  forget_repeated(state, variable);
+  state.repeated.insert(state.repeated.end(), before.begin(), before.end());
   state.set_variable(Value::view(state.arena.copy_text(variable)), *value);
   state.settle();
   return {};

@@ -2,6 +2,7 @@
 #include "conversation/json_text.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace parlance {
 
@@ -17,6 +18,16 @@ void forget_repeated(ConversationState& state, std::string_view variable) {
     const std::string_view path = one.path;
     return path.starts_with(variable) && path.size() > variable.size() &&
            (path[variable.size()] == '.' || path[variable.size()] == '[');
+  });
+}
+
+void forget_repeated_from(ConversationState& state, std::uint32_t message) {
+  constexpr std::string_view kList = "messages[";
+  std::erase_if(state.repeated, [kList, message](const RepeatedMember& one) {
+    std::uint32_t number = 0;
+    if (!one.path.starts_with(kList)) return false;
+    const char* const begin = one.path.data() + kList.size();
+    return std::from_chars(begin, one.path.data() + one.path.size(), number).ec == std::errc() && number >= message;
   });
 }
 

@@ -17,6 +17,8 @@ namespace parlance {
 void note_repeated(ConversationState& state, Value value, const std::string& place);
 /// Forgets it of what stands below a variable, which gets another value.
 void forget_repeated(ConversationState& state, std::string_view variable);
+/// Forgets it of the messages from this number on, which are taken away.
+void forget_repeated_from(ConversationState& state, std::uint32_t message);
 /// Members that the request, or JSON text in it or beside it, gives twice in one object.
 std::vector<RepeatedMember> repeated_members_of(const ConversationState& state);
 

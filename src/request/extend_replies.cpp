@@ -34,12 +34,16 @@ class ReplyWalk {
     }
     if (ids.empty()) return std::nullopt;
     Session last = session->copy();
-    Result<Extension> extension = extend_behind_ids(*session, last, ids, messages_of(replies_.size() - 1));
+    Result<Extension> extension =
+        extend_behind_ids(*session, last, ids, messages_of(replies_.size() - 1), &Session::extend);
     if (!extension && replies_.size() == 1) return std::nullopt;
     return extension;
   }
 
  private:
+  using Extend = Result<Extension> (Session::*)(std::span<const Message>, std::span<const std::string>,
+                                                const SameReply&);
+
   static bool begins_with(std::span<const TokenId> ids, std::span<const TokenId> begin) {
     return begin.size() <= ids.size() && std::equal(begin.begin(), begin.end(), ids.begin());
   }
@@ -54,8 +58,9 @@ class ReplyWalk {
   }
 
   /// `before`: the session as it was when the reply was sampled, of which `session` is a copy.
+  /// `extend`: Session::try_extend where a failure is one of several.
   Result<Extension> extend_behind_ids(const Session& before, Session& session, std::span<const TokenId> reply,
-                                      const std::vector<Message>& messages) const {
+                                      const std::vector<Message>& messages, Extend extend) const {
     session.append_sampled(reply);
     const SameReply same = same_when_read([&]() -> Result<ReplyStart> {
       Result<ReplyStart> start = start_(before.conversation(), before.text());
@@ -64,7 +69,7 @@ class ReplyWalk {
       start->format = CompiledReplyFormat(start->format.source().with_control(control, start->options.ends));
       return start;
     });
-    return session.extend(messages, {}, same);
+    return (session.*extend)(messages, {}, same);
   }
 
   bool is_control(TokenId id) const {
@@ -85,7 +90,8 @@ class ReplyWalk {
       if (!is_control(ids[end - 1])) continue;
       ++tried;
       Session behind = session.copy();
-      const Result<Extension> extension = extend_behind_ids(session, behind, ids.first(end), messages);
+      const Result<Extension> extension =
+          extend_behind_ids(session, behind, ids.first(end), messages, &Session::try_extend);
       if (!extension || !begins_with(ids.subspan(end), extension->ids)) continue;
       ids = ids.subspan(end + extension->ids.size());
       session = std::move(behind);
