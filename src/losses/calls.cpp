@@ -4,6 +4,7 @@
 #include "conversation/edit.h"
 #include "losses/bookkeeping.h"
 #include "losses/text_search.h"
+#include "parlance/json.h"
 
 namespace parlance {
 namespace {
@@ -54,11 +55,15 @@ class CallSearch {
 
   static bool is_said_inside(const DictEntry& outside, Value inner) {
     const Value* there = member(inner, leaf_text(outside.key));
-    return there != nullptr && says_the_same(outside.value, *there);
+    if (there == nullptr) return false;
+    // A tool's own parameters may have the names of bookkeeping.
+    const bool are_arguments = outside.value.kind == Kind::dict && there->kind == Kind::dict;
+    return are_arguments ? json_text(outside.value) == json_text(*there) : says_the_same(outside.value, *there);
   }
 
   void arguments(Value value, const Place& place, Tally& one) {
     if (value.is_sequence()) return search_.leaves(false, value, "argument", place, one);
+    if (value.is_leaf() && leaf_text(value).empty()) return;  // none
     if (value.kind != Kind::dict) return search_.text(value, "argument", place, one);
     std::string path = search_.path_of(value, place);
     if (path.ends_with("arguments")) search_.read_from_text(&place, std::move(path));

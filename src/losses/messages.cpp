@@ -105,7 +105,8 @@ class MessageSearch {
     if (is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) ||
         search_.is_given_reasoning(entry.value))
       return has_shown_twin(of, entry) ? void() : reasoning(entry.value, here);
-    if (is_one_of(key, kThoughts) && !has_reasoning(of, *here.parent)) return reasoning(entry.value, here);
+    if (is_one_of(key, kThoughts))  // beside a text, it says once more what that says
+      return has_reasoning(of, *here.parent) ? void() : reasoning(entry.value, here);
     if (!has_content(entry.value) || search_.is_any_reached(entry.value)) return;
     if (key == "parts" && says_the_same(entry.value, member_value(of, "content")))
       return;  // as clients of some APIs do

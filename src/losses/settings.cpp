@@ -188,6 +188,7 @@ class Settings {
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
     if (value.is_none() || names_token(name)) return;
+    if (value.is_sequence() && !has_any(value)) return;  // it says nothing
     if (reads(name)) return meant_by(value) ? misread(name, value) : doubt(name, value);
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
@@ -268,6 +269,7 @@ class Settings {
   void misread(std::string_view name, Value value) {
     const std::optional<bool> meant = meant_by(value);
     if (!meant || facts_.syntax == Syntax::go || is_one_of(name, kAlways) || search_.is_reached(value)) return;
+    if (misread_++ >= most_) return;
     const std::optional<std::string> now = prompt_with(name, value), right = prompt_with(name, Value::boolean(*meant));
     if (!now || !right || *now == *right) return;
     if (now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant))) return;
@@ -432,7 +434,8 @@ class Settings {
   }
 
   const Experiment& experiment_;
-  const std::size_t most_;  ///< renders to find out something
+  const std::size_t most_;   ///< renders to find out something
+  std::size_t misread_ = 0;  ///< values that may be
   TextSearch& search_;
   const Rendering& rendering_;
   const Conversation& conversation_;
