@@ -133,7 +133,10 @@ std::vector<EffortVariable> variables_for_any(const Normaliser& n) {
 std::string_view effort_said(std::string_view name, Value given) {
   const std::string_view inner = inner_name(name);
   const Value said = inner.empty() ? given : member_value(given, inner);
-  if (name == "thinking") return is_text(&said, "disabled") ? "none" : std::string_view();
+  if (name == "thinking")
+    return is_text(&said, "disabled")                                ? "none"
+           : is_text(&said, "enabled") || is_text(&said, "adaptive") ? kAnyEffort
+                                                                     : std::string_view();
   if (said.is_leaf()) return leaf_text(said);
   return name == "think" && said.kind == Kind::boolean ? (said.integer != 0 ? kAnyEffort : "none") : std::string_view();
 }
