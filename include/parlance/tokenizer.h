@@ -105,7 +105,9 @@ class Tokenizer {
   /// and what a normaliser takes away. White space that belongs to how a tokenizer makes words of a text is no loss.
   /// The default goes by the places of the tokens: lost is what stands between them and is not white space alone.
   virtual Result<void> encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
-                                               std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const;
+                                               std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const {
+    return encode_and_compare_places(text, trusted, into, dropped);
+  }
 
   /// The bytes of a token that follows another token: " Hello", "<|im_end|>", a single byte of a longer character. ""
   /// for an unknown id.
@@ -119,6 +121,11 @@ class Tokenizer {
 
  protected:
   TokenizerFacts facts_;
+
+ private:
+  // All that is virtual stands in this header: an adapter with RTTI fits a library without it.
+  Result<void> encode_and_compare_places(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                         std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const;
 };
 
 /// Wraps a tokenizer of the caller, such as llama.cpp's: parlance splits a prompt at its control tokens, and the

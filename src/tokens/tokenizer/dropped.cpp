@@ -8,8 +8,9 @@
 
 namespace parlance {
 
-Result<void> Tokenizer::encode_and_find_dropped(std::string_view text, const std::vector<ByteSpan>* trusted,
-                                                std::vector<EncodedToken>& into, std::vector<ByteSpan>& dropped) const {
+Result<void> Tokenizer::encode_and_compare_places(std::string_view text, const std::vector<ByteSpan>* trusted,
+                                                  std::vector<EncodedToken>& into,
+                                                  std::vector<ByteSpan>& dropped) const {
   const std::size_t first = into.size();
   if (Result<void> done = encode(text, trusted, into); !done) return done;
   std::uint32_t at = 0;
