@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.h"
+
 namespace parlance {
 namespace {
 
-char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same(char a, char b) { return small(a) == small(b); }
+bool same(char a, char b) { return ascii::lower(a) == ascii::lower(b); }
 
 }  // namespace
 

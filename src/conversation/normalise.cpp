@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "conversation/api_request.h"
 #include "conversation/custom_tool.h"
@@ -211,14 +212,11 @@ Value custom_calls(Normaliser& n, Value message) {
   });
 }
 
-constexpr std::string_view kBlanks = " \t\r\n";
-
 /// The object that a call's arguments hold as JSON text; undefined if they hold none.
 Value object_in(Normaliser& n, Value arguments) {
   if (!arguments.is_leaf()) return {};
   const std::string_view json = leaf_text(arguments);
-  const std::size_t first = json.find_first_not_of(kBlanks);
-  if (first == json.npos || json[first] != '{') return {};
+  if (!ascii::trimmed_left(json).starts_with('{')) return {};
   n.state.add_region(json, n.message, true);
   const auto place = [&n] {
     return place_of(n.state, {n.pass, n.given_message(), -1, {}, n.call, "function.arguments"});
@@ -230,7 +228,7 @@ Value object_in(Normaliser& n, Value arguments) {
 
 /// Arguments that are a text and no object: cut off, mostly. The template gets the text.
 void note_broken(Normaliser& n, Value arguments) {
-  if (!arguments.is_leaf() || leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos) return;
+  if (!arguments.is_leaf() || ascii::is_blank(leaf_text(arguments))) return;
   Document document;
   const Result<void> read = document.parse(leaf_text(arguments), "arguments");
   const std::string why = read ? "a JSON object" : "JSON: " + read.error().message();
@@ -249,7 +247,7 @@ Value parse_arguments(Normaliser& n, Value message) {
 
 Value empty_arguments(Normaliser& n, Value message) {
   return map_arguments(n, message, [&n](Value arguments) {
-    const bool blank = arguments.is_leaf() && leaf_text(arguments).find_first_not_of(kBlanks) == std::string_view::npos;
+    const bool blank = arguments.is_leaf() && ascii::is_blank(leaf_text(arguments));
     return blank || arguments.is_none() ? DictBuilder(n.rt).finish() : Value{};
   });
 }

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "base/arena.h"
+#include "base/ascii.h"
 #include "base/utf8.h"
-#include "losses/thoughts.h"
 
 namespace parlance {
 namespace {
@@ -148,9 +148,9 @@ std::vector<Reached::Gap> Reached::gaps_between(std::string_view text, std::size
     const char* const until = more ? ranges_[range].begin : end;
     if (before(at, until)) {
       const std::string_view missing(at, static_cast<std::size_t>(until - at));
-      const auto offset = static_cast<std::size_t>(at - text.data());
-      const std::size_t word = missing.find_first_not_of(kBlanks);
-      if (word != missing.npos) gaps.push_back({offset + word, offset + missing.find_last_not_of(kBlanks) + 1});
+      const std::string_view words = ascii::trimmed(missing);
+      const auto begin = static_cast<std::size_t>(words.data() - text.data());
+      if (!words.empty()) gaps.push_back({begin, begin + words.size()});
     }
     if (!more) break;
     at = ranges_[range].end;

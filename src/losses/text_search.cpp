@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "conversation/conversation.h"
 #include "json/document.h"
@@ -21,7 +22,7 @@ std::string Place::below(const Place* other) const {
   return out.append(name);
 }
 
-bool has_words(std::string_view text) { return text.find_first_not_of(kBlanks) != text.npos; }
+bool has_words(std::string_view text) { return !ascii::is_blank(text); }
 
 bool has_content(Value value) {
   if (value.is_none() || value.is_undefined()) return false;
@@ -170,8 +171,9 @@ void TextSearch::piece(std::string_view bytes, std::string_view subject, const P
 
 /// An answer of a turn that is over, and all of it reasoning.
 bool TextSearch::is_left_out(std::string_view bytes, Cuts cuts) const {
-  return cuts == Cuts::over && thought_in(bytes, bytes.find_first_not_of(kBlanks), bytes.find_last_not_of(kBlanks) + 1,
-                                          facts_.texts) == Thought::words;
+  const std::string_view words = ascii::trimmed(bytes);
+  const auto begin = static_cast<std::size_t>(words.data() - bytes.data());
+  return cuts == Cuts::over && thought_in(bytes, begin, begin + words.size(), facts_.texts) == Thought::words;
 }
 
 /// What of a text is missing: the first place that should not, and the first that is left out by design.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace parlance {
 namespace {
 
@@ -11,11 +13,6 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {{"<", ">"}, {"[", "]"}, {"\u25C1", "\u25B7"}};
 
 constexpr std::size_t kLongest = 64;  ///< of a mark
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
-}
 
 /// The mark that a text begins with, or ends with; empty if it has none there.
 std::string_view first_mark(std::string_view text) {
@@ -62,12 +59,12 @@ Thought thought_in(std::string_view answer, std::size_t begin, std::size_t end, 
   };
   if (first_mark(missing) == missing && knows(missing)) return Thought::mark;
   // The marks themselves may be there.
-  const std::string_view before = trimmed(answer.substr(0, begin)), behind = trimmed(answer.substr(end));
+  const std::string_view before = ascii::trimmed(answer.substr(0, begin)), behind = ascii::trimmed(answer.substr(end));
   const std::string_view ended = last_mark(missing), close = knows(ended) ? ended : first_mark(behind);
   if (!knows(close)) return Thought::no;
   const std::size_t close_at = answer.find(close);
   const bool is_whole =
-      close_at + close.size() == end || (close_at >= end && trimmed(answer.substr(end, close_at - end)).empty());
+      close_at + close.size() == end || (close_at >= end && ascii::trimmed(answer.substr(end, close_at - end)).empty());
   if (!is_whole) return Thought::no;  // it stands in between as well
   const std::string_view first = first_mark(before.empty() ? missing : before);
   if (opens(first, close)) return before.empty() || before == first ? Thought::words : Thought::no;

@@ -10,9 +10,6 @@
 
 namespace parlance {
 
-/// White space around words.
-inline constexpr std::string_view kBlanks = " \t\r\n";
-
 /// What a stretch of an answer is.
 enum class Thought : std::uint8_t {
   no,     ///< words of the answer

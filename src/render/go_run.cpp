@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "render/rendering.h"
 #include "render/turn_header.h"
 
@@ -62,8 +63,6 @@ Result<void> run_go(const gotemplate::Program& program, const Conversation& conv
 }
 
 namespace {
-
-constexpr std::string_view kBlanks = " \n\t\r";
 
 /// Renders the turns before the one that begins with message `first`; the text only.
 /// An arena and an output of its own: the prompt's are still in use while its turns are asked about.
@@ -132,7 +131,7 @@ std::uint64_t text_of_others(const Conversation& conversation, const Rendering& 
 /// The longest beginning of the turn that the prompt for it ends with, be it for white space behind.
 std::string_view header_of(std::string_view turn, std::string_view prompt) {
   constexpr std::size_t kLongest = 1024, kMostBlanks = 16;  // a header is short, and a template may be hostile
-  const std::size_t last = prompt.find_last_not_of(kBlanks) + 1;
+  const std::size_t last = ascii::trimmed_right(prompt).size();
   const std::size_t trimmed = std::max(last, prompt.size() - std::min(prompt.size(), kMostBlanks));
   for (std::size_t size = std::min(turn.size(), kLongest); size > 0; --size) {
     const std::string_view header = turn.substr(0, size);
@@ -155,7 +154,7 @@ bool ends_before(const Rendering& prompt, std::uint64_t turn, std::string_view p
 std::optional<std::string> header_elsewhere(const Rendering& prompt, const GoTurn& turn, std::string_view before_own,
                                             std::string_view prefix) {
   const std::string_view header = header_of(before_own, prefix);
-  if (header.find_first_not_of(kBlanks) != header.npos) return std::string(header);
+  if (!ascii::is_blank(header)) return std::string(header);
   // Blanks alone may end any prompt.
   const bool is_it = ends_before(prompt, turn.begin, prefix.substr(0, prefix.size() - header.size()));
   return is_it ? std::optional<std::string>(header) : std::nullopt;
@@ -166,8 +165,7 @@ std::optional<std::string> header_elsewhere(const Rendering& prompt, const GoTur
 std::uint64_t end_before_header(const Rendering& prompt, std::uint64_t begin, std::uint64_t end,
                                 const std::string& header) {
   const std::size_t again = prompt.text().substr(0, end).rfind(header);
-  const bool is_mark = header.find_first_not_of(kBlanks) != header.npos;
-  if (!is_mark || again == prompt.text().npos || again < begin) return end;
+  if (ascii::is_blank(header) || again == prompt.text().npos || again < begin) return end;
   const std::span<const Span> spans = prompt.spans();
   auto span = std::partition_point(spans.begin(), spans.end(), [again](const Span& s) { return s.end <= again; });
   const bool is_of_template = std::all_of(span, spans.end(), [](const Span& s) { return s.message < 0; });
