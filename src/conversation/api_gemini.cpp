@@ -146,11 +146,9 @@ class GeminiConverter {
       }
       found = data.camel;
     }
-    r_.leave(part,
-             {"text", "thought", "inlineData", "inline_data", "fileData", "file_data", "functionCall", "function_call",
-              "functionResponse", "function_response", "executableCode", "executable_code", "codeExecutionResult",
-              "code_execution_result"},
-             {"thoughtSignature", "thought_signature", "partMetadata", "part_metadata"});
+    std::vector<std::string_view> names = {"thought"};
+    for (const PartData& data : kPartData) names.insert(names.end(), {data.camel, data.snake});
+    r_.leave(part, names, {"thoughtSignature", "thought_signature", "partMetadata", "part_metadata"});
     return found;
   }
 

@@ -17,7 +17,7 @@ constexpr std::string_view kSteers = "not a variable";
 constexpr std::string_view kNoText = "says nothing to a model: left out";
 constexpr std::string_view kNotConverted = "not converted: left out";
 
-bool has(std::initializer_list<std::string_view> names, std::string_view name) {
+bool has(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -41,14 +41,14 @@ void Request::note(Value at, std::string_view what, bool loses) {
   state.changes.push_back(change);
 }
 
-void Request::leave(Value dict, std::initializer_list<std::string_view> taken,
+void Request::leave(Value dict, std::span<const std::string_view> taken,
                     std::initializer_list<std::string_view> quiet) {
   if (dict.kind != Kind::dict) return;
   for (const DictEntry& entry : entries(dict)) {
     const std::string_view key = leaf_text(entry.key);
     if (has(taken, key) || entry.value.is_none()) continue;
     const bool empty = entry.value.kind == Kind::list && entry.value.list->size == 0;
-    const bool loses = !empty && !has(quiet, key);
+    const bool loses = !empty && !has(std::span(quiet.begin(), quiet.size()), key);
     note(entry.value, loses ? kNotConverted : kNoText, loses);
   }
 }

@@ -6,6 +6,7 @@
 #pragma once
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,8 +64,11 @@ class Request {
   /// Says what became of a value; `loses`: that the model is not told what it says.
   void note(Value at, std::string_view what, bool loses);
   /// Notes members that are none of `taken`: those in `quiet` say nothing to a model, others are losses.
+  void leave(Value dict, std::span<const std::string_view> taken, std::initializer_list<std::string_view> quiet = {});
   void leave(Value dict, std::initializer_list<std::string_view> taken,
-             std::initializer_list<std::string_view> quiet = {});
+             std::initializer_list<std::string_view> quiet = {}) {
+    leave(dict, std::span(taken.begin(), taken.size()), quiet);
+  }
   /// The value as a dict, list or text; undefined after a failure where it is something else.
   Value dict_at(Value at, std::string_view what);
   Value list_at(Value at, std::string_view what);
