@@ -1,10 +1,13 @@
 // extend_ids for ids in which replies stand as they were sampled: reply by reply, by a session that is begun before the
 // first one. Begin reading at extend_ids.
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "conversation/conversation.h"
 #include "parlance/sampled_reply.h"
+#include "tokens/tokenizer/control_ids.h"
 
 namespace parlance {
 namespace {
@@ -12,7 +15,7 @@ namespace {
 class ReplyWalk {
  public:
   ReplyWalk(const Conversation& whole, const Tokenizer& tokenizer, const HowToRead& start)
-      : whole_(whole), tokenizer_(tokenizer), start_(start) {
+      : whole_(whole), tokenizer_(tokenizer), control_(tokenizer.facts()), start_(start) {
     const std::span<const Value> messages = whole.messages().items();
     for (std::size_t i = 1; i < messages.size(); ++i) {
       const auto replies = [&](std::size_t at) { return messages[at]["role"].text() == "assistant"; };
@@ -34,16 +37,13 @@ class ReplyWalk {
     }
     if (ids.empty()) return std::nullopt;
     Session last = session->copy();
-    Result<Extension> extension =
-        extend_behind_ids(*session, last, ids, messages_of(replies_.size() - 1), &Session::extend);
+    last.append_sampled(ids);
+    Result<Extension> extension = last.extend(messages_of(replies_.size() - 1), {}, judge_behind(*session));
     if (!extension && replies_.size() == 1) return std::nullopt;
     return extension;
   }
 
  private:
-  using Extend = Result<Extension> (Session::*)(std::span<const Message>, std::span<const std::string>,
-                                                const SameReply&);
-
   static bool begins_with(std::span<const TokenId> ids, std::span<const TokenId> begin) {
     return begin.size() <= ids.size() && std::equal(begin.begin(), begin.end(), ids.begin());
   }
@@ -57,27 +57,20 @@ class ReplyWalk {
     return made;
   }
 
-  /// `before`: the session as it was when the reply was sampled, of which `session` is a copy.
-  /// `extend`: Session::try_extend where a failure is one of several.
-  Result<Extension> extend_behind_ids(const Session& before, Session& session, std::span<const TokenId> reply,
-                                      const std::vector<Message>& messages, Extend extend) const {
-    session.append_sampled(reply);
-    const SameReply same = same_when_read([&]() -> Result<ReplyStart> {
-      Result<ReplyStart> start = start_(before.conversation(), before.text());
-      if (!start) return start;
-      const std::vector<std::string> control = tokenizer_.control_texts();
-      start->format = CompiledReplyFormat(start->format.source().with_control(control, start->options.ends));
-      return start;
+  /// How the reply behind a session is read; found out once, when it is first asked for.
+  SameReply judge_behind(const Session& before) const {
+    auto known = std::make_shared<std::optional<Result<ReplyStart>>>();
+    return same_when_read([this, &before, known]() -> Result<ReplyStart> {
+      if (!*known) *known = start_behind(before);
+      return **known;
     });
-    return (session.*extend)(messages, {}, same);
   }
-
-  bool is_control(TokenId id) const {
-    const TokenizerFacts& facts = tokenizer_.facts();
-    const auto added = std::lower_bound(facts.added.begin(), facts.added.end(), id,
-                                        [](const AddedToken& token, TokenId wanted) { return token.id < wanted; });
-    return (added != facts.added.end() && added->id == id && added->control) ||
-           std::binary_search(facts.markers.begin(), facts.markers.end(), id);
+  Result<ReplyStart> start_behind(const Session& before) const {
+    Result<ReplyStart> start = start_(before.conversation(), before.text());
+    if (!start) return start;
+    const std::vector<std::string> control = tokenizer_.control_texts();
+    start->format = CompiledReplyFormat(start->format.source().with_control(control, start->options.ends));
+    return start;
   }
 
   /// Goes on behind a reply in the middle of `ids`, which ends with one of their control tokens: with that behind which
@@ -85,13 +78,14 @@ class ReplyWalk {
   bool pass(std::size_t number, Session& session, std::span<const TokenId>& ids) const {
     constexpr int kMostTries = 16;  // each is a render
     const std::vector<Message> messages = messages_of(number);
+    const SameReply same = judge_behind(session);
     int tried = 0;
     for (std::size_t end = 1; end <= ids.size() && tried < kMostTries; ++end) {
-      if (!is_control(ids[end - 1])) continue;
+      if (!control_.contains(ids[end - 1])) continue;
       ++tried;
       Session behind = session.copy();
-      const Result<Extension> extension =
-          extend_behind_ids(session, behind, ids.first(end), messages, &Session::try_extend);
+      behind.append_sampled(ids.first(end));
+      const Result<Extension> extension = behind.try_extend(messages, {}, same);
       if (!extension || !begins_with(ids.subspan(end), extension->ids)) continue;
       ids = ids.subspan(end + extension->ids.size());
       session = std::move(behind);
@@ -102,6 +96,7 @@ class ReplyWalk {
 
   const Conversation& whole_;
   const Tokenizer& tokenizer_;
+  ControlIds control_;
   const HowToRead& start_;
   std::vector<std::size_t> replies_;  ///< numbers of messages
 };
