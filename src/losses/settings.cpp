@@ -112,6 +112,11 @@ bool sees_think(const Experiment& experiment, std::size_t most, const Rendering&
   return false;
 }
 
+const Feature* find_feature(std::string_view name) {
+  const auto* const found = std::ranges::find(kFeatures, name, &Feature::name);
+  return found == std::end(kFeatures) ? nullptr : found;
+}
+
 constexpr std::string_view kKwargs = "chat_template_kwargs";
 
 bool asks_for_effort(std::string_view name, Value value) { return !passes::effort_said(name, value).empty(); }
@@ -195,14 +200,12 @@ class Settings {
     const Value made_of = member_value(variables_, of);
     if (!of.empty() && (reads(of) || is_effort(of, made_of))) return;
     if (!of.empty() && switches_off(of, made_of)) return no_effect(std::string(of), true, {});
-    const auto feature =
-        std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
-    if (feature != std::end(kFeatures)) return unheeded(*feature, value);
-    if (const auto* of = std::ranges::find(kOfOtherApis, name, &std::pair<std::string_view, std::string_view>::first);
-        of != std::end(kOfOtherApis))
+    if (const Feature* feature = find_feature(name)) return unheeded(*feature, value);
+    if (const auto* api = std::ranges::find(kOfOtherApis, name, &std::pair<std::string_view, std::string_view>::first);
+        api != std::end(kOfOtherApis))
       return no_effect(
           path_of(name, value), false,
-          "it is of " + std::string(of->second) + ", whose requests are converted if no option forbids it");
+          "it is of " + std::string(api->second) + ", whose requests are converted if no option forbids it");
     if (name == kKwargs && is_of_kwargs(name))
       return no_effect(path_of(name, value), false, "its members belong into the outer one");
     NearestName nearest(name);
@@ -217,13 +220,11 @@ class Settings {
   /// Words that the template reads, and that are not in the prompt: it may set the variable anew (system_message).
   void doubt(std::string_view name, Value value) {
     if (facts_.syntax == Syntax::go || is_one_of(name, kAlways) || is_one_of(name, kOfReasoning)) return;
-    const auto feature =
-        std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& one) { return one.name == name; });
-    const bool is_choice = feature != std::end(kFeatures) && feature->usual != "\"\"" && feature->usual != "[]";
+    const Feature* const feature = find_feature(name);
+    const bool is_choice = feature != nullptr && feature->usual != "\"\"" && feature->usual != "[]";
     if (is_choice || !is_of_request(name) || !belongs_into_prompt(name, value) || search_.is_any_reached(value)) return;
     Tally tally = search_.tally();
-    search_.lose_member("setting", value, {nullptr, name}, tally,
-                        std::string(feature != std::end(kFeatures) ? feature->hint : ""));
+    search_.lose_member("setting", value, {nullptr, name}, tally, std::string(feature != nullptr ? feature->hint : ""));
   }
 
   /// Words of a request to a chat template, which reads messages, under a name that says nothing of a server.
@@ -244,7 +245,7 @@ class Settings {
   void wish_to_go_on() {
     constexpr std::string_view kGoOn[] = {"prefix", "partial"};
     const Value messages = conversation_.messages();
-    if (!has_any(messages) || wants(experiment_.options.continue_final, "continue_final_message")) return;
+    if (!has_any(messages) || continues_final(conversation_, variables_.dict, experiment_.options)) return;
     const std::uint32_t last = messages.list->size - 1;
     if (!is_text(member(messages.list->items[last], "role"), "assistant")) return;
     for (const std::string_view name : kGoOn) {
@@ -257,11 +258,6 @@ class Settings {
                          "no effect: the message is closed, and the reply does not go on with it",
                          "continue_final_message in the request leaves it open"});
     }
-  }
-  bool wants(std::optional<bool> option, std::string_view name) const {
-    const Value given = member_value(variables_, name);
-    const ConversationState& state = inside_of(conversation_);
-    return option.value_or(state.continue_final || (given.kind == Kind::boolean && given.integer != 0));
   }
 
   /// A text or a number that says true or false, where the template does otherwise with the value itself, and as if

@@ -11,7 +11,8 @@ namespace parlance {
 
 /// Members of the request that have no effect, and variables that the template reads and nobody gives where one is
 /// given whose name is near; where the search asks for what is left out also members that say nothing to a template.
-/// `rendering`: the prompt, for experiments, of which there are at most `most` for each setting.
+/// `rendering`: the prompt, for experiments, of which there are at most `most` for each setting
+/// and for values that may be misread, each of which takes up to four.
 void find_lost_settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
                         const TemplateFacts& facts, std::vector<Loss>& losses);
 /// What the template printed and is undefined, and looks like something that is there.

@@ -11,4 +11,8 @@ namespace parlance {
 Result<void> render_with(const Template& chat_template, const Conversation& conversation, Value variables,
                          const RenderOptions& options, Workspace& workspace, Rendering& into);
 
+/// Does a render go on with the last message? The caller's option wins over the request, which is not asked where the
+/// template gets it as it is.
+bool continues_final(const Conversation& conversation, const DictObject* variables, const RenderOptions& options);
+
 }  // namespace parlance

@@ -144,9 +144,7 @@ struct Wishes {
 /// an error, as in transformers; where a render is to be as transformers', no word means no prompt.
 Result<void> read_wishes(const Conversation& conversation, const DictObject* variables, const RenderOptions& options,
                          Wishes& wishes) {
-  wishes.continue_final =
-      options.continue_final.value_or(!options.as_is && (inside_of(conversation).continue_final ||
-                                                         is_true(member(variables, "continue_final_message"))));
+  wishes.continue_final = continues_final(conversation, variables, options);
   const Value* given = member(variables, "add_generation_prompt");
   bool said = given != nullptr && !given->is_none();
   std::optional<bool> prompt = options.add_generation_prompt;
@@ -456,6 +454,11 @@ std::string path_of_span(const Conversation& conversation, const Span& span) {
   if (span.input != nullptr) return path_of_address(inside_of(conversation), span.input);
   const bool has_id = span.input_id != 0 && span.input_id < kProgramSource;
   return has_id ? path_of_id(inside_of(conversation), span.input_id) : std::string();
+}
+
+bool continues_final(const Conversation& conversation, const DictObject* variables, const RenderOptions& options) {
+  const bool asked = inside_of(conversation).continue_final || is_true(member(variables, "continue_final_message"));
+  return options.continue_final.value_or(!options.as_is && asked);
 }
 
 }  // namespace parlance
