@@ -40,7 +40,7 @@ Result<void> SpEncoder::encode(std::string_view text, SpManner manner, std::vect
   const Result<SpNormalized> normalized =
       state_->normalizer.normalize(text, segmenter.user_defined(manner.is_guarded), manner.has_dummy);
   if (!normalized) return normalized.error();
-  dropped = normalized->dropped;
+  dropped.insert(dropped.end(), normalized->dropped.begin(), normalized->dropped.end());
   std::vector<SpSegment> segments;
   segmenter.segment(normalized->text, manner.is_guarded, segments);
   const std::size_t first = into.size();

@@ -33,9 +33,8 @@ class SpEncoder {
   Result<void> open(const SpModel& model, const SpChanges& changes, const std::string& path);
   /// Appends the tokens of a text, with the places of the bytes that each came of. Of the tokens of one unknown
   /// character's bytes the last has its place and the others none. Fails with tokenizer (a control piece comes of the
-  /// text), limit_memory (normalising makes too much of it).
-  /// And to `dropped` the parts that the normalisation takes away, other than white space and
-  /// marks.
+  /// text), limit_memory (normalising makes too much of it). To `dropped` go the parts that the normalisation takes
+  /// away, other than white space and marks.
   Result<void> encode(std::string_view text, SpManner manner, std::vector<SpToken>& into,
                       std::vector<ByteSpan>& dropped) const;
 
