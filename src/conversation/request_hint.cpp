@@ -31,7 +31,9 @@ std::string hint_of_content(Value content, const std::string& path) {
   }
   for (std::uint32_t i = 0; i < content.list->size; ++i) {
     const Value part = content.list->items[i];
-    if (part.kind == Kind::dict) continue;
+    if (part.kind == Kind::dict && (!is_text(member(part, "type"), "text") || member(part, "text") != nullptr))
+      continue;
+    if (part.kind == Kind::dict) return at(path, i) + " has no 'text', where templates read what a text part says";
     return at(path, i) + " is " + kind_of(part) + ": a part is an object, {\"type\": \"text\", \"text\": ...}";
   }
   return {};
@@ -42,6 +44,10 @@ std::string hint_of_call(Value call, const std::string& path) {
   const Value function = member_value(call, "function");
   const bool is_wrapped = function.kind == Kind::dict;
   const Value said = is_wrapped ? function : call;
+  for (const std::string_view name : {"name", "arguments"}) {
+    if (is_wrapped && member(function, name) == nullptr && member(call, name) != nullptr)
+      return path + " has '" + std::string(name) + "' beside 'function': templates read function." + std::string(name);
+  }
   if (!inside_custom(call).is_undefined() || member(said, "arguments") != nullptr) return {};
   for (const std::string_view other : kOtherNames) {
     if (member(said, other) != nullptr)

@@ -293,12 +293,15 @@ def test_hints_on_calls(folder):
         for call in ({"id": "1", "type": "function", "function": {"name": "f", name: {"a": 1}}}, {"id": "1", "name": "f", name: {"a": 1}}):
             said = hint(folder, calls(call))
             assert f"messages[1].tool_calls[0].function has '{name}': templates read a call's arguments as 'arguments'" in said, (call, said)
+    for name, call in (("arguments", {"arguments": "{}", "function": {"name": "f"}}), ("name", {"name": "f", "function": {"arguments": {}}})):
+        said = hint(folder, calls({"id": "1", "type": "function", **call}))
+        assert f"messages[1].tool_calls[0] has '{name}' beside 'function': templates read function.{name}" in said, (call, said)
     said = hint(folder, calls({"id": "1", "type": "tool_call", "name": "f", "args": {"a": 1}}))
     assert "messages[1].tool_calls[0] has 'args': templates read" in said, said
 
 
 def test_hints_on_content(folder):
-    for content, words in ((["a"], "content[0] is a text: a part is an object"), ([{"type": "text", "text": "a"}, 5], "content[1] is a number"),
+    for content, words in ((["a"], "content[0] is a text: a part is an object"), ([{"type": "text", "content": "a"}], "content[0] has no 'text'"), ([{"type": "text", "text": "a"}, 5], "content[1] is a number"),
                            ({"type": "text", "text": "a"}, "content is one part: templates take a text"), ({"a": 1}, "content is an object"),
                            (5, "content is a number"), (True, "content is a boolean")):
         said = hint(folder, {"messages": [{"role": "user", "content": content}]})
