@@ -350,8 +350,8 @@ class DroppedSearch {
  private:
   void part(Value part, const Place& place) {
     const Value* type = member(part, "type");
-    const bool is_text = type == nullptr || (type->is_leaf() && is_one_of(leaf_text(*type), kTextTypes));
-    if (part.kind != Kind::dict || !is_text || member(part, "text") == nullptr) return;
+    const bool has_text = type == nullptr || (type->is_leaf() && is_one_of(leaf_text(*type), kTextTypes));
+    if (part.kind != Kind::dict || !has_text || member(part, "text") == nullptr) return;
     for (const DictEntry& entry : entries(part)) {
       const std::string_view name = leaf_text(entry.key);
       if (name == "text" || is_one_of(name, kIds) || is_bookkeeping(name) || !has_data(entry.value)) continue;
