@@ -276,7 +276,7 @@ def test_marks_that_are_text_on_purpose(folder):
 
 # ---- hints of errors
 
-STRICT = ("{% for m in messages %}<{{ m.role }}>{{ m.content + '' }}{% for c in m.tool_calls or [] %}{{ c.function.name }}"
+STRICT = ("{% for m in messages %}<{{ m.role }}>{{ m.content + '' }}{% for c in m.tool_calls or [] %}{{ c.function.name + '' }}"
           "{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}")
 
 
