@@ -10,7 +10,9 @@
 //            bytes are the assistant's. Left out are turns that the template writes in another way once more messages
 //            follow: both prompts part within them, or one of them begins with what ends in the generation prompt and
 //            the other does not.
-//   header   no range begins with what the template writes to make a model speak behind one word of a user
+//   follows  the same of that conversation with a system's and a user's message behind it
+//   header   no range begins with what the template writes to make a model speak behind one word of a user, nor with a
+//            text of the template that this begins with
 //   others   no range holds text of a user's, system's or tool's message
 //   own      the text of an assistant's message is in a range, also where the conversation ends with that message. Left
 //            out are blanks, which a prompt may end with too, and what is written once more, as names of calls with
@@ -73,11 +75,20 @@ struct World {
   std::map<std::string, std::map<std::string, std::size_t>> faults;  ///< by template and kind
 };
 
+/// Of a request the first `count` messages, all where there is none, and whether others say more.
+struct Part {
+  std::optional<std::uint32_t> count;
+  bool goes_on = false;
+};
+
 /// `chat` is what the prompt's spans refer to.
-bool render(const Template& chat_template, const std::string& request, bool as_is, std::optional<std::uint32_t> count,
+bool render(const Template& chat_template, const std::string& request, bool as_is, Part part,
             std::optional<bool> generation_prompt, Rendering& into, Conversation&& chat = {}) {
   if (!chat.read(request, {.normalise = !as_is})) return false;
-  if (count) keep_messages(inside_of(chat), *count);
+  if (part.count) keep_messages(inside_of(chat), *part.count);
+  if (part.goes_on &&
+      (!chat.add({.role = "system", .content = "Now be brief."}) || !chat.add({.role = "user", .content = "Who?"})))
+    return false;
   Result<Rendering> made = chat_template.render(chat, {.add_generation_prompt = generation_prompt,
                                                        .as_is = as_is,
                                                        .now = kClock,
@@ -144,7 +155,7 @@ void check_own(World& world, const Template& chat_template, const std::string& r
                std::optional<std::uint32_t> count) {
   Conversation chat;
   Rendering prompt;
-  if (!render(chat_template, request, as_is, count, false, prompt, std::move(chat))) return;
+  if (!render(chat_template, request, as_is, {count}, false, prompt, std::move(chat))) return;
   const std::span<const Value> messages = items(chat.messages());
   const std::vector<bool> mask = masked(prompt, prompt.text().size());
   std::set<std::string> inside;
@@ -164,17 +175,43 @@ void check_own(World& world, const Template& chat_template, const std::string& r
   }
 }
 
+/// A prompt with a turn, and whether it begins with the prompt for that turn.
+struct WithTurn {
+  const Rendering& prompt;
+  bool is_exact;
+};
+
+/// Are the same bytes the assistant's in a prompt that goes on behind a turn and in one that ends with it?
+void compare(World& world, const Template& chat_template, const std::string& request, std::size_t i,
+             const WithTurn& whole, const WithTurn& cut) {
+  if (whole.is_exact != cut.is_exact) {
+    ++world.counts.rewritten;
+    return;
+  }
+  ++world.counts.cut;
+  const std::size_t same = common(whole.prompt.text(), cut.prompt.text());
+  const std::vector<bool> a = masked(whole.prompt, same), b = masked(cut.prompt, same);
+  if (a == b) return;
+  const std::size_t other = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+  if (is_written_otherwise(whole.prompt, other, same) || is_written_otherwise(cut.prompt, other, same)) {
+    ++world.counts.rewritten;
+    return;
+  }
+  complain(world, chat_template, a[other] ? "masked only with what follows" : "masked only at the end", request, i,
+           whole.prompt.text(), other);
+}
+
 void check_turn(World& world, const Template& chat_template, const std::string& request, bool as_is, std::uint32_t i,
                 const Rendering& whole, bool follows_assistant, const std::string& header) {
   Rendering before, without, cut;
-  const bool has_before = render(chat_template, request, as_is, i, true, before);
+  const bool has_before = render(chat_template, request, as_is, {i}, true, before);
   if (chat_template.syntax() == Syntax::go && follows_assistant) {
     ++world.counts.merged;  // Ollama makes one message of both
     return;
   }
   const bool adds_none = has_before && (i == 0 || follows_assistant) &&
-                         render(chat_template, request, as_is, i, false, without) && before.text() == without.text();
-  if (!render(chat_template, request, as_is, i + 1, false, cut)) {
+                         render(chat_template, request, as_is, {i}, false, without) && before.text() == without.text();
+  if (!render(chat_template, request, as_is, {i + 1}, false, cut)) {
     ++world.counts.refused;
     return;
   }
@@ -189,21 +226,11 @@ void check_turn(World& world, const Template& chat_template, const std::string& 
   if (is_of_whole && at < whole.text().size())
     check_begin(world, chat_template, request, i, whole, at, adds_none, header);
   if (is_of_cut) check_begin(world, chat_template, request, i, cut, at, adds_none, header);
-  if (is_of_whole != is_of_cut) {
-    ++world.counts.rewritten;
-    return;
-  }
-  ++world.counts.cut;
-  const std::size_t same = common(whole.text(), cut.text());
-  const std::vector<bool> a = masked(whole, same), b = masked(cut, same);
-  if (a == b) return;
-  const std::size_t other = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
-  if (is_written_otherwise(whole, other, same) || is_written_otherwise(cut, other, same)) {
-    ++world.counts.rewritten;
-    return;
-  }
-  complain(world, chat_template, a[other] ? "masked only with what follows" : "masked only at the end", request, i,
-           whole.text(), other);
+  compare(world, chat_template, request, i, {whole, is_of_whole}, {cut, is_of_cut});
+  Rendering follows;
+  if (!render(chat_template, request, as_is, {i + 1, true}, false, follows)) return;
+  const bool is_of_follows = has_before && follows.text().starts_with(before.text());
+  compare(world, chat_template, request, i, {follows, is_of_follows}, {cut, is_of_cut});
 }
 
 /// What a generation prompt adds to one word of a user, in a request that is else the same.
@@ -222,6 +249,23 @@ std::string generation_prompt(const Template& chat_template, const std::string& 
   return texts[1].starts_with(texts[0]) ? texts[1].substr(texts[0].size()) : "";
 }
 
+/// Does a range begin with a text of the template's that the header begins with, behind which the header opens a
+/// thought, say?
+void check_half_header(World& world, const Template& chat_template, const std::string& request, const Rendering& whole,
+                       const std::string& header) {
+  for (const TextRange& range : whole.assistant()) {
+    const auto span = std::find_if(whole.spans().begin(), whole.spans().end(),
+                                   [&](const Span& one) { return one.begin == range.begin; });
+    if (span == whole.spans().end() || span->origin != Origin::literal) continue;
+    const std::string_view text = whole.text().substr(span->begin, span->end - span->begin);
+    // Told already where it is the whole header; and text behind the whole header may look like its beginning.
+    const bool is_whole =
+        whole.text().substr(range.begin).starts_with(header) || whole.text().substr(0, range.begin).ends_with(header);
+    if (!is_blank(std::string(text)) && header.starts_with(text) && !is_whole)
+      complain(world, chat_template, "begins with half of the header", request, 0, whole.text(), range.begin);
+  }
+}
+
 void check_header(World& world, const Template& chat_template, const std::string& request, const Rendering& whole,
                   const std::string& header) {
   if (is_blank(header)) return;
@@ -232,6 +276,7 @@ void check_header(World& world, const Template& chat_template, const std::string
     if (!begins) continue;
     complain(world, chat_template, "begins with the header", request, 0, whole.text(), range.begin);
   }
+  check_half_header(world, chat_template, request, whole, header);
 }
 
 void check_others(World& world, const Template& chat_template, const std::string& request,

@@ -78,6 +78,8 @@ class Rendering {
   /// token). Sorted.
   const std::vector<TextRange>& assistant() const& { return assistant_; }
   const std::vector<TextRange>& assistant() const&& = delete;
+  /// Where the assistant's ranges are asked for: each of its messages of which the prompt has words and no range has
+  /// any, "messages[3]: what the assistant said is in no mask, …". LossFinder makes losses of them.
   const std::vector<std::string>& notes() const& { return notes_; }
   const std::vector<std::string>& notes() const&& = delete;
   /// The undefined variables and members that the template printed, each once, in order of first use.

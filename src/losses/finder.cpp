@@ -21,6 +21,18 @@ struct LossFinder::State {
   std::vector<std::string> tokens;  ///< variables for special tokens that it reads
 };
 
+namespace {
+
+/// What the render noted of masks, where they were asked for.
+void take_notes(const Rendering& rendering, std::vector<Loss>& losses) {
+  for (const std::string& note : rendering.notes()) {
+    const std::size_t colon = note.find(": ");
+    losses.push_back({LossKind::lost, "mask", note.substr(0, colon), note.substr(colon + 2), {}});
+  }
+}
+
+}  // namespace
+
 LossFinder::LossFinder(Template chat_template, const LossOptions& options)
     : state_(std::make_unique<const State>(std::move(chat_template), options)) {}
 LossFinder::LossFinder(LossFinder&&) noexcept = default;
@@ -60,6 +72,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   find_lost_tokens(experiment, s.tokens, losses);
   find_repeated(conversation, losses);
   find_lost_by_passes(conversation, losses);
+  take_notes(into.rendering, losses);
   std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.kind < b.kind; });
   return {};
 }

@@ -132,12 +132,7 @@ class TurnRanges {
   void add_without_turns() {
     for (std::size_t i = 0; i < messages_.size(); ++i) {
       if (has_turn(i) || !is_assistant(messages_[i])) continue;
-      if (beginnings().is_spent()) {
-        fields_of(into_).notes.push_back("messages[" + std::to_string(i) +
-                                         "] and what follows: whether an assistant wrote it is not known, because the "
-                                         "template does not write messages in a loop over them");
-        break;
-      }
+      if (beginnings().is_spent()) break;  // note_unmasked says which have no range
       const std::optional<TextRange> range = beginnings().without_turn(static_cast<std::uint32_t>(i));
       const auto message = static_cast<std::int32_t>(i);
       if (range && other_in(range->begin, range->end, message) == range->end)

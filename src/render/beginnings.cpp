@@ -39,7 +39,7 @@ std::uint64_t Beginnings::of(const jinja::Turn& turn, std::int32_t message, bool
   // Where the role does not tell, the whole header shows whose turn it is.
   const Header& header = situation.header;
   if (!is_assistant && (header.text.empty() || !text.starts_with(header.text))) return turn.end;
-  return header_end(header, prompt_.text(), turn, own_text(conversation_, prompt_, message, turn));
+  return header_end(header, prompt_, turn, own_text(conversation_, prompt_, message, turn));
 }
 
 /// For templates that do not loop over the messages: what the prompt has with the message and lacks without it. Only
@@ -134,7 +134,8 @@ Beginnings::Answer Beginnings::ask(const jinja::Turn& turn, std::int32_t message
   if (done && render(count, false, without)) answer.header = difference(before, without);
   const std::string_view text = text_of(turn);
   if (answer.header.text.empty() && done) answer.header = ending(before, text), answer.is_plain = false;
-  if (answer.header.match(text) == 0 && alone().match(text) != 0) answer.header = alone(), answer.is_plain = false;
+  const bool is_told = answer.header.match(text) != 0 || (!answer.header.text.empty() && alone().match(text) == 0);
+  if (!is_told) answer.header = alone(), answer.is_plain = false;
   return answer;
 }
 

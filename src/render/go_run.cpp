@@ -84,6 +84,7 @@ class PrefixRenderer {
     const auto after = std::find_if(request.turns.begin(), request.turns.end(),
                                     [&](const gotemplate::Turn& turn) { return turn.first >= first; });
     request.turns = request.turns.first(static_cast<std::size_t>(after - request.turns.begin()));
+    request.system = gotemplate::system_of(rt, request.turns);  // what comes later was not said yet
     gotemplate::OllamaRun run(program_, rt, output_, variables_);
     if (!run.run(request)) return false;
     text.clear();
@@ -161,9 +162,9 @@ std::optional<std::string> header_elsewhere(const Rendering& prompt, const GoTur
 }
 
 /// Where the last turn ends, behind which a template may ask for the next one before its loop is over: where the header
-/// begins again.
+/// begins again, or else what it writes before the turn's own text.
 std::uint64_t end_before_header(const Rendering& prompt, std::uint64_t begin, std::uint64_t end,
-                                const std::string& header) {
+                                std::string_view header) {
   const std::size_t again = prompt.text().substr(0, end).rfind(header);
   if (ascii::is_blank(header) || again == prompt.text().npos || again < begin) return end;
   const std::span<const Span> spans = prompt.spans();
@@ -174,8 +175,8 @@ std::uint64_t end_before_header(const Rendering& prompt, std::uint64_t begin, st
 
 }  // namespace
 
-Result<void> fill_go_assistant(const gotemplate::Program& program, const Conversation& conversation,
-                               const RenderOptions& options, const std::vector<GoTurn>& turns, Rendering& into) {
+void fill_go_assistant(const gotemplate::Program& program, const Conversation& conversation,
+                       const RenderOptions& options, const std::vector<GoTurn>& turns, Rendering& into) {
   // Bytes of prompts for turns; and what decoding a message costs, in bytes.
   constexpr std::size_t kTimes = 8, kAtLeast = std::size_t{1} << 18, kDecoded = 32;
   std::size_t budget = kTimes * fields_of(into).size + kAtLeast;
@@ -199,13 +200,15 @@ Result<void> fill_go_assistant(const gotemplate::Program& program, const Convers
       if (done && !is_exact) header = header_elsewhere(into, turn, turn_text.substr(0, own - turn.begin), prefix);
     }
     if (header && turn_text.starts_with(*header)) begin = turn.begin + header->size();
-    if (header && &turn == &turns.back()) end = end_before_header(into, begin, end, *header);
+    if (&turn == &turns.back()) {
+      const std::string_view before_own = own < end ? turn_text.substr(0, own - turn.begin) : std::string_view();
+      end = end_before_header(into, begin, end, header ? *header : before_own);
+    }
     const std::uint64_t others = text_of_others(conversation, into, {begin, end});
     if (begin < others && (others == end || own < others)) fields_of(into).assistant.push_back({begin, others});
   }
   std::sort(fields_of(into).assistant.begin(), fields_of(into).assistant.end(),
             [](const TextRange& a, const TextRange& b) { return a.begin < b.begin; });
-  return {};
 }
 
 }  // namespace parlance

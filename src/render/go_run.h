@@ -49,7 +49,7 @@ Result<void> run_go(const gotemplate::Program& program, const Conversation& conv
 /// The assistant's ranges, from the turns that the last run noted. What a turn has in common with
 /// the end of the prompt for it (the messages before it, rendered) is its header and no part of it;
 /// where there is nothing in common, the range begins at the first byte that came from the message.
-Result<void> fill_go_assistant(const gotemplate::Program& program, const Conversation& conversation,
-                               const RenderOptions& options, const std::vector<GoTurn>& turns, Rendering& into);
+void fill_go_assistant(const gotemplate::Program& program, const Conversation& conversation,
+                       const RenderOptions& options, const std::vector<GoTurn>& turns, Rendering& into);
 
 }  // namespace parlance

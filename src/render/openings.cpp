@@ -30,7 +30,7 @@ std::optional<std::uint64_t> Openings::begin_of(const Conversation& conversation
   if (found || !known->is_sure || known->header.text.empty()) return found;
   const std::string_view text = prompt.text().substr(turn.begin, turn.end - turn.begin);
   if (known->header.match(text) == 0 && alone_ && alone_->match(text) != 0) return {};
-  return header_end(known->header, prompt.text(), turn, own_text(conversation, prompt, message, turn));
+  return header_end(known->header, prompt, turn, own_text(conversation, prompt, message, turn));
 }
 
 bool Openings::begins_with_header(std::string_view text) const {

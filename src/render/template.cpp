@@ -20,6 +20,7 @@
 #include "render/rendering.h"
 #include "render/steps.h"
 #include "render/template_inside.h"
+#include "render/unmasked.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -414,9 +415,11 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
     return {};
   }
   if (impl_->go != nullptr) {
-    return fill_go_assistant(*impl_->go, conversation, options, memory.go.turns.turns(), into);
+    fill_go_assistant(*impl_->go, conversation, options, memory.go.turns.turns(), into);
+  } else {
+    fill_assistant(*this, conversation, options, memory.turns.turns(), into);
   }
-  fill_assistant(*this, conversation, options, memory.turns.turns(), into);
+  note_unmasked(conversation, into);
   return {};
 }
 

@@ -65,7 +65,18 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 
-/// Is the span a part of its message's role?
+/// A generation prompt may open a thought in the literal that is the header, and history may be without it: how much
+/// of the turn, up to where one of its spans ends, both have in common before the turn's own text.
+std::size_t shared_spans(const Header& header, const Rendering& prompt, const jinja::Turn& turn, std::size_t own) {
+  const std::string_view before_own = prompt.text().substr(turn.begin, own - turn.begin);
+  const std::size_t shared = turn.begin + common_prefix(before_own, header.text);
+  const std::span<const Span> spans = prompt.spans();
+  const auto behind = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.end <= shared; });
+  return behind == spans.begin() || std::prev(behind)->end <= turn.begin ? 0 : std::prev(behind)->end - turn.begin;
+}
+
+}  // namespace
+
 bool is_of_role(const Conversation& conversation, const Span& span, std::string_view role) {
   const auto lies_in = [&](std::string_view text) {
     const auto at = reinterpret_cast<std::uintptr_t>(span.input), begin = reinterpret_cast<std::uintptr_t>(text.data());
@@ -73,8 +84,6 @@ bool is_of_role(const Conversation& conversation, const Span& span, std::string_
   };
   return lies_in(role) || path_of_span(conversation, span).ends_with("].role");
 }
-
-}  // namespace
 
 std::size_t own_text(const Conversation& conversation, const Rendering& prompt, std::int32_t message,
                      const jinja::Turn& turn) {
@@ -87,14 +96,16 @@ std::size_t own_text(const Conversation& conversation, const Rendering& prompt, 
   return turn.end;
 }
 
-std::size_t header_end(const Header& header, std::string_view prompt, const jinja::Turn& turn, std::size_t own) {
-  std::string_view text = prompt.substr(turn.begin, turn.end - turn.begin);
+std::size_t header_end(const Header& header, const Rendering& prompt, const jinja::Turn& turn, std::size_t own) {
+  const std::string_view text = prompt.text().substr(turn.begin, turn.end - turn.begin);
   // Something may stand before the header: a BOS token that the first turn brings.
   std::size_t at = header.text.empty() ? text.npos : text.substr(0, own - turn.begin).find(header.text);
-  std::size_t end = turn.begin + (at == text.npos ? header.match(text) : at + header.text.size());
+  std::size_t match = at == text.npos ? header.match(text) : at + header.text.size();
+  if (match == 0) match = shared_spans(header, prompt, turn, own);
+  const std::size_t end = turn.begin + match;
   // A template may write white space before the text where its generation prompt leaves it to the model.
   std::size_t blank = end;
-  while (blank < own && is_space(prompt[blank])) ++blank;
+  while (blank < own && is_space(prompt.text()[blank])) ++blank;
   return blank == own && end != turn.begin ? own : end;
 }
 

@@ -41,11 +41,13 @@ Header difference(const Rendering& with, const Rendering& without);
 /// last message's bytes the part that the turn begins with.
 Header ending(const Rendering& with, std::string_view turn);
 
+/// Is the span a part of its message's role?
+bool is_of_role(const Conversation& conversation, const Span& span, std::string_view role);
 /// Where the turn's own text begins: at the first byte that came from its message, its role apart.
 std::size_t own_text(const Conversation& conversation, const Rendering& prompt, std::int32_t message,
                      const jinja::Turn& turn);
 /// The byte of the prompt where the header of a turn ends.
-std::size_t header_end(const Header& header, std::string_view prompt, const jinja::Turn& turn, std::size_t own);
+std::size_t header_end(const Header& header, const Rendering& prompt, const jinja::Turn& turn, std::size_t own);
 
 /// How far from a turn's begin the prompt for it ended, and by what that can be told of another turn.
 struct Lead {

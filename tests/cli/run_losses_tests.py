@@ -584,5 +584,17 @@ def test_what_is_there_is_not_named():
     assert losses("{{ messages | tojson }}{{ tools | tojson }}", request) == []
 
 
+def test_what_no_mask_has_is_a_loss():
+    behind = ("{% set last = messages[-1] if messages[-1].role == 'assistant' else none %}{% if messages|length == 1 and not last %}"
+              "{{ raise_exception('too short') }}{% endif %}{% for m in (messages[:-1] if last else messages) %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+              "<assistant>{% if last %}<think>{{ last.content }}{% endif %}")
+    said = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}
+    assert losses(behind, said) == []
+    assert losses(behind, said, "--assistant-mask") == [("lost", "mask", "messages[1]")]
+    done = run(behind, [said, said], "--jsonl", "-", "--assistant-mask", lines=True)
+    assert "2 × mask" in done.stderr, done.stderr
+    assert run(behind, said, "--strict", "--assistant-mask").returncode == 1
+
+
 if __name__ == "__main__":
     sys.exit(check.run_tests(sys.modules[__name__], "tests of losses"))

@@ -112,6 +112,25 @@ TEST(Assistant, LearnsNoHeaderThatAGoTemplateWritesBehindTheLastTurn) {
   EXPECT_EQ(learnt_by_go(kOtherName, kFourWords), (AssistantTexts{"Hello<end>\n", "Done<end>\n"}));
 }
 
+TEST(Assistant, LearnsNoHeaderBehindTheFirstTurnOfAll) {
+  constexpr std::string_view kLast =
+      "{{ range $i, $_ := .Messages }}<|{{ .Role }}|>\n{{ .Content }}<end>\n"
+      "{{ if eq (len (slice $.Messages $i)) 1 }}<|assistant|>\n{{ end }}{{ end }}\n";
+  EXPECT_EQ(learnt_by_go(kLast, R"({"messages": [{"role": "assistant", "content": "Hello"}]})"),
+            (AssistantTexts{"Hello<end>\n"}));
+}
+
+// What the system says later was not said when the reply was written.
+TEST(Assistant, DoesNotDependOnWhatTheSystemSaysLater) {
+  constexpr std::string_view kSystemLast =
+      "{{ range $i, $_ := .Messages }}{{ if eq .Role \"user\" }}[INST]{{ if eq (len (slice $.Messages $i)) 1 }}{{ "
+      "$.System }}\n{{ end }}{{ .Content }}[/INST] {{ else if eq .Role \"assistant\" }}{{ .Content }}</s>{{ end }}{{ "
+      "end }}";
+  EXPECT_EQ(learnt_by_go(kSystemLast, R"({"messages": [{"role": "user", "content": "Hi"},
+      {"role": "assistant", "content": " Hello"}, {"role": "system", "content": "S"}, {"role": "user", "content": "Go"}]})"),
+            (AssistantTexts{" Hello</s>"}));
+}
+
 // Behind a message that the template takes out of the list, the generation prompt opens a thought.
 TEST(Assistant, LearnsCallsThatATemplateWritesBehindItsLoop) {
   constexpr std::string_view kBehind =
@@ -135,6 +154,17 @@ TEST(Assistant, GenerationPromptOfATurnThatHistoryOpensOtherwise) {
       "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
       "{% if add_generation_prompt %}<|start|>assistant\n<think>\n{% endif %}";
   EXPECT_EQ(learnt(kThinks, kOpen), (AssistantTexts{"Hello<|end|>\n"}));
+}
+
+// The thought is opened in the literal that the header is.
+TEST(Assistant, GenerationPromptInOneLiteral) {
+  constexpr std::string_view kThinks =
+      "{% for m in messages %}{% if m.role == 'user' %}{{ '<user>' + m.content }}{% else %}{{ '<bot>' }}{{ m.content }}"
+      "{{ '<end>' }}{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<bot><think>' }}{% endif %}";
+  EXPECT_EQ(learnt(kThinks, kOpen), (AssistantTexts{"Hello<end>"}));
+  EXPECT_EQ(learnt(kThinks, {{"assistant", "Hello"}, {"user", "Hi"}, {"assistant", ""}}),
+            (AssistantTexts{"Hello<end>", "<end>"}));
+  EXPECT_EQ(learnt(kThinks, {{"user", "Hi"}, {"assistant", "<thin"}}), (AssistantTexts{"<thin<end>"}));
 }
 
 TEST(Assistant, TwoInARowBothHaveHeaders) {
@@ -204,8 +234,27 @@ TEST(Assistant, WhatIsNotKnownIsNoted) {
   ASSERT_TRUE(prompt);
   EXPECT_GT(prompt->assistant().size(), 20u);
   EXPECT_LT(prompt->assistant().size(), 200u);
-  ASSERT_EQ(prompt->notes().size(), 1u);
-  EXPECT_NE(prompt->notes()[0].find("does not write messages in a loop"), std::string::npos);
+  EXPECT_EQ(prompt->notes().size(), 200 - prompt->assistant().size());
+  EXPECT_NE(prompt->notes()[0].find("]: what the assistant said is in no mask"), std::string::npos);
+}
+
+// A reply at the end, taken out of the list and written behind a generation prompt that opens a thought: the template
+// refuses what would show where it begins.
+TEST(Assistant, WordsInNoMaskAreNoted) {
+  const Result<Template> compiled = Template::compile(
+      "{% set last = messages[-1] if messages[-1].role == 'assistant' else none %}"
+      "{% if messages|length == 1 and not last %}{{ raise_exception('too short') }}{% endif %}"
+      "{% for m in (messages[:-1] if last else messages) %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+      "<assistant>{% if last %}<think>{{ last.content }}{% endif %}");
+  ASSERT_TRUE(compiled);
+  Conversation chat;
+  EXPECT_TRUE(chat.add({.role = "user", .content = "Hi"}));
+  EXPECT_TRUE(chat.add({.role = "assistant", .content = "Hello"}));
+  const Result<Rendering> prompt = compiled->render(chat, {.want_assistant = true});
+  ASSERT_TRUE(prompt);
+  ASSERT_EQ(prompt->notes().size(), 1u) << prompt->assistant().size();
+  EXPECT_NE(prompt->notes()[0].find("messages[1]: what the assistant said is in no mask"), std::string::npos)
+      << prompt->notes()[0];
 }
 
 TEST(Assistant, LongConversationsAreAskedForInPart) {

@@ -279,17 +279,11 @@ Value joined(Runtime& rt, Value a, Value b) {
 
 /// Joins neighbours of the same role, tools' results apart, and gathers what the system said.
 bool collate(Runtime& rt, std::span<Turn> turns, ChatRequest& out) {
-  out.system = no_text();
-  bool any_system = false;
   std::size_t count = 0;
   for (std::size_t i = 0; i < turns.size(); ++i) {
     Turn turn = turns[i];
     turn.first = turn.last = static_cast<std::uint32_t>(i);
     lower_role(rt, turn);
-    if (is_role(turn, "system")) {
-      out.system = any_system ? joined(rt, out.system, turn[Turn::content]) : turn[Turn::content];
-      any_system = true;
-    }
     Turn* before = count == 0 ? nullptr : &turns[count - 1];
     if (before != nullptr && before->role_name() == turn.role_name() && !is_role(turn, "tool")) {
       (*before)[Turn::content] = joined(rt, (*before)[Turn::content], turn[Turn::content]);
@@ -300,7 +294,8 @@ bool collate(Runtime& rt, std::span<Turn> turns, ChatRequest& out) {
     if (!rt.charge(1) || rt.failed()) return false;
   }
   out.turns = turns.first(count);
-  return true;
+  out.system = system_of(rt, out.turns);
+  return !rt.failed();
 }
 
 // ---- the whole request
@@ -344,6 +339,15 @@ bool read_turns(Decoder& d, Value v, OpenAiNames* openai, std::span<Turn>& turns
 }
 
 }  // namespace
+
+Value system_of(Runtime& rt, std::span<const Turn> turns) {
+  Value system;
+  for (const Turn& turn : turns) {
+    if (!is_role(turn, "system")) continue;
+    system = system.is_undefined() ? turn[Turn::content] : joined(rt, system, turn[Turn::content]);
+  }
+  return system.is_undefined() ? no_text() : system;
+}
 
 /// `as_is` takes Ollama's own names only; otherwise OpenAI's names are read beside them, as Ollama's compatibility
 /// layer does before it builds the same request.

@@ -35,6 +35,9 @@ struct ChatRequest {
   Value suffix;
 };
 
+/// What the system says in all these turns; "" where it says nothing.
+Value system_of(Runtime& rt, std::span<const Turn> turns);
+
 /// Decodes the variables of a request. Unless `as_is`, what OpenAI's API calls otherwise is
 /// understood too: content in parts, reasoning_content, the name of a tool's message,
 /// reasoning_effort, enable_thinking; and images get their tags. False with go_request recorded, in
