@@ -31,8 +31,8 @@ struct Loss {
   LossKind kind = LossKind::lost;
   /// The kind of part. Lost: "message", "part", "call", "argument", "tool", "document", "setting" (a member of the
   /// request that the template ignores), "variable", "special token", "character" (parlance tokens), "data" (a list or
-  /// dict printed as Python prints it), "mask" (an assistant's words that are in none of its ranges). Left out: "reasoning", "text" (an assistant's content before a cut), "id",
-  /// "detail".
+  /// dict printed as Python prints it), "mask" (an assistant's words that are in none of its ranges). Left out:
+  /// "reasoning", "text" (an assistant's content before a cut), "id", "detail".
   std::string_view subject;
   std::string path;      ///< in the request: "messages[2].content[1]"; a variable's name
   std::string sentence;  ///< "not in the prompt"
