@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "losses/doubts.h"
+#include "losses/media.h"
 #include "losses/settings.h"
 
 namespace parlance {

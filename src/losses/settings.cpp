@@ -13,7 +13,6 @@
 #include "json/json.h"
 #include "losses/bookkeeping.h"
 #include "losses/text_search.h"
-#include "render/render_with.h"
 
 namespace parlance {
 namespace {
@@ -90,24 +89,16 @@ constexpr std::string_view kThinkForGo[] = {"think", "reasoning_effort", "enable
 
 /// Does a Go template see how much is to be thought? Tried, since the prompt may be the same with what was asked for,
 /// with `most` renders. What could not be tried it may see.
-bool sees_think(const Experiment& experiment, std::size_t most, const Rendering& rendering) {
-  RenderOptions options = experiment.options;
-  options.want_spans = options.want_assistant = options.want_undefined = false;
-  Rendering made;
+bool sees_think(Trial& trial, std::size_t most, const Rendering& rendering) {
   for (const Value think :
        {Value::none(), Value::boolean(false), Value::boolean(true), Value::view("low"), Value::view("high")}) {
     if (most-- == 0) return true;
-    Arena arena;
-    const Limits limits;
-    Runtime rt(arena, limits);
     const DictEntry changes[] = {{Value::view("think"), think},
                                  {Value::view("reasoning_effort"), Value::none()},
                                  {Value::view("enable_thinking"), Value::none()}};
-    const Value variables = with_members(rt, experiment.conversation.variables(), changes);
-    if (!render_with(experiment.chat_template, experiment.conversation, variables, options, experiment.workspace,
-                     made) ||
-        made.text() != rendering.text())
-      return true;
+    const bool is_same =
+        trial.is_same(rendering, [&](Runtime& rt, Value variables) { return with_members(rt, variables, changes); });
+    if (!is_same) return true;
   }
   return false;
 }
@@ -128,6 +119,7 @@ class Settings {
   Settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
            const TemplateFacts& facts, std::vector<Loss>& losses)
       : experiment_(experiment),
+        trial_(experiment),
         most_(most),
         search_(search),
         rendering_(rendering),
@@ -186,14 +178,13 @@ class Settings {
   bool reads_in_go(std::string_view name) {
     if (name == "prompt" || name == "suffix") return search_.is_reached(member_value(variables_, name));
     if (!is_one_of(name, kThinkForGo)) return false;
-    if (!sees_think_) sees_think_ = sees_think(experiment_, most_, rendering_);
+    if (!sees_think_) sees_think_ = sees_think(trial_, most_, rendering_);
     return *sees_think_;
   }
 
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
-    if (value.is_none() || names_token(name)) return;
-    if (value.is_sequence() && !has_any(value)) return;  // it says nothing
+    if (says_nothing(value) || names_token(name)) return;
     if (reads(name)) return meant_by(value) ? misread(name, value) : doubt(name, value);
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
@@ -287,25 +278,17 @@ class Settings {
   }
 
   /// The prompt where a variable has another value; undefined: where it is not given. None if it cannot be rendered.
-  std::optional<std::string> prompt_with(std::string_view name, Value value) const {
-    Arena arena;
-    const Limits limits;
-    Runtime rt(arena, limits);
-    const DictEntry entry{Value::view(name), value};
-    const Value changed = value.is_undefined()
-                              ? filtered(rt, variables_, [&](std::string_view key) { return key != name; })
-                              : with_members(rt, variables_, {&entry, 1});
-    RenderOptions options = experiment_.options;
-    options.want_spans = options.want_assistant = options.want_undefined = false;
-    Rendering made;
-    if (!render_with(experiment_.chat_template, conversation_, changed, options, experiment_.workspace, made))
-      return {};
-    return std::string(made.text());
+  std::optional<std::string> prompt_with(std::string_view name, Value value) {
+    const auto made = trial_.text([&](Runtime& rt, Value variables) {
+      if (value.is_undefined()) return filtered(rt, variables, [&](std::string_view key) { return key != name; });
+      return with_member(rt, variables, name, value);
+    });
+    return made ? std::optional<std::string>(*made) : std::nullopt;
   }
 
   /// What the request says of reasoning, where no pass made use of it.
   void of_reasoning(std::string_view name, Value value) {
-    if (!says_nothing(value) && !is_used(name, value)) no_effect(path_of(name, value), switches_off(name, value), {});
+    if (!only_shows(value) && !is_used(name, value)) no_effect(path_of(name, value), switches_off(name, value), {});
   }
 
   /// `by_design`: nobody misses it.
@@ -321,12 +304,11 @@ class Settings {
     return is_given && asks_for_effort(name, value) && passes::effort_asked_for(variables_) == "none";
   }
 
-  static bool says_nothing(Value value) {
-    if (value.is_leaf()) return leaf_text(value).empty();
-    if (value.kind != Kind::dict) return false;
-    return std::ranges::all_of(entries(value), [](const DictEntry& one) {
-      return one.value.is_none() || is_one_of(leaf_text(one.key), kShown);
-    });
+  /// Does it say no more than what of the reasoning the server shows?
+  static bool only_shows(Value value) {
+    return value.kind == Kind::dict && std::ranges::all_of(entries(value), [](const DictEntry& one) {
+             return one.value.is_none() || is_one_of(leaf_text(one.key), kShown);
+           });
   }
 
   /// Did a pass make other variables of it, or note that it cannot?
@@ -387,14 +369,11 @@ class Settings {
     return std::string(of.empty() ? name : of);
   }
 
-  /// Ollama renders a prompt and a suffix, both given, in place of the messages.
-  bool fills_gap(std::string_view name) const {
-    const bool is_one = facts_.syntax == Syntax::go && (name == "prompt" || name == "suffix");
-    return is_one && has_words(member_value(variables_, "prompt")) && has_words(member_value(variables_, "suffix"));
-  }
-
   void unheeded(const Feature& feature, Value value) {
-    if (fills_gap(feature.name)) {
+    // Ollama renders both, if both are given, in place of the messages.
+    const bool is_of_gap = feature.name == "prompt" || feature.name == "suffix";
+    if (facts_.syntax == Syntax::go && is_of_gap && has_gap(variables_) &&
+        !says_nothing(member_value(variables_, "prompt"))) {
       losses_.push_back({LossKind::lost, "setting", path_of(feature.name, value), "not in the prompt",
                          "prompt and suffix are rendered in place of the messages"});
       return;
@@ -430,6 +409,7 @@ class Settings {
   }
 
   const Experiment& experiment_;
+  Trial trial_;
   const std::size_t most_;   ///< renders to find out something
   std::size_t misread_ = 0;  ///< values that may be
   TextSearch& search_;
@@ -470,24 +450,20 @@ void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::
 void find_lost_tokens(const Experiment& experiment, const std::vector<std::string>& names, std::vector<Loss>& losses) {
   const Value variables = experiment.conversation.variables();
   if (variables.kind != Kind::dict) return;
-  Arena arena;
-  const Limits limits;
-  Runtime rt(arena, limits);
-  std::vector<DictEntry> given;
+  std::vector<std::pair<std::string, std::string>> missing;  // and what stands in for it
   for (const std::string& name : names) {
-    const Value* value = member(variables, name);
-    if (value == nullptr) given.push_back({Value::view(name), Value::view(arena.copy_text(stand_in(name)))});
+    if (member(variables, name) == nullptr) missing.emplace_back(name, stand_in(name));
   }
-  if (given.empty()) return;
-  RenderOptions options = experiment.options;
-  options.want_spans = options.want_assistant = options.want_undefined = false;
-  Rendering made;
-  const Value changed = with_members(rt, variables, given);
-  if (!render_with(experiment.chat_template, experiment.conversation, changed, options, experiment.workspace, made))
-    return;
-  for (const DictEntry& entry : given) {
-    if (made.text().find(leaf_text(entry.value)) == made.text().npos) continue;
-    const std::string name(leaf_text(entry.key));
+  if (missing.empty()) return;
+  Trial trial(experiment);
+  const auto made = trial.text([&](Runtime& rt, Value all) {
+    std::vector<DictEntry> given;
+    for (const auto& [name, text] : missing) given.push_back({Value::view(name), Value::view(text)});
+    return with_members(rt, all, given);
+  });
+  if (!made) return;
+  for (const auto& [name, text] : missing) {
+    if (made->find(text) == made->npos) continue;
     losses.push_back({LossKind::lost, "special token", name,
                       "written by the template but not given, so the prompt lacks it",
                       "-m MODEL brings its tokens along; or --var " + name + "=TEXT"});

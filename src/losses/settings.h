@@ -5,7 +5,7 @@
 #pragma once
 #include <vector>
 
-#include "losses/media.h"
+#include "losses/experiment.h"
 
 namespace parlance {
 
