@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
@@ -71,9 +72,12 @@ constexpr std::pair<std::string_view, std::string_view> kOfOtherApis[] = {{"cont
 constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt",
                                         "continue_final_message"};
 
-/// Texts that clients and forms write for a boolean.
-constexpr std::string_view kWordsForTrue[] = {"true", "True", "TRUE", "yes", "on", "1"};
-constexpr std::string_view kWordsForFalse[] = {"false", "False", "FALSE", "no", "off", "0"};
+/// Texts that clients and forms write for a boolean, in small letters.
+constexpr std::string_view kWordsForTrue[] = {"true", "yes", "on", "1", "enabled"};
+constexpr std::string_view kWordsForFalse[] = {"false", "no", "off", "0", "disabled"};
+
+/// Variables that are a boolean wherever a template reads them, and Ollama for a Go template.
+constexpr std::string_view kSwitches[] = {"enable_thinking", "thinking"};
 
 /// What else requests say of reasoning: passes make other variables of it.
 constexpr std::string_view kOfReasoning[] = {"think", "thinking", "reasoning", "reasoning_effort"};
@@ -251,15 +255,17 @@ class Settings {
     }
   }
 
-  /// A text or a number that says true or false, where the template does otherwise with the value itself, and as if
-  /// nothing or the opposite were said.
+  /// A text or a number that says true or false, where the template does otherwise with the value itself. Of a variable
+  /// that may be more than a boolean the prompt has to be as if nothing or the opposite were said.
   void misread(std::string_view name, Value value) {
     const std::optional<bool> meant = meant_by(value);
-    if (!meant || facts_.syntax == Syntax::go || is_one_of(name, kAlways) || search_.is_reached(value)) return;
+    const bool may_be = facts_.syntax != Syntax::go || is_one_of(name, kSwitches);
+    if (!meant || !may_be || is_one_of(name, kAlways) || search_.is_reached(value)) return;
     if (misread_++ >= most_) return;
     const std::optional<std::string> now = prompt_with(name, value), right = prompt_with(name, Value::boolean(*meant));
     if (!now || !right || *now == *right) return;
-    if (now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant))) return;
+    if (!is_switch(name, value) && now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant)))
+      return;
     const std::string word = *meant ? "true" : "false";
     losses_.push_back(
         {LossKind::lost, "setting", path_of(name, value),
@@ -270,11 +276,18 @@ class Settings {
   static std::optional<bool> meant_by(Value value) {
     if (value.is_small_int() && value.kind != Kind::boolean && (value.integer == 0 || value.integer == 1))
       return value.integer == 1;
+    if (value.kind == Kind::real && (value.real == 0 || value.real == 1)) return value.real == 1;
     if (!value.is_leaf()) return {};
-    const std::string_view text = leaf_text(value);
-    if (is_one_of(text, kWordsForTrue)) return true;
-    if (is_one_of(text, kWordsForFalse)) return false;
+    std::string word(ascii::trimmed(leaf_text(value)));
+    std::ranges::transform(word, word.begin(), ascii::lower);
+    if (is_one_of(word, kWordsForTrue)) return true;
+    if (is_one_of(word, kWordsForFalse)) return false;
     return {};
+  }
+
+  /// Is it true or false, and nothing else? A template that has the very word may ask for it.
+  bool is_switch(std::string_view name, Value value) const {
+    return is_one_of(name, kSwitches) && !(value.is_leaf() && facts_.mentions(leaf_text(value)));
   }
 
   /// The prompt where a variable has another value; undefined: where it is not given. None if it cannot be rendered.

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""What a request asks for and its prompt does not heed: booleans that are none, switches of reasoning, the end of the prompt, special tokens, members of other APIs.
+
+    run_settings_tests.py path/to/parlance
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import check
+from loss_commands import BINARY, ONLY_TEXT, losses, run, user
+
+GO = ("--syntax", "go")
+TRUE = ("true", "True", "TRUE", " true", "yes", "Yes", "on", "ON", "1", "enabled", 1, 1.0)
+FALSE = ("false", "False", "FALSE", "false\n", "no", "NO", "off", "Off", "0", "disabled", 0, 0.0)
+
+
+def messages_of(found):
+    return [(one["path"], one["message"], one.get("hint", "")) for one in found]
+
+
+def named(template, request, *options):
+    return json.loads(run(template, request, "--json", *options).stdout)["losses"]
+
+
+def test_a_switch_that_is_no_boolean_is_lost_wherever_the_prompt_is_another_than_the_right_one():
+    three = "{{ messages[0].content }}{% if NAME is defined %}{{ '<on>' if NAME is true else '<off>' if NAME is false else '<what>' }}{% endif %}"
+    for name in ("enable_thinking", "thinking"):
+        for words, right in ((TRUE, "true"), (FALSE, "false")):
+            for word in words:
+                for request in ({**user("Hi"), name: word}, {**user("Hi"), "chat_template_kwargs": {name: word}}):
+                    path = name if name in request else f"chat_template_kwargs.{name}"
+                    found = [one for one in named(three.replace("NAME", name), request) if one["kind"] == "lost"]
+                    quoted = isinstance(word, str)
+                    said = (path, f"a {'text' if quoted else 'number'}, which the template does not take for {right}", f"write {right}" + ", without quotes" * quoted)
+                    assert messages_of(found) == [said], (name, word, found)
+        for value in (True, False):
+            assert losses(three.replace("NAME", name), {**user("Hi"), name: value}) == [], value
+    # what the template asks for, or prints, it heeds; and what is as good as a boolean
+    asks = "{{ messages[0].content }}{{ '<on>' if enable_thinking == 'on' else '<off>' if enable_thinking == 'off' else '<what>' }}"
+    for word in ("on", "off"):
+        assert losses(asks, {**user("Hi"), "enable_thinking": word}) == [], word
+    assert losses("{{ messages[0].content }}{{ enable_thinking }}", {**user("Hi"), "enable_thinking": "false"}) == []
+    truth = "{{ messages[0].content }}{{ '<on>' if enable_thinking else '<off>' }}"
+    for word in ("true", "yes", "1", 1, 0, 0.0):
+        assert losses(truth, {**user("Hi"), "enable_thinking": word}) == [], word
+    assert losses(truth, {**user("Hi"), "enable_thinking": "false"}) == [("lost", "setting", "enable_thinking")]
+    # a variable of another name may take more than a boolean
+    assert losses(three.replace("NAME", "mode"), {**user("Hi"), "mode": "off"}) == []
+
+
+def test_a_switch_of_a_go_template_that_is_no_boolean_is_lost():
+    thinks = "{{ range .Messages }}{{ .Content }}{{ end }}{{ if and .IsThinkSet .Think }}<{{ .ThinkLevel }}>{{ else if .IsThinkSet }}<no>{{ else }}<usual>{{ end }}"
+    for word in (*TRUE, *FALSE):
+        found = losses(thinks, {**user("Hi"), "enable_thinking": word}, *GO)
+        assert found == [("lost", "setting", "enable_thinking")], (word, found)
+    for value in (True, False):
+        assert losses(thinks, {**user("Hi"), "enable_thinking": value}, *GO) == [], value
+    # Ollama's own word counts first
+    assert losses(thinks, {**user("Hi"), "think": False, "enable_thinking": "false"}, *GO) == []
+    plain = "{{ range .Messages }}{{ .Content }}{{ end }}"
+    assert [path for _, _, path in losses(plain, {**user("Hi"), "enable_thinking": "false"}, *GO)] == ["enable_thinking"]
+
+
+if __name__ == "__main__":
+    sys.exit(check.run_tests(sys.modules[__name__], "tests of settings"))
