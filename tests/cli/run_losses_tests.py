@@ -3,7 +3,7 @@
 
     run_losses_tests.py path/to/parlance
 
-Parts of content have tests of their own, run_parts_tests.py.
+Parts of content have tests of their own, run_parts_tests.py, and settings, run_settings_tests.py.
 """
 
 import json
@@ -24,7 +24,7 @@ def test_a_note_names_what_the_request_has():
 def test_what_a_request_says_of_reasoning_is_named_if_nothing_reads_it():
     switch = "{{ messages[0].content }}{{ '<no>' if enable_thinking is defined and not enable_thinking }}"
     for member, path in (({"thinking": False}, "thinking"), ({"thinking": {"type": "more"}}, "thinking"),
-                         ({"reasoning": {"max_tokens": 100}}, "reasoning"), ({"reasoning": {"enabled": False}}, "reasoning"),
+                         ({"reasoning": {"max_tokens": 100}}, "reasoning"), ({"reasoning": {"enabled": "false"}}, "reasoning"),
                          ({"chat_template_kwargs": {"thinking": False}}, "chat_template_kwargs.thinking"),
                          ({"chat_template_kwargs": {"reasoning": True}}, "chat_template_kwargs.reasoning")):
         assert losses(switch, {**user("Hi"), **member}) == [("lost", "setting", path)], (member, losses(switch, {**user("Hi"), **member}))
@@ -32,7 +32,7 @@ def test_what_a_request_says_of_reasoning_is_named_if_nothing_reads_it():
         assert losses(shown, {**user("Hi"), **member}) == [], (member, losses(shown, {**user("Hi"), **member}))
     for name in ("think", "thinking"):
         assert losses(switch, user("Hi"), "--var", f"{name}=false") == [("lost", "setting", name)], losses(switch, user("Hi"), "--var", f"{name}=false")
-    for used in ({"think": False}, {"think": "none"}, {"thinking": {"type": "disabled"}}, {"thinking": {"type": "enabled", "budget_tokens": 9}}, {"thinking": {"type": "adaptive"}}, {"reasoning": {"effort": "none"}},
+    for used in ({"think": False}, {"think": "none"}, {"thinking": {"type": "disabled"}}, {"thinking": {"type": "enabled", "budget_tokens": 9}}, {"thinking": {"type": "adaptive"}}, {"reasoning": {"effort": "none"}}, {"reasoning": {"enabled": False}},
                  {"reasoning": {"summary": "auto"}}, {"reasoning": {}}, {"thinking": None}):
         assert losses(switch, {**user("Hi"), **used}) == [], (used, losses(switch, {**user("Hi"), **used}))
 

@@ -65,5 +65,23 @@ def test_a_switch_of_a_go_template_that_is_no_boolean_is_lost():
     assert [path for _, _, path in losses(plain, {**user("Hi"), "enable_thinking": "false"}, *GO)] == ["enable_thinking"]
 
 
+def test_a_switch_of_reasoning_as_openrouter_has_it_is_an_effort():
+    switch = "{{ messages[0].content }}{{ '<no>' if enable_thinking is defined and not enable_thinking }}"
+    levels = "{{ messages[0].content }}{{ '<%s>' % reasoning_effort if reasoning_effort in ['low', 'high'] }}"
+    default_off = "{{ messages[0].content }}{{ '<think>' if thinking }}"
+    for template, reasoning, end in ((switch, {"enabled": False}, "<no>"), (switch, {"enabled": True}, "Hi"), (switch, {"enabled": False, "exclude": True}, "<no>"),
+                                     (default_off, {"enabled": True}, "<think>"), (default_off, {"enabled": False}, "Hi"), (levels, {"enabled": True, "effort": "low"}, "<low>"),
+                                     (levels, {"enabled": None, "effort": "low"}, "<low>"), (switch, {"enabled": False, "effort": None}, "<no>")):
+        request = {**user("Hi"), "reasoning": reasoning}
+        assert losses(template, request) == [], (template, reasoning, losses(template, request))
+        assert run(template, request, "--strict").stdout.endswith(end), (template, reasoning)
+    for template, reasoning, lost in ((levels, {"enabled": False, "effort": "high"}, "reasoning.enabled"), (switch, {"enabled": True, "effort": "none"}, "reasoning.enabled"),
+                                      (levels, {"enabled": "false"}, "reasoning"), (levels, {"enabled": True}, "reasoning"), (levels, {"enabled": 1}, "reasoning")):
+        assert losses(template, {**user("Hi"), "reasoning": reasoning}) == [("lost", "setting", lost)], (reasoning, losses(template, {**user("Hi"), "reasoning": reasoning}))
+    assert {kind for kind, _, _ in losses("{{ messages[0].content }}", {**user("Hi"), "reasoning": {"enabled": False}})} == {"left out"}
+    both = {**user("Hi"), "reasoning_effort": "high", "reasoning": {"enabled": False}}
+    assert losses(levels, both) == [("lost", "setting", "reasoning.enabled")], losses(levels, both)
+
+
 if __name__ == "__main__":
     sys.exit(check.run_tests(sys.modules[__name__], "tests of settings"))
