@@ -87,8 +87,7 @@ class MessagesWriter {
     const std::string_view who = word(message, "role");
     if (who == "developer")
       out_.lose(member_value(message, "role"), "there is no role developer: given as a system message");
-    if (const Value name = member_value(message, "name"); says_something(name))
-      out_.lose(name, "messages have no name: left out");
+    called_.leave_name(out_, message, "messages have no name");
     out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning",
                          "thinking", "refusal", "is_error", "images"});
     out_.leave_to_others(message);
@@ -145,6 +144,7 @@ class MessagesWriter {
       out_.lose(input, "arguments that are not an object: given as {\"INVALID_JSON\": TEXT}");
       input = out_.object({{"INVALID_JSON", out_.as_text(input)}});
     }
+    called_.add(call, function);
     return out_.object({{"type", Value::view("tool_use")},
                         {"id", out_.needed(call, "id")},
                         {"name", out_.needed(function, "name")},
@@ -331,6 +331,7 @@ class MessagesWriter {
   RequestOut& out_;
   std::vector<Value> made_;     ///< messages
   std::vector<Value> results_;  ///< blocks of the user's message that begins with results
+  CalledNames called_;
   bool has_tools_ = false;
 };
 

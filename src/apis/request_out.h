@@ -4,6 +4,7 @@
 // A writer reads the request as OpenAI's chat has it, whatever it came as, and says what it cannot say there.
 #pragma once
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,8 @@ class RequestOut {
   /// A member of the request as OpenAI's chat has it, which the writer looks after; undefined where it is not there or
   /// null.
   Value take(std::string_view name);
+  /// The same for a member of a member.
+  Value take_inner(std::string_view outer, std::string_view inner);
   /// The messages, one after the other; `where` is of the one in hand.
   std::span<const Value> messages() const;
   void at_message(std::size_t number);
@@ -117,6 +120,18 @@ class RequestOut {
   std::vector<std::string> taken_;
   std::vector<DictEntry> members_;
   std::vector<std::pair<std::string_view, std::vector<DictEntry>>> nested_;
+};
+
+/// The names that calls have, which their results need not say again where an API has no place for it.
+class CalledNames {
+ public:
+  void add(Value call, Value function);
+  /// Notes the name of a message that is not written: it is lost unless the call that the message answers has it.
+  void leave_name(RequestOut& out, Value message, std::string why) const;
+
+ private:
+  bool is_of_call(Value message) const;
+  std::map<std::string, std::string_view, std::less<>> names_;  ///< by id
 };
 
 /// Whether a value says something: not null, false, 0, nor empty.

@@ -29,7 +29,7 @@ class ResponsesWriter {
     choice(out_.take("tool_choice"));
     out_.set("parallel_tool_calls", out_.take("parallel_tool_calls"));
     format(out_.take_format());
-    out_.set("reasoning.effort", out_.take_effort());
+    effort();
     logprobs(out_.take("logprobs"));
     // Nothing is kept by other APIs unless somebody asks for it, and responses are.
     if (!is_given(store())) out_.set("store", Value::boolean(false));
@@ -125,6 +125,7 @@ class ResponsesWriter {
     if (custom.kind == Kind::dict) {
       out_.leave(custom, {"name", "input"});
       if (id.is_leaf()) custom_ids_.emplace(leaf_text(id));
+      called_.add(call, custom);
       return items_.push_back(out_.object({{"type", Value::view("custom_tool_call")},
                                            {"call_id", out_.needed(call, "id")},
                                            {"name", out_.needed(custom, "name")},
@@ -145,7 +146,7 @@ class ResponsesWriter {
     const bool custom = id.is_leaf() && custom_ids_.count(std::string(leaf_text(id))) != 0;
     const Value output = content(message, "input_text");
     if (out_.failed()) return;
-    if (custom && says_something(name)) out_.lose(name, "results of custom tools have no name: left out");
+    if (custom) called_.leave_name(out_, message, "results of custom tools have no name");
     items_.push_back(out_.object({{"type", Value::view(custom ? "custom_tool_call_output" : "function_call_output")},
                                   {"call_id", id},
                                   {"output", output},
@@ -295,6 +296,13 @@ class ResponsesWriter {
 
   // ---- settings
 
+  /// OpenRouter has a switch beside the effort: off is the effort `none`, on is none in particular.
+  void effort() {
+    const Value effort = out_.take_effort(), enabled = out_.take_inner("reasoning", "enabled");
+    out_.set("reasoning.effort", effort);
+    if (!is_given(effort) && says_something(enabled)) out_.lose(enabled, "says no effort: left out");
+  }
+
   void logprobs(Value logprobs) {
     if (says_something(logprobs)) out_.set("include", out_.list({Value::view("message.output_text.logprobs")}));
   }
@@ -319,6 +327,7 @@ class ResponsesWriter {
   RequestOut& out_;
   std::vector<Value> items_;
   std::set<std::string, std::less<>> custom_ids_;
+  CalledNames called_;
 };
 
 }  // namespace
