@@ -475,11 +475,13 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
     return with_members(rt, all, given);
   });
   if (!made) return;
+  const bool has_model = inside_of(experiment.conversation).has_model;
   for (const auto& [name, text] : missing) {
     if (made->find(text) == made->npos) continue;
-    losses.push_back({LossKind::lost, "special token", name,
-                      "written by the template but not given, so the prompt lacks it",
-                      "-m MODEL brings its tokens along; or --var " + name + "=TEXT"});
+    losses.push_back(
+        {LossKind::lost, "special token", name, "written by the template but not given, so the prompt lacks it",
+         (has_model ? "the model's files have none; --var " : "-m MODEL brings its tokens along; or --var ") + name +
+             "=TEXT" + (has_model ? " sets it" : "")});
   }
 }
 

@@ -83,5 +83,23 @@ def test_a_switch_of_reasoning_as_openrouter_has_it_is_an_effort():
     assert losses(levels, both) == [("lost", "setting", "reasoning.enabled")], losses(levels, both)
 
 
+def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():
+    template = "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    fails = "{{ bos_token + messages[0].content }}"
+    with tempfile.TemporaryDirectory() as folder:
+        model = pathlib.Path(folder) / "model"
+        model.mkdir()
+        (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": template, "eos_token": "</s>"}))
+        (model / "tokenizer.json").write_text("{}")
+        (pathlib.Path(folder) / "fails.jinja").write_text(fails)
+        command = [BINARY, "render", "--no-generation-prompt", "-m", model]
+        done = subprocess.run(command, input=json.dumps(user("Hi")), capture_output=True, text=True)
+        assert done.stderr == "note: bos_token: written by the template but not given, so the prompt lacks it; the model's files have none; --var bos_token=TEXT sets it\n", done.stderr
+        failed = subprocess.run([*command, "-t", pathlib.Path(folder) / "fails.jinja"], input=json.dumps(user("Hi")), capture_output=True, text=True)
+        assert "hint: a special token, which the model's files do not have: --var bos_token=TEXT sets it\n" in failed.stderr, failed.stderr
+    alone = run(template, user("Hi"))
+    assert alone.stderr.endswith("; -m MODEL brings its tokens along; or --var bos_token=TEXT\n"), alone.stderr
+
+
 if __name__ == "__main__":
     sys.exit(check.run_tests(sys.modules[__name__], "tests of settings"))
