@@ -2,6 +2,8 @@
 // place. Begin reading at hint_of_request.
 #include "conversation/request_hint.h"
 
+#include "conversation/api_request.h"
+#include "conversation/conversation.h"
 #include "conversation/custom_tool.h"
 #include "conversation/edit.h"
 
@@ -74,6 +76,13 @@ bool is_message(Value value) {
 }
 
 }  // namespace
+
+std::string hint_of_other_api(const Conversation& conversation) {
+  const ConversationState& state = inside_of(conversation);
+  if (member(state.variables, "messages") != nullptr) return {};
+  const std::string_view api = other_api_of(state);
+  return api.empty() ? "" : "a request of " + std::string(api) + ", which is converted if no option forbids it";
+}
 
 std::string hint_of_request(const Conversation& conversation) {
   const Value messages = conversation.messages();

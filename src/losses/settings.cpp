@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/nearest.h"
+#include "conversation/api_request.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
 #include "conversation/json_text.h"
@@ -64,9 +65,23 @@ constexpr Feature kFeatures[] = {
     {"extra_body", "{}", false, "a client puts its members into the request itself"},
 };
 
-/// Members by which requests of other APIs are known. Where one is a variable, the conversion was switched off.
-constexpr std::pair<std::string_view, std::string_view> kOfOtherApis[] = {{"contents", "Gemini"},
-                                                                          {"conversations", "ShareGPT"}};
+/// Members of requests of other APIs, whose conversion was switched off where they are variables. Chats may have some
+/// of them for something else: they are the API's where the request is its.
+struct OfOtherApi {
+  std::string_view name;
+  std::string_view api;
+  bool is_its_alone = false;
+};
+constexpr OfOtherApi kOfOtherApis[] = {
+    {"contents", "Gemini", true},
+    {"systemInstruction", "Gemini"},
+    {"system_instruction", "Gemini"},
+    {"conversations", "ShareGPT", true},
+    {"input", "OpenAI Responses"},
+    {"instructions", "OpenAI Responses"},
+    {"previous_response_id", "OpenAI Responses"},
+    {"system", "Anthropic Messages"},
+};
 
 /// Variables that every render has.
 constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt",
@@ -195,12 +210,10 @@ class Settings {
     const Value made_of = member_value(variables_, of);
     if (!of.empty() && (reads(of) || is_effort(of, made_of))) return;
     if (!of.empty() && switches_off(of, made_of)) return no_effect(std::string(of), true, {});
+    if (const std::string_view api = other_api_with(name); !api.empty())
+      return no_effect(path_of(name, value), false,
+                       "it is of " + std::string(api) + ", whose requests are converted if no option forbids it");
     if (const Feature* feature = find_feature(name)) return unheeded(*feature, value);
-    if (const auto* api = std::ranges::find(kOfOtherApis, name, &std::pair<std::string_view, std::string_view>::first);
-        api != std::end(kOfOtherApis))
-      return no_effect(
-          path_of(name, value), false,
-          "it is of " + std::string(api->second) + ", whose requests are converted if no option forbids it");
     if (name == kKwargs && is_of_kwargs(name))
       return no_effect(path_of(name, value), false, "its members belong into the outer one");
     NearestName nearest(name);
@@ -210,6 +223,14 @@ class Settings {
     const bool is_near = !nearest.best().empty();
     const bool meant = is_near || !is_of_request(name) || belongs_into_prompt(name, value);
     no_effect(path_of(name, value), !meant, is_near ? nearest.hint() : hint_for_messages(value));
+  }
+
+  /// The API whose member it is, in a request of that API; "" if none.
+  std::string_view other_api_with(std::string_view name) const {
+    const auto* const row = std::ranges::find(kOfOtherApis, name, &OfOtherApi::name);
+    const bool is_one =
+        row != std::end(kOfOtherApis) && (row->is_its_alone || other_api_of(inside_of(conversation_)) == row->api);
+    return is_one ? row->api : std::string_view();
   }
 
   /// Words that the template reads, and that are not in the prompt: it may set the variable anew (system_message).

@@ -186,6 +186,7 @@ std::string hint_of_undefined(const Runtime& rt, const jinja::Program& program, 
            (inside_of(conversation).has_model ? ", which the model's files do not have: --var "
                                               : ": -m takes it from the model's files, --var ") +
            std::string(leaf_text(undefined.key)) + "=TEXT sets it";
+  if (std::string hint = hint_of_other_api(conversation); !hint.empty()) return hint;
   return jinja::misspelt_hint(undefined, program, variables);
 }
 

@@ -83,6 +83,29 @@ def test_a_switch_of_reasoning_as_openrouter_has_it_is_an_effort():
     assert losses(levels, both) == [("lost", "setting", "reasoning.enabled")], losses(levels, both)
 
 
+def test_a_member_of_another_api_is_named_as_such_where_nothing_converts_it():
+    parts = [{"text": "a"}]
+    for request, members, api in (({"contents": [{"parts": parts}]}, ["contents"], "Gemini"),
+                                  ({"contents": [{"parts": parts}], "systemInstruction": {"parts": parts}}, ["contents", "systemInstruction"], "Gemini"),
+                                  ({"contents": "a", "system_instruction": {"parts": parts}}, ["contents", "system_instruction"], "Gemini"),
+                                  ({"conversations": [{"from": "human", "value": "a"}]}, ["conversations"], "ShareGPT"),
+                                  ({"input": "a", "instructions": "b"}, ["input", "instructions"], "OpenAI Responses"),
+                                  ({"input": [{"role": "user", "content": "a"}]}, ["input"], "OpenAI Responses"),
+                                  ({"system": "a", "messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "b"}]}]}, ["system"], "Anthropic Messages")):
+        found = messages_of(named(ONLY_TEXT, {**request, "bos_token": ""}, "--as-is"))
+        hint = f"it is of {api}, whose requests are converted if no option forbids it"
+        for member in members:
+            assert (member, "no effect: the template does not read it", hint) in found, (member, found)
+        fails = run("{{ messages[0].content }}", request, "--as-is") if "messages" not in request else None
+        assert fails is None or f"hint: a request of {api}, which is converted if no option forbids it\n" in fails.stderr, fails.stderr
+    # beside messages they are members that chat templates do not take
+    chat = {"messages": [{"role": "user", "content": "a"}, {"role": "tool", "content": "b"}]}
+    found = messages_of(named(ONLY_TEXT, {**chat, "input": "b", "instructions": "c", "system": "d", "bos_token": ""}, "--as-is"))
+    assert [hint for _, _, hint in found] == ["chat templates take it as the user's message"] + ["chat templates take the system's text as a message"] * 2, found
+    # a converted request has them no more
+    assert losses(ONLY_TEXT, {"contents": [{"parts": parts}], "bos_token": ""}) == []
+
+
 def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():
     template = "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}"
     fails = "{{ bos_token + messages[0].content }}"
