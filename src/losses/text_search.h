@@ -119,6 +119,8 @@ class TextSearch {
   bool is_made(Value text) const { return conversation_.path_of(text).empty(); }
   /// Was any of it printed: text by its bytes, all else by its id?
   bool is_reached(Value value) const;
+  /// Was a text printed in pieces, with something else between them?
+  bool is_scattered(Value text) const { return text.is_leaf() && reached_.is_scattered(leaf_text(text)); }
   /// Was any of it printed, however deep, or any name of a member?
   bool is_any_reached(Value value) const;
   /// Was it, or a container in it, printed as Python writes data?

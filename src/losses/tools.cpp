@@ -262,14 +262,22 @@ void document(TextSearch& search, Value value, const Place& place, Tally& each) 
 
 using FindOne = void (*)(TextSearch&, Value, const Place&, Tally&);
 
+/// What stands in place of a list, as --as-is and variables take it. A template takes a text's letters for its items.
+void no_list(TextSearch& search, Value value, const Place& name, std::string_view subject) {
+  Tally all = search.tally();
+  search.leaves(false, value, subject, name, all);
+  if (all.all_lost()) search.lose_whole(all, subject, name.text());
+  const std::string hint = std::string(name.name) + " is a list";
+  for (std::size_t i = all.first_loss; i < search.said(); ++i) search.at(i).hint = hint;
+  if (search.is_scattered(value))
+    search.note({LossKind::lost, subject, name.text(), "a text, whose letters the template takes one by one", hint});
+}
+
 /// Where nothing of several is in the prompt, one loss says so.
 void find_in_list(TextSearch& search, Value list, const Place& name, std::string_view subject, FindOne find) {
   if (!has_content(list)) return;
+  if (list.kind != Kind::list) return no_list(search, list, name, subject);
   Tally all = search.tally();
-  if (list.kind != Kind::list) {  // as --as-is takes it
-    search.leaves(false, list, subject, name, all);
-    return all.all_lost() ? search.lose_whole(all, subject, name.text()) : void();
-  }
   std::size_t lost = 0;
   for (std::uint32_t i = 0; i < list.list->size; ++i) {
     const Value one = list.list->items[i];

@@ -106,6 +106,21 @@ def test_a_member_of_another_api_is_named_as_such_where_nothing_converts_it():
     assert losses(ONLY_TEXT, {"contents": [{"parts": parts}], "bos_token": ""}) == []
 
 
+def test_no_list_where_a_list_should_be_is_a_loss():
+    for name in ("tools", "documents"):
+        whole, letters = "{{ messages[0].content }}{{ %s }}" % name, "{{ messages[0].content }}{%% for t in %s %%}<{{ t }}>{%% endfor %%}" % name
+        made = letters.replace("{{ t }}", "{{ t | tojson }}")
+        for template, value, paths in ((whole, "abc", []), (letters, "abc", [name]), (made, "abc", [name]), ("{{ messages[0].content }}", "abc", [name]),
+                                       (letters, {"a": "b"}, [name]), ("{{ messages[0].content }}", {"a": {"b": "c"}}, [name]), (letters, {"a": "b", "c": "d"}, [name]),
+                                       ("{{ messages[0].content }}{{ %s | tojson }}" % name, {"a": "b"}, [])):
+            for options in (("--as-is",), ("--no-adapt", "--var", f"{name}={json.dumps(value)}")):
+                request = user("Hi") if "--var" in options else {**user("Hi"), name: value}
+                found = [one for one in named(template, request, *options) if one["kind"] == "lost" and one["subject"] != "data"]
+                assert [one["path"] for one in found] == paths, (template, value, options, found)
+                assert all(one.get("hint") == f"{name} is a list" for one in found), found
+        assert f"`{name}` is not a list" in run(letters, {**user("Hi"), name: "abc"}).stderr
+
+
 def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():
     template = "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}"
     fails = "{{ bos_token + messages[0].content }}"
@@ -122,6 +137,19 @@ def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():
         assert "hint: a special token, which the model's files do not have: --var bos_token=TEXT sets it\n" in failed.stderr, failed.stderr
     alone = run(template, user("Hi"))
     assert alone.stderr.endswith("; -m MODEL brings its tokens along; or --var bos_token=TEXT\n"), alone.stderr
+
+
+def test_a_text_that_a_filter_writes_otherwise_is_whole():
+    """Percent signs of URLs, and letters that become others where their case changes."""
+    texts = ("Hello World & more", "50% off: 100%", "é", "日本 & ß", "Ünï %41 code \U0001F600", "a/b?c=d+e", "%", "100%25", "ŉ", "ß", "Straße ŉ", "ẖ ﬁ ﬃ ΐ İ ǰ", "K Å ẞ", "ſ ı µ", "ŉŉ 日本ŉ")
+    for text in texts:
+        for made in ("urlencode", "upper", "lower", "title", "capitalize", "upper | lower", "urlencode | upper", "upper | urlencode", "upper | tojson", "tojson | upper", "urlencode | tojson", "e | urlencode"):
+            for template in ("{{ messages[0].content | MADE }}", "{{ messages[0].content.strip() | MADE }}!", "<{{ messages[0].content[:1] | MADE }}{{ messages[0].content[1:] | MADE }}>"):
+                template = template.replace("MADE", made)
+                assert losses(template, user(text)) == [], (text, template, losses(template, user(text)), run(template, user(text), "-q").stdout)
+    for cut in ("{{ (messages[0].content | urlencode)[:9] }}", "{{ messages[0].content[:3] | urlencode }}", "{{ (messages[0].content | upper)[:4] }}"):
+        for text in ("Hello World & more", "日本語の文章です", "Straße und Weg"):
+            assert [kind for kind, _, _ in losses(cut, user(text))] == ["lost"], (cut, text, losses(cut, user(text)))
 
 
 if __name__ == "__main__":
