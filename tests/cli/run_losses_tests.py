@@ -367,6 +367,15 @@ def test_parameters_of_objects_within_and_of_definitions_are_a_loss():
         found = [loss for loss in losses(names, one) if loss[0] == "lost"]
         assert found == [("lost", "tool", path)], (path, found)
         assert losses("{{ messages[0].content }}{{ tools | tojson }}", one) == []
+    # what says more of the same object names its parameters once more
+    for name in ("anyOf", "oneOf", "allOf"):
+        branch = {"properties": {"order": {"const": "a"}}, "required": ["order"]}
+        assert [loss for loss in losses(names, request({"type": "string"}, **{name: [branch, {"if": branch, "then": branch, "allOf": [branch]}]})) if loss[0] == "lost"] == [], name
+        more = {"properties": {"order": {"type": "string"}, "note": {"type": "string"}}}
+        found = [loss for loss in losses(names, request({"type": "string"}, **{name: [branch, more]})) if loss[0] == "lost"]
+        assert found == [("lost", "tool", f"{base}.{name}[1].properties.note")], found
+        found = [loss for loss in losses(names, request({"type": "object", name: [{"properties": {"order": {"type": "string"}}}]})) if loss[0] == "lost"]
+        assert found == [("lost", "tool", f"{base}.properties.order.{name}[0].properties.order")], found  # another object's
 
 
 def test_content_under_another_name_is_a_loss():
