@@ -121,6 +121,56 @@ def test_no_list_where_a_list_should_be_is_a_loss():
         assert f"`{name}` is not a list" in run(letters, {**user("Hi"), name: "abc"}).stderr
 
 
+def test_a_generation_prompt_that_nobody_wants_is_a_loss():
+    loop = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
+    header = "{% for m in messages %}{% if m.role == 'assistant' %}<bot>{{ m.content }}</bot>{% else %}<user>{{ m.content }}</user>{% endif %}{% endfor %}"
+    always = (loop + "<assistant>", loop + "<assistant>{{ '<think>' }}", header + "<bot>", loop + "\n{{ '<assistant>\\n' }}",
+              loop.replace("{% endfor %}", "{% if loop.last and m.role == 'user' %}<assistant>{% endif %}{% endfor %}"),
+              "{% for m in messages %}{% if m.role == 'assistant' %}<bot><say>{{ m.content }}</bot>{% else %}<user>{{ m.content }}</user>{% endif %}{% endfor %}<bot>",
+              loop + "{% if add_generation_prompt %}<assistant>{% else %}<assistant>{% endif %}", loop + "{% if not add_generation_prompt %}<assistant>{% endif %}")
+    never = (loop, header, loop + "\n", loop + "{% if add_generation_prompt %}<assistant>{% endif %}", loop + "{{ eos_token }}", loop + "<|endoftext|>",
+             loop + "{% if add_generation_prompt %}<assistant>{% else %}<|endoftext|>{% endif %}",
+             "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]{% else %} {{ m.content }}</s>{% endif %}{% endfor %}",
+             "{% for m in messages %}{{ m.role }}: {{ m.content }}{% if not loop.last %}\n{% endif %}{% endfor %}",
+             "{% for m in messages %}{{ m.role }}: {{ m.content }}{% if loop.last %}<end>{% else %}<end>\n{% endif %}{% endfor %}",
+             # a place of its own closes the results of tools that no message follows
+             "{% for m in messages %}{% if m.role == 'tool' %}<result>{{ m.content }}{% if loop.last %}</result>{% endif %}{% elif m.role == 'assistant' %}"
+             "{% if loop.previtem.role == 'tool' %}</result>{% else %}<bot>{% endif %}{{ m.content }}</bot>{% else %}<user>{{ m.content }}</user>{% endif %}{% endfor %}")
+    chats = (user("Hi"), {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}, {"role": "user", "content": "Hi"}]},
+             {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "assistant"}]},
+             {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}, {"role": "tool", "content": "22"}]})
+    for templates, told in ((always, ["add_generation_prompt"]), (never, [])):
+        for template in templates:
+            for chat in chats:
+                asks_for_user = "m.role == 'user' %}<assistant>" in template
+                paths = [] if asks_for_user and chat is chats[-1] else told
+                ways = [(chat, ()), ({**chat, "add_generation_prompt": False}, ("--generation-prompt",)), (chat, ("--generation-prompt",))]
+                for number, (request, options) in enumerate(ways):
+                    found = [path for kind, _, path in losses_plain(template, request, *(options or ("--no-generation-prompt",))) if kind == "lost" and path != "eos_token"]
+                    assert found == (paths if number == 0 else []), (template, request, options, found)
+                for options in ((), ("--as-is",)):
+                    found = [path for kind, _, path in losses_plain(template, {**chat, "add_generation_prompt": False}, *options) if kind == "lost" and path != "eos_token"]
+                    assert found == paths, (template, options, found)
+                kwargs = {**chat, "chat_template_kwargs": {"add_generation_prompt": False}}
+                found = [path for kind, _, path in losses_plain(template, kwargs) if kind == "lost" and path != "eos_token"]
+                assert found == [f"chat_template_kwargs.{path}" for path in paths], (template, found)
+                assert [path for kind, _, path in losses_plain(template, chat) if kind == "lost" and path != "eos_token"] == [], template
+    go = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}<end>{{ end }}"
+    assert losses_plain(go + "<assistant>", user("Hi"), "--no-generation-prompt", *GO) == [("lost", "setting", "add_generation_prompt")]
+    assert losses_plain(go, user("Hi"), "--no-generation-prompt", *GO) == []
+    done = run(always[0], user("Hi"))
+    assert done.stderr == "note: add_generation_prompt: no effect: the template begins a reply all the same\n", done.stderr
+
+
+def losses_plain(template, request, *options):
+    """As losses(), which asks for no generation prompt."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "t.jinja"
+        path.write_text(template)
+        done = subprocess.run([BINARY, "render", "-t", path, "--json", *options], input=json.dumps(request), capture_output=True, text=True)
+        return [(one["kind"], one["subject"], one["path"]) for one in json.loads(done.stdout)["losses"]]
+
+
 def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():
     template = "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}"
     fails = "{{ bos_token + messages[0].content }}"
