@@ -490,6 +490,13 @@ void RequestOut::leave(Value dict, std::initializer_list<std::string_view> taken
   }
 }
 
+std::span<const Value> RequestOut::calls_of(Value message) {
+  const Value calls = member_value(message, "tool_calls");
+  if (calls.kind == Kind::list) return items(calls);
+  if (says_something(calls)) lose(calls, "no list of calls: left out");
+  return {};
+}
+
 void RequestOut::leave_to_others(Value message) {
   const std::string_view who = word(message, "role");
   const auto lose_of = [&](std::string_view owner, std::initializer_list<std::string_view> names) {

@@ -78,12 +78,10 @@ class ResponsesWriter {
     if (goes_on) out_.note(RequestNote::Kind::changed, message, "items have no turns: one with the message before");
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0)
       reasoning(thought, number);
-    const Value content = member_value(message, "content"), calls = member_value(message, "tool_calls"),
-                refusal = member_value(message, "refusal");
-    const bool calls_something = calls.kind == Kind::list && calls.list->size != 0;
-    if (says_something(content) || says_something(refusal) || !calls_something) said(message, content, refusal, number);
-    if (!calls_something) return;
-    for (const Value& call : items(calls)) this->call(call);
+    const Value content = member_value(message, "content"), refusal = member_value(message, "refusal");
+    const std::span<const Value> calls = out_.calls_of(message);
+    if (says_something(content) || says_something(refusal) || calls.empty()) said(message, content, refusal, number);
+    for (const Value& call : calls) this->call(call);
   }
 
   /// An item of reasoning needs an id; the message's number makes it the same each time a chat is converted, so that
@@ -185,10 +183,15 @@ class ResponsesWriter {
       out_.leave(part, {"type", "text"});
       return text(out_.needed(part, "text"), text_type);
     }
-    if (type == "refusal" && output) return refused(out_.needed(part, "refusal"));
+    if (type == "refusal" && output) {
+      out_.leave(part, {"type", "refusal"});
+      return refused(out_.needed(part, "refusal"));
+    }
     if (type == "image_url" && !output) return image(part);
     if (type == "file" && !output) {
       const Value file = member_value(part, "file");
+      out_.leave(part, {"type", "file"});
+      out_.leave(file, {"file_data", "file_id", "filename"});
       return out_.object({{"type", Value::view("input_file")},
                           {"file_data", member_value(file, "file_data")},
                           {"file_id", member_value(file, "file_id")},
@@ -208,6 +211,8 @@ class ResponsesWriter {
       out_.fail(part, "an image without `url`");
       return {};
     }
+    out_.leave(part, {"type", "image_url"});
+    out_.leave(given, {"url", "detail"});
     const Value detail = member_value(given, "detail");
     return out_.object({{"type", Value::view("input_image")},
                         {"image_url", url},
@@ -223,7 +228,7 @@ class ResponsesWriter {
     for (const Value& tool : items(tools)) {
       const Value function = member_value(tool, "function"), custom = member_value(tool, "custom");
       if (custom.kind == Kind::dict || word(tool, "type") == "custom")
-        made.push_back(custom_tool(custom.kind == Kind::dict ? custom : tool));
+        made.push_back(custom_tool(tool, custom));
       else if (function.kind == Kind::dict)
         made.push_back(this->function(tool, function));
       else
@@ -254,7 +259,11 @@ class ResponsesWriter {
   }
 
   /// The grammar of a custom tool is nested in a chat and flat in Responses.
-  Value custom_tool(Value inner) {
+  Value custom_tool(Value tool, Value custom) {
+    const bool has_inner = custom.kind == Kind::dict;
+    const Value inner = has_inner ? custom : tool;
+    if (has_inner) out_.leave(tool, {"type", "custom"});
+    out_.leave(inner, {"type", "name", "description", "format"});
     const Value format = member_value(inner, "format"), grammar = member_value(format, "grammar");
     const bool nested = grammar.kind == Kind::dict;
     const Value flat = nested ? out_.object({{"type", Value::view("grammar")},

@@ -288,6 +288,27 @@ def test_the_name_of_a_result_is_lost_unless_its_call_has_it():
     assert written(user, "anthropic")[1] == {("lost", "messages[0].name")}
 
 
+def test_what_stands_beside_what_a_part_has_is_named():
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "title": "t"}, "caption": "c"}
+    pdf = {"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBERi0=", "filename": "a.pdf", "note": "n"}, "caption": "c"}
+    refusal = {"type": "refusal", "refusal": "No.", "why": "w"}
+    for api in ("anthropic", "responses"):
+        for role, part, paths in (("user", image, {"caption", "image_url.title"}), ("user", pdf, {"caption", "file.note"}), ("assistant", refusal, {"why"}),
+                                  ("user", {"type": "text", "text": "a", "note": "n"}, {"note"})):
+            _, notes = written({"model": "m", "max_tokens": 5, "messages": [{"role": role, "content": [part]}]}, api)
+            told = {path for kind, path in notes if kind == "lost"} - {"max_tokens", "messages[0].content[0].refusal"}
+            assert told == {f"messages[0].content[0].{path}" for path in paths}, (api, part, notes)
+        for calls in ({"name": "f", "arguments": {}}, "f"):
+            _, notes = written({"messages": [{"role": "assistant", "content": "a", "tool_calls": calls}]}, api)
+            assert ("lost", "messages[0].tool_calls") in notes, (api, calls, notes)
+        tool = {"type": "custom", "custom": {"name": "f", "more": "m"}, "beside": "b"}
+        _, notes = written({**CHAT, "tools": [tool]}, api)
+        assert {path for kind, path in notes if kind == "lost"} >= ({"tools[0].custom.more", "tools[0].beside"} if api == "responses" else set()), (api, notes)
+    cached = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}, "cache_control": {"type": "ephemeral"}}
+    made, notes = written({"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": [cached]}]}, "anthropic")
+    assert made["messages"][0]["content"][0]["cache_control"] == {"type": "ephemeral"} and notes == set(), (made, notes)
+
+
 def test_openrouters_switch_of_reasoning_is_an_effort():
     for given, anthropic, responses in (({"enabled": False}, {"thinking": {"type": "disabled"}}, {"reasoning": {"effort": "none"}}),
                                         ({"enabled": True, "effort": "high"}, {"output_config": {"effort": "high"}}, {"reasoning": {"effort": "high"}})):
