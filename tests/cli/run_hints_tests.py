@@ -300,6 +300,16 @@ def test_hints_on_calls(folder):
     assert "messages[1].tool_calls[0] has 'args': templates read" in said, said
 
 
+def test_hints_on_no_calls(folder):
+    request = {"messages": [*HI["messages"], {"role": "assistant", "content": "Ho", "tool_calls": []}]}
+    says = "hint: messages[1].tool_calls is an empty list: leave it out where there are no calls"
+    for asks in ("{{ m.tool_calls[0].function.name }}", "{% if m.tool_calls | length != 1 %}{{ raise_exception('one call at once') }}{% endif %}"):
+        done = run(folder, "render", "{% for m in messages %}{{ m.content }}{% if 'tool_calls' in m %}" + asks + "{% endif %}{% endfor %}", request)
+        assert done.returncode != 0 and says in done.stderr, done.stderr
+    request["messages"][0]["content"] = 5  # which is worse
+    assert "messages[0].content is a number" in hint(folder, request)
+
+
 def test_hints_on_content(folder):
     for content, words in ((["a"], "content[0] is a text: a part is an object"), ([{"type": "text", "content": "a"}], "content[0] has no 'text'"), ([{"type": "text", "text": "a"}, 5], "content[1] is a number"),
                            ({"type": "text", "text": "a"}, "content is one part: templates take a text"), ({"a": 1}, "content is an object"),

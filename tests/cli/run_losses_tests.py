@@ -174,6 +174,15 @@ def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
     assert run(EITHER, over, "--strict").returncode != 0
 
 
+def test_a_loss_beside_an_empty_list_of_calls_has_a_hint():
+    asks = "{% for m in messages %}{% if m.tool_calls is defined %}{% for c in m.tool_calls %}{{ c.function.name }}{% endfor %}{% else %}{{ m.content }}{% endif %}{% endfor %}"
+    request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho", "tool_calls": []}, {"role": "user", "content": "Hu"}]}
+    done = run(asks, request)
+    assert done.stderr == "note: messages[1].content: not in the prompt; tool_calls is an empty list: leave it out where there are no calls\n", done.stderr
+    del request["messages"][1]["tool_calls"]
+    assert losses(asks, request) == []
+
+
 def test_an_empty_list_of_messages_has_a_note():
     empty = {"messages": [], "bos_token": ""}
     assert run(ONLY_TEXT, empty).stderr == "note: messages: empty, so the prompt has no message\n"
