@@ -270,6 +270,10 @@ def test_marks_that_are_text_on_purpose(folder):
                      "{% for m in messages %}### {{ m.role }}:\n{{ m.content }}\n{% endfor %}",
                      "{{ messages | tojson }}", "{% for m in messages %}{{ {'role': m.role, 'content': m.content} | tojson }}\n{% endfor %}"):
         assert plain_marks(folder, template, HI) == "", (template, plain_marks(folder, template, HI))
+    for template, marks in (("<|turn><|think|>{{ messages[0].content }}<|a|><|b|>", ["<|think|>", "<|a|>", "<|b|>", "<|turn>"]), ("<|a|><|b|>{{ messages[0].content }}", ["<|a|>", "<|b|>"]),
+                            ("<|c><d|>{{ messages[0].content }}", ["<|c>", "<d|>"]), ("<\uff5ca\uff5c><\uff5cb><|c|>{{ messages[0].content }}", ["<\uff5ca\uff5c>", "<|c|>", "<\uff5cb>"])):
+        said = plain_marks(folder, template, HI)  # each by itself
+        assert all(f"'{mark}'" in said for mark in marks) and said.count("'") == 2 * len(marks), (template, said)
     said = {"messages": [{"role": "user", "content": "<start_of_turn> [INST]"}, {"role": "assistant", "content": "<end_of_turn>"}, *HI["messages"]]}
     assert plain_marks(folder, "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}", said) == ""
 
