@@ -168,6 +168,8 @@ def heed(chat, note):
             return False
         if "no tools" in sentence:
             del chat["tools"]
+        if "the call that it answers has it" in sentence:
+            del at_path(chat, steps[:-1])["name"]
         if "given as an empty text" in sentence:
             at_path(chat, steps[:2])["content"] = ""
         if "of the type object" in sentence:

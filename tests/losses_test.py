@@ -196,7 +196,7 @@ SHAPES = {
     # what a request says of reasoning: named, or it changes the prompt, or the template has the word
     **{f"{name} {json.dumps(value)}": lambda w, name=name, value=value: {"messages": [user(w), assistant(w), user(w)], name: value} for name, value in (
         ("think", False), ("think", "low"), ("thinking", False), ("thinking", {"type": "enabled", "budget_tokens": 1024}), ("thinking", {"type": "disabled"}),
-        ("reasoning_effort", "none"), ("reasoning", {"effort": "low"}), ("reasoning", {"max_tokens": 100}), ("reasoning", {"enabled": False}),
+        ("reasoning_effort", "none"), ("reasoning", {"effort": "low"}), ("reasoning", {"max_tokens": 100}), ("reasoning", {"enabled": False}), ("reasoning", {"enabled": True}),
         ("chat_template_kwargs", {"thinking": False}), ("chat_template_kwargs", {"reasoning": "off"}))},
     **{name: lambda w, name=name: {"messages": [user(w)], name: w()} for name in ("prompt", "suffix", "instructions", "system_prompt", "history", "context", "systemInstruction")},
     "a prompt and a suffix": lambda w: {"messages": [user(w)], "prompt": w(), "suffix": w()},
@@ -410,7 +410,8 @@ def word_faults(name, request, answer):
     places = collections.defaultdict(list)
     for word, place in places_of_words(request):
         places[word].append(place)
-    if name in QUIET and (lost := [loss for loss in answer["losses"] if loss["kind"] == "lost" and loss["subject"] not in ("special token", "data", "argument", "call") and not any(
+    if name in QUIET and (lost := [loss for loss in answer["losses"] if loss["kind"] == "lost" and loss["subject"] not in ("special token", "data", "argument", "call")
+                                   and loss["path"] != "add_generation_prompt" and not any(
             covers(loss["path"], place) and word not in text for word, place in places_of_words(request))]):
         yield f"{lost[0]['path']} is named, and nobody misses it: {lost[0]['message']}"
     for word, place in places_of_words(request):
@@ -546,6 +547,28 @@ def faults_as_is(template, counts):
                 yield name, f"{place} is neither in the prompt nor named"
 
 
+# Booleans as forms and people write them.
+WRITTEN_BOOLEANS = {False: ("false", "False", "off", "no", "0", 0), True: ("true", "True", "on", "yes", "1", 1)}
+
+
+def switch_faults(template, options, counts):
+    """A switch of reasoning that is no boolean is named exactly where the prompt is another than with the boolean; unless the template has the very word."""
+    w = Words()
+    chats = [{"messages": [user(w), assistant(w, reasoning_content=w()), user(w)]}, {"messages": loop(w, {"days": 1}, reasoning_content=w()), "tools": [tool(w)]}]
+    cases = [(chat, name, value, meant) for chat in chats for name in ("enable_thinking", "thinking") for meant, values in WRITTEN_BOOLEANS.items() for value in values]
+    answers = template.render([{**chat, name: said} for chat, name, value, meant in cases for said in (value, meant)], *options)
+    for (_, name, value, _), answer, right in zip(cases, answers[::2], answers[1::2]):
+        counts["switches"] += 1
+        if "error" in answer or "error" in right:
+            continue
+        named = any(loss["kind"] == "lost" and loss["path"] == name for loss in answer["losses"])
+        same, has_word = answer["text"] == right["text"], isinstance(value, str) and value in re.findall(r"\w+", template.source)
+        if not same and not named and not has_word:
+            yield f"{name}: {json.dumps(value)}", "the prompt is another than with the boolean, and it is not named"
+        if same and any("does not take for" in loss["message"] for loss in answer["losses"] if loss["path"] == name):
+            yield f"{name}: {json.dumps(value)}", "the prompt is that with the boolean, and it is named"
+
+
 # How a template makes another text of one, and how it cuts.
 FILTERS = ["", "|tojson", "|upper", "|lower", "|e", "|urlize", "|title", "|trim|upper", "|tojson|e"]
 CUTS = ["[:9]", "[9:]", "[:30]", "|truncate(20, true)", ".split('aa')[0]", ".replace('aa', '')", "|string"]
@@ -608,6 +631,7 @@ def main():
         template = Template(args.program, path)
         for options in ((), ("--no-adapt",), ("--as-is",)):
             faults = list(faults_as_is(template, counts) if options == ("--as-is",) else faults_of(template, options, counts))
+            faults += switch_faults(template, options, counts)
             total += len(faults)
             bad += bool(faults)
             for name, fault in faults[:args.show]:

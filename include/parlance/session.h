@@ -77,6 +77,9 @@ struct Extension {
   /// Whether the tokenizer would encode the text so far to the same ids. Sampled ids may differ, and so may ids at the
   /// end of a prompt, after which other text now follows. The ids are kept in any case.
   bool canonical = true;
+  /// Text of what was appended that the model cannot read, as in PromptTokens; at most the first 64, by their places in
+  /// the new prompt.
+  std::vector<UnknownText> unknown{};
 };
 
 /// Text of a reply, as ReplyParser::feed_token takes it.
@@ -158,6 +161,10 @@ class Session {
   std::optional<PromptPart> last_part() const;
   /// Texts of the first prompt that begin() kept from becoming control tokens (PromptTokens::guarded).
   const std::vector<GuardedText>& guarded() const;
+
+  /// Text that the model cannot read of what begin(), or the extend() after it, encoded last: at most the first 64.
+  /// Nothing in a session that was restored.
+  const std::vector<UnknownText>& unknown() const;
 
   /// Appends what the model sampled after ids(), with the end-of-turn token if it was sampled. The ids stay unchanged.
   void append_sampled(std::span<const TokenId> ids);

@@ -53,6 +53,7 @@ struct UnknownText {
   ByteSpan bytes;        ///< of the prompt: adjacent characters
   std::string path;      ///< of the first input it came from; "": the template's own
   bool dropped = false;  ///< it became no token at all
+  std::string text{};    ///< its beginning, at most 64 bytes
 };
 
 /// Options of tokenize().

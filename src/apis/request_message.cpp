@@ -87,8 +87,7 @@ class MessagesWriter {
     const std::string_view who = word(message, "role");
     if (who == "developer")
       out_.lose(member_value(message, "role"), "there is no role developer: given as a system message");
-    if (const Value name = member_value(message, "name"); says_something(name))
-      out_.lose(name, "messages have no name: left out");
+    called_.leave_name(out_, message, "messages have no name");
     out_.leave(message, {"role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content", "reasoning",
                          "thinking", "refusal", "is_error", "images"});
     out_.leave_to_others(message);
@@ -112,15 +111,13 @@ class MessagesWriter {
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0) {
       out_.lose(thought, "reasoning without a signature, which the API refuses: left out");
     }
-    const Value refusal = member_value(message, "refusal"), calls = member_value(message, "tool_calls");
-    const bool calls_something = calls.kind == Kind::list && calls.list->size != 0;
-    if (!says_something(refusal) && !calls_something) return content;
+    const Value refusal = member_value(message, "refusal");
+    const std::span<const Value> calls = out_.calls_of(message);
+    if (!says_something(refusal) && calls.empty()) return content;
     std::vector<Value> blocks;
     if (!content.is_string() || content.size != 0) append_blocks(content, blocks);
     if (says_something(refusal)) blocks.push_back(refused(refusal));
-    if (calls_something) {
-      for (const Value& call : items(calls)) blocks.push_back(this->call(call));
-    }
+    for (const Value& call : calls) blocks.push_back(this->call(call));
     return out_.list(blocks);
   }
 
@@ -145,6 +142,7 @@ class MessagesWriter {
       out_.lose(input, "arguments that are not an object: given as {\"INVALID_JSON\": TEXT}");
       input = out_.object({{"INVALID_JSON", out_.as_text(input)}});
     }
+    called_.add(call, function);
     return out_.object({{"type", Value::view("tool_use")},
                         {"id", out_.needed(call, "id")},
                         {"name", out_.needed(function, "name")},
@@ -172,7 +170,10 @@ class MessagesWriter {
                           {"text", out_.needed(part, "text")},
                           {"cache_control", given(part, "cache_control")}});
     }
-    if (type == "refusal") return refused(out_.needed(part, "refusal"));
+    if (type == "refusal") {
+      out_.leave(part, {"type", "refusal"});
+      return refused(out_.needed(part, "refusal"));
+    }
     if (type == "image_url") return image(part);
     if (type == "file") return file(part);
     out_.fail(part,
@@ -190,6 +191,8 @@ class MessagesWriter {
       out_.fail(part, "an image without `url`");
       return {};
     }
+    out_.leave(part, {"type", "image_url", "cache_control"});
+    out_.leave(given, {"url", "detail"});
     if (const Value detail = member_value(given, "detail"); says_something(detail) && !is_text(&detail, "auto"))
       out_.lose(detail, out_.no_such());
     const auto [mime, data] = split_data_url(out_.rt(), url);
@@ -199,7 +202,9 @@ class MessagesWriter {
     const Value source = mime.is_undefined()
                              ? out_.object({{"type", Value::view("url")}, {"url", url}})
                              : out_.object({{"type", Value::view("base64")}, {"media_type", mime}, {"data", data}});
-    return out_.object({{"type", Value::view("image")}, {"source", source}});
+    return out_.object({{"type", Value::view("image")},
+                        {"source", source},
+                        {"cache_control", MessagesWriter::given(part, "cache_control")}});
   }
 
   // Only PDF may be given as bytes: an id of a file belongs to the other API's store.
@@ -210,9 +215,13 @@ class MessagesWriter {
       out_.fail(part, "a file that is not a PDF as a data: address", "give its text as a part of the type text");
       return {};
     }
+    out_.leave(part, {"type", "file", "cache_control"});
+    out_.leave(given, {"file_data", "filename"});
     const Value source = out_.object({{"type", Value::view("base64")}, {"media_type", mime}, {"data", data}});
-    return out_.object(
-        {{"type", Value::view("document")}, {"source", source}, {"title", member_value(given, "filename")}});
+    return out_.object({{"type", Value::view("document")},
+                        {"source", source},
+                        {"title", member_value(given, "filename")},
+                        {"cache_control", MessagesWriter::given(part, "cache_control")}});
   }
 
   // ---- tools
@@ -331,6 +340,7 @@ class MessagesWriter {
   RequestOut& out_;
   std::vector<Value> made_;     ///< messages
   std::vector<Value> results_;  ///< blocks of the user's message that begins with results
+  CalledNames called_;
   bool has_tools_ = false;
 };
 

@@ -153,13 +153,22 @@ Value RequestOut::take(std::string_view name) {
   return found;
 }
 
+Value RequestOut::take_inner(std::string_view outer, std::string_view inner) {
+  std::string path = std::string(outer) + "." + std::string(inner);
+  const Value found = member_value(member_value(state_.variables, outer), inner);
+  if (!is_given(found)) return {};
+  if (!is_taken(path)) where_ = path;
+  taken_.push_back(std::move(path));
+  return found;
+}
+
 /// Whichever word gave the effort counts as looked after, so that it is no loss beside the one that is written.
 Value RequestOut::take_effort() {
   const Value given = take("reasoning_effort");
   const std::string_view effort = passes::effort_asked_for(state_.variables);
   if (given.is_string() && given.size != 0) return given;
   if (effort.empty()) return {};
-  for (const std::string_view path : {"reasoning.effort", "think"}) taken_.emplace_back(path);
+  for (const std::string_view path : {"reasoning.effort", "reasoning.enabled", "think"}) taken_.emplace_back(path);
   if (effort == "none") taken_.emplace_back("thinking");
   return Value::view(effort);
 }
@@ -448,6 +457,27 @@ Value RequestOut::needed(Value dict, std::string_view name) {
   return {};
 }
 
+void CalledNames::add(Value call, Value function) {
+  const Value id = member_value(call, "id"), name = member_value(function, "name");
+  if (id.is_leaf() && name.is_leaf()) names_[std::string(leaf_text(id))] = leaf_text(name);
+}
+
+void CalledNames::leave_name(RequestOut& out, Value message, std::string why) const {
+  const Value name = member_value(message, "name");
+  if (!says_something(name)) return;
+  if (is_of_call(message))
+    out.note(RequestNote::Kind::changed, name, std::move(why) + ": the call that it answers has it");
+  else
+    out.lose(name, std::move(why) + ": left out");
+}
+
+bool CalledNames::is_of_call(Value message) const {
+  const Value id = member_value(message, "tool_call_id"), name = member_value(message, "name");
+  if (word(message, "role") != "tool" || !id.is_leaf() || !name.is_leaf()) return false;
+  const auto found = names_.find(leaf_text(id));
+  return found != names_.end() && found->second == leaf_text(name);
+}
+
 /// Nothing is dropped in silence: each member that is not written and says something becomes a note with its path.
 void RequestOut::leave(Value dict, std::initializer_list<std::string_view> taken) {
   if (dict.kind != Kind::dict) return;
@@ -458,6 +488,13 @@ void RequestOut::leave(Value dict, std::initializer_list<std::string_view> taken
     const std::string path = path_of_value(state_, entry.value);
     note_at(RequestNote::Kind::lost, path.empty() ? where_ + "." + std::string(key) : path, no_such());
   }
+}
+
+std::span<const Value> RequestOut::calls_of(Value message) {
+  const Value calls = member_value(message, "tool_calls");
+  if (calls.kind == Kind::list) return items(calls);
+  if (says_something(calls)) lose(calls, "no list of calls: left out");
+  return {};
 }
 
 void RequestOut::leave_to_others(Value message) {

@@ -4,6 +4,7 @@
 // A writer reads the request as OpenAI's chat has it, whatever it came as, and says what it cannot say there.
 #pragma once
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,8 @@ class RequestOut {
   /// A member of the request as OpenAI's chat has it, which the writer looks after; undefined where it is not there or
   /// null.
   Value take(std::string_view name);
+  /// The same for a member of a member.
+  Value take_inner(std::string_view outer, std::string_view inner);
   /// The messages, one after the other; `where` is of the one in hand.
   std::span<const Value> messages() const;
   void at_message(std::size_t number);
@@ -78,6 +81,8 @@ class RequestOut {
   void lose(Value at, std::string sentence) { note(RequestNote::Kind::lost, at, std::move(sentence)); }
   /// Notes what stands in a dict besides `taken` and says something.
   void leave(Value dict, std::initializer_list<std::string_view> taken);
+  /// The calls of a message, which are noted where they are no list.
+  std::span<const Value> calls_of(Value message);
   /// Notes what only messages of another role may have: calls, reasoning and a refusal are an assistant's.
   void leave_to_others(Value message);
   /// A member that is a text; a failure where it is none.
@@ -117,6 +122,18 @@ class RequestOut {
   std::vector<std::string> taken_;
   std::vector<DictEntry> members_;
   std::vector<std::pair<std::string_view, std::vector<DictEntry>>> nested_;
+};
+
+/// The names that calls have, which their results need not say again where an API has no place for it.
+class CalledNames {
+ public:
+  void add(Value call, Value function);
+  /// Notes the name of a message that is not written: it is lost unless the call that the message answers has it.
+  void leave_name(RequestOut& out, Value message, std::string why) const;
+
+ private:
+  bool is_of_call(Value message) const;
+  std::map<std::string, std::string_view, std::less<>> names_;  ///< by id
 };
 
 /// Whether a value says something: not null, false, 0, nor empty.

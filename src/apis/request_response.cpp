@@ -29,7 +29,7 @@ class ResponsesWriter {
     choice(out_.take("tool_choice"));
     out_.set("parallel_tool_calls", out_.take("parallel_tool_calls"));
     format(out_.take_format());
-    out_.set("reasoning.effort", out_.take_effort());
+    effort();
     logprobs(out_.take("logprobs"));
     // Nothing is kept by other APIs unless somebody asks for it, and responses are.
     if (!is_given(store())) out_.set("store", Value::boolean(false));
@@ -78,12 +78,10 @@ class ResponsesWriter {
     if (goes_on) out_.note(RequestNote::Kind::changed, message, "items have no turns: one with the message before");
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0)
       reasoning(thought, number);
-    const Value content = member_value(message, "content"), calls = member_value(message, "tool_calls"),
-                refusal = member_value(message, "refusal");
-    const bool calls_something = calls.kind == Kind::list && calls.list->size != 0;
-    if (says_something(content) || says_something(refusal) || !calls_something) said(message, content, refusal, number);
-    if (!calls_something) return;
-    for (const Value& call : items(calls)) this->call(call);
+    const Value content = member_value(message, "content"), refusal = member_value(message, "refusal");
+    const std::span<const Value> calls = out_.calls_of(message);
+    if (says_something(content) || says_something(refusal) || calls.empty()) said(message, content, refusal, number);
+    for (const Value& call : calls) this->call(call);
   }
 
   /// An item of reasoning needs an id; the message's number makes it the same each time a chat is converted, so that
@@ -125,6 +123,7 @@ class ResponsesWriter {
     if (custom.kind == Kind::dict) {
       out_.leave(custom, {"name", "input"});
       if (id.is_leaf()) custom_ids_.emplace(leaf_text(id));
+      called_.add(call, custom);
       return items_.push_back(out_.object({{"type", Value::view("custom_tool_call")},
                                            {"call_id", out_.needed(call, "id")},
                                            {"name", out_.needed(custom, "name")},
@@ -145,7 +144,7 @@ class ResponsesWriter {
     const bool custom = id.is_leaf() && custom_ids_.count(std::string(leaf_text(id))) != 0;
     const Value output = content(message, "input_text");
     if (out_.failed()) return;
-    if (custom && says_something(name)) out_.lose(name, "results of custom tools have no name: left out");
+    if (custom) called_.leave_name(out_, message, "results of custom tools have no name");
     items_.push_back(out_.object({{"type", Value::view(custom ? "custom_tool_call_output" : "function_call_output")},
                                   {"call_id", id},
                                   {"output", output},
@@ -184,10 +183,15 @@ class ResponsesWriter {
       out_.leave(part, {"type", "text"});
       return text(out_.needed(part, "text"), text_type);
     }
-    if (type == "refusal" && output) return refused(out_.needed(part, "refusal"));
+    if (type == "refusal" && output) {
+      out_.leave(part, {"type", "refusal"});
+      return refused(out_.needed(part, "refusal"));
+    }
     if (type == "image_url" && !output) return image(part);
     if (type == "file" && !output) {
       const Value file = member_value(part, "file");
+      out_.leave(part, {"type", "file"});
+      out_.leave(file, {"file_data", "file_id", "filename"});
       return out_.object({{"type", Value::view("input_file")},
                           {"file_data", member_value(file, "file_data")},
                           {"file_id", member_value(file, "file_id")},
@@ -207,6 +211,8 @@ class ResponsesWriter {
       out_.fail(part, "an image without `url`");
       return {};
     }
+    out_.leave(part, {"type", "image_url"});
+    out_.leave(given, {"url", "detail"});
     const Value detail = member_value(given, "detail");
     return out_.object({{"type", Value::view("input_image")},
                         {"image_url", url},
@@ -222,7 +228,7 @@ class ResponsesWriter {
     for (const Value& tool : items(tools)) {
       const Value function = member_value(tool, "function"), custom = member_value(tool, "custom");
       if (custom.kind == Kind::dict || word(tool, "type") == "custom")
-        made.push_back(custom_tool(custom.kind == Kind::dict ? custom : tool));
+        made.push_back(custom_tool(tool, custom));
       else if (function.kind == Kind::dict)
         made.push_back(this->function(tool, function));
       else
@@ -253,7 +259,11 @@ class ResponsesWriter {
   }
 
   /// The grammar of a custom tool is nested in a chat and flat in Responses.
-  Value custom_tool(Value inner) {
+  Value custom_tool(Value tool, Value custom) {
+    const bool has_inner = custom.kind == Kind::dict;
+    const Value inner = has_inner ? custom : tool;
+    if (has_inner) out_.leave(tool, {"type", "custom"});
+    out_.leave(inner, {"type", "name", "description", "format"});
     const Value format = member_value(inner, "format"), grammar = member_value(format, "grammar");
     const bool nested = grammar.kind == Kind::dict;
     const Value flat = nested ? out_.object({{"type", Value::view("grammar")},
@@ -295,6 +305,13 @@ class ResponsesWriter {
 
   // ---- settings
 
+  /// OpenRouter has a switch beside the effort: off is the effort `none`, on is none in particular.
+  void effort() {
+    const Value effort = out_.take_effort(), enabled = out_.take_inner("reasoning", "enabled");
+    out_.set("reasoning.effort", effort);
+    if (!is_given(effort) && says_something(enabled)) out_.lose(enabled, "says no effort: left out");
+  }
+
   void logprobs(Value logprobs) {
     if (says_something(logprobs)) out_.set("include", out_.list({Value::view("message.output_text.logprobs")}));
   }
@@ -319,6 +336,7 @@ class ResponsesWriter {
   RequestOut& out_;
   std::vector<Value> items_;
   std::set<std::string, std::less<>> custom_ids_;
+  CalledNames called_;
 };
 
 }  // namespace

@@ -115,7 +115,12 @@ int extend(const TokensCommand& command, const TokensSetting& setting, PromptReq
       extend_request(*ids, request.compiled, *setting.tokenizer, std::move(request.conversation),
                      session_options(command, setting), *setting.prompt.reader);
   if (!extension) return report_render(extension.error());
-  return print(command.json ? "{" + extension_members(*ids, *extension) + "}\n" : ids_line(extension->ids));
+  std::vector<Loss> losses;
+  if (command.losses.wanted()) lose_unknown(extension->unknown, *setting.tokenizer, losses);
+  if (const Result<void> whole = check_losses(command.losses, losses, !command.json); !whole)
+    return report_render(whole.error());
+  if (!command.json) return print(ids_line(extension->ids));
+  return print("{" + extension_members(*ids, *extension, losses) + "}\n");
 }
 
 // ---- one request
@@ -158,7 +163,7 @@ int tokenize_one(const TokensCommand& command, const TokensSetting& setting) {
   if (!chosen) return report(chosen.error());
   report_marks(tokens->plain_marks, setting, command.losses.quiet);
   std::vector<Loss> unknown;
-  if (command.losses.wanted()) lose_unknown(*tokens, checked->rendering.text(), *setting.tokenizer, unknown);
+  if (command.losses.wanted()) lose_unknown(tokens->unknown, *setting.tokenizer, unknown);
   if (const Result<void> whole = check_losses(command.losses, unknown, !command.json); !whole)
     return report_render(whole.error());
   checked->losses.insert(checked->losses.end(), unknown.begin(), unknown.end());
@@ -187,7 +192,7 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
     const Result<void> chosen = choose_kinds(command, setting, conversation, checked.rendering, *tokens);
     if (!chosen) return chosen.error();
     if (!tokens->plain_marks.empty()) tell(tokens->plain_marks);
-    if (command.losses.wanted()) lose_unknown(*tokens, checked.rendering.text(), *setting.tokenizer, checked.losses);
+    if (command.losses.wanted()) lose_unknown(tokens->unknown, *setting.tokenizer, checked.losses);
     if (command.json) {
       write_tokens(members, *tokens, conversation, *setting.tokenizer);
       append_losses(members += ", ", checked.losses);
@@ -206,7 +211,8 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
 int extend_lines(const TokensCommand& command, const TokensSetting& setting) {
   const Result<IdLines> ids = IdLines::open(command.extend);
   if (!ids) return report(ids.error());
-  const LineExtender extender{*ids, *setting.prompt.reader, *setting.tokenizer, session_options(command, setting)};
+  const LineExtender extender{*ids, *setting.prompt.reader, *setting.tokenizer, session_options(command, setting),
+                              command.losses.on_loss()};
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) { return extender.answer(line, answer); };
   const LineRun run = [&](const BulkInput& input, const BulkOutput& output,
                           const BulkOptions& options) -> Result<BulkProgress> {

@@ -8,6 +8,7 @@
 #include "cli/input.h"
 #include "cli/prompt_options.h"
 #include "cli/tokens_json.h"
+#include "cli/unknown_text.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "parlance/sampled_reply.h"
@@ -104,10 +105,12 @@ Result<std::vector<TokenId>> read_ids(std::string_view text, const std::string& 
   return ids_of(result.root(), name);
 }
 
-std::string extension_members(std::vector<TokenId> ids, const Extension& extension) {
+std::string extension_members(std::vector<TokenId> ids, const Extension& extension, std::span<const Loss> losses) {
   std::string out = "\"append\": " + ids_as_json(extension.ids);
   ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
-  return out + ", \"ids\": " + ids_as_json(ids) + ", \"canonical\": " + (extension.canonical ? "true" : "false");
+  out += ", \"ids\": " + ids_as_json(ids) + ", \"canonical\": " + (extension.canonical ? "true, " : "false, ");
+  append_losses(out, losses);
+  return out;
 }
 
 Result<Extension> extend_request(std::span<const TokenId> ids, const Template& chat_template,
@@ -154,21 +157,25 @@ std::string IdLines::name(std::uint64_t number) const {
   return "line " + std::to_string(number) + " of '" + path_ + "'";
 }
 
-Result<std::string> LineExtender::members(Conversation&& conversation, const std::string& id,
-                                          std::uint64_t number) const {
+Result<void> LineExtender::fill(Conversation&& conversation, std::uint64_t number, BulkAnswer& answer) const {
   const std::string_view line = ids.line(number);
   if (line.find_first_not_of(" \t\r") == line.npos) {
     const std::string why = number > ids.size() ? "it has " + std::to_string(ids.size()) + " lines" : "it is blank";
     return Error(ErrorCode::conversation, ids.name(number) + " has no ids: " + why).hint(kWhose);
   }
-  Result<std::vector<TokenId>> known = ids_of_line(line, ids.name(number), id);
+  Result<std::vector<TokenId>> known = ids_of_line(line, ids.name(number), answer.id);
   if (!known) return known.error();
   const Result<Template>& chosen = reader.template_for(conversation);
   if (!chosen) return chosen.error();
   const Result<Extension> extension =
       extend_request(*known, *chosen, tokenizer, std::move(conversation), options, reader);
   if (!extension) return extension.error();
-  return extension_members(std::move(*known), *extension);
+  std::vector<Loss> losses;
+  if (on_loss != OnLoss::ignore) lose_unknown(extension->unknown, tokenizer, losses);
+  answer.lost.add(losses);
+  if (on_loss == OnLoss::fail && !losses.empty()) return error_of(losses);
+  answer.members = extension_members(std::move(*known), *extension, losses);
+  return {};
 }
 
 Result<void> LineExtender::answer(const BulkLine& line, BulkAnswer& answer) const {
@@ -176,10 +183,7 @@ Result<void> LineExtender::answer(const BulkLine& line, BulkAnswer& answer) cons
   const Result<void> read = reader.read_into(request, line.text);
   answer.id = request.id;
   if (!read) return read;
-  Result<std::string> made = members(std::move(request.conversation), answer.id, line.request);
-  if (!made) return made.error();
-  answer.members = std::move(*made);
-  return {};
+  return fill(std::move(request.conversation), line.request, answer);
 }
 
 }  // namespace parlance::cli

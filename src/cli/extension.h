@@ -13,8 +13,8 @@ namespace parlance::cli {
 /// Ids as a list with blanks or one comma between them, as JSON, or as what --json prints: its member `ids`. `path` is
 /// for errors. Fails with usage, json.
 Result<std::vector<TokenId>> read_ids(std::string_view text, const std::string& path);
-/// `"append": …, "ids": …, "canonical": …`: of the ids so far and what comes after them.
-std::string extension_members(std::vector<TokenId> ids, const Extension& extension);
+/// `"append": …, "ids": …, "canonical": …, "losses": …`: of the ids so far and what comes after them.
+std::string extension_members(std::vector<TokenId> ids, const Extension& extension, std::span<const Loss> losses);
 
 /// extend_ids() where replies may be written otherwise than by the template, as `reader` reads them.
 Result<Extension> extend_request(std::span<const TokenId> ids, const Template& chat_template,
@@ -45,11 +45,12 @@ struct LineExtender {
   const RequestReader& reader;
   const Tokenizer& tokenizer;
   SessionOptions options;
+  OnLoss on_loss = OnLoss::count;
 
   Result<void> answer(const BulkLine& line, BulkAnswer& answer) const;
 
  private:
-  Result<std::string> members(Conversation&& conversation, const std::string& id, std::uint64_t number) const;
+  Result<void> fill(Conversation&& conversation, std::uint64_t number, BulkAnswer& answer) const;
 };
 
 }  // namespace parlance::cli

@@ -34,10 +34,9 @@ std::string beginning_of(std::string_view text) {
   return shown + (text.size() > kShown ? "…'" : "'");
 }
 
-std::string sentence_of(const UnknownText& text, std::size_t places, std::string_view prompt,
-                        const Tokenizer& tokenizer) {
+std::string sentence_of(const UnknownText& text, std::size_t places, const Tokenizer& tokenizer) {
   std::string sentence = text.dropped ? "the tokenizer makes no token of " : "the tokenizer has no token for ";
-  sentence += beginning_of(prompt.substr(text.bytes.begin, text.bytes.end - text.bytes.begin));
+  sentence += beginning_of(text.text);
   if (places > 1) sentence += " and what stands in " + std::to_string(places - 1) + " more places";
   if (text.dropped) return sentence + ": the model sees nothing there";
   return sentence + ": the model sees its unknown token there, id " + std::to_string(*tokenizer.facts().unk);
@@ -45,15 +44,14 @@ std::string sentence_of(const UnknownText& text, std::size_t places, std::string
 
 }  // namespace
 
-void lose_unknown(const PromptTokens& tokens, std::string_view prompt, const Tokenizer& tokenizer,
-                  std::vector<Loss>& losses) {
+void lose_unknown(std::span<const UnknownText> unknown, const Tokenizer& tokenizer, std::vector<Loss>& losses) {
   std::map<std::pair<std::string_view, bool>, std::size_t> places;
-  for (const UnknownText& text : tokens.unknown) ++places[{text.path, text.dropped}];
-  for (const UnknownText& text : tokens.unknown) {
+  for (const UnknownText& text : unknown) ++places[{text.path, text.dropped}];
+  for (const UnknownText& text : unknown) {
     const auto place = places.find({text.path, text.dropped});
     if (place == places.end()) continue;
     losses.push_back({LossKind::lost, "character", text.path.empty() ? "the template" : text.path,
-                      sentence_of(text, place->second, prompt, tokenizer), "is it the model's tokenizer?"});
+                      sentence_of(text, place->second, tokenizer), "is it the model's tokenizer?"});
     places.erase(place);
   }
 }

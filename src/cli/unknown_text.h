@@ -1,6 +1,6 @@
 // What a tokenizer cannot write of a prompt, as losses.
 #pragma once
-#include <string_view>
+#include <span>
 #include <vector>
 
 #include "parlance/losses.h"
@@ -9,7 +9,6 @@
 namespace parlance::cli {
 
 /// A loss for each input with such text, and one more where some of it became the unknown token and some none.
-void lose_unknown(const PromptTokens& tokens, std::string_view prompt, const Tokenizer& tokenizer,
-                  std::vector<Loss>& losses);
+void lose_unknown(std::span<const UnknownText> unknown, const Tokenizer& tokenizer, std::vector<Loss>& losses);
 
 }  // namespace parlance::cli

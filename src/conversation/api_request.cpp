@@ -428,4 +428,10 @@ Result<std::optional<Pass>> request_pass(const ConversationState& state) {
   return found->row == std::size(kApis) ? std::nullopt : std::optional(kApis[found->row].pass);
 }
 
+std::string_view other_api_of(const ConversationState& state) {
+  if (state.variables.kind != Kind::dict) return {};
+  const Result<Recognised> found = recognise(state, {});
+  return found && found->row != std::size(kApis) ? kApis[found->row].name : std::string_view();
+}
+
 }  // namespace parlance

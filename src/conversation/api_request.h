@@ -25,6 +25,8 @@ struct ReadOptions;
 Result<void> convert_request(ConversationState& state, const ReadOptions& options);
 /// The pass that would convert the request, none for one of OpenAI's chat. Fails with conversation: marks of two APIs.
 Result<std::optional<Pass>> request_pass(const ConversationState& state);
+/// The name of the other API whose request it is; "" for one of OpenAI's chat, or of nobody.
+std::string_view other_api_of(const ConversationState& state);
 
 namespace api {
 

@@ -188,7 +188,7 @@ void Conversation::State::clear() {
   storage.set_first_message(0);
   if (!storage.message_numbers().empty()) storage.set_message_numbers({});
   storage.clear_owners();
-  recognised = false;
+  recognised = has_model = false;
   converted = {};
   regions.clear();
   by_address.clear();

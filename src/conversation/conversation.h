@@ -61,6 +61,7 @@ struct Conversation::State {
   Passes passes;            ///< that it was read with: names and values of their settings are the conversation's
   bool recognised = false;  ///< it was looked whether the request is another API's (api_request.h)
   Value converted;          ///< the variables as that was converted, before the passes; undefined if it was none
+  bool has_model = false;   ///< it was given what a model's files bring along (add_model)
   /// A list of the request that a variable from outside stands in for.
   struct Replaced {
     std::string_view subject;  ///< as Loss::subject has it

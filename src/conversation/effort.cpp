@@ -15,6 +15,7 @@ constexpr std::string_view kOnlyOn =
     "switches reasoning on: the template has no levels, and reasons as much as for 'high'";
 constexpr std::string_view kUnknown = "not a known reasoning effort; passed through unchanged";
 constexpr std::string_view kNoWord = "expected a string such as \"low\"; passed through unchanged";
+constexpr std::string_view kNoSwitch = "expected true or false; passed through unchanged";
 constexpr std::string_view kElsewhere = "not where requests set the effort; passed through unchanged";
 constexpr std::string_view kStays = "keeps the value that the request sets; the reasoning effort does not change it";
 constexpr std::string_view kOverruled =
@@ -78,16 +79,48 @@ std::string_view doubt_of(std::string_view name, Value given) {
     return is_word(given) ? std::string_view() : kNoWord;
   if (is_word(given)) return kElsewhere;
   const Value inner = member_value(given, name == "reasoning" ? "effort" : "type");
-  if (inner.is_undefined() && member(given, "enabled") != nullptr) return kElsewhere;
+  const Value enabled = member_value(given, "enabled");
+  if (inner.is_undefined() && !enabled.is_undefined() && !enabled.is_none()) {
+    if (name != "reasoning") return kElsewhere;
+    if (enabled.kind != Kind::boolean) return kNoSwitch;
+  }
   return inner.is_undefined() || inner.is_none() || is_word(inner) ? std::string_view() : kNoWord;
 }
 
 /// Members of a request that may say how much is to be reasoned; the first that does is heeded.
 constexpr std::string_view kSaying[] = {"reasoning_effort", "reasoning", "think", "thinking"};
 
-/// The member that says it, inside of one of these names.
-std::string_view inner_name(std::string_view name) {
-  return name == "reasoning" ? "effort" : name == "thinking" ? "type" : std::string_view();
+/// The members that say it, inside of one of these names: `enabled` is OpenRouter's. The first that does is heeded.
+struct Inner {
+  std::string_view name, inner;
+};
+constexpr Inner kInner[] = {{"reasoning", "effort"}, {"reasoning", "enabled"}, {"thinking", "type"}};
+
+/// What one member asks for, "" for none. A word is an effort but in Anthropic's `thinking`, and true or false in
+/// Ollama's `think` and OpenRouter's `enabled`.
+std::string_view effort_in(std::string_view name, std::string_view inner, Value said) {
+  if (name == "thinking")
+    return is_text(&said, "disabled")                                ? "none"
+           : is_text(&said, "enabled") || is_text(&said, "adaptive") ? kAnyEffort
+                                                                     : std::string_view();
+  const bool is_switch = inner == "enabled";
+  if (said.is_leaf() && !is_switch) return leaf_text(said);
+  if (said.kind != Kind::boolean || !(is_switch || name == "think")) return {};
+  return said.integer != 0 ? kAnyEffort : "none";
+}
+
+/// All that a member or variable asks for; `act` gets the name inside, what it says and the effort.
+template <typename Act>
+void for_each_effort(std::string_view name, Value given, Act act) {
+  bool has_inner = false;
+  for (const Inner& row : kInner) {
+    if (row.name != name) continue;
+    has_inner = true;
+    const Value said = member_value(given, row.inner);
+    if (const std::string_view effort = effort_in(name, row.inner, said); !effort.empty()) act(row.inner, said, effort);
+  }
+  if (has_inner) return;
+  if (const std::string_view effort = effort_in(name, {}, given); !effort.empty()) act({}, given, effort);
 }
 
 EffortSaid asked_for(Value variables) {
@@ -131,14 +164,11 @@ std::vector<EffortVariable> variables_for_any(const Normaliser& n) {
 }  // namespace
 
 std::string_view effort_said(std::string_view name, Value given) {
-  const std::string_view inner = inner_name(name);
-  const Value said = inner.empty() ? given : member_value(given, inner);
-  if (name == "thinking")
-    return is_text(&said, "disabled")                                ? "none"
-           : is_text(&said, "enabled") || is_text(&said, "adaptive") ? kAnyEffort
-                                                                     : std::string_view();
-  if (said.is_leaf()) return leaf_text(said);
-  return name == "think" && said.kind == Kind::boolean ? (said.integer != 0 ? kAnyEffort : "none") : std::string_view();
+  std::string_view first;
+  for_each_effort(name, given, [&](std::string_view, Value, std::string_view effort) {
+    if (first.empty()) first = effort;
+  });
+  return first;
 }
 
 std::vector<EffortSaid> efforts_said(const ConversationState& state) {
@@ -149,14 +179,14 @@ std::vector<EffortSaid> efforts_said(const ConversationState& state) {
     if (member(state.variables, name) == nullptr) continue;  // overruled from outside the request
     const Value* own = member(kwargs, name);
     const Value given = own != nullptr ? *own : member_value(request, name);
-    const std::string_view effort = effort_said(name, given), inner = inner_name(name);
-    if (effort.empty()) continue;
-    std::string path = path_of_value(state, inner.empty() ? given : member_value(given, inner));
-    if (path.empty()) {
-      path = (own != nullptr ? "chat_template_kwargs." : "") + std::string(name);
-      if (!inner.empty()) path.append(".").append(inner);
-    }
-    all.push_back({name, effort, std::move(path)});
+    for_each_effort(name, given, [&](std::string_view inner, Value said, std::string_view effort) {
+      std::string path = path_of_value(state, said);
+      if (path.empty()) {
+        path = (own != nullptr ? "chat_template_kwargs." : "") + std::string(name);
+        if (!inner.empty()) path.append(".").append(inner);
+      }
+      all.push_back({name, effort, std::move(path)});
+    });
   }
   return all;
 }

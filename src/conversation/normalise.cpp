@@ -73,11 +73,6 @@ std::string_view subject_of(std::string_view name) {
   return name == "messages" ? "message" : name == "tools" ? "tool" : name == "documents" ? "document" : "setting";
 }
 
-bool says_nothing(Value given) {
-  const bool is_empty_list = given.is_sequence() && given.list->size == 0;
-  return given.is_undefined() || given.is_none() || is_empty_list || is_text(&given, "");
-}
-
 void chat_template_kwargs(Normaliser& n) {
   const Value kwargs = take_variable(n.state, "chat_template_kwargs");
   if (kwargs.kind != Kind::dict) return;
@@ -451,11 +446,16 @@ void run_pass(Normaliser& n, const PassRow& pass) {
 
 }  // namespace
 
-bool fills_gap(Value request) {
-  const Value suffix = member_value(request, "suffix");
-  const bool says = !suffix.is_undefined() && !suffix.is_none() && !is_text(&suffix, "");
-  return says && member_value(request, "prompt").is_string() && member(request, "messages") == nullptr;
+bool says_nothing(Value given) {
+  const bool is_empty_list = given.is_sequence() && given.list->size == 0;
+  return given.is_undefined() || given.is_none() || is_empty_list || is_text(&given, "");
 }
+
+bool has_gap(Value request) {
+  return member_value(request, "prompt").is_string() && !says_nothing(member_value(request, "suffix"));
+}
+
+bool fills_gap(Value request) { return has_gap(request) && member(request, "messages") == nullptr; }
 
 Error not_a_conversation(std::string message, std::string path) {
   return Error(ErrorCode::conversation, std::move(message))

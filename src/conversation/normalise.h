@@ -14,8 +14,12 @@ namespace parlance {
 /// Fails with conversation when `messages` is missing or not a list of objects.
 Result<void> normalise(ConversationState& state, const ReadOptions& options);
 
-/// Is it a prompt with a suffix (Ollama's /api/generate), which asks for what stands between them and not for a
-/// message?
+/// Does a member of a request say nothing: is it missing, null, an empty list or text?
+bool says_nothing(Value given);
+
+/// Has it a prompt with a suffix (Ollama's /api/generate), between which something is to be filled in?
+bool has_gap(Value request);
+/// Does it ask for that alone, and not for a message?
 bool fills_gap(Value request);
 
 /// Notes that a variable which is about to be set from outside the request stands in for what the request says: its

@@ -27,10 +27,10 @@ Value reasoning_part(Normaliser& n, Value message);
 /// What a request may ask for.
 inline constexpr std::string_view kEfforts[] = {"none", "minimal", "low", "medium", "high", "xhigh", "max"};
 /// How much reasoning a request asks for, in OpenAI's words: its `reasoning_effort` or `reasoning.effort`, Ollama's
-/// `think` ("none" where that is false), or "none" for Anthropic's `thinking` of the type disabled; "" where it does
-/// not say.
+/// `think` ("none" where that is false), or "none" for Anthropic's `thinking` of the type disabled and OpenRouter's
+/// `reasoning` with `"enabled": false`; "" where it does not say.
 std::string_view effort_asked_for(Value variables);
-/// What Ollama's `think` asks for that is true: reasoning, and no level of it.
+/// What a `think` or `enabled` that is true asks for: reasoning, and no level of it.
 inline constexpr std::string_view kAnyEffort = "any";
 /// One member of a request that asks for an effort.
 struct EffortSaid {

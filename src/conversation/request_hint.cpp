@@ -2,6 +2,8 @@
 // place. Begin reading at hint_of_request.
 #include "conversation/request_hint.h"
 
+#include "conversation/api_request.h"
+#include "conversation/conversation.h"
 #include "conversation/custom_tool.h"
 #include "conversation/edit.h"
 
@@ -69,18 +71,35 @@ std::string hint_of_message(Value message, const std::string& path) {
   return {};
 }
 
+/// Templates that ask whether there are calls, and not how many, take an empty list for some.
+std::string hint_of_no_calls(Value messages) {
+  for (std::uint32_t i = 0; i < messages.list->size; ++i) {
+    const Value calls = member_value(messages.list->items[i], "tool_calls");
+    if (calls.is_sequence() && calls.list->size == 0)
+      return at("messages", i) + ".tool_calls is an empty list: leave it out where there are no calls";
+  }
+  return {};
+}
+
 bool is_message(Value value) {
   return value.kind == Kind::dict && member(value, "role") != nullptr && member(value, "messages") == nullptr;
 }
 
 }  // namespace
 
+std::string hint_of_other_api(const Conversation& conversation) {
+  const ConversationState& state = inside_of(conversation);
+  if (member(state.variables, "messages") != nullptr) return {};
+  const std::string_view api = other_api_of(state);
+  return api.empty() ? "" : "a request of " + std::string(api) + ", which is converted if no option forbids it";
+}
+
 std::string hint_of_request(const Conversation& conversation) {
   const Value messages = conversation.messages();
   for (std::uint32_t i = 0; messages.is_sequence() && i < messages.list->size; ++i) {
     if (std::string hint = hint_of_message(messages.list->items[i], at("messages", i)); !hint.empty()) return hint;
   }
-  return {};
+  return messages.is_sequence() ? hint_of_no_calls(messages) : std::string();
 }
 
 std::string hint_of_no_request(Value root) {

@@ -6,6 +6,9 @@
 
 namespace parlance {
 
+/// For a request of another API that nobody converted, so that there are no messages; "" for others.
+std::string hint_of_other_api(const Conversation& conversation);
+
 /// The first thing in the messages that chats do not have: content of another form, a call whose arguments have another
 /// name. For the hint of an error; "" for nothing.
 std::string hint_of_request(const Conversation& conversation);

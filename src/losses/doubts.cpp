@@ -5,7 +5,6 @@
 
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
-#include "render/render_with.h"
 
 namespace parlance {
 namespace {
@@ -28,18 +27,12 @@ Value without(Runtime& rt, Value of, std::span<const Doubt::Step> steps) {
 
 void find_doubtful(const Experiment& experiment, std::span<const Doubt> doubts, std::size_t most,
                    const Rendering& rendering, std::vector<Loss>& losses) {
-  RenderOptions options = experiment.options;
-  options.want_spans = options.want_assistant = options.want_undefined = false;
-  Rendering made;
+  Trial trial(experiment);
   const auto try_without = [&](std::span<const Doubt> some) {
-    Arena arena;
-    const Limits limits;
-    Runtime rt(arena, limits);
-    Value variables = experiment.conversation.variables();
-    for (const Doubt& doubt : some) variables = without(rt, variables, doubt.steps);
-    const bool are_lost = render_with(experiment.chat_template, experiment.conversation, variables, options,
-                                      experiment.workspace, made) &&
-                          made.text() == rendering.text();
+    const bool are_lost = trial.is_same(rendering, [&](Runtime& rt, Value variables) {
+      for (const Doubt& doubt : some) variables = without(rt, variables, doubt.steps);
+      return variables;
+    });
     for (const Doubt& doubt : some)
       if (are_lost) losses.push_back(doubt.loss);
   };

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "losses/media.h"
+#include "losses/experiment.h"
 
 namespace parlance {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "losses/doubts.h"
+#include "losses/media.h"
 #include "losses/settings.h"
 
 namespace parlance {
@@ -12,12 +13,16 @@ std::string Loss::display() const { return path + ": " + sentence + (hint.empty(
 
 struct LossFinder::State {
   State(Template chat_template_in, const LossOptions& options_in)
-      : chat_template(std::move(chat_template_in)), options(options_in), facts(chat_template.facts()) {
+      : chat_template(std::move(chat_template_in)),
+        options(options_in),
+        facts(chat_template.facts()),
+        marks(facts.texts) {
     std::copy_if(facts.variables.begin(), facts.variables.end(), std::back_inserter(tokens), names_token);
   }
   const Template chat_template;
   const LossOptions options;
   const TemplateFacts facts;
+  const Marks marks;
   std::vector<std::string> tokens;  ///< variables for special tokens that it reads
 };
 
@@ -59,7 +64,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   reached.take(into.rendering.spans(), into.rendering.text());
   std::vector<Loss>& losses = into.losses;
   std::vector<MediaPart> media;
-  TextSearch search(conversation, reached, s.facts, s.options.left_out, losses);
+  TextSearch search(conversation, reached, s.facts, s.marks, s.options.left_out, losses);
   find_lost_messages(search, conversation.messages(), media);
   find_lost_tools(search, conversation.variables());
   find_lost_documents(search, conversation.variables());
@@ -67,6 +72,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   if (!media.empty())
     find_placeholders(experiment, media, s.options.experiments, into.rendering, losses, into.placeholders);
   find_lost_settings(experiment, s.options.experiments, search, into.rendering, s.facts, losses);
+  find_unheeded_end(experiment, into.rendering, losses);
   find_doubtful(experiment, search.doubts(), s.options.experiments, into.rendering, losses);
   find_misspelt(into.rendering, s.facts, losses);
   find_lost_tokens(experiment, s.tokens, losses);

@@ -8,7 +8,6 @@
 
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
-#include "render/render_with.h"
 
 namespace parlance {
 namespace {
@@ -105,9 +104,7 @@ TextRange whole_of(TextRange came_in, const Rendering& rendering) {
 class Parts {
  public:
   Parts(const Experiment& experiment, const std::vector<MediaPart>& media, const Rendering& rendering)
-      : experiment_(experiment), media_(media), rendering_(rendering), options_(experiment.options) {
-    options_.want_spans = options_.want_assistant = options_.want_undefined = false;
-  }
+      : experiment_(experiment), media_(media), rendering_(rendering), trial_(experiment) {}
 
   /// The prompt with the first `count` parts, part `twice` said twice; false where the template fails.
   bool take(std::size_t count, std::string& text, std::size_t twice = kNone) {
@@ -115,14 +112,10 @@ class Parts {
       text = rendering_.text();
       return true;
     }
-    Arena arena;
-    const Limits limits;
-    Runtime rt(arena, limits);
-    const Value variables = Selection(experiment_.conversation, media_, count, twice).variables(rt);
-    if (!render_with(experiment_.chat_template, experiment_.conversation, variables, options_, experiment_.workspace,
-                     made_))
-      return false;
-    text = made_.text();
+    const Selection selection(experiment_.conversation, media_, count, twice);
+    const auto made = trial_.text([&](Runtime& rt, Value) { return selection.variables(rt); });
+    if (!made) return false;
+    text = *made;
     return true;
   }
 
@@ -130,21 +123,17 @@ class Parts {
   bool is_as_empty(std::size_t number) {
     const MediaPart& part = media_[number];
     if (part.member != "content") return false;
-    Arena arena;
-    const Limits limits;
-    Runtime rt(arena, limits);
-    DictBuilder text(rt, 2);
-    text.set("type", Value::view("text"));
-    text.set("text", Value::view(""));
-    ListEditor messages(rt, experiment_.conversation.messages());
-    const Value message = messages[part.message];
-    ListEditor content(rt, *member(message, part.member));
-    content.set(part.part, text.finish());
-    messages.set(part.message, with_member(rt, message, part.member, content.finish()));
-    const Value variables = with_member(rt, experiment_.conversation.variables(), "messages", messages.finish());
-    return render_with(experiment_.chat_template, experiment_.conversation, variables, options_, experiment_.workspace,
-                       made_) &&
-           made_.text() == rendering_.text();
+    return trial_.is_same(rendering_, [&](Runtime& rt, Value variables) {
+      DictBuilder text(rt, 2);
+      text.set("type", Value::view("text"));
+      text.set("text", Value::view(""));
+      ListEditor messages(rt, experiment_.conversation.messages());
+      const Value message = messages[part.message];
+      ListEditor content(rt, *member(message, part.member));
+      content.set(part.part, text.finish());
+      messages.set(part.message, with_member(rt, message, part.member, content.finish()));
+      return with_member(rt, variables, "messages", messages.finish());
+    });
   }
 
   /// Finds what stands for a part: what it brings that the prompt `less` lacks and `more` has. Null: such a prompt
@@ -211,8 +200,7 @@ class Parts {
     return content.is_leaf() && leaf_text(content).find("[img-") != std::string_view::npos;
   }
 
-  RenderOptions options_;
-  Rendering made_;
+  Trial trial_;
   std::size_t done_ = 0;  ///< where the last part found ends
   bool has_gap_ = false;  ///< was a part before not found?
 };

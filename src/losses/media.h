@@ -6,17 +6,9 @@
 #pragma once
 #include <vector>
 
-#include "losses/text_search.h"
+#include "losses/experiment.h"
 
 namespace parlance {
-
-/// What experiments are made with.
-struct Experiment {
-  const Template& chat_template;
-  const Conversation& conversation;
-  const RenderOptions& options;
-  Workspace& workspace;
-};
 
 /// Says of each part whether the prompt, `rendering`, changes with it, and where. The first `most` are tried one by
 /// one, with one to four renders each.

@@ -87,6 +87,18 @@ class MessageSearch {
       }
     }
     if (all.all_lost() && search_.lost_since(all) > 1) search_.lose_whole(all, "message", search_.path_of(of, place));
+    hint_at_no_calls(of, all);
+  }
+
+  /// A template that asks whether there are calls, and not how many, shows an empty list of them in place of content.
+  void hint_at_no_calls(Value of, const Tally& all) {
+    const Value calls = member_value(of, "tool_calls");
+    if (!calls.is_sequence() || calls.list->size != 0) return;
+    for (std::size_t i = all.first_loss; i < search_.said(); ++i) {
+      Loss& loss = search_.at(i);
+      if (loss.kind == LossKind::lost && loss.hint.empty())
+        loss.hint = "tool_calls is an empty list: leave it out where there are no calls";
+    }
   }
 
   /// Anthropic's word for a tool that failed: nothing is printed of it, so who mentions it is believed.

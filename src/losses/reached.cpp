@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/ascii.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 
 namespace parlance {
@@ -20,11 +21,23 @@ bool opens_python(const Span& span, std::string_view prompt) {
   return prompt[span.end - 1] == '{' || prompt[span.end - 1] == '[';
 }
 
+/// May it become Latin where its case changes? The ligature of f and i becomes "FI", the Kelvin sign "k".
+bool may_become_latin(char32_t c, char32_t beyond) {
+  for (const auto map : {unicode::to_lower, unicode::to_upper, unicode::to_title, unicode::to_fold}) {
+    char32_t made[unicode::kMaxMapping];
+    const std::uint32_t count = map(c, made);
+    if (std::any_of(made, made + count, [&](char32_t one) { return one < beyond; })) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 /// The letters and digits of a text, as far as no filter changes them: ASCII's without their case, and all others of
 /// scripts beyond Latin as one sign, since they may change with theirs.
-class Signs {
+class Reached::Signs {
  public:
-  Signs(std::string_view text, bool escaped) : text_(text), escaped_(escaped) {}
+  Signs(std::string_view text, Escapes escapes) : text_(text), escapes_(escapes) {}
 
   /// The next one, or 0.
   char32_t next() {
@@ -41,13 +54,14 @@ class Signs {
   static constexpr char32_t kBeyondLatin = 0x370;
 
   static char32_t sign_of(char32_t c) {
-    if (c >= kBeyondLatin) return kBeyondLatin;
+    if (c >= kBeyondLatin) return may_become_latin(c, kBeyondLatin) ? 0 : kBeyondLatin;
     if (c >= 'A' && c <= 'Z') return c - 'A' + 'a';
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : 0;
   }
 
   char32_t code_point() {
-    if (escaped_ && text_[at_] == '\\' && at_ + 1 < text_.size()) {
+    if (escapes_ == Escapes::percent && text_[at_] == '%') return percent();
+    if (escapes_ == Escapes::json && text_[at_] == '\\' && at_ + 1 < text_.size()) {
       constexpr std::size_t kDigits = 4;
       std::uint32_t value = 0;
       const char* const digits = text_.data() + at_ + 2;
@@ -64,16 +78,31 @@ class Signs {
     return one.code_point;
   }
 
+  /// A character whose bytes are written %C3%A9; a percent sign alone is none that counts.
+  char32_t percent() {
+    constexpr std::size_t kWritten = 3;
+    char bytes[4];  // of the longest character
+    std::size_t count = 0;
+    for (std::size_t at = at_; count < sizeof bytes && at + kWritten <= text_.size(); at += kWritten) {
+      const int high = ascii::hex_value(text_[at + 1]), low = ascii::hex_value(text_[at + 2]);
+      if (text_[at] != '%' || high < 0 || low < 0) break;
+      bytes[count++] = static_cast<char>(high * 16 + low);
+    }
+    if (count == 0) return ++at_, 0;
+    const utf8::Decoded one = utf8::decode(bytes, bytes + count);
+    at_ += one.size * kWritten;
+    return one.code_point;
+  }
+
   std::string_view text_;
-  bool escaped_;
+  Escapes escapes_;
   std::size_t at_ = 0;
   std::size_t place_ = 0;
 };
 
-}  // namespace
-
 void Reached::take(std::span<const Span> spans, std::string_view prompt) {
   prompt_ = prompt;
+  spans_ = spans;
   bool any_derived = false;
   ranges_.clear();
   printed_.clear();
@@ -115,6 +144,17 @@ bool Reached::any_of(std::string_view text) const {
   return after != ranges_.end() && before(after->begin, text.data() + text.size());
 }
 
+bool Reached::is_scattered(std::string_view text) const {
+  const Span* before_it = nullptr;
+  for (const Span& span : spans_) {
+    if (span.input == nullptr || before(span.input, text.data()) || !before(span.input, text.data() + text.size()))
+      continue;
+    if (before_it != nullptr && before(before_it->input, span.input) && before_it->end != span.begin) return true;
+    before_it = &span;
+  }
+  return false;
+}
+
 std::vector<Reached::Gap> Reached::gaps(std::string_view text) const {
   const char* const end = text.data() + text.size();
   const auto first = std::partition_point(ranges_.begin(), ranges_.end(),
@@ -124,8 +164,10 @@ std::vector<Reached::Gap> Reached::gaps(std::string_view text) const {
   if (std::none_of(first, last, [](const Range& one) { return one.derived; }))
     return gaps_between(text, static_cast<std::size_t>(first - ranges_.begin()));
   if (is_whole(text)) return {};
-  std::size_t at = first_missing(text, true);
-  if (at < text.size()) at = std::max(at, first_missing(text, false));
+  std::size_t at = 0;
+  for (const Escapes escapes : {Escapes::json, Escapes::none, Escapes::percent}) {
+    if (at < text.size()) at = std::max(at, first_missing(text, escapes));
+  }
   return at >= text.size() ? std::vector<Gap>() : std::vector<Gap>{{at, text.size()}};
 }
 
@@ -159,17 +201,16 @@ std::vector<Reached::Gap> Reached::gaps_between(std::string_view text, std::size
 }
 
 /// Where the first letter or digit of a text stands that is not in what was printed of it; npos: all are there.
-/// `escaped`: what was printed may have escapes as JSON has them.
-std::size_t Reached::first_missing(std::string_view text, bool escaped) const {
+std::size_t Reached::first_missing(std::string_view text, Escapes escapes) const {
   const char* const end = text.data() + text.size();
   auto range = std::partition_point(printed_.begin(), printed_.end(),
                                     [&](const Range& one) { return before(one.begin, text.data()); });
-  Signs wanted(text, false), found({}, escaped);
+  Signs wanted(text, Escapes::none), found({}, escapes);
   for (char32_t sign = wanted.next(); sign != 0; sign = wanted.next()) {
     for (char32_t one = found.next(); one != sign; one = found.next()) {
       if (one != 0) continue;
       if (range == printed_.end() || !before(range->begin, end)) return wanted.place();
-      found = Signs(prompt_.substr(range->prompt.begin, range->prompt.end - range->prompt.begin), escaped);
+      found = Signs(prompt_.substr(range->prompt.begin, range->prompt.end - range->prompt.begin), escapes);
       ++range;
     }
   }

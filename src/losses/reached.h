@@ -15,8 +15,7 @@ namespace parlance {
 class Reached {
  public:
   /// Takes the addresses and ids out of the spans of a prompt; they must be of the conversation whose values are asked
-  /// for.
-  /// `prompt` must live as long.
+  /// for. Lifetime: that of both.
   void take(std::span<const Span> spans, std::string_view prompt);
 
   /// Does the prompt have any of these bytes, unchanged or as what was made of them?
@@ -28,12 +27,21 @@ class Reached {
   /// All of them, in their order. Of what was made of the text, as a filter makes it, letters and digits are compared:
   /// from the first that is missing all counts as missing.
   std::vector<Gap> gaps(std::string_view text) const;
+  /// Was a text printed in pieces, with something else between them?
+  bool is_scattered(std::string_view text) const;
   /// Was the value with this origin id printed?
   bool has(std::uint32_t origin) const;
   /// Was the container with this origin id printed as Python writes it, {'a': …}? JSON has no such quotes.
   bool has_as_python(std::uint32_t origin) const;
 
  private:
+  /// How a filter may have written characters otherwise.
+  enum class Escapes : std::uint8_t {
+    none,
+    json,    ///< \u00e9
+    percent  ///< %C3%A9, as in a URL
+  };
+  class Signs;
   struct Range {
     const char* begin;
     const char* end;
@@ -42,8 +50,9 @@ class Reached {
   };
   std::vector<Gap> gaps_between(std::string_view text, std::size_t range) const;
   bool is_whole(std::string_view text) const;
-  std::size_t first_missing(std::string_view text, bool escaped) const;
+  std::size_t first_missing(std::string_view text, Escapes escapes) const;
 
+  std::span<const Span> spans_;
   std::string_view prompt_;
   std::vector<Range> printed_;             ///< by address, as they were printed; empty where nothing is derived
   std::vector<Range> ranges_;              ///< by address, apart from each other

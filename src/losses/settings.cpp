@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
+#include "conversation/api_request.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
 #include "conversation/json_text.h"
@@ -13,7 +15,6 @@
 #include "json/json.h"
 #include "losses/bookkeeping.h"
 #include "losses/text_search.h"
-#include "render/render_with.h"
 
 namespace parlance {
 namespace {
@@ -64,17 +65,34 @@ constexpr Feature kFeatures[] = {
     {"extra_body", "{}", false, "a client puts its members into the request itself"},
 };
 
-/// Members by which requests of other APIs are known. Where one is a variable, the conversion was switched off.
-constexpr std::pair<std::string_view, std::string_view> kOfOtherApis[] = {{"contents", "Gemini"},
-                                                                          {"conversations", "ShareGPT"}};
+/// Members of requests of other APIs, whose conversion was switched off where they are variables. Chats may have some
+/// of them for something else: they are the API's where the request is its.
+struct OfOtherApi {
+  std::string_view name;
+  std::string_view api;
+  bool is_its_alone = false;
+};
+constexpr OfOtherApi kOfOtherApis[] = {
+    {"contents", "Gemini", true},
+    {"systemInstruction", "Gemini"},
+    {"system_instruction", "Gemini"},
+    {"conversations", "ShareGPT", true},
+    {"input", "OpenAI Responses"},
+    {"instructions", "OpenAI Responses"},
+    {"previous_response_id", "OpenAI Responses"},
+    {"system", "Anthropic Messages"},
+};
 
 /// Variables that every render has.
 constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt",
                                         "continue_final_message"};
 
-/// Texts that clients and forms write for a boolean.
-constexpr std::string_view kWordsForTrue[] = {"true", "True", "TRUE", "yes", "on", "1"};
-constexpr std::string_view kWordsForFalse[] = {"false", "False", "FALSE", "no", "off", "0"};
+/// Texts that clients and forms write for a boolean, in small letters.
+constexpr std::string_view kWordsForTrue[] = {"true", "yes", "on", "1", "enabled"};
+constexpr std::string_view kWordsForFalse[] = {"false", "no", "off", "0", "disabled"};
+
+/// Variables that are a boolean wherever a template reads them, and Ollama for a Go template.
+constexpr std::string_view kSwitches[] = {"enable_thinking", "thinking"};
 
 /// What else requests say of reasoning: passes make other variables of it.
 constexpr std::string_view kOfReasoning[] = {"think", "thinking", "reasoning", "reasoning_effort"};
@@ -90,24 +108,16 @@ constexpr std::string_view kThinkForGo[] = {"think", "reasoning_effort", "enable
 
 /// Does a Go template see how much is to be thought? Tried, since the prompt may be the same with what was asked for,
 /// with `most` renders. What could not be tried it may see.
-bool sees_think(const Experiment& experiment, std::size_t most, const Rendering& rendering) {
-  RenderOptions options = experiment.options;
-  options.want_spans = options.want_assistant = options.want_undefined = false;
-  Rendering made;
+bool sees_think(Trial& trial, std::size_t most, const Rendering& rendering) {
   for (const Value think :
        {Value::none(), Value::boolean(false), Value::boolean(true), Value::view("low"), Value::view("high")}) {
     if (most-- == 0) return true;
-    Arena arena;
-    const Limits limits;
-    Runtime rt(arena, limits);
     const DictEntry changes[] = {{Value::view("think"), think},
                                  {Value::view("reasoning_effort"), Value::none()},
                                  {Value::view("enable_thinking"), Value::none()}};
-    const Value variables = with_members(rt, experiment.conversation.variables(), changes);
-    if (!render_with(experiment.chat_template, experiment.conversation, variables, options, experiment.workspace,
-                     made) ||
-        made.text() != rendering.text())
-      return true;
+    const bool is_same =
+        trial.is_same(rendering, [&](Runtime& rt, Value variables) { return with_members(rt, variables, changes); });
+    if (!is_same) return true;
   }
   return false;
 }
@@ -128,6 +138,7 @@ class Settings {
   Settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
            const TemplateFacts& facts, std::vector<Loss>& losses)
       : experiment_(experiment),
+        trial_(experiment),
         most_(most),
         search_(search),
         rendering_(rendering),
@@ -186,26 +197,23 @@ class Settings {
   bool reads_in_go(std::string_view name) {
     if (name == "prompt" || name == "suffix") return search_.is_reached(member_value(variables_, name));
     if (!is_one_of(name, kThinkForGo)) return false;
-    if (!sees_think_) sees_think_ = sees_think(experiment_, most_, rendering_);
+    if (!sees_think_) sees_think_ = sees_think(trial_, most_, rendering_);
     return *sees_think_;
   }
 
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
-    if (value.is_none() || names_token(name)) return;
-    if (value.is_sequence() && !has_any(value)) return;  // it says nothing
+    if (says_nothing(value) || names_token(name)) return;
     if (reads(name)) return meant_by(value) ? misread(name, value) : doubt(name, value);
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
     const Value made_of = member_value(variables_, of);
     if (!of.empty() && (reads(of) || is_effort(of, made_of))) return;
     if (!of.empty() && switches_off(of, made_of)) return no_effect(std::string(of), true, {});
+    if (const std::string_view api = other_api_with(name); !api.empty())
+      return no_effect(path_of(name, value), false,
+                       "it is of " + std::string(api) + ", whose requests are converted if no option forbids it");
     if (const Feature* feature = find_feature(name)) return unheeded(*feature, value);
-    if (const auto* api = std::ranges::find(kOfOtherApis, name, &std::pair<std::string_view, std::string_view>::first);
-        api != std::end(kOfOtherApis))
-      return no_effect(
-          path_of(name, value), false,
-          "it is of " + std::string(api->second) + ", whose requests are converted if no option forbids it");
     if (name == kKwargs && is_of_kwargs(name))
       return no_effect(path_of(name, value), false, "its members belong into the outer one");
     NearestName nearest(name);
@@ -215,6 +223,14 @@ class Settings {
     const bool is_near = !nearest.best().empty();
     const bool meant = is_near || !is_of_request(name) || belongs_into_prompt(name, value);
     no_effect(path_of(name, value), !meant, is_near ? nearest.hint() : hint_for_messages(value));
+  }
+
+  /// The API whose member it is, in a request of that API; "" if none.
+  std::string_view other_api_with(std::string_view name) const {
+    const auto* const row = std::ranges::find(kOfOtherApis, name, &OfOtherApi::name);
+    const bool is_one =
+        row != std::end(kOfOtherApis) && (row->is_its_alone || other_api_of(inside_of(conversation_)) == row->api);
+    return is_one ? row->api : std::string_view();
   }
 
   /// Words that the template reads, and that are not in the prompt: it may set the variable anew (system_message).
@@ -260,15 +276,17 @@ class Settings {
     }
   }
 
-  /// A text or a number that says true or false, where the template does otherwise with the value itself, and as if
-  /// nothing or the opposite were said.
+  /// A text or a number that says true or false, where the template does otherwise with the value itself. Of a variable
+  /// that may be more than a boolean the prompt has to be as if nothing or the opposite were said.
   void misread(std::string_view name, Value value) {
     const std::optional<bool> meant = meant_by(value);
-    if (!meant || facts_.syntax == Syntax::go || is_one_of(name, kAlways) || search_.is_reached(value)) return;
+    const bool may_be = facts_.syntax != Syntax::go || is_one_of(name, kSwitches);
+    if (!meant || !may_be || is_one_of(name, kAlways) || search_.is_reached(value)) return;
     if (misread_++ >= most_) return;
     const std::optional<std::string> now = prompt_with(name, value), right = prompt_with(name, Value::boolean(*meant));
     if (!now || !right || *now == *right) return;
-    if (now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant))) return;
+    if (!is_switch(name, value) && now != prompt_with(name, {}) && now != prompt_with(name, Value::boolean(!*meant)))
+      return;
     const std::string word = *meant ? "true" : "false";
     losses_.push_back(
         {LossKind::lost, "setting", path_of(name, value),
@@ -279,33 +297,32 @@ class Settings {
   static std::optional<bool> meant_by(Value value) {
     if (value.is_small_int() && value.kind != Kind::boolean && (value.integer == 0 || value.integer == 1))
       return value.integer == 1;
+    if (value.kind == Kind::real && (value.real == 0 || value.real == 1)) return value.real == 1;
     if (!value.is_leaf()) return {};
-    const std::string_view text = leaf_text(value);
-    if (is_one_of(text, kWordsForTrue)) return true;
-    if (is_one_of(text, kWordsForFalse)) return false;
+    std::string word(ascii::trimmed(leaf_text(value)));
+    std::ranges::transform(word, word.begin(), ascii::lower);
+    if (is_one_of(word, kWordsForTrue)) return true;
+    if (is_one_of(word, kWordsForFalse)) return false;
     return {};
   }
 
+  /// Is it true or false, and nothing else? A template that has the very word may ask for it.
+  bool is_switch(std::string_view name, Value value) const {
+    return is_one_of(name, kSwitches) && !(value.is_leaf() && facts_.mentions(leaf_text(value)));
+  }
+
   /// The prompt where a variable has another value; undefined: where it is not given. None if it cannot be rendered.
-  std::optional<std::string> prompt_with(std::string_view name, Value value) const {
-    Arena arena;
-    const Limits limits;
-    Runtime rt(arena, limits);
-    const DictEntry entry{Value::view(name), value};
-    const Value changed = value.is_undefined()
-                              ? filtered(rt, variables_, [&](std::string_view key) { return key != name; })
-                              : with_members(rt, variables_, {&entry, 1});
-    RenderOptions options = experiment_.options;
-    options.want_spans = options.want_assistant = options.want_undefined = false;
-    Rendering made;
-    if (!render_with(experiment_.chat_template, conversation_, changed, options, experiment_.workspace, made))
-      return {};
-    return std::string(made.text());
+  std::optional<std::string> prompt_with(std::string_view name, Value value) {
+    const auto made = trial_.text([&](Runtime& rt, Value variables) {
+      if (value.is_undefined()) return filtered(rt, variables, [&](std::string_view key) { return key != name; });
+      return with_member(rt, variables, name, value);
+    });
+    return made ? std::optional<std::string>(*made) : std::nullopt;
   }
 
   /// What the request says of reasoning, where no pass made use of it.
   void of_reasoning(std::string_view name, Value value) {
-    if (!says_nothing(value) && !is_used(name, value)) no_effect(path_of(name, value), switches_off(name, value), {});
+    if (!only_shows(value) && !is_used(name, value)) no_effect(path_of(name, value), switches_off(name, value), {});
   }
 
   /// `by_design`: nobody misses it.
@@ -321,12 +338,11 @@ class Settings {
     return is_given && asks_for_effort(name, value) && passes::effort_asked_for(variables_) == "none";
   }
 
-  static bool says_nothing(Value value) {
-    if (value.is_leaf()) return leaf_text(value).empty();
-    if (value.kind != Kind::dict) return false;
-    return std::ranges::all_of(entries(value), [](const DictEntry& one) {
-      return one.value.is_none() || is_one_of(leaf_text(one.key), kShown);
-    });
+  /// Does it say no more than what of the reasoning the server shows?
+  static bool only_shows(Value value) {
+    return value.kind == Kind::dict && std::ranges::all_of(entries(value), [](const DictEntry& one) {
+             return one.value.is_none() || is_one_of(leaf_text(one.key), kShown);
+           });
   }
 
   /// Did a pass make other variables of it, or note that it cannot?
@@ -387,14 +403,11 @@ class Settings {
     return std::string(of.empty() ? name : of);
   }
 
-  /// Ollama renders a prompt and a suffix, both given, in place of the messages.
-  bool fills_gap(std::string_view name) const {
-    const bool is_one = facts_.syntax == Syntax::go && (name == "prompt" || name == "suffix");
-    return is_one && has_words(member_value(variables_, "prompt")) && has_words(member_value(variables_, "suffix"));
-  }
-
   void unheeded(const Feature& feature, Value value) {
-    if (fills_gap(feature.name)) {
+    // Ollama renders both, if both are given, in place of the messages.
+    const bool is_of_gap = feature.name == "prompt" || feature.name == "suffix";
+    if (facts_.syntax == Syntax::go && is_of_gap && has_gap(variables_) &&
+        !says_nothing(member_value(variables_, "prompt"))) {
       losses_.push_back({LossKind::lost, "setting", path_of(feature.name, value), "not in the prompt",
                          "prompt and suffix are rendered in place of the messages"});
       return;
@@ -430,6 +443,7 @@ class Settings {
   }
 
   const Experiment& experiment_;
+  Trial trial_;
   const std::size_t most_;   ///< renders to find out something
   std::size_t misread_ = 0;  ///< values that may be
   TextSearch& search_;
@@ -470,27 +484,25 @@ void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::
 void find_lost_tokens(const Experiment& experiment, const std::vector<std::string>& names, std::vector<Loss>& losses) {
   const Value variables = experiment.conversation.variables();
   if (variables.kind != Kind::dict) return;
-  Arena arena;
-  const Limits limits;
-  Runtime rt(arena, limits);
-  std::vector<DictEntry> given;
+  std::vector<std::pair<std::string, std::string>> missing;  // and what stands in for it
   for (const std::string& name : names) {
-    const Value* value = member(variables, name);
-    if (value == nullptr) given.push_back({Value::view(name), Value::view(arena.copy_text(stand_in(name)))});
+    if (member(variables, name) == nullptr) missing.emplace_back(name, stand_in(name));
   }
-  if (given.empty()) return;
-  RenderOptions options = experiment.options;
-  options.want_spans = options.want_assistant = options.want_undefined = false;
-  Rendering made;
-  const Value changed = with_members(rt, variables, given);
-  if (!render_with(experiment.chat_template, experiment.conversation, changed, options, experiment.workspace, made))
-    return;
-  for (const DictEntry& entry : given) {
-    if (made.text().find(leaf_text(entry.value)) == made.text().npos) continue;
-    const std::string name(leaf_text(entry.key));
-    losses.push_back({LossKind::lost, "special token", name,
-                      "written by the template but not given, so the prompt lacks it",
-                      "-m MODEL brings its tokens along; or --var " + name + "=TEXT"});
+  if (missing.empty()) return;
+  Trial trial(experiment);
+  const auto made = trial.text([&](Runtime& rt, Value all) {
+    std::vector<DictEntry> given;
+    for (const auto& [name, text] : missing) given.push_back({Value::view(name), Value::view(text)});
+    return with_members(rt, all, given);
+  });
+  if (!made) return;
+  const bool has_model = inside_of(experiment.conversation).has_model;
+  for (const auto& [name, text] : missing) {
+    if (made->find(text) == made->npos) continue;
+    losses.push_back(
+        {LossKind::lost, "special token", name, "written by the template but not given, so the prompt lacks it",
+         (has_model ? "the model's files have none; --var " : "-m MODEL brings its tokens along; or --var ") + name +
+             "=TEXT" + (has_model ? " sets it" : "")});
   }
 }
 

@@ -7,7 +7,6 @@
 #include "base/nearest.h"
 #include "conversation/conversation.h"
 #include "json/document.h"
-#include "losses/thoughts.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -173,7 +172,7 @@ void TextSearch::piece(std::string_view bytes, std::string_view subject, const P
 bool TextSearch::is_left_out(std::string_view bytes, Cuts cuts) const {
   const std::string_view words = ascii::trimmed(bytes);
   const auto begin = static_cast<std::size_t>(words.data() - bytes.data());
-  return cuts == Cuts::over && thought_in(bytes, begin, begin + words.size(), facts_.texts) == Thought::words;
+  return cuts == Cuts::over && thought_in(bytes, begin, begin + words.size(), marks_) == Thought::words;
 }
 
 /// What of a text is missing: the first place that should not, and the first that is left out by design.
@@ -184,7 +183,7 @@ void TextSearch::cut(std::string_view bytes, std::string_view subject, const Pla
   for (const Reached::Gap& gap : reached_.gaps(bytes)) {
     if (said_lost && said_left_out) return;
     const bool may_be = cuts != Cuts::no && looked++ < kMostLooked;
-    const Thought thought = may_be ? thought_in(bytes, gap.begin, gap.end, facts_.texts) : Thought::no;
+    const Thought thought = may_be ? thought_in(bytes, gap.begin, gap.end, marks_) : Thought::no;
     const bool by_design = thought == Thought::mark || (thought == Thought::words && cuts == Cuts::over);
     bool& said = by_design ? said_left_out : said_lost;
     if (said) continue;

@@ -10,6 +10,7 @@
 
 #include "conversation/conversation.h"
 #include "losses/reached.h"
+#include "losses/thoughts.h"
 #include "parlance/losses.h"
 #include "value/dict.h"
 
@@ -63,9 +64,14 @@ struct Tally {
 
 class TextSearch {
  public:
-  TextSearch(const Conversation& conversation, const Reached& reached, const TemplateFacts& facts, bool left_out,
-             std::vector<Loss>& losses)
-      : conversation_(conversation), reached_(reached), facts_(facts), left_out_(left_out), losses_(losses) {}
+  TextSearch(const Conversation& conversation, const Reached& reached, const TemplateFacts& facts, const Marks& marks,
+             bool left_out, std::vector<Loss>& losses)
+      : conversation_(conversation),
+        reached_(reached),
+        facts_(facts),
+        marks_(marks),
+        left_out_(left_out),
+        losses_(losses) {}
 
   /// Is what is left out by design asked for?
   bool left_out() const { return left_out_; }
@@ -113,6 +119,8 @@ class TextSearch {
   bool is_made(Value text) const { return conversation_.path_of(text).empty(); }
   /// Was any of it printed: text by its bytes, all else by its id?
   bool is_reached(Value value) const;
+  /// Was a text printed in pieces, with something else between them?
+  bool is_scattered(Value text) const { return text.is_leaf() && reached_.is_scattered(leaf_text(text)); }
   /// Was any of it printed, however deep, or any name of a member?
   bool is_any_reached(Value value) const;
   /// Was it, or a container in it, printed as Python writes data?
@@ -135,6 +143,7 @@ class TextSearch {
   const Conversation& conversation_;
   const Reached& reached_;
   const TemplateFacts& facts_;
+  const Marks& marks_;
   const bool left_out_;
   std::vector<Loss>& losses_;
   std::vector<Doubt> doubts_;

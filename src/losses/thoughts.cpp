@@ -51,17 +51,34 @@ bool is_line_end(std::string_view before, std::string_view behind) {
 
 }  // namespace
 
-Thought thought_in(std::string_view answer, std::size_t begin, std::size_t end, std::span<const std::string> texts) {
-  const std::string_view missing = answer.substr(begin, end - begin);
-  const auto knows = [&](std::string_view mark) {
-    return !mark.empty() &&
-           std::ranges::any_of(texts, [&](const std::string& text) { return text.find(mark) != text.npos; });
+/// A mark that first_mark or last_mark finds in another text is in this list if it stands in one of these: both find
+/// the shortest.
+Marks::Marks(std::span<const std::string> texts) {
+  const auto add = [this](std::string_view mark) {
+    if (!mark.empty()) sorted_.push_back(mark);
   };
-  if (first_mark(missing) == missing && knows(missing)) return Thought::mark;
+  for (const std::string_view text : texts) {
+    for (const auto& [open, close] : kBrackets) {
+      for (std::size_t at = text.find(open); at != text.npos; at = text.find(open, at + 1))
+        add(first_mark(text.substr(at)));
+      for (std::size_t at = text.find(close); at != text.npos; at = text.find(close, at + 1))
+        add(last_mark(text.substr(0, at + close.size())));
+    }
+  }
+  std::ranges::sort(sorted_);
+  const auto same = std::ranges::unique(sorted_);
+  sorted_.erase(same.begin(), same.end());
+}
+
+bool Marks::know(std::string_view mark) const { return std::ranges::binary_search(sorted_, mark); }
+
+Thought thought_in(std::string_view answer, std::size_t begin, std::size_t end, const Marks& marks) {
+  const std::string_view missing = answer.substr(begin, end - begin);
+  if (first_mark(missing) == missing && marks.know(missing)) return Thought::mark;
   // The marks themselves may be there.
   const std::string_view before = ascii::trimmed(answer.substr(0, begin)), behind = ascii::trimmed(answer.substr(end));
-  const std::string_view ended = last_mark(missing), close = knows(ended) ? ended : first_mark(behind);
-  if (!knows(close)) return Thought::no;
+  const std::string_view ended = last_mark(missing), close = marks.know(ended) ? ended : first_mark(behind);
+  if (!marks.know(close)) return Thought::no;
   const std::size_t close_at = answer.find(close);
   const bool is_whole =
       close_at + close.size() == end || (close_at >= end && ascii::trimmed(answer.substr(end, close_at - end)).empty());

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace parlance {
 
@@ -16,9 +17,20 @@ enum class Thought : std::uint8_t {
   words,  ///< reasoning at its beginning, with its marks
   mark,   ///< a mark alone, as the template writes it itself
 };
-/// What bytes [begin, end) of an answer are, which the prompt lacks. `texts`: those of the template, which know the
-/// mark that ends reasoning. Where the prompt had the mark that opens it, the answer has none; then the other stands at
+/// The marks in a template's texts, found once: an answer may have any number of places to ask of.
+class Marks {
+ public:
+  /// Lifetime: that of the texts.
+  explicit Marks(std::span<const std::string> texts);
+  bool know(std::string_view mark) const;
+
+ private:
+  std::vector<std::string_view> sorted_;
+};
+
+/// What bytes [begin, end) of an answer are, which the prompt lacks. `marks`: the template's, which has the one that
+/// ends reasoning. Where the prompt had the mark that opens it, the answer has none; then the other stands at
 /// a line's end or beginning.
-Thought thought_in(std::string_view answer, std::size_t begin, std::size_t end, std::span<const std::string> texts);
+Thought thought_in(std::string_view answer, std::size_t begin, std::size_t end, const Marks& marks);
 
 }  // namespace parlance

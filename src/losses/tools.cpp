@@ -26,6 +26,8 @@ constexpr std::string_view kOtherParameters[] = {"inputSchema", "input_schema", 
 constexpr std::string_view kPlainInSchema[] = {"type",    "properties", "required", "additionalProperties",
                                                "$schema", "title",      "strict"};
 constexpr std::string_view kDefinitions[] = {"$defs", "definitions", "items", "allOf", "anyOf", "oneOf"};
+/// Members of a schema whose schemas describe the same object as it does.
+constexpr std::string_view kOfSameObject[] = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else"};
 /// Members of a schema that hold values and no schemas.
 constexpr std::string_view kNoSchema[] = {"default", "examples", "example", "enum", "const", "required"};
 constexpr std::string_view kObjectsInSchema[] = {"$defs",
@@ -51,29 +53,49 @@ void made_parameter(TextSearch& search, Value schema, const Place& place, Tally&
   }
 }
 
+/// The parameters that an object has, and those that it has by the schemas around this one.
+struct OfObject {
+  Value properties;
+  const OfObject* around = nullptr;
+};
+
+/// Is the name of a parameter there as that of the same object's?
+bool is_named_around(const TextSearch& search, std::string_view name, const OfObject* object) {
+  for (; object != nullptr; object = object->around) {
+    if (object->properties.kind != Kind::dict) continue;
+    for (const DictEntry& entry : entries(object->properties)) {
+      if (leaf_text(entry.key) == name) return search.is_key_reached(object->properties, entry.key);
+    }
+  }
+  return false;
+}
+
 /// Names of parameters deeper in a schema, of objects in objects and of definitions: the model has to know them as
-/// well. Where an object has several and all are missing, it is named itself.
-void inner_parameters(TextSearch& search, Value schema, const Place& place, Tally& each) {
+/// well. Where an object has several and all are missing, it is named itself. `object`: the one that the schema
+/// describes as well, being one of its `anyOf`; null if it is another.
+void inner_parameters(TextSearch& search, Value schema, const Place& place, Tally& each, const OfObject* object) {
   if (schema.is_sequence()) {
     for (std::uint32_t i = 0; i < schema.list->size; ++i)
-      inner_parameters(search, schema.list->items[i], place[i], each);
+      inner_parameters(search, schema.list->items[i], place[i], each, object);
   }
   if (schema.kind != Kind::dict) return;
+  const OfObject here{member_value(schema, "properties"), object};
   const Place members = place["properties"];
   Tally own = search.tally();
   for (const DictEntry& entry : entries(schema)) {
     const std::string_view name = leaf_text(entry.key);
     if (is_one_of(name, kNoSchema)) continue;
     if (name != "properties" || entry.value.kind != Kind::dict) {
-      inner_parameters(search, entry.value, place[name], own);
+      inner_parameters(search, entry.value, place[name], own, is_one_of(name, kOfSameObject) ? &here : nullptr);
       continue;
     }
     for (const DictEntry& inner : entries(entry.value)) {
-      const Place here = members[leaf_text(inner.key)];
-      const bool lost = has_words(inner.key) && !search.is_key_reached(entry.value, inner.key);
+      const Place parameter = members[leaf_text(inner.key)];
+      const bool lost = has_words(inner.key) && !search.is_key_reached(entry.value, inner.key) &&
+                        !is_named_around(search, leaf_text(inner.key), object);
       own.add(lost);
-      if (lost) search.lose("tool", search.path_of(inner.value, here));
-      if (!lost) inner_parameters(search, inner.value, here, own);
+      if (lost) search.lose("tool", search.path_of(inner.value, parameter));
+      if (!lost) inner_parameters(search, inner.value, parameter, own, nullptr);
     }
   }
   if (own.all_lost() && search.lost_since(own) > 1) search.lose_whole(own, "tool", search.path_of(schema, place));
@@ -86,7 +108,7 @@ void parameter(TextSearch& search, Value properties, const DictEntry& entry, con
     return made_parameter(search, entry.value, place, each);
   each.add(lost);
   if (lost) return search.lose("tool", search.path_of(entry.value, place));
-  inner_parameters(search, entry.value, place, each);
+  inner_parameters(search, entry.value, place, each, nullptr);
   if (!search.left_out()) return;
   Tally details = search.tally();
   if (entry.value.kind == Kind::dict) search.members(entry.value, "detail", place, details);
@@ -170,6 +192,7 @@ void other_members(TextSearch& search, Value function, const Place& place, Value
 void parameters(TextSearch& search, Value schema, const Place& place, Tally& each) {
   const Value properties = member_value(schema, "properties");
   const Place members = place["properties"];
+  const OfObject object{properties};
   if (properties.kind == Kind::dict) {
     for (const DictEntry& entry : entries(properties))
       parameter(search, properties, entry, members[leaf_text(entry.key)], each);
@@ -178,7 +201,8 @@ void parameters(TextSearch& search, Value schema, const Place& place, Tally& eac
     const std::string_view name = leaf_text(entry.key);
     if (is_one_of(name, kPlainInSchema)) continue;
     const std::size_t said = search.said();
-    if (is_one_of(name, kDefinitions)) inner_parameters(search, entry.value, place[name], each);
+    if (is_one_of(name, kDefinitions))
+      inner_parameters(search, entry.value, place[name], each, is_one_of(name, kOfSameObject) ? &object : nullptr);
     if (search.said() != said) continue;
     if (!is_missing(search, schema, entry)) {
       if (search.left_out()) leave_out_of(search, entry.value, place[name]);
@@ -262,14 +286,22 @@ void document(TextSearch& search, Value value, const Place& place, Tally& each) 
 
 using FindOne = void (*)(TextSearch&, Value, const Place&, Tally&);
 
+/// What stands in place of a list, as --as-is and variables take it. A template takes a text's letters for its items.
+void no_list(TextSearch& search, Value value, const Place& name, std::string_view subject) {
+  Tally all = search.tally();
+  search.leaves(false, value, subject, name, all);
+  if (all.all_lost()) search.lose_whole(all, subject, name.text());
+  const std::string hint = std::string(name.name) + " is a list";
+  for (std::size_t i = all.first_loss; i < search.said(); ++i) search.at(i).hint = hint;
+  if (search.is_scattered(value))
+    search.note({LossKind::lost, subject, name.text(), "a text, whose letters the template takes one by one", hint});
+}
+
 /// Where nothing of several is in the prompt, one loss says so.
 void find_in_list(TextSearch& search, Value list, const Place& name, std::string_view subject, FindOne find) {
   if (!has_content(list)) return;
+  if (list.kind != Kind::list) return no_list(search, list, name, subject);
   Tally all = search.tally();
-  if (list.kind != Kind::list) {  // as --as-is takes it
-    search.leaves(false, list, subject, name, all);
-    return all.all_lost() ? search.lose_whole(all, subject, name.text()) : void();
-  }
   std::size_t lost = 0;
   for (std::uint32_t i = 0; i < list.list->size; ++i) {
     const Value one = list.list->items[i];

@@ -2,6 +2,7 @@
 //
 // Source: Ollama server/routes.go, ChatHandler: MESSAGEs stand before the request's messages, and
 // SYSTEM before all of them where the request's own first message is not of the role system.
+#include "conversation/conversation.h"
 #include "conversation/edit.h"
 #include "parlance/conversation.h"
 #include "parlance/source.h"
@@ -18,6 +19,8 @@ bool begins_with_system(Value messages) {
 
 Result<void> add_model(Conversation& conversation, const ModelSource& model, bool tokens_only) {
   for (const SpecialToken& token : model.special_tokens) conversation.set_default_string(token.name, token.text);
+  // A template's file alone brings nothing.
+  inside_of(conversation).has_model = !model.tokenizer_path.empty() || !model.special_tokens.empty();
   if (tokens_only) return {};
   std::vector<Message> before;
   if (!model.system.empty() && !begins_with_system(conversation.messages()))

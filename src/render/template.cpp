@@ -175,15 +175,19 @@ bool may_refuse_system(const Runtime& rt, const Conversation& conversation) {
 }
 
 /// Of an undefined value that was used.
-std::string hint_of_undefined(const Runtime& rt, const jinja::Program& program, const jinja::Variables& variables) {
+std::string hint_of_undefined(const Runtime& rt, const jinja::Program& program, const jinja::Variables& variables,
+                              const Conversation& conversation) {
   const Value& culprit = rt.failure.culprit;
   if (!culprit.is_undefined() || culprit.undefined == nullptr) return {};
   const UndefinedInfo& undefined = *culprit.undefined;
   const bool is_token = undefined.form == UndefinedInfo::Form::name && undefined.key.is_leaf() &&
                         leaf_text(undefined.key).ends_with("_token");
   if (is_token)
-    return "a special token: -m takes it from the model's files, --var " + std::string(leaf_text(undefined.key)) +
-           "=TEXT sets it";
+    return std::string("a special token") +
+           (inside_of(conversation).has_model ? ", which the model's files do not have: --var "
+                                              : ": -m takes it from the model's files, --var ") +
+           std::string(leaf_text(undefined.key)) + "=TEXT sets it";
+  if (std::string hint = hint_of_other_api(conversation); !hint.empty()) return hint;
   return jinja::misspelt_hint(undefined, program, variables);
 }
 
@@ -198,7 +202,7 @@ std::string hint_for(const Runtime& rt, const jinja::Program& program, const jin
   if (!rt.failure.hint.empty()) return rt.failure.hint;
   if (may_refuse_system(rt, conversation))
     return "if the template takes no system message: --pass first-system gives its text to the user";
-  std::string hint = hint_of_undefined(rt, program, variables);
+  std::string hint = hint_of_undefined(rt, program, variables, conversation);
   return hint.empty() && is_of_data(rt.failure.code) ? hint_of_request(conversation) : hint;
 }
 

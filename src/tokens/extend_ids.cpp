@@ -55,7 +55,9 @@ Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_
   }
   ids = ids.subspan(in_front);
   const Tail::Match match = whole.match({ids, 0, 0}, tokenizer, all);
-  if (match.fits) return Extension{whole.ids_from(match.token), match.canonical};
+  if (match.fits) {
+    return whole.extension(match.token, whole.begin_of(match.token), match.canonical, all, conversation, tokenizer);
+  }
 
   PrefixDifference difference;
   if (match.across_border) difference.cause = PrefixCause::across_border;

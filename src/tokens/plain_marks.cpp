@@ -38,7 +38,8 @@ class PlainMarks {
  private:
   std::string_view of(ByteSpan bytes) const { return text_.substr(bytes.begin, bytes.end - bytes.begin); }
 
-  /// From "<|" to the "|>" behind it, of either kind of bar.
+  /// From "<|" to the "|>" behind it, of either kind of bar. Where another mark begins before that, as behind <|turn>,
+  /// it is that one's.
   void look_into(const Span& span) {
     const std::string_view bytes = of({span.begin, span.end});
     for (std::size_t at = bytes.find('<'); at != bytes.npos; at = bytes.find('<', at + 1)) {
@@ -46,7 +47,7 @@ class PlainMarks {
         if (!bytes.substr(at + 1).starts_with(bar)) continue;
         const std::string_view mark = bytes.substr(at, kLongestMark);
         const std::size_t close = mark.find(std::string(bar) + ">", 1 + bar.size());
-        if (close == mark.npos) continue;
+        if (close == mark.npos || mark.substr(1, close).find('<') != mark.npos) continue;
         const std::size_t end = at + close + bar.size() + 1;
         look_at({span.begin + static_cast<std::uint32_t>(at), span.begin + static_cast<std::uint32_t>(end)});
       }

@@ -38,6 +38,8 @@ Result<void> Session::State::begin() {
     start.token = told.missing_before.size();
   }
   guarded = std::move(told.guarded);
+  unknown = std::move(told.unknown);
+  if (unknown.size() > kMostUnknown) unknown.resize(kMostUnknown);
   sampled_from = ids.size();
   known_messages = message_count(chat);
   prompt.accept_whole(first->text());
@@ -69,7 +71,9 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail, co
 Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort) {
   const Known known{ids, sampled_from, prompt.known().size()};
   if (const std::optional<std::size_t> next = encode_from_middle(whole, tail, known)) {
-    return Extension{tail.ids_from(*next), canonical};
+    const Result<PromptEnd> end = prompt.end_from(landmarks.front().byte);
+    if (!end) return end.error();
+    return tail.extension(*next, prompt.known().size(), canonical, *end, whole, tokenizer);
   }
   const Result<PromptEnd> end = prompt.end_from(anchor.byte);
   if (!end) return end.error();
@@ -77,17 +81,18 @@ Result<Extension> Session::State::go_on(const Conversation& whole, Tail& tail, c
     return done.error();
   }
   const Tail::Match match = tail.match(known, tokenizer, *end);
-  if (match.fits) return Extension{tail.ids_from(match.token), match.canonical && canonical};
+  if (match.fits)
+    return tail.extension(match.token, prompt.known().size(), match.canonical && canonical, *end, whole, tokenizer);
   const auto cause = match.across_border ? PrefixCause::across_border : PrefixCause::other_reply;
-  std::optional<Extension> behind = keep_sampled(*end, tail, prompt.known().size(), same);
+  std::optional<Extension> behind = keep_sampled(*end, whole, tail, prompt.known().size(), same);
   if (behind) return *std::move(behind);
   return effort == Effort::of_new_text ? not_behind() : extend_or_refuse(whole, tail, match.byte, cause, {});
 }
 
 /// From now on the text that is known is the template's, and no more what the ids spell: so what is encoded next must
 /// not begin before what is appended now.
-std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, Tail& tail, std::size_t byte,
-                                                      const SameReply& same) {
+std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, const Conversation& whole, Tail& tail,
+                                                      std::size_t byte, const SameReply& same) {
   constexpr std::size_t kMostDropped = 4096;  // bytes that a prompt opens a reply with
   const std::size_t missing = prompt.known().size() - byte;
   if (!same || sampled_from == ids.size() || missing > kMostDropped) return std::nullopt;
@@ -102,7 +107,7 @@ std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, Tai
   anchor = *from;
   kept.push_back({sampled_from, ids.size(), {byte, byte + *size}});
   dropped = std::max(dropped, missing);
-  return Extension{tail.ids_from(0), false};
+  return tail.extension(0, byte + *size, false, next, whole, tokenizer);
 }
 
 std::optional<Extension> Session::State::keep_without_opening(const Conversation& whole, Tail& tail,
@@ -112,7 +117,7 @@ std::optional<Extension> Session::State::keep_without_opening(const Conversation
   if (!same || dropped == 0 || byte + dropped < size || anchor.byte >= byte) return std::nullopt;
   const Result<PromptEnd> end = prompt.end_from(anchor.byte);
   if (!end || !tail.encode(*end, whole, tokenizer, options.tokenize, trusted, anchor)) return std::nullopt;
-  return keep_sampled(*end, tail, byte, same);
+  return keep_sampled(*end, whole, tail, byte, same);
 }
 
 std::size_t Session::State::rendered_from() const { return begins_in_middle() ? landmarks.front().byte : anchor.byte; }
@@ -139,6 +144,7 @@ std::optional<std::size_t> Session::State::encode_from_middle(const Conversation
 void Session::State::accept(const Conversation& whole, const Tail& tail, const Extension& extension) {
   ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
   canonical = extension.canonical;
+  unknown = extension.unknown;
   sampled_from = ids.size();
   known_messages = message_count(whole);
   is_whole ? prompt.accept_whole(rendering.text()) : prompt.accept();
@@ -157,9 +163,12 @@ Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Ta
   const std::vector<TokenId> all = tail.ids_from(0);
   const auto known = ids.begin() + static_cast<std::ptrdiff_t>(start.token);
   const auto differs = std::mismatch(known, ids.end(), all.begin(), all.end()).first;
-  if (differs == ids.end()) return Extension{tail.ids_from(ids.size() - start.token)};
+  if (differs == ids.end()) {
+    const std::size_t token = ids.size() - start.token;
+    return tail.extension(token, tail.begin_of(token), true, {&rendering}, whole, tokenizer);
+  }
   const std::size_t at = byte ? *byte : common_text(rendering.text(), prompt.known());
-  if (std::optional<Extension> behind = keep_sampled({&rendering}, tail, at, same)) return *std::move(behind);
+  if (std::optional<Extension> behind = keep_sampled({&rendering}, whole, tail, at, same)) return *std::move(behind);
   const std::optional<std::size_t> behind_kept = token_behind_kept(at);
   return refuse(whole, at, behind_kept ? *behind_kept : static_cast<std::size_t>(differs - ids.begin()), cause);
 }
@@ -215,6 +224,7 @@ const Conversation& Session::conversation() const { return state_->chat; }
 std::string_view Session::text() const { return state_->prompt.known(); }
 std::span<const KeptReply> Session::kept() const { return state_->kept; }
 const std::vector<GuardedText>& Session::guarded() const { return state_->guarded; }
+const std::vector<UnknownText>& Session::unknown() const { return state_->unknown; }
 
 std::optional<PromptPart> Session::last_part() const {
   State& state = *state_;

@@ -37,6 +37,7 @@ struct Session::State {
         trusted(from.trusted),
         ids(from.ids),
         guarded(from.guarded),
+        unknown(from.unknown),
         canonical(from.canonical),
         sampled_from(from.sampled_from),
         start(from.start),
@@ -56,7 +57,8 @@ struct Session::State {
   Result<Extension> grow(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort);
   Result<Extension> go_on(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort);
   /// Those behind a reply that is the same as the one that the template writes from `byte` on; nothing where it is not.
-  std::optional<Extension> keep_sampled(const PromptEnd& prompt, Tail& tail, std::size_t byte, const SameReply& same);
+  std::optional<Extension> keep_sampled(const PromptEnd& prompt, const Conversation& whole, Tail& tail,
+                                        std::size_t byte, const SameReply& same);
   /// From this byte of the next prompt on spans are wanted.
   std::size_t rendered_from() const;
   /// Is the last control token so far away that encoding begins at the landmarks?
@@ -83,6 +85,7 @@ struct Session::State {
   std::vector<TrustedPath> trusted;
   std::vector<TokenId> ids;
   std::vector<GuardedText> guarded;
+  std::vector<UnknownText> unknown;
   bool canonical = true;         ///< are the ids what the tokenizer makes of their text?
   std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none
   GrownPrompt prompt;            ///< the text of the tokens before that one: the prompt last rendered

@@ -7,6 +7,7 @@
 #include "tokens/tokenizer/control_ids.h"
 #include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
+#include "tokens/unknown_text.h"
 
 namespace parlance {
 
@@ -38,8 +39,10 @@ Result<void> Tail::encode(const PromptEnd& prompt, const Conversation& conversat
                           const TokenizeOptions& options, std::span<const TrustedPath> trusted, Anchor anchor) {
   anchor_ = anchor;
   tokens_.clear();
-  Result<void> done = options.protect ? encode_protected(prompt, conversation, tokenizer, trusted, options.plain_added)
-                                      : tokenizer.encode(prompt.text_from(anchor.byte), nullptr, tokens_);
+  dropped_.clear();
+  Result<void> done = options.protect
+                          ? encode_protected(prompt, conversation, tokenizer, trusted, options.plain_added)
+                          : encode_whole(tokenizer, prompt.text_from(anchor.byte), nullptr, tokens_, dropped_);
   if (!done) return done;
   // A control token within a run has no dummy prefix before it, unless the text begins with it.
   const auto first =
@@ -60,6 +63,7 @@ Result<void> Tail::encode_protected(const PromptEnd& prompt, const Conversation&
   Result<GuardedEncoding> encoding = encode_guarded(tokenizer, text, rule.ranges(spans, text, from), plain_added);
   if (!encoding) return encoding.error();
   tokens_ = std::move(encoding->tokens);
+  dropped_ = std::move(encoding->dropped);
   return {};
 }
 
@@ -232,6 +236,29 @@ std::vector<TokenId> Tail::ids_from(std::size_t token) const {
   ids.reserve(tokens_.size() - token);
   for (std::size_t i = token; i < tokens_.size(); ++i) ids.push_back(tokens_[i].id);
   return ids;
+}
+
+std::size_t Tail::begin_of(std::size_t token) const {
+  if (token < tokens_.size()) return anchor_.byte + tokens_[token].bytes.begin;
+  return anchor_.byte + (tokens_.empty() ? 0 : tokens_.back().bytes.end);
+}
+
+Extension Tail::extension(std::size_t token, std::size_t byte, bool canonical, const PromptEnd& prompt,
+                          const Conversation& conversation, const Tokenizer& tokenizer) const {
+  Extension made{ids_from(token), canonical, {}};
+  const auto first =
+      std::ranges::find_if(dropped_, [&](const ByteSpan& one) { return anchor_.byte + one.begin >= byte; });
+  const EncodedText encoded{prompt.text_from(anchor_.byte), std::span(tokens_).subspan(token), {first, dropped_.end()}};
+  made.unknown = find_unknown(encoded, tokenizer.facts(), kMostUnknown);
+  const auto move_by = [&](std::size_t bytes) {  // modulo 2^32, so that it may be backwards
+    for (UnknownText& one : made.unknown)
+      one.bytes = {one.bytes.begin + static_cast<std::uint32_t>(bytes),
+                   one.bytes.end + static_cast<std::uint32_t>(bytes)};
+  };
+  move_by(anchor_.byte - prompt.begin);
+  find_paths(made.unknown, prompt.rendering->spans(), conversation);
+  move_by(prompt.begin);
+  return made;
 }
 
 Anchor Tail::last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, std::size_t byte,

@@ -64,6 +64,13 @@ class Tail {
   std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts);
 
   std::vector<TokenId> ids_from(std::size_t token) const;
+  /// What is new from that token on, and what the model cannot read of the prompt from that byte on, at most the first
+  /// kMostUnknown.
+  Extension extension(std::size_t token, std::size_t byte, bool canonical, const PromptEnd& prompt,
+                      const Conversation& conversation, const Tokenizer& tokenizer) const;
+  /// Where the text of that token begins, for who does not know how far the text of those before reaches. Text without
+  /// a token before it counts as theirs; behind the last token, as new.
+  std::size_t begin_of(std::size_t token) const;
   /// The last control token among the `appended` last tokens, of which there are `total` now, that ends before a byte;
   /// `old` if there is none.
   Anchor last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, std::size_t byte,
@@ -78,7 +85,10 @@ class Tail {
 
   Anchor anchor_;
   std::vector<EncodedToken> tokens_;  ///< bytes count from the anchor
+  std::vector<ByteSpan> dropped_;     ///< they do as well
 };
+
+inline constexpr std::size_t kMostUnknown = 64;  ///< texts that a session lists
 
 /// Fails with usage where the tokenizer would be asked to put something behind a text that is to go on.
 Result<void> check_extendable(const Tokenizer& tokenizer, const TokenizeOptions& options);

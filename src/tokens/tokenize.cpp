@@ -12,6 +12,7 @@
 #include "tokens/tokenizer/control_ids.h"
 #include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
+#include "tokens/unknown_text.h"
 
 namespace parlance {
 namespace {
@@ -61,42 +62,6 @@ void fill_guarded(const Rendering& rendering, const Conversation& conversation, 
       if (!text.path.empty()) break;
     }
     into.guarded.push_back(std::move(text));
-  }
-}
-
-/// Adds to a list of text that the model cannot read, in order; whole characters, of which a token may be a part.
-void add_unknown(std::string_view text, ByteSpan bytes, bool dropped, std::vector<UnknownText>& into) {
-  while (bytes.begin > 0 && utf8::is_continuation(text[bytes.begin])) --bytes.begin;
-  while (bytes.end < text.size() && utf8::is_continuation(text[bytes.end])) ++bytes.end;
-  UnknownText* const last = into.empty() ? nullptr : &into.back();
-  if (last != nullptr && last->dropped == dropped && last->bytes.end >= bytes.begin) {
-    last->bytes.end = std::max(last->bytes.end, bytes.end);
-  } else {
-    into.push_back({bytes, {}, dropped});
-  }
-}
-
-/// Lists what became the unknown token, or none. Where a control token is written like it, that is none.
-void fill_unknown(const Rendering& rendering, const Conversation& conversation, const TokenizerFacts& facts,
-                  const GuardedEncoding& encoding, std::vector<UnknownText>& into) {
-  if (!facts.unk && encoding.dropped.empty()) return;
-  const std::string_view prompt = rendering.text();
-  auto dropped = encoding.dropped.begin();
-  const auto add_dropped_before = [&](std::uint32_t byte) {
-    for (; dropped != encoding.dropped.end() && dropped->begin < byte; ++dropped)
-      add_unknown(prompt, *dropped, true, into);
-  };
-  for (const EncodedToken& token : encoding.tokens) {
-    if (token.id != facts.unk || token.added || token.bytes.begin == token.bytes.end) continue;
-    add_dropped_before(token.bytes.begin);
-    add_unknown(prompt, token.bytes, false, into);
-  }
-  add_dropped_before(UINT32_MAX);
-  SpanCursor cursor(rendering.spans());
-  for (UnknownText& text : into) {
-    for (const Span& span : cursor.of(text.bytes)) {
-      if (text.path = path_of_span(conversation, span); !text.path.empty()) break;
-    }
   }
 }
 
@@ -184,8 +149,8 @@ Result<EncodedPrompt> encode_prompt(const Rendering& rendering, const Conversati
   const TrustRule rule(conversation, facts, *paths);
   Result<GuardedEncoding> encoding = encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
   if (!encoding) return utf8::is_valid(rendering.text(), false) ? encoding.error() : lone_surrogate();
-  std::vector<UnknownText> unknown;
-  fill_unknown(rendering, conversation, facts, *encoding, unknown);
+  std::vector<UnknownText> unknown = find_unknown({rendering.text(), encoding->tokens, encoding->dropped}, facts);
+  find_paths(unknown, rendering.spans(), conversation);
   EncodedPrompt made{std::move(encoding->tokens), ControlIds(facts, options.plain_added), {}};
   PromptTokens& told = made.told;
   told.unknown = std::move(unknown);

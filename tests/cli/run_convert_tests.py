@@ -239,7 +239,8 @@ def test_requests_of_ollama():
     assert request["output_config"] == {"format": {"type": "json_schema", "schema": {"type": "object"}}, "effort": "low"}, request
     assert [block["type"] for block in request["messages"][0]["content"]] == ["image", "image", "text"], request
     assert {note for note in notes if note[0] != "changed"} == {
-        ("lost", "keep_alive"), ("lost", "options.num_ctx"), ("lost", "messages[1].thinking"), ("lost", "messages[2].tool_name")}, notes
+        ("lost", "keep_alive"), ("lost", "options.num_ctx"), ("lost", "messages[1].thinking")}, notes
+    assert ("changed", "messages[2].tool_name") in notes, notes  # its call has the name
     request, notes = written(OLLAMA, "responses")
     assert request["text"] == {"format": {"type": "json_schema", "name": "response", "schema": {"type": "object"}}}, request
     assert {note for note in notes if note[0] != "changed"} == {("lost", "keep_alive"), ("lost", "options.num_ctx")}, notes
@@ -264,6 +265,62 @@ def test_reasoning_without_a_signature_is_lost():
     assert run(chat, "--as", "anthropic", "--strict")[0] == 1
     own = {"model": "m", "max_tokens": 1, "system": "S", "messages": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "w", "signature": "s"}]}]}
     assert written(own, "anthropic") == (own, set())
+
+
+def test_the_name_of_a_result_is_lost_unless_its_call_has_it():
+    def chat(called, name, member="name", kind="function"):
+        inner = {"name": called, "arguments": "{}"} if kind == "function" else {"name": called, "input": "a"}
+        return {"model": "m", "max_tokens": 5, "messages": [*CHAT["messages"], {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "type": kind, kind: inner}]},
+                                                            {"role": "tool", "tool_call_id": "1", member: name, "content": "r"}]}
+
+    path = "messages[2]."
+    for api, kind in (("anthropic", "function"), ("anthropic", "custom"), ("responses", "custom")):
+        for member in ("name", "tool_name"):
+            for name, how in (("f", "changed"), ("g", "lost")):
+                _, notes = written(chat("f", name, member, kind), api)
+                assert (how, path + member) in notes and (how == "lost") == any(one[0] == "lost" and one[1].startswith(path) for one in notes), (api, kind, member, name, notes)
+    _, notes = written(chat("f", "f"), "responses")
+    assert not any(one[1].startswith(path) for one in notes), notes  # it has the name
+    gemini = {"model": "m", "contents": [{"role": "user", "parts": [{"text": "a"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+                                         {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "r"}}}]}], "generationConfig": {"maxOutputTokens": 5}}
+    assert run(gemini, "--as", "anthropic", "--strict")[0] == 0, run(gemini, "--as", "anthropic")
+    user = {"model": "m", "max_tokens": 5, "messages": [{"role": "user", "name": "f", "content": "a"}]}
+    assert written(user, "anthropic")[1] == {("lost", "messages[0].name")}
+
+
+def test_what_stands_beside_what_a_part_has_is_named():
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "title": "t"}, "caption": "c"}
+    pdf = {"type": "file", "file": {"file_data": "data:application/pdf;base64,JVBERi0=", "filename": "a.pdf", "note": "n"}, "caption": "c"}
+    refusal = {"type": "refusal", "refusal": "No.", "why": "w"}
+    for api in ("anthropic", "responses"):
+        for role, part, paths in (("user", image, {"caption", "image_url.title"}), ("user", pdf, {"caption", "file.note"}), ("assistant", refusal, {"why"}),
+                                  ("user", {"type": "text", "text": "a", "note": "n"}, {"note"})):
+            _, notes = written({"model": "m", "max_tokens": 5, "messages": [{"role": role, "content": [part]}]}, api)
+            told = {path for kind, path in notes if kind == "lost"} - {"max_tokens", "messages[0].content[0].refusal"}
+            assert told == {f"messages[0].content[0].{path}" for path in paths}, (api, part, notes)
+        for calls in ({"name": "f", "arguments": {}}, "f"):
+            _, notes = written({"messages": [{"role": "assistant", "content": "a", "tool_calls": calls}]}, api)
+            assert ("lost", "messages[0].tool_calls") in notes, (api, calls, notes)
+        tool = {"type": "custom", "custom": {"name": "f", "more": "m"}, "beside": "b"}
+        _, notes = written({**CHAT, "tools": [tool]}, api)
+        assert {path for kind, path in notes if kind == "lost"} >= ({"tools[0].custom.more", "tools[0].beside"} if api == "responses" else set()), (api, notes)
+    cached = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}, "cache_control": {"type": "ephemeral"}}
+    made, notes = written({"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": [cached]}]}, "anthropic")
+    assert made["messages"][0]["content"][0]["cache_control"] == {"type": "ephemeral"} and notes == set(), (made, notes)
+
+
+def test_openrouters_switch_of_reasoning_is_an_effort():
+    for given, anthropic, responses in (({"enabled": False}, {"thinking": {"type": "disabled"}}, {"reasoning": {"effort": "none"}}),
+                                        ({"enabled": True, "effort": "high"}, {"output_config": {"effort": "high"}}, {"reasoning": {"effort": "high"}})):
+        for api, members in (("anthropic", anthropic), ("responses", responses)):
+            made, notes = written({**CHAT, "seed": None, "max_tokens": 5, "reasoning": given}, api)
+            assert {name: made.get(name) for name in members} == members, (api, given, made)
+            assert not any(kind == "lost" and "reasoning" in path for kind, path in notes), (api, given, notes)
+    for api in ("anthropic", "responses"):
+        made, notes = written({**CHAT, "reasoning": {"enabled": True}}, api)
+        assert ("lost", "reasoning.enabled") in notes and "reasoning" not in made and "thinking" not in made, (api, made, notes)
+    made, notes = written({**CHAT, "reasoning": {"enabled": False}}, "openai")
+    assert made["reasoning"] == {"enabled": False} and notes == set(), (made, notes)
 
 
 def test_a_request_of_that_api_is_not_converted():

@@ -62,6 +62,33 @@ def lines_of_ids(folder, requests):
                stdin="".join(json.dumps(request) + "\n" for request in requests)).stdout
 
 
+def test_what_the_tokenizer_lacks_of_the_next_turn_is_a_loss(folder):
+    """Of the new text alone: without a token, and with the unknown one."""
+    write(folder, "t.jinja", "{% for m in messages %}<x>{{ m.content }}{% endfor %}")
+    mark = {"id": 3, "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    head = {"version": "1.0", "added_tokens": [mark], "normalizer": None, "post_processor": None, "decoder": None}
+    write(folder, "letters.json", {**head, "pre_tokenizer": None, "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}})
+    write(folder, "words.json", {**head, "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type": "WordLevel", "vocab": {"<unk>": 0, "a": 1, "b": 2}, "unk_token": "<unk>"}})
+    known = [{"role": "user", "content": "a \u65e5"}]
+    turns = [*known, {"role": "assistant", "content": "b"}, {"role": "user", "content": "a \u65e5\u672c b"}]
+    for tokenizer, says in (("letters.json", "makes no token of ' \u65e5\u672c '"), ("words.json", "has no token for '\u65e5\u672c'")):
+        words = ("tokens", "-t", "t.jinja", "--tokenizer", tokenizer)
+        write(folder, "chat.json", {"messages": known})
+        write(folder, "ids.json", ids_of(run(folder, *words, "-q", "chat.json")))
+        write(folder, "chat.json", {"messages": turns})
+        done = run(folder, *words, "--extend", "ids.json", "chat.json")
+        assert done.returncode == 0 and done.stderr.startswith(f"note: messages[2].content: the tokenizer {says}: ") and done.stderr.count("note:") == 1, done
+        assert run(folder, *words, "--extend", "ids.json", "-q", "chat.json").stderr == ""
+        strict = run(folder, *words, "--extend", "ids.json", "--strict", "chat.json")
+        assert strict.returncode == 1 and strict.stdout == "" and "messages[2].content" in strict.stderr, strict
+        told = json.loads(run(folder, *words, "--extend", "ids.json", "--json", "chat.json").stdout)
+        assert [(one["subject"], one["path"]) for one in told["losses"]] == [("character", "messages[2].content")], told
+        lines = run(folder, *words, "--extend", "ids.json", "--jsonl", stdin=json.dumps({"messages": turns}) + "\n")
+        assert json.loads(lines.stdout) == told and "1 of 1 lines have something that is not in the prompt: 1 × character" in lines.stderr, lines
+        failed = run(folder, *words, "--extend", "ids.json", "--jsonl", "--strict", stdin=json.dumps({"messages": turns}) + "\n")
+        assert json.loads(failed.stdout)["error"]["code"] == "loss", failed
+
+
 def test_extend_answers_a_line_for_each_line(folder):
     """Line by line what it answers alone; the results are the ids of the next turn."""
     said = {"role": "assistant", "content": "hello there"}

@@ -270,6 +270,10 @@ def test_marks_that_are_text_on_purpose(folder):
                      "{% for m in messages %}### {{ m.role }}:\n{{ m.content }}\n{% endfor %}",
                      "{{ messages | tojson }}", "{% for m in messages %}{{ {'role': m.role, 'content': m.content} | tojson }}\n{% endfor %}"):
         assert plain_marks(folder, template, HI) == "", (template, plain_marks(folder, template, HI))
+    for template, marks in (("<|turn><|think|>{{ messages[0].content }}<|a|><|b|>", ["<|think|>", "<|a|>", "<|b|>", "<|turn>"]), ("<|a|><|b|>{{ messages[0].content }}", ["<|a|>", "<|b|>"]),
+                            ("<|c><d|>{{ messages[0].content }}", ["<|c>", "<d|>"]), ("<\uff5ca\uff5c><\uff5cb><|c|>{{ messages[0].content }}", ["<\uff5ca\uff5c>", "<|c|>", "<\uff5cb>"])):
+        said = plain_marks(folder, template, HI)  # each by itself
+        assert all(f"'{mark}'" in said for mark in marks) and said.count("'") == 2 * len(marks), (template, said)
     said = {"messages": [{"role": "user", "content": "<start_of_turn> [INST]"}, {"role": "assistant", "content": "<end_of_turn>"}, *HI["messages"]]}
     assert plain_marks(folder, "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}", said) == ""
 
@@ -298,6 +302,16 @@ def test_hints_on_calls(folder):
         assert f"messages[1].tool_calls[0] has '{name}' beside 'function': templates read function.{name}" in said, (call, said)
     said = hint(folder, calls({"id": "1", "type": "tool_call", "name": "f", "args": {"a": 1}}))
     assert "messages[1].tool_calls[0] has 'args': templates read" in said, said
+
+
+def test_hints_on_no_calls(folder):
+    request = {"messages": [*HI["messages"], {"role": "assistant", "content": "Ho", "tool_calls": []}]}
+    says = "hint: messages[1].tool_calls is an empty list: leave it out where there are no calls"
+    for asks in ("{{ m.tool_calls[0].function.name }}", "{% if m.tool_calls | length != 1 %}{{ raise_exception('one call at once') }}{% endif %}"):
+        done = run(folder, "render", "{% for m in messages %}{{ m.content }}{% if 'tool_calls' in m %}" + asks + "{% endif %}{% endfor %}", request)
+        assert done.returncode != 0 and says in done.stderr, done.stderr
+    request["messages"][0]["content"] = 5  # which is worse
+    assert "messages[0].content is a number" in hint(folder, request)
 
 
 def test_hints_on_content(folder):

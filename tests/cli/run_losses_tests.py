@@ -3,7 +3,7 @@
 
     run_losses_tests.py path/to/parlance
 
-Parts of content have tests of their own, run_parts_tests.py.
+Parts of content have tests of their own, run_parts_tests.py, and settings, run_settings_tests.py.
 """
 
 import json
@@ -24,7 +24,7 @@ def test_a_note_names_what_the_request_has():
 def test_what_a_request_says_of_reasoning_is_named_if_nothing_reads_it():
     switch = "{{ messages[0].content }}{{ '<no>' if enable_thinking is defined and not enable_thinking }}"
     for member, path in (({"thinking": False}, "thinking"), ({"thinking": {"type": "more"}}, "thinking"),
-                         ({"reasoning": {"max_tokens": 100}}, "reasoning"), ({"reasoning": {"enabled": False}}, "reasoning"),
+                         ({"reasoning": {"max_tokens": 100}}, "reasoning"), ({"reasoning": {"enabled": "false"}}, "reasoning"),
                          ({"chat_template_kwargs": {"thinking": False}}, "chat_template_kwargs.thinking"),
                          ({"chat_template_kwargs": {"reasoning": True}}, "chat_template_kwargs.reasoning")):
         assert losses(switch, {**user("Hi"), **member}) == [("lost", "setting", path)], (member, losses(switch, {**user("Hi"), **member}))
@@ -32,7 +32,7 @@ def test_what_a_request_says_of_reasoning_is_named_if_nothing_reads_it():
         assert losses(shown, {**user("Hi"), **member}) == [], (member, losses(shown, {**user("Hi"), **member}))
     for name in ("think", "thinking"):
         assert losses(switch, user("Hi"), "--var", f"{name}=false") == [("lost", "setting", name)], losses(switch, user("Hi"), "--var", f"{name}=false")
-    for used in ({"think": False}, {"think": "none"}, {"thinking": {"type": "disabled"}}, {"thinking": {"type": "enabled", "budget_tokens": 9}}, {"thinking": {"type": "adaptive"}}, {"reasoning": {"effort": "none"}},
+    for used in ({"think": False}, {"think": "none"}, {"thinking": {"type": "disabled"}}, {"thinking": {"type": "enabled", "budget_tokens": 9}}, {"thinking": {"type": "adaptive"}}, {"reasoning": {"effort": "none"}}, {"reasoning": {"enabled": False}},
                  {"reasoning": {"summary": "auto"}}, {"reasoning": {}}, {"thinking": None}):
         assert losses(switch, {**user("Hi"), **used}) == [], (used, losses(switch, {**user("Hi"), **used}))
 
@@ -172,6 +172,15 @@ def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
     over = {"messages": [*turn, {"role": "assistant", "content": "Warm."}, {"role": "user", "content": "Well?"}], "bos_token": ""}
     assert ("lost", "message", "messages[1].content") in losses(EITHER, over), losses(EITHER, over)
     assert run(EITHER, over, "--strict").returncode != 0
+
+
+def test_a_loss_beside_an_empty_list_of_calls_has_a_hint():
+    asks = "{% for m in messages %}{% if m.tool_calls is defined %}{% for c in m.tool_calls %}{{ c.function.name }}{% endfor %}{% else %}{{ m.content }}{% endif %}{% endfor %}"
+    request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho", "tool_calls": []}, {"role": "user", "content": "Hu"}]}
+    done = run(asks, request)
+    assert done.stderr == "note: messages[1].content: not in the prompt; tool_calls is an empty list: leave it out where there are no calls\n", done.stderr
+    del request["messages"][1]["tool_calls"]
+    assert losses(asks, request) == []
 
 
 def test_an_empty_list_of_messages_has_a_note():
@@ -367,6 +376,15 @@ def test_parameters_of_objects_within_and_of_definitions_are_a_loss():
         found = [loss for loss in losses(names, one) if loss[0] == "lost"]
         assert found == [("lost", "tool", path)], (path, found)
         assert losses("{{ messages[0].content }}{{ tools | tojson }}", one) == []
+    # what says more of the same object names its parameters once more
+    for name in ("anyOf", "oneOf", "allOf"):
+        branch = {"properties": {"order": {"const": "a"}}, "required": ["order"]}
+        assert [loss for loss in losses(names, request({"type": "string"}, **{name: [branch, {"if": branch, "then": branch, "allOf": [branch]}]})) if loss[0] == "lost"] == [], name
+        more = {"properties": {"order": {"type": "string"}, "note": {"type": "string"}}}
+        found = [loss for loss in losses(names, request({"type": "string"}, **{name: [branch, more]})) if loss[0] == "lost"]
+        assert found == [("lost", "tool", f"{base}.{name}[1].properties.note")], found
+        found = [loss for loss in losses(names, request({"type": "object", name: [{"properties": {"order": {"type": "string"}}}]})) if loss[0] == "lost"]
+        assert found == [("lost", "tool", f"{base}.properties.order.{name}[0].properties.order")], found  # another object's
 
 
 def test_content_under_another_name_is_a_loss():

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from typing import Any
 
-from engine import Asked, Engine, Reply
+from engine import TOKENIZER, Asked, Engine, Reply
 from gateway import Checks, Gateway
 
 TOOLS: Any = [
@@ -232,6 +232,32 @@ def memory_of_tools(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.that(sizes[1] - sizes[0] < 4000, f"one with few takes little: {sizes}")
 
 
+def text_without_a_token(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Of each turn's new text: what a normaliser takes away, and the model does not see."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    with tempfile.TemporaryDirectory() as folder:
+        for path in TOKENIZER.iterdir():
+            (pathlib.Path(folder) / path.name).write_bytes(path.read_bytes())
+        path = pathlib.Path(folder) / "tokenizer.json"
+        takes_away = {"type": "Replace", "pattern": {"String": "Z"}, "content": ""}
+        path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "normalizer": takes_away}), "utf-8")
+        with Gateway(parlance, engine.url, tokenizer=folder) as gateway:
+            talk = Talk(gateway, engine)
+            for text, paths in (("OneZ, ZZ?", 2), ("Two?", 0), ("Z", 1), ("Four", 0)):
+                talk.turn(user(text))
+                place = f"messages[{len(talk.request['messages']) - 2}].content"
+                told = [(one["path"], one["text"].strip("Z"), one["dropped"]) for one in talk.answer["parlance"]["unknown_text"]]
+                checks.equal(told, [(place, "", True)] * paths, f"{text}: what the tokenizer has no token for")
+                checks.equal(talk.headers.get("X-Parlance-Unknown-Text"), str(paths) if paths else None, f"{text}: the header")
+        many = {"role": "user", "content": "aZ" * 100}
+        with Gateway(parlance, engine.url, tokenizer=folder) as gateway:
+            talk = Talk(gateway, engine)
+            talk.turn(many)
+            checks.equal(talk.headers.get("X-Parlance-Unknown-Text"), "64", "at most so many are told")
+            talk.turn(many)
+            checks.equal(talk.headers.get("X-Parlance-Unknown-Text"), "64", "at most so many of a later turn")
+
+
 def main() -> int:
     checks = Checks()
     with Engine() as engine, Gateway(sys.argv[1], engine.url) as gateway:
@@ -248,6 +274,7 @@ def main() -> int:
         ):
             test(gateway, engine, checks)
         memory_of_tools(sys.argv[1], engine, checks)
+        text_without_a_token(sys.argv[1], engine, checks)
     return checks.end()
 
 

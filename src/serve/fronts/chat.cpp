@@ -110,6 +110,17 @@ void add_headers(Exchange& exchange, const Turn& turn) {
   exchange.add_header("X-Parlance-Prompt-Tokens", std::to_string(turn.prompt_tokens()));
   exchange.add_header("X-Parlance-Reused-Tokens", std::to_string(prompt.reused));
   if (prompt.broken) exchange.add_header("X-Parlance-Prefix-Break", prompt.broken->cause);
+  if (!turn.unknown().empty()) exchange.add_header("X-Parlance-Unknown-Text", std::to_string(turn.unknown().size()));
+}
+
+/// Text that the model cannot read.
+std::string unknown_json(std::span<const UnknownText> unknown) {
+  JsonWriter list('[');
+  for (const UnknownText& one : unknown) {
+    JsonWriter made('{');
+    list.item(made.text("path", one.path).text("text", one.text).flag("dropped", one.dropped).take());
+  }
+  return list.take();
 }
 
 /// The member `parlance` of an answer that was asked for it.
@@ -121,6 +132,7 @@ std::string explanation(const Turn& turn) {
   if (turn.end().evaluated) made.number("evaluated_tokens", *turn.end().evaluated);
   made.flag("grammar", turn.has_grammar());
   prompt.broken ? made.raw("prefix_break", break_json(*prompt.broken)) : made.null("prefix_break");
+  made.raw("unknown_text", unknown_json(turn.unknown()));
   return made.raw("sampled_ids", ids_json(turn.sampled())).take();
 }
 

@@ -92,6 +92,7 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
   made.grammar_ = std::move(*grammar);
   made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
+  made.unknown_ = made.prompt_.session.unknown();
   if (Result<void> ready = made.prepare_limit(); !ready) return ready.error();
   return made;
 }
@@ -119,6 +120,7 @@ Turn Turn::another(unsigned choice) const {
   made.grammar_ = grammar_;
   made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
+  made.unknown_ = unknown_;
   made.closing_ = closing_;
   made.place_ = place_;
   made.grammar_behind_ = grammar_behind_;

@@ -125,6 +125,8 @@ class Turn {
   /// Which of the sampled tokens the gateway wrote in the model's stead: those that close reasoning at its limit.
   TokenRange written() const { return written_; }
   std::size_t prompt_tokens() const { return prompt_tokens_; }
+  /// Text among what is new in the prompt that the model cannot read (Session::unknown).
+  const std::vector<UnknownText>& unknown() const { return unknown_; }
   bool length() const { return end_.length; }
   const std::optional<std::string>& stop_text() const { return stop_text_; }
   std::size_t reasoning_tokens() const { return reasoning_tokens_; }
@@ -158,6 +160,7 @@ class Turn {
   std::shared_ptr<const std::string> grammar_;
   std::string schema_;
   std::size_t prompt_tokens_ = 0;
+  std::vector<UnknownText> unknown_;
   SampledReply reply_;
   std::vector<TokenId> sampled_;
   bool session_taken_ = false;  ///< by what keeps it, or what records it
