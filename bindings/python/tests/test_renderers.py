@@ -323,6 +323,11 @@ CALLS = {
     "a list": '<tool_call>\n{"name": "look", "arguments": [1]}\n</tool_call><|im_end|>',
     "NaN": '<tool_call>\n{"name": "look", "arguments": {"n": NaN}}\n</tool_call><|im_end|>',
     "reasoning": '<think>\nHm.\n</think>\n\n<tool_call>\n{"name": "look", "arguments": {"at": "é"}}\n</tool_call><|im_end|>',
+    "not closed": 'Hi.\n<tool_call>\n{"name": "look", "arguments": {"at": "x"}}',
+    "not closed at the end": '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n<|im_end|>',
+    "not closed at another end": '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}<|endoftext|>',
+    "the last not closed": '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>\n'
+    '<tool_call>\n{"name": "look", "arguments": {"at": "y"}}\n',
     "good and bad": '<tool_call>\n{"name": "look", "arguments": {"at": }}\n</tool_call>\n'
     '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>',
 }

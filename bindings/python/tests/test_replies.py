@@ -337,3 +337,35 @@ def test_events_are_made_of_what_there_is(wrong: dict[str, Any]) -> None:
 def test_the_stub_says_what_events_are_made_of() -> None:
     stub = pathlib.Path(parlance.__file__).with_name("_core.pyi").read_text("utf-8")
     assert f"__match_args__ = {parlance.ReplyEvent.__match_args__!r}".replace("'", '"') in stub
+
+
+# ---- calls that are not closed
+
+
+@pytest.mark.parametrize(
+    ("format", "whole", "due"),
+    [
+        ("terminal-agent", '<tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n</tool_call>', "</tool_call>"),
+        ("rnj-1", '<tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n</tool_call>', "</tool_call>"),
+        ("underscore-bot", '<tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n</tool_call>', "</tool_call>"),
+        ("chatglm3", 'f\n ```python\ntool_call(a="x")\n```', "```"),
+    ],
+)
+def test_a_whole_call_that_is_not_closed_is_kept_and_noted(format: str, whole: str, due: str) -> None:
+    expected = parlance.read(whole, format)
+    assert expected.calls[0].complete and not expected.diagnostics
+    bare = whole[: whole.rindex(due)].rstrip()
+    for behind in ("", "\n", " \n", "\n" + due[:1], "\n" + due[:-1]):
+        for size in (1, 3, 1000):
+            one = parlance.ReplyReader(format)
+            for at in range(0, len(bare + behind), size):
+                one.feed((bare + behind)[at : at + size])
+            events = one.finish()
+            message = one.message
+            assert [(c.name, c.arguments, c.complete) for c in message.calls] == [("f", '{"a": "x"}', True)], behind
+            assert message.finish_reason == "tool_calls" and message.content == expected.content
+            (noted,) = message.diagnostics
+            assert (noted[1], noted[2].strip()) == ("syntax", due) and len(bare) <= noted[0] <= len(bare + behind)
+            assert "malformed" in [event.kind for event in events]
+    for cut in range(1, len(bare) - whole.index('"x"')):  # the arguments are not all there
+        assert not parlance.read(bare[:-cut], format).calls[0].complete or format == "chatglm3"
