@@ -364,6 +364,16 @@ nb::object streamed(nb::handle self, nb::handle pieces) {
   return nb::module_::import_("parlance._streams").attr(Kind == 'a' ? "astream" : "stream")(self, pieces);
 }
 
+/// What the message is if the reply ends here. It may go on.
+ReplyMessage message_at_end(const PyReplyReader& self) {
+  ReplyParser parser = self.parser;
+  ReplyMessage message = self.message;
+  const auto take = [&](const ReplyEvent& event) { message.add(event); };
+  if (!self.begun.empty()) parser.feed(self.begun, take);
+  parser.finish(take);
+  return message;
+}
+
 std::vector<PyReplyEvent> finish(PyReplyReader& self) {
   std::vector<PyReplyEvent> events;
   self.end(events);
@@ -548,6 +558,7 @@ void bind_reader(nb::module_& module) {
            "The same for an asynchronous source: `async for event in reader.astream(source)`.")
       .def_prop_ro(
           "message", [](const PyReplyReader& r) { return r.message; }, "The message so far.")
+      .def("_message_at_end", &message_at_end, "What `message` would be after finish(), of a reader that goes on.")
       .def_prop_ro(
           "kinds",
           [](const PyReplyReader& r) {

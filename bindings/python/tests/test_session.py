@@ -359,3 +359,78 @@ def test_a_stored_session_is_strict_json(chatml_tokenizer: str) -> None:
     stored = json.loads(json.dumps(session.to_dict(), allow_nan=False))
     again = parlance.Session.from_dict(stored, parlance.Template.builtin("terminal-agent"), parlance.Tokenizer.from_file(chatml_tokenizer))
     assert repr(again.sample().logprobs[-len(ids) :]) == repr(logprobs)
+
+
+# ---- one id at a time
+
+
+class Counting:
+    """A part of a session that counts what it is asked for."""
+
+    def __init__(self, inner: Any, counts: dict[str, int]) -> None:
+        self._inner, self._counts = inner, counts
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+
+        def counted(*args: Any) -> Any:
+            self._counts[name] = self._counts.get(name, 0) + 1
+            if name in ("feed", "append_sampled"):
+                self._counts[f"ids of {name}"] = self._counts.get(f"ids of {name}", 0) + len(args[0])
+            made = found(*args)
+            return Counting(made, self._counts) if name in ("reader", "copy") else made
+
+        return counted if callable(found) else found
+
+
+@pytest.mark.parametrize("with_logprobs", [False, True])
+def test_ids_that_come_one_by_one_are_each_read_once(chatml_tokenizer: str, with_logprobs: bool) -> None:
+    ids = reply_ids(chatml_tokenizer, "<think>\n" + "Hm, so é \U0001f600. " * 150 + "\n</think>\n\n" + CALL)
+    whole = begin(chatml_tokenizer)
+    expected = whole.sampled(ids, [-0.5] * len(ids) if with_logprobs else None)
+    session, counts = begin(chatml_tokenizer), dict[str, int]()
+    session._session = Counting(session._session, counts)
+    lists = set()
+    for at, id in enumerate(ids):
+        message = session.sampled([id], [-0.5] if with_logprobs else None)
+        step = session._steps[-1]
+        lists.add((id_of(step.sampled), id_of(step.logprobs)))
+        if at == len(ids) // 2:
+            other = session.branch()
+    assert message == expected and len(lists) == 1
+    assert counts["ids of feed"] == counts["ids of append_sampled"] == len(ids)
+    assert counts["copy"] <= 4  # to begin with, and for the branch
+    assert session.sample() == whole.sample()
+    other.sampled(ids[len(ids) // 2 + 1 :], [-0.5] * (len(ids) - len(ids) // 2 - 1) if with_logprobs else None)
+    assert other.sample() == whole.sample() and session.sample() == whole.sample()
+
+
+def id_of(one: Any) -> int:
+    return id(one)
+
+
+def test_a_tokenizer_that_raises_leaves_the_session_as_it_was(chatml_tokenizer: str) -> None:
+    class Raising:
+        inner, at = parlance.Tokenizer.from_file(chatml_tokenizer), -1
+
+        def encode(self, text: str) -> list[int]:
+            return self.inner.encode(text)
+
+        def decode(self, ids: list[int]) -> str:
+            if self.at in ids:
+                raise KeyboardInterrupt
+            return self.inner.decode(ids).decode("utf-8", "replace")
+
+    ids = parlance.Tokenizer.from_file(chatml_tokenizer).encode("Yes, well, no.<|im_end|>")
+    tokenizer = Raising()
+    session = parlance.Session(parlance.Template.builtin("chatml"), tokenizer, [{"role": "user", "content": "Hi"}])
+    for first in (0, 2):
+        session.sampled(ids[:first])
+        known = session.prompt_ids()
+        tokenizer.at = ids[first + 1]
+        with pytest.raises(KeyboardInterrupt):
+            session.sampled(ids[first:])
+        tokenizer.at = -1
+        assert session.prompt_ids() == known
+    message = session.sampled(ids[2:])
+    assert message.content.startswith("Yes, well") and session.prompt_ids() == known + ids[2:]
