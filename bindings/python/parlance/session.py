@@ -24,7 +24,7 @@ from parlance._core import (
     _plain_tools,
     _plain_value,
 )
-from parlance._errors import Error, of_object
+from parlance._errors import Error, of_object, set_hint
 
 
 @dataclasses.dataclass
@@ -224,14 +224,23 @@ class Session:
 
         After sampled(), the assistant's message that was read of it is put in front unless `messages` begins with one. The template may
         write it otherwise than the model did, with other blanks around its reasoning, say: the sampled ids stay where reading the
-        template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far.
+        template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far; its hint says
+        what to do about ids that were sampled behind the end of the reply.
         """
         given, trust = _plain_messages(messages), list[str]()
-        if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
-            reader, events = self._read(self._steps[-1].sampled)
-            new, given, trust = self._extend_with_reply(reader.message.to_dict(), written_text(events), given)
-        else:
-            new = self._session.extend(given)
+        sampled = self._steps[-1].sampled if self._steps else None
+        reply: list[Any] = []
+        try:
+            if sampled is not None and not _is_assistant(given[:1]):
+                reader, events = self._read(sampled)
+                reply = [reader.message.to_dict()]
+                new, given, trust = self._extend_with_reply(reply[0], written_text(events), given)
+            else:
+                new = self._session.extend(given)
+        except Error as error:
+            if error.code == "history_rewritten":
+                set_hint(error, self._behind_end(sampled or []) or error.hint)
+            raise
         self._settle()
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
         return new
@@ -250,6 +259,21 @@ class Session:
             except Error:
                 self._session.extend([reply, *messages])  # fails as it did, and says where
                 raise error from None
+
+    def _behind_end(self, sampled: list[int]) -> str:
+        """What to do about ids that were sampled behind the one that ends the reply, if there are such."""
+        end = next((event for event in self._read(sampled)[1] if event.kind == "end"), None)
+        if end is None:
+            return ""
+        byte = end.position + len(end.source.encode("utf-8", "surrogatepass"))
+        sizes = itertools.accumulate(len(self._tokenizer.decode([id])) for id in sampled)
+        kept = next((at for at, size in enumerate(sizes, 1) if size >= byte), len(sampled))
+        if kept == len(sampled):
+            return ""
+        return (
+            f"{end.source.strip()} ends the reply, and the template writes nothing of what was sampled behind it: "
+            f"trim({self._replies() - 1}), then sampled() with the first {kept} of these {len(sampled)} ids"
+        )
 
     @property
     def difference(self) -> dict[str, Any] | None:

@@ -361,6 +361,47 @@ def test_a_stored_session_is_strict_json(chatml_tokenizer: str) -> None:
     assert repr(again.sample().logprobs[-len(ids) :]) == repr(logprobs)
 
 
+# ---- what is sampled behind the end
+
+
+@pytest.mark.parametrize("said", ["Yes.", CALL.replace("<|im_end|>", ""), "<think>\nHm.</think>Yes."])
+@pytest.mark.parametrize("behind", ["<|endoftext|>", "<|im_end|>", "<|im_end|><|endoftext|>"])
+def test_further_ends_behind_the_end_stay(chatml_tokenizer: str, said: str, behind: str) -> None:
+    """An engine that stops at the second of two, or a sampler that appends one."""
+    session = begin(chatml_tokenizer)
+    for turn in range(3):
+        before, ids = session.prompt_ids(), reply_ids(chatml_tokenizer, f"{said}<|im_end|>{behind}")
+        plain = begin(chatml_tokenizer).sampled(reply_ids(chatml_tokenizer, f"{said}<|im_end|>"))
+        assert session.sampled(ids, [-0.5] * len(ids)) == plain
+        new = session.extend([{"role": "tool", "content": f"saw {turn}"}])
+        assert session.prompt_ids() == before + ids + new
+        assert parlance.Tokenizer.from_file(chatml_tokenizer).decode(new).startswith(b"\n<|im_start|>")
+    sample = session.sample()
+    assert sum(sample.loss_mask) == 3 * len(ids)
+    template, tokenizer = parlance.Template.builtin("terminal-agent"), parlance.Tokenizer.from_file(chatml_tokenizer)
+    assert parlance.Session.from_dict(session.to_dict(), template, tokenizer).sample() == sample
+
+
+@pytest.mark.parametrize("behind", ["\n<|im_start|>user\nNo?<|im_end|>", "<|im_start|>", " And more", "\n\n<|endoftext|>"])
+def test_other_ids_behind_the_end_are_refused_with_what_to_do(chatml_tokenizer: str, behind: str) -> None:
+    session = begin(chatml_tokenizer)
+    session.sampled(reply_ids(chatml_tokenizer, CALL))
+    session.extend([{"role": "tool", "content": "a cat"}])
+    before, ids = session.prompt_ids(), reply_ids(chatml_tokenizer, f"Yes.<|im_end|>{behind}")
+    kept = reply_ids(chatml_tokenizer, "Yes.<|im_end|>")
+    session.sampled(ids)
+    for given in ([], [{"role": "assistant", "content": "Yes."}]):
+        with pytest.raises(parlance.Error) as caught:
+            session.extend([*given, {"role": "user", "content": "And?"}])
+        assert caught.value.code == "history_rewritten" and session.prompt_ids() == before + ids
+        assert f"trim(1), then sampled() with the first {len(kept)} of these {len(ids)} ids" in caught.value.hint
+    session.trim(1)
+    assert session.prompt_ids() == before
+    session.sampled(ids[: len(kept)])
+    new = session.extend([{"role": "user", "content": "And?"}])
+    assert session.prompt_ids() == before + kept + new
+
+
 # ---- one id at a time
 
 
