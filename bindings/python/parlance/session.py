@@ -224,8 +224,8 @@ class Session:
 
         After sampled(), the assistant's message that was read of it is put in front unless `messages` begins with one. The template may
         write it otherwise than the model did, with other blanks around its reasoning, say: the sampled ids stay where reading the
-        template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far; its hint says
-        what to do about ids that were sampled behind the end of the reply.
+        template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far; its hint names a
+        variable of the template that would have kept them, if there is one.
         """
         given, trust = _plain_messages(messages), list[str]()
         sampled = self._steps[-1].sampled if self._steps else None
@@ -239,7 +239,8 @@ class Session:
                 new = self._session.extend(given)
         except Error as error:
             if error.code == "history_rewritten":
-                set_hint(error, self._behind_end(sampled or []) or error.hint)
+                hint = self._behind_end(sampled or []) or self._session.advise([*reply, *given])
+                set_hint(error, hint or error.hint)
             raise
         self._settle()
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
@@ -278,7 +279,8 @@ class Session:
     @property
     def difference(self) -> dict[str, Any] | None:
         """Where and why the last extend() that failed would have rewritten the history: `cause`, `byte`, `token`, `before` and `after`
-        (each with `excerpt`, `path`, `line`, `column`), `changed_input`, `sentence`. None if none failed."""
+        (each with `excerpt`, `path`, `line`, `column`), `changed_input`, `sentence`, and `switches`: the variables of the template that
+        would have kept the ids, had they been set so from the first turn on. None if none failed."""
         found = self._session.difference()
         return found
 

@@ -361,6 +361,76 @@ def test_a_stored_session_is_strict_json(chatml_tokenizer: str) -> None:
     assert repr(again.sample().logprobs[-len(ids) :]) == repr(logprobs)
 
 
+# ---- refusals that say what would help
+
+KEEPING = (  # what it keeps of past reasoning goes by variables, among them some that only change other things
+    "{% if date %}{{ date }}{% endif %}{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.reasoning_content and (loop.last or CONDITION) %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}"
+    "{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n"
+    "{% if thinks is defined and not thinks %}<think>\n\n</think>\n\n{% endif %}{% endif %}"
+)
+CONDITIONS: dict[str, tuple[str, dict[str, bool]]] = {
+    "kept when true": ("zq_keep", {"zq_keep": True}),
+    "dropped unless false": ("zq_drop is defined and not zq_drop", {"zq_drop": False}),
+    "either of two": ("zq_keep or (zq_drop is defined and not zq_drop)", {"zq_drop": False, "zq_keep": True}),
+    "given at all": ("zq_any is defined", {"zq_any": True}),
+    "only with another opening": ("(thinks is defined and not thinks)", {}),
+    "two together": ("(zq_keep and zq_more)", {}),
+    "never": ("false", {}),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("turns", [0, 2])
+@pytest.mark.parametrize("known", [False, True], ids=["", "dropped before"])
+def test_a_refusal_names_the_switch_that_would_avoid_it(chatml_tokenizer: str, name: str, turns: int, known: bool) -> None:
+    condition, helping = CONDITIONS[name]
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    template = parlance.Template.from_string(KEEPING.replace("CONDITION", condition))
+    asks = {"role": "user", "content": "And?"}
+    first = [asks, {"role": "assistant", "content": "Yes.", "reasoning_content": "Before."}, asks] if known else [asks]
+
+    def begun(**variables: Any) -> parlance.Session:
+        session = parlance.Session(template, tokenizer, first, **variables)
+        for _ in range(turns):
+            session.sampled(tokenizer.encode("No.<|im_end|>"))
+            session.extend([asks])
+        session.sampled(tokenizer.encode("<think>\nHm.\n</think>\n\nYes.<|im_end|>"))
+        return session
+
+    session = begun()
+    ids = session.prompt_ids()
+    with pytest.raises(parlance.Error) as caught:
+        session.extend([asks])
+    assert caught.value.code == "history_rewritten" and session.prompt_ids() == ids
+    assert session.difference and session.difference["switches"] == helping
+    for variable, value in helping.items():
+        assert f"{variable} = {str(value).lower()}" in caught.value.hint and caught.value.hint in str(caught.value)
+        begun(**{variable: value}).extend([asks])
+    assert str(caught.value).count("hint:") == 1
+    if not helping:
+        assert "variable" not in caught.value.hint
+    with pytest.raises(parlance.Error) as other:
+        session.extend([{"role": "assistant", "content": "Another."}, asks])
+    assert "variable" not in other.value.hint and session.difference["switches"] == {}
+
+
+def test_a_switch_that_is_set_is_tried_the_other_way(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    template = parlance.Template.from_string(KEEPING.replace("CONDITION", "zq_keep or zq_level == 3"))
+    for given, helping in (
+        ({"zq_keep": False}, {"zq_keep": True}),
+        ({"zq_level": 2}, {"zq_keep": True}),
+        ({"zq_keep": "", "zq_level": 1}, {}),
+    ):
+        session = parlance.Session(template, tokenizer, [{"role": "user", "content": "Hi"}], **given)
+        session.sampled(tokenizer.encode("<think>\nHm.\n</think>\n\nYes.<|im_end|>"))
+        with pytest.raises(parlance.Error):
+            session.extend([{"role": "user", "content": "And?"}])
+        assert session.difference and session.difference["switches"] == helping, given
+
+
 # ---- what is sampled behind the end
 
 
