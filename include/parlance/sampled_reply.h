@@ -39,8 +39,9 @@ class SampledReply {
 /// calls. No difference are blanks at both ends of reasoning and content, blanks around marks, and of a call's
 /// arguments how their JSON is written and in which order its members stand. The sampled one may end with another mark
 /// than the template writes behind a turn: some models end a reply with a token for which histories have another one.
-/// It may also end with none: then what the template writes behind what it broke off with is new. One that breaks off
-/// within reasoning or arguments is the same as no other.
+/// Further control tokens may stand behind its end, if none of them begins a turn: an engine that stops at another
+/// token than the one that ends the turn samples both. It may also end with none: then what the template writes behind
+/// what it broke off with is new. One that breaks off within reasoning or arguments is the same as no other.
 /// `start`: how the reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only
 /// where there are two writings; if it fails, they are not the same.
 SameReply same_when_read(std::function<Result<ReplyStart>()> start);
@@ -61,7 +62,8 @@ using HowToRead = std::function<Result<ReplyStart>(const Conversation& conversat
 /// extend_ids() also for ids in which replies are written otherwise than by the template: same_when_read() decides.
 /// Each earlier reply ends with a control token. It renders the conversation up to each reply, and several times where
 /// a reply has several such tokens; that is only where extend_ids() alone fails with history_rewritten, as which it
-/// fails too.
+/// fails too. Its hint then names variables of the template with which these ids would go on, if there are such
+/// (Session::keeping_switches()).
 Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
                              Conversation conversation, const SessionOptions& options, const HowToRead& start);
 

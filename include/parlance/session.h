@@ -110,6 +110,14 @@ struct KeptReply {
   TextRange text{};  ///< what the template writes for it, of Session::text()
 };
 
+/// A variable of a template, and the value with which an extension that was refused would have gone on.
+struct KeepingSwitch {
+  std::string variable;
+  bool value = false;
+};
+/// The switches as a hint for people; "" for none.
+std::string advice_of(std::span<const KeepingSwitch> switches);
+
 struct SessionOptions {
   RenderOptions render;
   TokenizeOptions tokenize;
@@ -189,6 +197,13 @@ class Session {
   Result<Extension> extend(Conversation conversation, const SameReply& same = {});
   /// The difference of the last extend() that failed with history_rewritten.
   const std::optional<PrefixDifference>& difference() const;
+  /// Which variables of the template would have kept the ids, for an extend() with these arguments that failed with
+  /// history_rewritten. Found by trying: each variable that the template reads, and that is not set to something else,
+  /// is set to true and to false; it counts if the prompt before the sampled ids then ends as it did, and they go on.
+  /// It takes a render for each, and some more for one that changes the prompt. The session stays as it is.
+  std::vector<KeepingSwitch> keeping_switches(std::span<const Message> messages,
+                                              std::span<const std::string> trust = {},
+                                              const SameReply& same = {}) const;
 
  private:
   struct State;

@@ -7,6 +7,7 @@
 
 #include "conversation/conversation.h"
 #include "parlance/sampled_reply.h"
+#include "tokens/keeping_switches.h"
 #include "tokens/tokenizer/control_ids.h"
 
 namespace parlance {
@@ -101,15 +102,39 @@ class ReplyWalk {
   std::vector<std::size_t> replies_;  ///< numbers of messages
 };
 
+/// All but the advice.
+Result<Extension> extend_or_refuse(std::span<const TokenId> ids, const Template& chat_template,
+                                   const Tokenizer& tokenizer, const Conversation& whole, const SessionOptions& options,
+                                   const HowToRead& start) {
+  Result<Extension> extension = extend_ids(ids, chat_template, tokenizer, whole.copy(), options);
+  if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
+  std::optional<Result<Extension>> kept = ReplyWalk(whole, tokenizer, start).extend(ids, chat_template, options);
+  return kept ? std::move(*kept) : extension;
+}
+
+/// The switches with which these very ids would go on.
+std::vector<KeepingSwitch> switches_for(std::span<const TokenId> ids, const Template& chat_template,
+                                        const Tokenizer& tokenizer, const Conversation& whole,
+                                        const SessionOptions& options, const HowToRead& start) {
+  PromptChange change(chat_template, whole, options.render);
+  std::vector<KeepingSwitch> found;
+  for (const KeepingSwitch& one : possible_switches(chat_template, whole)) {
+    const bool is_known = !found.empty() && found.back().variable == one.variable;
+    const Conversation other = switched(whole, one);
+    if (is_known || !change.is_another(other)) continue;
+    if (extend_or_refuse(ids, chat_template, tokenizer, other, options, start)) found.push_back(one);
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
                              Conversation conversation, const SessionOptions& options, const HowToRead& start) {
-  const Conversation whole = conversation.copy();
-  Result<Extension> extension = extend_ids(ids, chat_template, tokenizer, std::move(conversation), options);
+  Result<Extension> extension = extend_or_refuse(ids, chat_template, tokenizer, conversation, options, start);
   if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
-  std::optional<Result<Extension>> kept = ReplyWalk(whole, tokenizer, start).extend(ids, chat_template, options);
-  return kept ? std::move(*kept) : extension;
+  const std::string advice = advice_of(switches_for(ids, chat_template, tokenizer, conversation, options, start));
+  return advice.empty() ? extension : extension.error().hint(advice);
 }
 
 }  // namespace parlance

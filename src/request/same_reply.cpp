@@ -25,9 +25,9 @@ class ReadReply {
   }
 
   const ReplyMessage& message() const { return message_; }
-  /// Has the reply its end, and nothing behind it?
-  bool is_whole(std::size_t size) const {
-    return ended_by_mark_ ? body_ + mark_.size() == size : message_.finish_reason() != "length";
+  /// Has the reply its end, and nothing behind it but further ends?
+  bool is_whole(std::span<const ReplyPiece> pieces, std::string_view opened) const {
+    return ended_by_mark_ ? only_ends_behind(pieces, opened) : message_.finish_reason() != "length";
   }
   bool has_end() const { return ended_by_mark_; }
   std::size_t body() const { return body_; }  ///< bytes before that mark
@@ -35,6 +35,19 @@ class ReadReply {
   std::string_view mark() const { return mark_; }  ///< that ends it; also one that does so only at its end
 
  private:
+  /// Engines that stop at another token than the one that ends the turn sample both, and some samplers append one: what
+  /// stands behind the end are then control tokens, of which none begins a turn.
+  bool only_ends_behind(std::span<const ReplyPiece> pieces, std::string_view opened) const {
+    const std::string_view opening = ascii::trimmed_left(opened);
+    std::size_t end = body_ + mark_.size();
+    for (const ReplyPiece& piece : pieces) {
+      const std::size_t passed = std::min(end, piece.text.size());
+      end -= passed;
+      if (passed == piece.text.size()) continue;
+      if (passed != 0 || !piece.control || opening.starts_with(piece.text)) return false;
+    }
+    return end == 0;
+  }
   void add(const ReplyEvent& event) {
     if (ended_) return;
     message_.add(event);
@@ -71,12 +84,6 @@ bool is_same(const ReplyMessage& a, const ReplyMessage& b) {
          ascii::trimmed(a.content) == ascii::trimmed(b.content) &&
          std::equal(a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
                     [](const ReplyCall& one, const ReplyCall& other) { return is_same(one, other); });
-}
-
-std::size_t size_of(std::span<const ReplyPiece> pieces) {
-  std::size_t size = 0;
-  for (const ReplyPiece& piece : pieces) size += piece.text.size();
-  return size;
 }
 
 std::string joined(std::span<const ReplyPiece> pieces) {
@@ -149,7 +156,7 @@ std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& 
   const std::string_view opened = opened_before_reply(start.options.prompt, start.format.source());
   if (both.sampled.empty() || both.dropped > opened.size()) return std::nullopt;  // more is rewritten than the reply
   const ReadReply sampled(start.format, start.options, both.sampled);
-  if (!sampled.is_whole(size_of(both.sampled))) return std::nullopt;
+  if (!sampled.is_whole(both.sampled, opened)) return std::nullopt;
   ReplyOptions options = start.options;
   options.prompt = opened.substr(0, opened.size() - both.dropped);
   const ReadReply written(start.format, options, both.written);

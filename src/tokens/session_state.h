@@ -76,6 +76,9 @@ struct Session::State {
   /// these replies.
   std::optional<std::size_t> token_behind_kept(std::size_t byte) const;
   Error refuse(const Conversation& whole, std::size_t byte, std::size_t token, PrefixCause cause);
+  /// Would messages that were refused go on behind the sampled ids, had the switch been set from the first turn on?
+  bool keeps(const KeepingSwitch& one, std::span<const Message> messages, std::span<const std::string> trust,
+             const SameReply& same) const;
 
   Template chat_template;
   const Tokenizer& tokenizer;

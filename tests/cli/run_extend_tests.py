@@ -194,6 +194,33 @@ def test_extend_refuses_and_says_where(folder):
     assert "input: messages[1].reasoning_content" in done.stderr and "token 14" in done.stderr, done.stderr
 
 
+def test_extend_names_the_switch_that_would_go_on(folder):
+    """By trying: the names say nothing."""
+    for condition, words, expected in (("zq_keep", (), "zq_keep = true"), ("zq_drop is defined and not zq_drop", (), "zq_drop = false"),
+                                       ("zq_keep", ("--var", "zq_keep=false"), "zq_keep = true"), ("zq_keep and zq_more", (), None),
+                                       ("zq_a or zq_b", (), "zq_a = true, or zq_b = true"), ("false", (), None)):
+        write(folder, "keeps.jinja", "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content and (loop.last or " + condition
+              + ") %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}<|im_end|>\n{% endfor %}"
+              "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+        command = ("tokens", "-t", "keeps.jinja", "--tokenizer", TOKENIZER, *words)
+        write(folder, "first.json", {"messages": [*HI, REPLY], "add_generation_prompt": False})
+        write(folder, "chat.json", {"messages": MORE})
+        known = ids_of(run(folder, *command, "first.json"))
+        write(folder, "ids", json.dumps(known))
+        write(folder, "ids.jsonl", json.dumps(known) + "\n")
+        done = run(folder, *command, "chat.json", "--extend", "ids")
+        assert done.returncode == 1 and "history rewritten" in done.stderr, done
+        assert ("a variable of the template keeps the ids" in done.stderr) == (expected is not None), done.stderr
+        lines = run(folder, *command, "--jsonl", "--extend", "ids.jsonl", stdin=json.dumps({"messages": MORE}) + "\n")
+        assert json.loads(lines.stdout)["error"]["code"] == "history_rewritten", lines
+        if expected is None:
+            continue
+        assert f": {expected}\n" in done.stderr, done.stderr
+        name, value = expected.split(", or ")[0].split(" = ")
+        done = run(folder, *command, "--var", f"{name}={value}", "chat.json", "--extend", "ids")
+        assert done.returncode == 0 and ids_of(done), done
+
+
 def test_prefix_explains(folder):
     write(folder, "t.jinja", TEMPLATE)
     write(folder, "a.json", {"messages": [*HI, REPLY]})

@@ -288,17 +288,18 @@ const ReplyRow kReplyRows[] = {
      "call_begin: f | arguments: {\"x\": \"a | malformed at 46: text without control characters, and '\"' | call_end "
      "cut | broken: \vb\"}}"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a<|im_end|>\"}}",
-     "call_begin: f | arguments: {\"x\": \"a<|im_end|>\"} | call_end complete"},
+     "call_begin: f | arguments: {\"x\": \"a<|im_end|>\"} | call_end complete | malformed at 59: </tool_call>"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a",
      "call_begin: f | arguments: {\"x\": \"a | call_end cut"},
     {"terminal-agent", "<tool_call>{\"name\": \"f",
      "malformed at 22: text without control characters, and '\"' | content: <tool_call>{\"name\": \"f"},
-    {"terminal-agent", "<tool_call>{\"name\": \"f\"}\n</tool_", "call_begin: f | arguments: {} | call_end complete"},
+    {"terminal-agent", "<tool_call>{\"name\": \"f\"}\n</tool_",
+     "call_begin: f | arguments: {} | call_end complete | malformed at 25: </tool_call>"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\"}\nDone<|im_end|>",
      "call_begin: f | arguments: {} | call_end complete | malformed at 25: </tool_call> | content: \nDone | end"},
     {"terminal-agent", "<tool_call>{\"name\": \"f\"}<tool_call>{\"name\": \"g\"}",
      "call_begin: f | arguments: {} | call_end complete | malformed at 24: </tool_call> | call_begin: g | arguments: "
-     "{} | call_end complete"},
+     "{} | call_end complete | malformed at 48: </tool_call>"},
     // calls as a list
     {"command-r-plus",
      "\nAction: " FENCE "json\n[\n{\n\"tool_name\": \"f\",\n\"parameters\": {\"x\":1}\n}\n{\n\"tool_name\": "

@@ -185,6 +185,22 @@ TEST(SameReply, MayEndWithAnotherTokenThanHistoriesHave) {
   }
 }
 
+TEST(SameReply, MayHaveFurtherEndsBehindItsEnd) {
+  const std::string written = kThinking + std::string(kOneCall) + "<|end|>", behind(kBehind);
+  for (const char* const more : {"<|return|>", "<|end|>", "<|end|><|return|>"}) {
+    EXPECT_EQ(same_size(way_to_read(), written + more, written + behind), written.size()) << more;
+    EXPECT_EQ(same_size(way_to_read(), "Yes <|end|>" + std::string(more), "Yes<|end|>" + behind), 10u) << more;
+    EXPECT_FALSE(same_size(way_to_read(), "No<|end|>" + std::string(more), "Yes<|end|>" + behind)) << more;
+    EXPECT_EQ(same_size(way_to_read_format(kReturning[0], "<|start|>assistant\n"), "Yes<|return|>" + std::string(more),
+                        "Yes<|end|>" + behind),
+              10u)
+        << more;
+  }
+  for (const char* const more : {"<|start|>", "\n", "\n<|return|>", " more", "<|return|>more", "<|return|><|start|>",
+                                 "\n<|start|>user\nAnd?<|end|>"})
+    EXPECT_FALSE(same_size(way_to_read(), written + more, written + behind)) << more;
+}
+
 TEST(SameReply, MayLackWhatThePromptHadOpened) {
   const ReplyStart closed = way_to_read("<|start|>assistant\n<think>\n\n</think>\n\n");
   const std::string written = "Yes<|end|>";

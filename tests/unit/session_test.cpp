@@ -141,6 +141,57 @@ TEST(Session, RefusesWhatRewritesThePastAndSaysWhere) {
   EXPECT_EQ(session.conversation().messages().list->size, 2u) << "nothing has changed";
 }
 
+/// What is kept of reasoning goes by `condition`.
+std::string keeps_by(std::string_view condition) {
+  return "{% for m in messages %}<|start|>{{ m.role }}\n{% if m.reasoning_content and (loop.last or " +
+         std::string(condition) +
+         ") %}<think>{{ m.reasoning_content }}</think>\n{% endif %}{{ m.content }}<|end|>\n{% endfor %}"
+         "{% if add_generation_prompt %}<|start|>assistant\n{% if opened %}<think>{% endif %}{% endif %}";
+}
+
+std::string names_of(std::span<const KeepingSwitch> switches) {
+  std::string names;
+  for (const KeepingSwitch& one : switches) names += one.variable + (one.value ? "=true " : "=false ");
+  return names;
+}
+
+TEST(Session, NamesTheSwitchesThatKeep) {
+  const struct {
+    const char* condition;
+    const char* variables;
+    const char* expected;
+  } rows[] = {
+      {"a", "", "a=true "},
+      {"b is defined and not b", "", "b=false "},
+      {"a or (b is defined and not b)", "", "a=true b=false "},
+      {"a is defined", "", "a=true "},
+      {"a", R"(, "a": false)", "a=true "},
+      {"a", R"(, "a": null)", "a=true "},
+      {"a", R"(, "a": "")", ""},
+      {"a == 1", R"(, "a": 0)", ""},
+      {"opened", "", ""},  // which changes how the reply is opened
+      {"a and b", "", ""},
+      {"tools", "", ""},
+      {"false", "", ""},
+  };
+  const std::vector<Message> next = {{.role = "assistant", .content = "hello", .reasoning_content = "hm"},
+                                     {.role = "user", .content = "And?"}};
+  for (const auto& row : rows) {
+    Session session =
+        begin(keeps_by(row.condition).c_str(),
+              (R"({"messages": [{"role": "user", "content": "Hi"}])" + std::string(row.variables) + "}").c_str());
+    std::vector<TokenId> sampled = ids_of("<think>hm</think>\nhello", true);
+    session.append_sampled(sampled);
+    const std::string before = shown(session.ids());
+    ASSERT_FALSE(session.extend(next)) << row.condition;
+    EXPECT_EQ(names_of(session.keeping_switches(next)), row.expected) << row.condition << row.variables;
+    EXPECT_EQ(shown(session.ids()), before);
+    EXPECT_EQ(session.conversation().messages().items().size(), 1u);
+    EXPECT_EQ(advice_of(session.keeping_switches(next)).empty(), std::string_view(row.expected).empty());
+    EXPECT_TRUE(session.keeping_switches(kNext).empty()) << "another reply";
+  }
+}
+
 TEST(Session, ACopyGoesOnByItself) {
   Session session = begin(kTurns, R"({"messages": [{"role": "user", "content": "Hi"}], "n": 12345678901234567890123,
       "list": [1, 2.5, null, true, {"a": "\ud83d"}]})");

@@ -51,6 +51,7 @@ from parlance._core import (
 )
 from parlance._errors import Error
 from parlance._html import rendering_as_html as _rendering_as_html
+from parlance._records import make_dataclass as _make_dataclass
 
 TYPE_CHECKING = False  # typing takes longer to import than all of this
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from parlance.session import Sample, Session
 
 Rendering._repr_html_ = _rendering_as_html  # type: ignore[attr-defined]
+_make_dataclass(ReplyEvent)
 
 # Modules that need a package of their own are imported when they are first asked for.
 _LAZY = {

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from parlance._core import Message, ReplyEvent
 from parlance._errors import Error
+from parlance._transformers import REASONING
 from parlance.session import extend_with_reply, written_text
 
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
@@ -179,7 +180,7 @@ def _bare(message: Any) -> Any:
     """Without reasoning."""
     if not hasattr(message, "items"):
         return message
-    return {key: value for key, value in message.items() if key not in ("reasoning", "reasoning_content", "thinking")}
+    return {key: value for key, value in message.items() if key not in REASONING}
 
 
 def _behind_bare(source: Source, messages: Sequence[Any], turn: Turn) -> Bridge | None:

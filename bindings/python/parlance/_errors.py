@@ -125,6 +125,15 @@ def _speak_python(parts: dict[str, Any]) -> None:
         parts["display"] = parts["display"].replace(f"  hint: {given}", f"  hint: {hint}" if hint else "").rstrip("\n")
 
 
+def set_hint(error: Error, hint: str) -> None:
+    """Puts a hint in place of an error's own."""
+    parts, line = dict(error._parts), f"  hint: {hint}"
+    shown, before = parts["display"], f"  hint: {parts['hint']}"
+    has_one = bool(parts["hint"]) and before in shown
+    shown = shown.replace(before, line) if has_one else shown.rstrip("\n") + "\n" + line
+    error._parts = {**parts, "hint": hint, "display": shown}
+
+
 def of_engine(python_class: str, parts: dict[str, Any]) -> Error:
     """The exception for an error of the engine."""
     made_of = _class_of(python_class)

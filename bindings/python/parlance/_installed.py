@@ -92,7 +92,7 @@ class Method:
 def put_on(tokenizer: Any, defaults: dict[str, Any]) -> None:
     """Methods that the instance had of its own are kept for take_off()."""
     before = vars(tokenizer).get(_STATE, {"instance": {}})["instance"]
-    own = {name: vars(tokenizer).pop(name) for name in _methods() if name in vars(tokenizer)}
+    own = {name: vars(tokenizer).pop(name) for name in methods() if name in vars(tokenizer)}
     vars(tokenizer)[_STATE] = {"instance": before | own, "defaults": defaults}  # what was there may be a copy's too
     _derive(tokenizer)
 
@@ -115,7 +115,8 @@ def _own(kind: type) -> Any:
 
 
 @functools.cache
-def _methods() -> dict[str, Method]:
+def methods() -> dict[str, Method]:
+    """Those that are put on, by name."""
     from parlance import chat, responses
 
     more = "It also takes protect, mask and transformers_version."
@@ -139,7 +140,7 @@ def _derived(kind: type) -> type:
         return (_made_again, (found[0], args), *found[2:])
 
     members = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__, "__reduce_ex__": __reduce_ex__}
-    made: type = types.new_class(kind.__name__, (kind,), {}, lambda names: names.update({**members, **_methods(), _OWN: kind}))
+    made: type = types.new_class(kind.__name__, (kind,), {}, lambda names: names.update({**members, **methods(), _OWN: kind}))
     return made
 
 

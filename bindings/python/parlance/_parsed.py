@@ -29,6 +29,7 @@ class _Block:
     call: int | None = None  # None: it has no name, so that parlance reads it as content
     is_closed: bool = False
     fault: str = ""
+    lacks_close: bool = False  # its arguments are all there, and what closes it is not
 
 
 class ParsedReply:
@@ -78,13 +79,13 @@ class ParsedReply:
                 begin = min(left[0].end, end) if left and left[0].begin < end else end
         return kept.decode("utf-8", "replace")
 
-    def _tokens(self, begin: int, end: int) -> tuple[int, int]:
-        """The tokens of these bytes, without blank ones at both ends."""
+    def _tokens(self, begin: int, end: int, *, with_blanks: bool = False) -> tuple[int, int]:
+        """The tokens of these bytes, without blank ones at both ends, or only at their beginning."""
         first, last = bisect.bisect_right(self._ends, begin), bisect.bisect_left(self._ends, end) + 1
         last = min(last, len(self._ids))
         while first < last and not self._bytes_from(first, begin).strip():
             first += 1
-        while first < last and not self._text(last - 1, last).strip():
+        while not with_blanks and first < last and not self._text(last - 1, last).strip():
             last -= 1
         return first, last
 
@@ -105,12 +106,13 @@ class ParsedReply:
         return self._text(first, last).strip()
 
     def _parsed(self, block: _Block, message: Message) -> ParsedToolCall:
-        span = self._tokens(block.begin, block.end)
+        span = self._tokens(block.begin, block.end, with_blanks=block.lacks_close)
         raw = self._raw(*span)
         call = message.calls[block.call] if block.call is not None else None
         name, id = (call.name or None, call.id or None) if call else (None, None)
         if call is not None and call.complete and (read := _loaded(call.arguments)) is not _UNREADABLE:
-            return ParsedToolCall(raw, name, read, span, ToolCallParseStatus.OK, id)
+            status = ToolCallParseStatus.UNCLOSED_BLOCK if block.lacks_close else ToolCallParseStatus.OK
+            return ParsedToolCall(raw, name, read, span, status, id)
         if not block.is_closed:
             return ParsedToolCall(raw, name, call.arguments or None if call else None, span, ToolCallParseStatus.UNCLOSED_BLOCK, id)
         read = _loaded(raw)
@@ -148,6 +150,9 @@ def _named(events: Sequence[ReplyEvent]) -> list[_Block]:
         is_open = is_open and event.kind in _OF_CALLS
         if is_open:
             block = found[-1]
+            block.lacks_close = block.lacks_close or (
+                ended and event.kind == "malformed" and event.fault == "syntax" and not block.is_closed
+            )
             block.end = max(block.end, event.position + len(_encoded(event.source)))
             block.is_closed = block.is_closed or (ended and event.kind == "marker")
             ended = ended or event.kind == "call_end"

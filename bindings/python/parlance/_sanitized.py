@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from parlance._truncation import truncated
+
 
 class Sanitized:
     """`sanitize_control_tokens` by transformers' own functions: it marks control tokens of the input before the prompt is rendered."""
@@ -41,5 +43,5 @@ class Sanitized:
         if truncation and truncation != "do_not_truncate":
             most = shape["max_length"] or self._tokenizer.model_max_length
             shape = {**shape, "max_length": most}
-            ids = [one[:most] if self._tokenizer.truncation_side == "right" else one[-most:] for one in ids]
+            ids = [truncated(self._tokenizer, one, most) for one in ids]
         return self._tokenizer.pad({"input_ids": ids if is_batched or shape["return_tensors"] else ids[0]}, **shape, **more)

@@ -21,7 +21,7 @@ logger = logging.getLogger("parlance")
 # Of transformers, oldest first: whether members of messages that are None are dropped.
 _RELEASES: dict[str, bool] = dict(RELEASES)
 
-_REASONING = ("reasoning_content", "thinking", "reasoning")
+REASONING = ("reasoning_content", "thinking", "reasoning")
 _MASKED_RENDER = "transformers.utils.chat_template_utils._render_with_assistant_indices()"
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
 _GENERATION = re.compile(r"\{\%-?\s*generation\s*-?\%\}")
@@ -138,7 +138,7 @@ def _dropped(chat: Any, version: str) -> list[Any]:
 
 
 def _with_reasoning(message: dict[str, Any]) -> dict[str, Any]:
-    reasoning = next((message[name] for name in _REASONING if message.get(name) is not None), None)
+    reasoning = next((message[name] for name in REASONING if message.get(name) is not None), None)
     return message if reasoning is None else {"thinking": reasoning, **message, "reasoning_content": reasoning}
 
 
@@ -176,8 +176,8 @@ class _Continued:
         if text is None:
             raise ValueError(f'continue_final_message is set but the final message has no "{field}" to continue!')
         fields = [field]
-        if field in _REASONING:
-            fields = [name for name in _REASONING if final.get(name) == text]
+        if field in REASONING:
+            fields = [name for name in REASONING if final.get(name) == text]
         if not any(name in template for name in fields):
             raise ValueError(f'continue_final_message is set to "{field}" but this is not an accepted field in the chat_template')
         if isinstance(text, (list, tuple)):

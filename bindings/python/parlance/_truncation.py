@@ -33,11 +33,12 @@ def most_tokens(
     shape = {"padding": padded, "truncation": strategy, "max_length": most, "pad_to_multiple_of": pad_to_multiple_of}
     tokenizer(texts if is_of_second else "", add_special_tokens=False, verbose=verbose, **shape)
     if getattr(tokenizer, "is_fast", True):
-        return most if is_cut and (most == 0 or not is_of_second) else None
-    return most if is_cut and most and not is_of_second else None
+        return max(most, 0) if is_cut and (most == 0 or not is_of_second) else None
+    return max(most, 0) if is_cut and most and not is_of_second else None
 
 
 def truncated(tokenizer: Any, ids: list[_Item], most: int) -> list[_Item]:
-    """What belongs to the tokens that are left where the tokenizer cuts a text to so many."""
-    most = max(most, 0)
-    return ids[:most] if getattr(tokenizer, "truncation_side", "right") == "right" else ids[max(len(ids) - most, 0) :]
+    """What belongs to the tokens that are left where the tokenizer cuts a text to so many; less than none are left away, as by a slice."""
+    if getattr(tokenizer, "truncation_side", "right") == "right":
+        return ids[:most]
+    return ids[-most:] if most else []

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from parlance._installed import own_class
+from parlance._installed import methods, own_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, tokens_of
 from parlance._tokenizers import tokenizer_of
@@ -272,7 +272,7 @@ def _unmarking(tokenizer: Any) -> Any:
 
 def _copy(one: Any, changed: Callable[[Any], Any]) -> Any:
     made: Any = object.__new__(changed(own_class(one)))
-    vars(made).update({name: value for name, value in vars(one).items() if name not in ("apply_chat_template", "parse_response")})
+    vars(made).update({name: value for name, value in vars(one).items() if name not in methods()})
     return made
 
 

@@ -155,9 +155,12 @@ class ParlanceRenderer:
     def get_stop_token_ids(self) -> list[int]:
         return list(self._stops)
 
-    def _without_foreign(self, ids: list[int]) -> list[int]:
-        """Without a stop token at the end that the template never writes, and by which the reply's format does not know an end."""
-        return ids[:-1] if ids and ids[-1] in self._stops and ids[-1] not in self._own_stops else ids
+    def _without_foreign(self, ids: Sequence[int]) -> list[int]:
+        """Without the stop tokens at the end that the template never writes, and by which the reply's format does not know an end."""
+        end = len(ids)
+        while end and ids[end - 1] in self._stops and ids[end - 1] not in self._own_stops:
+            end -= 1
+        return list(ids[:end])
 
     def _reader(self, tools: Any, prompt_ids: Sequence[int] | None) -> ReplyReader:
         """For a reply to a prompt."""
@@ -170,12 +173,13 @@ class ParlanceRenderer:
         return ReplyReader(format, tools=_tools(tools), prompt=prompt, tokenizer=self._tokenizer)
 
     def _read(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> tuple[ReplyReader, list[ReplyEvent]]:
+        """`ids` are without foreign stop tokens."""
         reader = self._reader(tools, prompt_ids)
-        events = reader.feed(self._without_foreign(list(ids)))
+        events = reader.feed(ids)
         return reader, events + reader.finish()
 
     def parse_response(self, token_ids: list[int], *, tools: Any = None, prompt_ids: list[int] | None = None) -> ParsedResponse:
-        ids = self._without_foreign(list(token_ids))
+        ids = self._without_foreign(token_ids)
         reader, events = self._read(ids, tools, prompt_ids)
         reply = ParsedReply(reader.message, events, ids, self._tokenizer, self._added)
         body = self._reader(tools, prompt_ids)

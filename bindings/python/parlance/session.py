@@ -24,7 +24,7 @@ from parlance._core import (
     _plain_tools,
     _plain_value,
 )
-from parlance._errors import Error, of_object
+from parlance._errors import Error, of_object, set_hint
 
 
 @dataclasses.dataclass
@@ -64,16 +64,22 @@ class _Step:
     messages: list[Any] | None = None
     trust: list[str] = dataclasses.field(default_factory=list)  # paths of these messages
     added: int = 0  # ids
-    kinds: list[tuple[str, int, int]] | None = None  # of what was sampled, by its bytes
+    kinds: list[tuple[str, int, int]] | None = None  # of what was sampled, by its bytes; None while more of it may come
     ended: bool = False  # with a token that ends replies
 
-    def followed_by(self, sampled: list[int], logprobs: list[float | None] | None) -> _Step:
-        """What was sampled, with more of it."""
-        before = self.sampled or []
-        if self.logprobs is None and logprobs is None:
-            return _Step([*before, *sampled])
-        first, second = self.logprobs or [None] * len(before), logprobs or [None] * len(sampled)
-        return _Step([*before, *sampled], [*first, *second])
+    def add(self, sampled: list[int], logprobs: list[float | None] | None) -> None:
+        """More of what was sampled."""
+        before = self.sampled = [] if self.sampled is None else self.sampled
+        if logprobs is not None or self.logprobs is not None:
+            known: list[float | None] = [None] * len(before) if self.logprobs is None else self.logprobs
+            known += [None] * len(sampled) if logprobs is None else logprobs
+            self.logprobs = known
+        before += sampled
+
+    def copy(self) -> _Step:
+        """With lists of its own of what was sampled."""
+        lists = {name: None if one is None else list(one) for name, one in (("sampled", self.sampled), ("logprobs", self.logprobs))}
+        return dataclasses.replace(self, **lists)  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Without what reading the reply gives again. Logprobs that no JSON has are texts: "-inf", "nan"."""
@@ -135,7 +141,7 @@ class Session:
         self._now = now or datetime.datetime.now()
         self._options: dict[str, Any] = {"protect": protect, "trust": list(trust)}
         self._steps: list[_Step] = []
-        self._reader: ReplyReader | None = None  # of the reply that was sampled last, which may go on
+        self._reader: ReplyReader | None = None  # of the reply that was sampled last, while it may go on
         self._begin()
 
     def _begin(self) -> None:
@@ -165,7 +171,8 @@ class Session:
         """Appends what the model sampled, with the end-of-turn token if it was sampled, and reads it by its ids.
 
         Called again before extend(), it appends more of the same reply: one that was cut off and then went on is one reply, whose message
-        is given. Raises ValueError if there are not as many logprobs as ids, or if the reply has ended.
+        so far is given. Each id is read once, so ids may come one by one. Raises ValueError if there are not as many logprobs as ids, or
+        if the reply has ended.
         """
         sampled = _ids(ids)
         given = _logprobs(logprobs)
@@ -175,19 +182,38 @@ class Session:
 
     def _append(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
         """Appends what was sampled, a reply or more of one."""
-        goes_on = self._reader is not None
-        last = self._steps[-1] if goes_on else _Step([])
-        if last.ended and sampled:
+        step = _Step([]) if self._reader is None else self._steps[-1]
+        if step.ended and sampled:
             raise of_object(ValueError, "", "the reply has ended: extend() adds what comes behind it")
-        reader = (self._reader or self._session.reader()).copy()
-        ended = any(event.kind == "end" for event in reader.feed(sampled))
-        read = reader.copy()
-        read.finish()
+        reader = self._session.reader().copy() if self._reader is None else self._reader
+        try:
+            events = reader.feed(sampled)
+        except BaseException:  # of a tokenizer in Python: what was read of these ids is forgotten
+            if self._reader is not None:
+                self._reader = self._session.reader().copy()
+                self._reader.feed(step.sampled or [])
+            raise
         self._session.append_sampled(sampled)
-        step = last.followed_by(sampled, logprobs)
-        self._steps[len(self._steps) - goes_on :] = [dataclasses.replace(step, kinds=read.kinds, ended=last.ended or ended)]
-        self._reader = reader
-        return read.message
+        step.add(sampled, logprobs)
+        step.ended = step.ended or any(event.kind == "end" for event in events)
+        if self._reader is None:
+            self._steps.append(step)
+            self._reader = reader
+        return reader._message_at_end()
+
+    def _settle(self) -> None:
+        """No more comes of the reply that was sampled last."""
+        if self._reader is not None:
+            self._steps[-1].kinds = self._kinds_so_far()
+            self._reader = None
+
+    def _kinds_so_far(self) -> list[tuple[str, int, int]]:
+        """Of the reply that was sampled last, as if it ended here."""
+        if self._reader is None:
+            return []
+        read = self._reader.copy()
+        read.finish()
+        return read.kinds
 
     def events(self, ids: Iterable[int]) -> list[ReplyEvent]:
         """The events of a reply with these ids, without appending it."""
@@ -198,16 +224,26 @@ class Session:
 
         After sampled(), the assistant's message that was read of it is put in front unless `messages` begins with one. The template may
         write it otherwise than the model did, with other blanks around its reasoning, say: the sampled ids stay where reading the
-        template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far.
+        template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far; its hint names a
+        variable of the template that would have kept them, if there is one.
         """
         given, trust = _plain_messages(messages), list[str]()
-        if self._steps and self._steps[-1].sampled is not None and not _is_assistant(given[:1]):
-            reader, events = self._read(self._steps[-1].sampled)
-            new, given, trust = self._extend_with_reply(reader.message.to_dict(), written_text(events), given)
-        else:
-            new = self._session.extend(given)
+        sampled = self._steps[-1].sampled if self._steps else None
+        reply: list[Any] = []
+        try:
+            if sampled is not None and not _is_assistant(given[:1]):
+                reader, events = self._read(sampled)
+                reply = [reader.message.to_dict()]
+                new, given, trust = self._extend_with_reply(reply[0], written_text(events), given)
+            else:
+                new = self._session.extend(given)
+        except Error as error:
+            if error.code == "history_rewritten":
+                hint = self._behind_end(sampled or []) or self._session.advise([*reply, *given])
+                set_hint(error, hint or error.hint)
+            raise
+        self._settle()
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
-        self._reader = None
         return new
 
     def _extend_with_reply(self, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any], list[str]]:
@@ -225,10 +261,26 @@ class Session:
                 self._session.extend([reply, *messages])  # fails as it did, and says where
                 raise error from None
 
+    def _behind_end(self, sampled: list[int]) -> str:
+        """What to do about ids that were sampled behind the one that ends the reply, if there are such."""
+        end = next((event for event in self._read(sampled)[1] if event.kind == "end"), None)
+        if end is None:
+            return ""
+        byte = end.position + len(end.source.encode("utf-8", "surrogatepass"))
+        sizes = itertools.accumulate(len(self._tokenizer.decode([id])) for id in sampled)
+        kept = next((at for at, size in enumerate(sizes, 1) if size >= byte), len(sampled))
+        if kept == len(sampled):
+            return ""
+        return (
+            f"{end.source.strip()} ends the reply, and the template writes nothing of what was sampled behind it: "
+            f"trim({self._replies() - 1}), then sampled() with the first {kept} of these {len(sampled)} ids"
+        )
+
     @property
     def difference(self) -> dict[str, Any] | None:
         """Where and why the last extend() that failed would have rewritten the history: `cause`, `byte`, `token`, `before` and `after`
-        (each with `excerpt`, `path`, `line`, `column`), `changed_input`, `sentence`. None if none failed."""
+        (each with `excerpt`, `path`, `line`, `column`), `changed_input`, `sentence`, and `switches`: the variables of the template that
+        would have kept the ids, had they been set so from the first turn on. None if none failed."""
         found = self._session.difference()
         return found
 
@@ -249,7 +301,7 @@ class Session:
             if step.sampled is None:
                 at += step.added
                 continue
-            for number, kind in enumerate(self._kinds(step.sampled, step.kinds or [])):
+            for number, kind in enumerate(self._kinds(step.sampled, self._kinds_so_far() if step.kinds is None else step.kinds)):
                 made.loss_mask[at + number] = 1
                 made.kinds[at + number] = kind
                 made.turns[at + number] = turn
@@ -275,6 +327,9 @@ class Session:
         """A session with the same history that goes on by itself. Nothing is rendered or encoded for it."""
         made = object.__new__(type(self))
         made.__dict__ = {**self.__dict__, "_session": self._session.copy(), "_steps": list(self._steps)}
+        if self._reader is not None:  # both may go on with the reply
+            made._steps[-1] = made._steps[-1].copy()
+            made._reader = self._reader.copy()
         return made
 
     def __copy__(self) -> Session:
@@ -311,7 +366,7 @@ class Session:
                 self._append(step.sampled, step.logprobs)
             else:
                 new = self._session.extend(step.messages or [], step.trust)
-                self._reader = None
+                self._settle()
                 self._steps.append(dataclasses.replace(step, added=len(new)))
 
     def to_dict(self) -> dict[str, Any]:

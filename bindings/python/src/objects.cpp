@@ -55,6 +55,16 @@ nb::object key_of_float(nb::handle key) {
   return nb::repr(nb::float_(value));
 }
 
+/// As json.dumps writes a key that is no str: of a number of a subclass, too, its digits. Invalid for any other, with
+/// an error set if it is a number.
+nb::object name_of_key(nb::handle key) {
+  PyObject* const k = key.ptr();
+  if (k == Py_None) return nb::str("null");
+  if (PyBool_Check(k)) return nb::str(k == Py_True ? "true" : "false");
+  if (PyFloat_Check(k)) return key_of_float(key);
+  return PyLong_Check(k) ? nb::steal(PyNumber_ToBase(k, 10)) : nb::object();
+}
+
 std::string class_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
 
 }  // namespace
@@ -189,18 +199,19 @@ void ObjectTaker::take_text(nb::handle text, bool is_key) {
   is_key ? builder_.known_key(bytes) : builder_.known_string(bytes);
 }
 
-/// As json.dumps writes keys.
 void ObjectTaker::take_key(nb::handle key) {
-  PyObject* const k = key.ptr();
-  if (PyUnicode_Check(k)) return take_text(key, true);
-  if (k == Py_None) return builder_.key("null");
-  if (PyBool_Check(k)) return builder_.key(k == Py_True ? "true" : "false");
-  if (PyFloat_Check(k)) return take_text(key_of_float(key), true);
-  if (PyLong_Check(k)) {  // of a subclass, too, its digits
-    const nb::object digits = nb::steal(PyNumber_ToBase(k, 10));
-    return digits.is_valid() ? take_text(digits, true) : raise_from("a key cannot be written in decimal digits");
-  }
-  raise(PyExc_TypeError, "a key is a str, not " + class_name(key));
+  if (PyUnicode_Check(key.ptr())) return take_text(key, true);
+  const nb::object name = name_of_key(key);
+  if (name.is_valid()) return take_text(name, true);
+  if (PyErr_Occurred() != nullptr) raise_from("a key cannot be written in decimal digits");
+  raise(PyExc_TypeError, "a key is a str, int, float, bool or None, not " + class_name(key));
+}
+
+/// A number, a bool or None as a key, beside the str that JSON makes of it: one of two values would be lost.
+void ObjectTaker::refuse_same_name(nb::handle dict, nb::handle key) const {
+  const nb::object name = name_of_key(key);
+  if (!name.is_valid() || PyDict_Contains(dict.ptr(), name.ptr()) != 1) return PyErr_Clear();
+  raise(PyExc_TypeError, "the dict has the key " + shown_key(name) + " too, which is the same in JSON");
 }
 
 /// The dict is not changed while it is gone through, or that is noticed: code of an object in it may run. To take a str
@@ -220,6 +231,7 @@ void ObjectTaker::take_dict(nb::handle dict) {
     }
     const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
     const Inside inside(*this, {.key = held_key});
+    if (PyUnicode_Check(key) == 0) refuse_same_name(dict, held_key);
     take_key(held_key);
     take(held_value);
     if (PyDict_Size(dict.ptr()) != size) raise(PyExc_RuntimeError, "a dict changed its size while it was read");

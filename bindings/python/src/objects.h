@@ -55,6 +55,7 @@ class ObjectTaker {
   void take_integer(nb::handle object);
   void take_text(nb::handle text, bool is_key);
   void take_key(nb::handle key);
+  void refuse_same_name(nb::handle dict, nb::handle key) const;
   void take_dict(nb::handle dict);
   void take_mapping(nb::handle mapping);
   void take_items(nb::handle iterable, bool may_be_functions);

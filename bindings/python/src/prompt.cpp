@@ -196,6 +196,22 @@ std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engin
   return make_prompt(engine, arguments, true);
 }
 
+std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& engine, std::string_view json,
+                                         const RenderOptions& options) {
+  std::shared_ptr<Prompt> prompt = PromptPool::take();
+  prompt->reuse(engine);
+  prompt->options = options;
+  prompt->request.id.clear();
+  const Result<void> done = [&]() -> Result<void> {
+    const nb::gil_scoped_release release;
+    Result<void> read = prompt->request.conversation.read(json, {.normalise = false});
+    if (!read) return read;
+    return engine->reader.render(prompt->request, options, workspace(), prompt->rendering);
+  }();
+  check(done);
+  return prompt;
+}
+
 ReplyStart start_of(Prompt& prompt) {
   Result<ReplyStart> start = [&] {
     const nb::gil_scoped_release release;

@@ -73,6 +73,9 @@ struct RenderArguments {
 std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
 /// Reads and renders it.
 std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
+/// Renders variables of a template, as JSON, that need no passes any more.
+std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& engine, std::string_view json,
+                                         const RenderOptions& options);
 /// How the reply to a prompt is read. The template is tried out when it is first asked. Releases the GIL.
 ReplyStart start_of(Prompt& prompt);
 /// The names of kinds of replies' bytes: all but that of what is no part of one.

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "errors.h"
@@ -178,19 +179,65 @@ ReplyOptions reply_options_of(nb::handle tools, std::optional<std::string> promp
 
 // ---- events
 
+/// A number by its name among others, as `kind` says; raises ValueError.
+template <typename Number, typename Names>
+Number number_of(const Names& names, std::string_view name, const char* what) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw nb::value_error(("there is no " + std::string(what) + " '" + std::string(name) + "'").c_str());
+  return static_cast<Number>(found - names.begin());
+}
+
+std::vector<std::string_view> fault_names() {
+  std::vector<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(ReplyEvent::Fault::misfit); ++i)
+    names.push_back(name_of(static_cast<ReplyEvent::Fault>(i)));
+  return names;
+}
+
+void make_event(PyReplyEvent* self, std::string_view kind, nb::str text, nb::str detail, nb::str source,
+                std::uint32_t call, bool complete, std::uint64_t position, std::optional<std::string> fault,
+                bool custom) {
+  nb::object kept[3];
+  ReplyEvent facts;
+  facts.kind = number_of<ReplyEvent::Kind>(reply_event_names(), kind, "kind of events");
+  if (fault && facts.kind != ReplyEvent::Kind::malformed) throw nb::value_error("only a malformed event has a fault");
+  if (fault) facts.fault = number_of<ReplyEvent::Fault>(fault_names(), *fault, "fault");
+  facts.complete = complete;
+  facts.custom = custom;
+  facts.call = call;
+  facts.position = position;
+  facts.text = utf8_of(text, kept[0]);
+  facts.detail = utf8_of(detail, kept[1]);
+  facts.source = utf8_of(source, kept[2]);
+  new (self) PyReplyEvent(facts);
+}
+
+/// (name, type, default) of the attributes that an event is made of; the first has no default.
+nb::tuple fields_of_events() {
+  const nb::object text(nb::handle(reinterpret_cast<PyObject*>(&PyUnicode_Type)), nb::detail::borrow_t());
+  const nb::object number(nb::handle(reinterpret_cast<PyObject*>(&PyLong_Type)), nb::detail::borrow_t());
+  const nb::object flag(nb::handle(reinterpret_cast<PyObject*>(&PyBool_Type)), nb::detail::borrow_t());
+  const nb::object none = nb::none(), empty = nb::str(""), zero = nb::int_(0), no = nb::bool_(false);
+  return nb::make_tuple(nb::make_tuple("kind", text, none), nb::make_tuple("text", text, empty),
+                        nb::make_tuple("detail", text, empty), nb::make_tuple("source", text, empty),
+                        nb::make_tuple("call", number, zero), nb::make_tuple("complete", flag, no),
+                        nb::make_tuple("position", number, zero), nb::make_tuple("fault", text | none, none),
+                        nb::make_tuple("custom", flag, no));
+}
+
 nb::dict event_to_dict(const PyReplyEvent& event) {
   nb::dict made;
   const nb::object self = nb::cast(event);
-  for (const char* name : {"kind", "text", "detail", "source", "call", "complete", "position", "fault"})
-    made[name] = self.attr(name);
+  for (nb::handle field : nb::tuple(self.type().attr("_fields"))) made[field[0]] = self.attr(field[0]);
   return made;
 }
 
 bool same_event(const PyReplyEvent& a, const PyReplyEvent& b) {
   const ReplyEvent &left = a.facts, &right = b.facts;
   return left.kind == right.kind && left.call == right.call && left.complete == right.complete &&
-         left.position == right.position && left.fault == right.fault && a.text == b.text && a.detail == b.detail &&
-         a.source == b.source;
+         left.custom == right.custom && left.position == right.position && left.fault == right.fault &&
+         a.text == b.text && a.detail == b.detail && a.source == b.source;
 }
 
 nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
@@ -317,6 +364,16 @@ nb::object streamed(nb::handle self, nb::handle pieces) {
   return nb::module_::import_("parlance._streams").attr(Kind == 'a' ? "astream" : "stream")(self, pieces);
 }
 
+/// What the message is if the reply ends here. It may go on.
+ReplyMessage message_at_end(const PyReplyReader& self) {
+  ReplyParser parser = self.parser;
+  ReplyMessage message = self.message;
+  const auto take = [&](const ReplyEvent& event) { message.add(event); };
+  if (!self.begun.empty()) parser.feed(self.begun, take);
+  parser.finish(take);
+  return message;
+}
+
 std::vector<PyReplyEvent> finish(PyReplyReader& self) {
   std::vector<PyReplyEvent> events;
   self.end(events);
@@ -358,7 +415,14 @@ void bind_format(nb::module_& module) {
 }
 
 void bind_reply_event(nb::module_& module) {
-  nb::class_<PyReplyEvent>(module, "ReplyEvent", "One step of a reply.")
+  nb::class_<PyReplyEvent> event(
+      module, "ReplyEvent",
+      "One step of a reply. It is a frozen dataclass: dataclasses.asdict(), replace() and `match` take it.");
+  event.attr("_fields") = fields_of_events();
+  event
+      .def("__init__", &make_event, "kind"_a, "text"_a = "", "detail"_a = "", "source"_a = "", "call"_a = 0,
+           "complete"_a = false, "position"_a = 0, "fault"_a = nb::none(), "custom"_a = false,
+           "Raises ValueError for a kind or a fault that there is not.")
       .def_prop_ro(
           "kind", [](const PyReplyEvent& e) { return std::string(name_of(e.facts.kind)); },
           (listed(reply_event_names()) + ".").c_str())
@@ -386,6 +450,9 @@ void bind_reply_event(nb::module_& module) {
           },
           "For malformed: the kind of fault, 'syntax', 'mended', 'type', 'cut', 'unknown_tool', 'missing' or 'misfit'; "
           "else None.")
+      .def_prop_ro(
+          "custom", [](const PyReplyEvent& e) { return e.facts.custom; },
+          "For call_begin: whether it is the call of a custom tool.")
       .def("to_dict", &event_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
            "The event's attributes by name, as a line of `parlance read --jsonl --events` has them.")
       .def("__eq__", &same_event, nb::is_operator())
@@ -491,6 +558,7 @@ void bind_reader(nb::module_& module) {
            "The same for an asynchronous source: `async for event in reader.astream(source)`.")
       .def_prop_ro(
           "message", [](const PyReplyReader& r) { return r.message; }, "The message so far.")
+      .def("_message_at_end", &message_at_end, "What `message` would be after finish(), of a reader that goes on.")
       .def_prop_ro(
           "kinds",
           [](const PyReplyReader& r) {

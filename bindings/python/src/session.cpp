@@ -30,12 +30,18 @@ struct PyTokenSession {
   std::shared_ptr<const Tokenizer> tokenizer;  // outlives the session, which is declared after it
   Session session;
   RenderOptions render{};
-  std::vector<Beginning> known{};  ///< of the replies so far: a template may open one for each kind of message
+  std::vector<Beginning> known{};         ///< of the replies so far: a template may open one for each kind of message
+  std::vector<KeepingSwitch> switches{};  ///< that would have avoided the last refusal
 };
 
 nb::object difference_of(const PyTokenSession& self) {
   const std::optional<PrefixDifference>& found = self.session.difference();
-  return found ? nb::object(difference_to_dict(*found)) : nb::none();
+  if (!found) return nb::none();
+  nb::dict switches;
+  for (const KeepingSwitch& one : self.switches) switches[text_to_python(one.variable)] = one.value;
+  nb::dict made = difference_to_dict(*found);
+  made["switches"] = switches;
+  return made;
 }
 
 /// Does the last prompt end as the one that `start` was made for?
@@ -64,12 +70,13 @@ Result<Beginning> beginning(PyTokenSession& self) {
   return self.known.back();
 }
 
+SameReply same_as(const Beginning& known) {
+  return same_when_read([start = known.start]() -> Result<ReplyStart> { return start; });
+}
+
 /// Without a reply that was read, only where a template has written it in another way than it was sampled.
 Result<Extension> extend(PyTokenSession& self, const std::vector<Message>& messages,
                          const std::vector<std::string>& trust) {
-  const auto same_as = [](const Beginning& known) {
-    return same_when_read([start = known.start]() -> Result<ReplyStart> { return start; });
-  };
   const Beginning* known = known_beginning(self);
   Result<Extension> extension = self.session.extend(messages, trust, known != nullptr ? same_as(*known) : SameReply());
   if (extension || known != nullptr || extension.error().code() != ErrorCode::history_rewritten) return extension;
@@ -87,11 +94,25 @@ std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
 
 std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust) {
   const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
+  self.switches.clear();
   Result<Extension> extension = [&] {
     const nb::gil_scoped_release release;
     return extend(self, messages_from(added->request.conversation, 0), trust);
   }();
   return take(std::move(extension)).ids;
+}
+
+/// What may help where these messages were refused; "" for nothing.
+nb::str advise(PyTokenSession& self, nb::handle messages) {
+  const std::shared_ptr<Prompt> refused = read_prompt(self.engine, {.messages = messages, .take = {}});
+  {
+    const nb::gil_scoped_release release;
+    const Result<Beginning> found = beginning(self);
+    self.switches = self.session.keeping_switches(messages_from(refused->request.conversation, 0), {},
+                                                  found ? same_as(*found) : SameReply());
+  }
+  raise_kept();
+  return text_to_python(advice_of(self.switches));
 }
 
 }  // namespace
@@ -103,7 +124,7 @@ void bind_session(nb::module_& module) {
       .def("copy",
            [](const PyTokenSession& s) {
              const nb::gil_scoped_release release;
-             return PyTokenSession{s.engine, s.tokenizer, s.session.copy(), s.render, s.known};
+             return PyTokenSession{s.engine, s.tokenizer, s.session.copy(), s.render, s.known, {}};
            })
       .def("reader", &reader_of_reply, "For the reply to the last prompt. Others have it too: feed a copy.")
       .def("size", [](const PyTokenSession& s) { return s.session.ids().size(); })
@@ -111,6 +132,7 @@ void bind_session(nb::module_& module) {
           "append_sampled", [](PyTokenSession& s, const std::vector<TokenId>& ids) { s.session.append_sampled(ids); },
           "ids"_a)
       .def("extend", &extend_by, "messages"_a, "trust"_a = std::vector<std::string>())
+      .def("advise", &advise, "messages"_a, "After extend() refused these messages: which variables would help.")
       .def("difference", &difference_of, nb::sig("def difference(self) -> dict[str, typing.Any] | None"));
   module.def(
       "_begin_session",

@@ -150,7 +150,8 @@ PyRendering render_plain(const PyTemplate& self, nb::handle messages, nb::handle
                                                  .assistant = assistant,
                                                  .spans = spans,
                                                  .variables = variables,
-                                                 .take = {.tuples = true, .placeholders = true}})};
+                                                 .take = {.tuples = true, .placeholders = true}}),
+                     self.opened};
 }
 
 /// How replies are written under some variables, where the prompt is not known.
@@ -227,7 +228,9 @@ nb::list message_ranges(const PyRendering& rendering) {
 }
 
 std::vector<std::string> notes_of(const PyRendering& rendering) {
-  std::vector<std::string> notes = rendering.prompt->request.conversation.notes();
+  std::vector<std::string> notes = rendering.notes;
+  const std::vector<std::string>& changes = rendering.prompt->request.conversation.notes();
+  notes.insert(notes.end(), changes.begin(), changes.end());
   const std::vector<std::string>& more = rendering.prompt->rendering.notes();
   notes.insert(notes.end(), more.begin(), more.end());
   return notes;
@@ -270,6 +273,40 @@ nb::list kinds_in(const PyRendering& rendering) {
     all.append(nb::make_tuple(nb::str(name.data(), name.size()), rendering.range(range.begin, range.end)));
   }
   return all;
+}
+
+// ---- pickles of a rendering: what the template was given, so that it writes the same again
+
+nb::tuple reduced_rendering(PyRendering& self) {
+  Prompt& prompt = *self.prompt;
+  const RenderOptions& options = prompt.options;
+  const std::string json = [&] {
+    const std::lock_guard lock(prompt.mutex);
+    return json_text(prompt.request.conversation.variables());
+  }();
+  const CivilTime& now = options.now;
+  std::vector<std::string> notes = self.notes;
+  const std::vector<std::string>& changes = prompt.request.conversation.notes();
+  notes.insert(notes.end(), changes.begin(), changes.end());
+  return nb::make_tuple(
+      nb::module_::import_("parlance._reopen").attr("rendered_again"),
+      nb::make_tuple(PyTemplate{prompt.engine, self.opened}, nb::bytes(json.data(), json.size()), notes,
+                     options.add_generation_prompt, options.continue_final, options.want_assistant, options.want_spans,
+                     nb::make_tuple(now.year, now.month, now.day, now.hour, now.minute, now.second, now.microsecond)));
+}
+
+PyRendering rendered_again(const PyTemplate& self, const nb::bytes& json, std::vector<std::string> notes,
+                           std::optional<bool> generation, std::optional<bool> continued, bool assistant, bool spans,
+                           const nb::tuple& now) {
+  RenderOptions options;
+  options.add_generation_prompt = generation;
+  options.continue_final = continued;
+  options.want_assistant = assistant;
+  options.want_spans = spans;
+  const auto part = [&](int number) { return nb::cast<int>(now[number]); };
+  options.now = {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
+  const std::string_view text(static_cast<const char*>(json.data()), json.size());
+  return {render_variables(self.engine, text, options), self.opened, std::move(notes), {}};
 }
 
 PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool check_calls) {
@@ -343,6 +380,13 @@ void bind_rendering(nb::module_& module) {
              return "<Rendering, " + std::to_string(r.prompt->characters().before(r.prompt->rendering.text().size())) +
                     " characters>";
            })
+      .def("__reduce__", &reduced_rendering, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"),
+           "A pickle has what the template was given, and renders it again.")
+      .def(
+          "__copy__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __copy__(self) -> Rendering"))
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a,
+          nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> Rendering"))
       .def("__len__",
            [](const PyRendering& r) { return r.prompt->characters().before(r.prompt->rendering.text().size()); })
       .def_prop_ro("spans", &spans_of, "The prompt without gaps, in order, by where the text came from.")
@@ -391,6 +435,11 @@ void bind_rendering(nb::module_& module) {
 }
 
 void bind_plain(nb::module_& module) {
+  module.def("_rendered_again", &rendered_again, "template"_a, "json"_a, "notes"_a, "generation"_a.none(),
+             "continued"_a.none(), "assistant"_a, "spans"_a, "now"_a,
+             nb::sig("def _rendered_again(template: Template, json: bytes, notes: collections.abc.Sequence[str], "
+                     "generation: bool | None, continued: bool | None, assistant: bool, spans: bool, now: tuple[int, "
+                     "...]) -> Rendering"));
   module.def("_plain_value", &plain_value, "value"_a.none(),
              nb::sig("def _plain_value(value: typing.Any) -> typing.Any"));
   module.def("_plain_messages", &plain_messages, "messages"_a.none(),
@@ -463,7 +512,8 @@ void bind_template(nb::module_& module) {
                                                            .now = now,
                                                            .assistant = assistant,
                                                            .variables = variables,
-                                                           .take = {}})};
+                                                           .take = {}}),
+                               self.opened};
           },
           "messages"_a.none(), "tools"_a = nb::none(), "documents"_a = nb::none(), nb::kw_only(),
           "add_generation_prompt"_a = nb::none(), "continue_final_message"_a = nb::none(), "now"_a = nb::none(),

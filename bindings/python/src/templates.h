@@ -21,7 +21,9 @@ struct PyTemplate {
 /// A prompt. Its ranges count characters.
 struct PyRendering {
   std::shared_ptr<Prompt> prompt;
-  nb::object text{};  ///< made when first asked for
+  nb::object opened{};               ///< PyTemplate::opened
+  std::vector<std::string> notes{};  ///< of one that was pickled: what was changed before
+  nb::object text{};                 ///< made when first asked for
 
   Range range(std::size_t begin, std::size_t end) const {
     const Characters& characters = prompt->characters();

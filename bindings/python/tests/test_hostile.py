@@ -7,6 +7,7 @@ import datetime
 import enum
 import pathlib
 import pickle
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
@@ -135,6 +136,26 @@ def test_keys_are_those_of_json_whatever_their_classes_do() -> None:
     given = {Number(5): 1, 0.5: 2, float("nan"): 3, float("-inf"): 4, None: 5, False: 6}
     keys = parlance.Template.from_string("{{ x.keys() | list | tojson }}").render([], x=given).text
     assert keys == '["5", "0.5", "NaN", "-Infinity", "null", "false"]'
+
+
+@pytest.mark.parametrize("door", ["render", "variables", "convert", "session"])
+@pytest.mark.parametrize("key", [(1, 2), (), b"x", frozenset(), 1j, object()], ids=lambda key: type(key).__name__)
+def test_other_keys_are_refused_with_their_path(door: str, key: Any) -> None:
+    for given in ({key: 1}, {"a": [{key: 1}]}, types.MappingProxyType({key: 1})):
+        with pytest.raises(parlance.Error) as caught:
+            DOORS[door](given)
+        assert isinstance(caught.value, TypeError) and repr(key) in caught.value.path
+        assert "a key is a str, int, float, bool or None, not " + type(key).__name__ in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [{1: "a", "1": "b"}, {"1.5": "a", 1.5: "b"}, {None: "a", "null": "b"}, {"true": "a", True: "b"}], ids=str)
+def test_two_keys_that_are_one_in_json_are_refused(given: dict[Any, Any]) -> None:
+    """One of the two values would be lost."""
+    for door in ("variables", "convert", "session"):
+        for nested in (given, {"a": [given]}):
+            with pytest.raises(parlance.Error) as caught:
+                DOORS[door](nested)
+            assert isinstance(caught.value, TypeError) and "the same in JSON" in str(caught.value) and caught.value.path
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit, GeneratorExit])

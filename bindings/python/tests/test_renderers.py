@@ -323,6 +323,11 @@ CALLS = {
     "a list": '<tool_call>\n{"name": "look", "arguments": [1]}\n</tool_call><|im_end|>',
     "NaN": '<tool_call>\n{"name": "look", "arguments": {"n": NaN}}\n</tool_call><|im_end|>',
     "reasoning": '<think>\nHm.\n</think>\n\n<tool_call>\n{"name": "look", "arguments": {"at": "é"}}\n</tool_call><|im_end|>',
+    "not closed": 'Hi.\n<tool_call>\n{"name": "look", "arguments": {"at": "x"}}',
+    "not closed at the end": '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n<|im_end|>',
+    "not closed at another end": '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}<|endoftext|>',
+    "the last not closed": '<tool_call>\n{"name": "look", "arguments": {"at": "x"}}\n</tool_call>\n'
+    '<tool_call>\n{"name": "look", "arguments": {"at": "y"}}\n',
     "good and bad": '<tool_call>\n{"name": "look", "arguments": {"at": }}\n</tool_call>\n'
     '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>',
 }
@@ -367,6 +372,25 @@ def test_attempts_at_calls_are_told_as_by_hand(name: str) -> None:
         assert (mine.raw, mine.token_span, mine.status) == (theirs.raw, theirs.token_span, theirs.status)
         if theirs.status == "ok":
             assert (mine.name, repr(mine.arguments)) == (theirs.name, repr(theirs.arguments))
+        if name.endswith("not closed") or "not closed at" in name:  # by hand nothing is left of it
+            assert mine.name == "look" and set(mine.arguments) == {"at"}
+
+
+@pytest.mark.parametrize("behind", [[], ["<|im_end|>"]], ids=["", "an end"])
+@pytest.mark.parametrize("others", range(4))
+def test_stop_tokens_that_the_template_never_writes_are_no_text(behind: list[str], others: int) -> None:
+    one = tokenizer((ROOT / "formats" / "terminal-agent.jinja").read_text("utf-8"))
+    one.add_special_tokens({"additional_special_tokens": ["<|endoftext|>"]})
+    one.eos_token = "<|endoftext|>"
+    renderer = ParlanceRenderer(one)
+    assert set(one.convert_tokens_to_ids(["<|im_end|>", "<|endoftext|>"])) <= set(renderer.get_stop_token_ids())
+    said = [*encode(one, "<think>\nHm.\n</think>\n\nYes."), *one.convert_tokens_to_ids([*behind, *["<|endoftext|>"] * others])]
+    read = renderer.parse_response(said)
+    assert (read.content.strip(), read.reasoning_content.strip(), read.tool_calls) == ("Yes.", "Hm.", [])
+    plain = [*encode(one, "Yes."), *one.convert_tokens_to_ids([*behind, *["<|endoftext|>"] * others])]
+    prompt = renderer.render_ids([user("Hi")], add_generation_prompt=True)
+    bridge = renderer.bridge_to_next_turn(prompt, plain, [user("And?")])
+    assert bridge is not None and bridge.token_ids[: len(prompt) + len(plain)] == [*prompt, *plain]
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])

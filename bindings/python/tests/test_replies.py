@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import pathlib
 import pickle
 import random
 from typing import Any
@@ -261,3 +263,109 @@ def test_messages_can_be_copied(reply: str) -> None:
         again = copied(message)
         assert again == message and hash(again) == hash(message) and as_tuple(again) == as_tuple(message)
         assert again.diagnostics == message.diagnostics and again.to_dict(partial=True) == message.to_dict(partial=True)
+
+
+# ---- events as dataclasses
+
+
+def events_of_all_kinds() -> list[parlance.ReplyEvent]:
+    rows = []
+    for text in (REPLY + "<|im_end|>more", '<tool_call>\n{"name": "zz", "arguments": {"a": }}\n</tool_call>', "Hi \ud83d"):
+        one = parlance.ReplyReader("terminal-agent", check_calls=True, tools=[{"type": "custom", "custom": {"name": "zz"}}])
+        rows += [*one.feed(text), *one.finish()]
+    return rows
+
+
+def test_events_are_frozen_dataclasses() -> None:
+    names = [field.name for field in dataclasses.fields(parlance.ReplyEvent)]
+    assert names == list(parlance.ReplyEvent.__match_args__) and dataclasses.is_dataclass(parlance.ReplyEvent)
+    events = events_of_all_kinds()
+    assert {"content", "reasoning", "arguments", "marker", "call_begin", "call_end", "malformed", "end", "trailing"} <= {
+        e.kind for e in events
+    }
+    assert any(event.custom for event in events)
+    for event in events:
+        assert dataclasses.is_dataclass(event)
+        assert dataclasses.asdict(event) == event.to_dict() == {name: getattr(event, name) for name in names}
+        assert dataclasses.astuple(event) == tuple(getattr(event, name) for name in names)
+        again = parlance.ReplyEvent(**event.to_dict())
+        assert again == event and hash(again) == hash(event) and pickle.loads(pickle.dumps(again)) == event
+        for name in names:
+            with pytest.raises(AttributeError):
+                setattr(event, name, getattr(event, name))
+        changes = {"text": "é \ud83d", "position": 7, "complete": True, "custom": not event.custom, "call": 3, "source": "s", "detail": "d"}
+        for name, value in changes.items():
+            other = dataclasses.replace(event, **{name: value})
+            assert type(other) is parlance.ReplyEvent and (other == event) == (getattr(event, name) == value)
+            assert other.to_dict() == {**event.to_dict(), name: value}
+        assert dataclasses.replace(event) == event == event.__replace__()
+    message, copied = reader(), []
+    for event in message.feed(REPLY) + message.finish():
+        copied.append(dataclasses.replace(event))
+    assert parlance.ReplyApiWriter("openai").add(copied)
+
+
+def test_events_match_class_patterns() -> None:
+    said, names = [], []
+    one = reader()
+    for event in one.feed(REPLY) + one.finish():
+        match event:
+            case parlance.ReplyEvent("content", text):
+                said.append(text)
+            case parlance.ReplyEvent(kind="call_begin", text=name, call=0):
+                names.append(name)
+    assert ("".join(said).strip(), names) == ("Fine \U0001f600.", ["f"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": "contents"},
+        {"kind": "content", "fault": "syntax"},
+        {"kind": "malformed", "fault": "nothing"},
+        {"kind": "content", "call": -1},
+        {"kind": "content", "text": b"x"},
+        {},
+    ],
+    ids=str,
+)
+def test_events_are_made_of_what_there_is(wrong: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        parlance.ReplyEvent(**wrong)
+
+
+def test_the_stub_says_what_events_are_made_of() -> None:
+    stub = pathlib.Path(parlance.__file__).with_name("_core.pyi").read_text("utf-8")
+    assert f"__match_args__ = {parlance.ReplyEvent.__match_args__!r}".replace("'", '"') in stub
+
+
+# ---- calls that are not closed
+
+
+@pytest.mark.parametrize(
+    ("format", "whole", "due"),
+    [
+        ("terminal-agent", '<tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n</tool_call>', "</tool_call>"),
+        ("rnj-1", '<tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n</tool_call>', "</tool_call>"),
+        ("underscore-bot", '<tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n</tool_call>', "</tool_call>"),
+        ("chatglm3", 'f\n ```python\ntool_call(a="x")\n```', "```"),
+    ],
+)
+def test_a_whole_call_that_is_not_closed_is_kept_and_noted(format: str, whole: str, due: str) -> None:
+    expected = parlance.read(whole, format)
+    assert expected.calls[0].complete and not expected.diagnostics
+    bare = whole[: whole.rindex(due)].rstrip()
+    for behind in ("", "\n", " \n", "\n" + due[:1], "\n" + due[:-1]):
+        for size in (1, 3, 1000):
+            one = parlance.ReplyReader(format)
+            for at in range(0, len(bare + behind), size):
+                one.feed((bare + behind)[at : at + size])
+            events = one.finish()
+            message = one.message
+            assert [(c.name, c.arguments, c.complete) for c in message.calls] == [("f", '{"a": "x"}', True)], behind
+            assert message.finish_reason == "tool_calls" and message.content == expected.content
+            (noted,) = message.diagnostics
+            assert (noted[1], noted[2].strip()) == ("syntax", due) and len(bare) <= noted[0] <= len(bare + behind)
+            assert "malformed" in [event.kind for event in events]
+    for cut in range(1, len(bare) - whole.index('"x"')):  # the arguments are not all there
+        assert not parlance.read(bare[:-cut], format).calls[0].complete or format == "chatglm3"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
+import datetime
 import enum
 import json
+import pathlib
 import pickle
 import sys
 import threading
@@ -351,3 +354,73 @@ def test_a_str_of_any_characters_comes_back(seed: int) -> None:
     rendered = parlance.Template.from_string("<{{ messages[0].content }}>").render([{"role": "user", "content": text}])
 
     assert rendered.text == f"<{text}>"
+
+
+# ---- pickles of renderings
+
+CLOCK = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{{ strftime_now('%Y-%m-%d %H:%M') }}{{ x }}{{ bos_token }}"
+
+
+def shown_of(rendering: parlance.Rendering) -> Any:
+    spans = [(s.begin, s.end, s.origin, s.control, s.message, s.path, s.line, s.column) for s in rendering.spans]
+    return (
+        rendering.text,
+        str(rendering),
+        len(rendering),
+        spans,
+        rendering.message_ranges,
+        rendering.generation,
+        rendering.assistant,
+        rendering.notes,
+    )
+
+
+RENDERED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "chatml": (lambda: parlance.Template.builtin("chatml"), {}),
+    "calls": (lambda: parlance.Template.builtin("terminal-agent"), {"tools": [{"type": "function", "function": {"name": "f"}}]}),
+    "masked": (lambda: parlance.Template.builtin("rnj-1"), {"assistant": True, "add_generation_prompt": False}),
+    "Go": (lambda: parlance.Template.builtin("command-r-plus"), {"tools": [{"type": "function", "function": {"name": "f"}}]}),
+    "time": (
+        lambda: parlance.Template.from_string(CLOCK),
+        {"now": datetime.datetime(2024, 2, 29, 12, 30), "x": {1: [2.5, None, "é\ud83d"]}},
+    ),
+    "special": (lambda: parlance.Template.from_string(CLOCK, special_tokens={"bos_token": "<s>"}), {"x": 10**30}),
+    "as it is": (lambda: parlance.Template.from_string(PRINTS.partition("{{ tools")[0], adapt=False), {"x": "<|user|>"}),
+    "passes": (lambda: parlance.Template.builtin("chatml", passes=["text-only"]), {}),
+}
+
+
+@pytest.mark.parametrize("name", RENDERED)
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_renderings_can_be_pickled(chatml_tokenizer: str, name: str, protocol: int) -> None:
+    open_template, options = RENDERED[name]
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    asked = (
+        {"role": "user", "content": [{"type": "text", "text": "Two"}]}
+        if name == "passes"
+        else {"role": "user", "content": "And?<|im_end|>"}
+    )
+    rendering = open_template().render([*CHAT, asked], **options)
+    again = rendering
+    for _ in range(2):  # also one that was pickled
+        again = pickle.loads(pickle.dumps(again, protocol))
+        assert type(again) is parlance.Rendering
+        if name == "passes":  # paths are those of what the template was given
+            assert (again.text, again.notes) == (rendering.text, rendering.notes) and rendering.notes
+            continue
+        assert shown_of(again) == shown_of(rendering)
+        assert again.tokens(tokenizer).ids == rendering.tokens(tokenizer).ids
+        assert [str(loss) for loss in again.losses()] == [str(loss) for loss in rendering.losses()]
+        first, second = rendering.reader(), again.reader()
+        assert first.feed("Yes.") + first.finish() == second.feed("Yes.") + second.finish()
+    assert copy.copy(rendering) is copy.deepcopy(rendering) is rendering
+
+
+def test_a_rendering_of_what_cannot_be_opened_again_is_not_pickled(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "chat.jinja"
+    file.write_text("{{ messages[0].content }}")
+    stored = pickle.dumps(parlance.Template.from_file(file).render(CHAT))
+    assert pickle.loads(stored).text == CHAT[0]["content"]
+    file.unlink()
+    with pytest.raises(OSError):
+        pickle.loads(stored)

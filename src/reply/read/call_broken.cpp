@@ -192,12 +192,27 @@ bool CallReader::meet_shorter() {
   return true;
 }
 
+/// The arguments are all there, and what closes the call, or the calls, is not. A control token may be missing: servers
+/// take those away that end a reply.
+void CallReader::note_unclosed(std::string_view held) {
+  const CallForm& form = *in_.form().form;
+  const bool whole = in_.call->ended || (in_.call->committed && !in_.call->named);
+  if (!whole || in_.call->spoilt || in_.call->loose || form.close_optional) return;
+  std::string_view due;
+  if (in_.place == Place::literal) due = literal_due();
+  if (in_.place == Place::next && form.close.exists()) due = form.close.texts.front();
+  if (in_.place == Place::list && !in_.call->open_list) due = list_due();
+  if (due.empty() || is_shaped(due)) return;
+  in_.out.malformed(in_.lead.size() + held.size() - trimmed_left(held).size(), due);
+}
+
 /// A call that has begun is incomplete; what is none yet was text.
 void CallReader::cut_off(std::string held) {
   const bool between = in_.place == Place::list || in_.place == Place::next || in_.place == Place::literal;
   if (in_.call->named || in_.call->ended || (in_.call->committed && between)) {
     const bool inside = in_.call->named && !in_.call->ended && in_.place == Place::part;
     if (inside) in_.call->reader->cut_off(held, in_);
+    note_unclosed(held);
     if (in_.call->named) close(false);
     in_.put_markup(in_.lead.take() + held);
     return in_.begin_content(Gap::none);

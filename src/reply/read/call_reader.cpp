@@ -297,7 +297,7 @@ const char* CallReader::read_list(const char* p, const char* end) {
       return p;
     }
     if (!(space || close || comma || open || fence)) {
-      fail_in_list();
+      fail(list_due());
       return p;
     }
     if (trailing) in_.out.malformed(in_.lead.size(), "a call", Fault::mended);
@@ -316,14 +316,15 @@ const char* CallReader::read_list(const char* p, const char* end) {
   return p;
 }
 
-void CallReader::fail_in_list() {
+std::string_view CallReader::list_due() const {
   const bool object = in_.form().form->call.front().kind == Part::object;
   switch (in_.call->in_list) {
-    case Call::InList::open: return fail("'['");
-    case Call::InList::first: return fail(object ? "'{' or ']'" : "a call");
-    case Call::InList::item: return fail(object ? "'{'" : "a call");
-    case Call::InList::next: return fail("',' or ']'");
+    case Call::InList::open: return "'['";
+    case Call::InList::first: return object ? "'{' or ']'" : "a call";
+    case Call::InList::item: return object ? "'{'" : "a call";
+    case Call::InList::next: break;
   }
+  return "',' or ']'";
 }
 
 }  // namespace parlance::reply

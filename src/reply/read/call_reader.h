@@ -60,7 +60,7 @@ class CallReader {
   void take(Step step);
   const char* read_list(const char* p, const char* end);
   bool begins_item(char c) const;
-  void fail_in_list();
+  std::string_view list_due() const;
 
   // between markers (call_field.cpp)
   const MarkerTrie& due() const;
@@ -94,6 +94,7 @@ class CallReader {
   const char* read_broken(const char* p, const char* end);
   bool finish_part();
   bool meet_shorter();
+  void note_unclosed(std::string_view held);
   void cut_off(std::string held);
   void close(bool complete);
 
