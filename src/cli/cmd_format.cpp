@@ -21,12 +21,6 @@ struct FormatCommand {
   bool response_template = false;
 };
 
-std::string in_quotes(std::string_view text) {
-  std::string out;
-  append_json_string(out, text);
-  return out;
-}
-
 void append_row(std::string& out, std::string_view name, std::string_view text) {
   out.append("  ").append(name);
   out.append(name.size() < 26 ? 26 - name.size() : 1, ' ');

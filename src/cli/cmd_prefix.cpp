@@ -73,7 +73,7 @@ void append_side(std::string& out, const char* title, const PromptSide& side) {
   if (side.excerpt.empty()) {
     out += "the prompt's end";
   } else {
-    append_json_string(out, side.excerpt);
+    out += in_quotes(side.excerpt);
   }
   out += '\n';
   if (!side.path.empty()) out.append("          input ").append(side.path).append("\n");

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/sha256.h"
+#include "base/visible.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/report.h"
@@ -28,23 +29,17 @@ struct TemplateCommand {
 std::string on_one_line(std::string_view value) {
   constexpr std::size_t kMost = 200;
   const bool is_plain = value.find_first_of(" \t\r\n\"\\") == value.npos && !value.empty() && value.size() <= kMost;
-  if (is_plain) return std::string(value);
-  std::string text;
-  append_json_string(text, value);
-  return text;
+  return is_plain ? std::string(value) : in_quotes(value);
 }
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
 
 class Table {
  public:
-  /// What a terminal would obey rather than show is a question mark: names and notes hold
-  /// strangers' text.
+  /// What a terminal would obey is shown as a picture: names and notes hold strangers' text.
   void add(std::string_view key, std::string_view value) {
     constexpr std::size_t kWidth = 15;
-    const std::size_t begin = out_.size();
-    out_.append(key).append(key.size() < kWidth ? kWidth - key.size() : 1, ' ').append(value);
-    std::replace_if(out_.begin() + static_cast<std::ptrdiff_t>(begin), out_.end(), is_control, '?');
+    append_visible(out_, key);
+    out_.append(key.size() < kWidth ? kWidth - key.size() : 1, ' ');
+    append_visible(out_, value, "");
     out_ += '\n';
   }
   void add_flag(std::string_view key, const std::optional<bool>& value) {
@@ -78,7 +73,8 @@ std::string template_as_text(const ModelSource& source, const NamedTemplate& cho
   for (const SourceParameter& parameter : source.parameters)
     table.add("parameter", parameter.name + " " + on_one_line(parameter.value));
   for (const std::string& note : source.notes) table.add("note", note);
-  std::string out = table.take() + "\n" + chosen.text;
+  std::string out = table.take() + "\n";
+  append_visible(out, chosen.text);  // --text has it unchanged
   if (out.back() != '\n') out += '\n';
   return out;
 }

@@ -82,7 +82,7 @@ int show_stops(const TokensCommand& command, const TokensSetting& setting, const
   std::string out;
   for (const StopToken& stop : stops) {
     out += stop.id < 0 ? "text" : std::to_string(stop.id);
-    append_json_string(out += '\t', stop.text);
+    out.append("\t").append(in_quotes(stop.text));
     for (const std::string& source : stop.sources)
       out.append(&source == &stop.sources.front() ? "\t" : ", ").append(source);
     out += '\n';
@@ -238,6 +238,9 @@ Result<void> check_stop(const TokensCommand& command) {
 
 Result<void> check_tokens_options(const TokensCommand& command) {
   if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
+  if (!command.kinds.empty() && !command.extend.empty())
+    return usage("--mask and --extend exclude each other: ids that are to come have no labels",
+                 "without --extend, --json or --jsonl prints labels");
   if (!command.kinds.empty() && (!command.json && !command.jsonl))
     return usage("--mask chooses what labels have", "add --json or --jsonl, which print labels");
   if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");

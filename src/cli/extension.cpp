@@ -160,7 +160,9 @@ std::string IdLines::name(std::uint64_t number) const {
 Result<void> LineExtender::fill(Conversation&& conversation, std::uint64_t number, BulkAnswer& answer) const {
   const std::string_view line = ids.line(number);
   if (line.find_first_not_of(" \t\r") == line.npos) {
-    const std::string why = number > ids.size() ? "it has " + std::to_string(ids.size()) + " lines" : "it is blank";
+    const std::string why = number > ids.size()
+                                ? "it has " + std::to_string(ids.size()) + (ids.size() == 1 ? " line" : " lines")
+                                : "it is blank";
     return Error(ErrorCode::conversation, ids.name(number) + " has no ids: " + why).hint(kWhose);
   }
   Result<std::vector<TokenId>> known = ids_of_line(line, ids.name(number), answer.id);

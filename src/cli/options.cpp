@@ -61,6 +61,11 @@ Option Options::add_option(const char* names, std::function<void(const std::stri
 Option Options::add_flag(const char* names, bool& into, std::string sentence) {
   return Option(*app_.add_flag(names, into, std::move(sentence)));
 }
+Option Options::add_unset_flag(const char* names, bool& into, std::string sentence) {
+  // CLI11's own "!--name" puts "{false}" into the help
+  return Option(*app_.add_flag_function(
+      names, [&into](std::int64_t set) { into = set <= 0; }, std::move(sentence)));
+}
 Option Options::add_flag(const char* names, std::string& into, std::string sentence) {
   return Option(*app_.add_flag(names, into, std::move(sentence)));
 }

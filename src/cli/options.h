@@ -49,6 +49,8 @@ class Options {
   Option add_option(const char* names, std::int64_t& into, std::string sentence);
   Option add_option(const char* names, std::function<void(const std::string&)> take, std::string sentence);
   Option add_flag(const char* names, bool& into, std::string sentence);
+  /// A flag that makes it false.
+  Option add_unset_flag(const char* names, bool& into, std::string sentence);
   /// A flag that may have a value: "--color{always}" counts as --color=always without one.
   Option add_flag(const char* names, std::string& into, std::string sentence);
   /// Examples, which help prints below the options.

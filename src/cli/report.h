@@ -2,6 +2,7 @@
 // output.
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "parlance/error.h"
@@ -14,6 +15,9 @@ int report(const Error& error);
 /// them.
 void say(std::string_view what, std::string_view text);
 inline void say_note(std::string_view text) { say("note", text); }
+/// In quotation marks, as JSON writes it, with what a terminal would obey or not show escaped too (U+009B, controls of
+/// direction).
+std::string in_quotes(std::string_view text);
 /// Writes to standard output; the exit code, 0 or that of a failed write.
 int print(std::string_view text);
 /// The same for a text in pieces.

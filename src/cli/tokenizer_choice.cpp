@@ -74,8 +74,8 @@ void declare_protection_options(Options& app, TokenizeOptions& options) {
   app.add_flag("--plain-added", options.plain_added,
                "Let any text contain added tokens that are not special, such as\nHTML tags; not for models whose "
                "markers are such tokens\n(<tool_call>)");
-  app.add_flag("!--no-protect", options.protect,
-               "Recognise control tokens in any text, as the tokenizer does by itself");
+  app.add_unset_flag("--no-protect", options.protect,
+                     "Recognise control tokens in any text, as the tokenizer does by itself");
 }
 
 Result<void> check_protection(const TokenizeOptions& options) {

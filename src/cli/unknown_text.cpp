@@ -37,7 +37,8 @@ std::string beginning_of(std::string_view text) {
 std::string sentence_of(const UnknownText& text, std::size_t places, const Tokenizer& tokenizer) {
   std::string sentence = text.dropped ? "the tokenizer makes no token of " : "the tokenizer has no token for ";
   sentence += beginning_of(text.text);
-  if (places > 1) sentence += " and what stands in " + std::to_string(places - 1) + " more places";
+  if (places > 1)
+    sentence += " and what stands in " + std::to_string(places - 1) + " more " + (places == 2 ? "place" : "places");
   if (text.dropped) return sentence + ": the model sees nothing there";
   return sentence + ": the model sees its unknown token there, id " + std::to_string(*tokenizer.facts().unk);
 }
