@@ -87,9 +87,9 @@ std::string lasting(const std::string& path) {
 }
 
 std::vector<std::string> files_of_tokenizer(const std::string& path) {
-  constexpr const char* kNames[] = {"tokenizer.json",        "tokenizer.model",   "tekken.json",
-                                    "tokenizer_config.json", "added_tokens.json", "special_tokens_map.json",
-                                    "generation_config.json"};
+  constexpr const char* kNames[] = {"tokenizer.json",         "tokenizer.model",   "tekken.json",
+                                    "tokenizer_config.json",  "added_tokens.json", "special_tokens_map.json",
+                                    "generation_config.json", "config.json"};
   std::error_code failed;
   if (!std::filesystem::is_directory(path, failed)) return {path};
   std::vector<std::string> files;

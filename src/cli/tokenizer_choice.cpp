@@ -37,6 +37,15 @@ void report_tokenizer_notes(const std::string& path, const std::vector<std::stri
     say_note(path + ": " + std::to_string(notes.size() - said) + " more notes; --verbose says all, --quiet none");
 }
 
+/// Without those that the model's folder says too, as report_model() says them.
+std::vector<std::string> own_notes(std::vector<std::string> notes, const PromptOptions& prompt,
+                                   const PromptSetup& setup) {
+  const std::vector<std::string>& said = setup.model.notes;
+  if (prompt.wish.file.empty())
+    std::erase_if(notes, [&](const std::string& note) { return std::count(said.begin(), said.end(), note) != 0; });
+  return notes;
+}
+
 }  // namespace
 
 std::vector<std::string> model_readers() { return {"sentencepiece", "transformers"}; }
@@ -102,7 +111,7 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
   options.tiktoken = {wish.split, wish.special_tokens};
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokenizer(path, options);
   if (!tokenizer) return tokenizer;
-  if (!wish.quiet) report_tokenizer_notes(path, (*tokenizer)->facts().notes, wish.verbose);
+  if (!wish.quiet) report_tokenizer_notes(path, own_notes((*tokenizer)->facts().notes, prompt, setup), wish.verbose);
   std::vector<SpecialToken>& known = setup.model.special_tokens;
   for (const NamedToken& token : (*tokenizer)->facts().named) {
     const bool has =

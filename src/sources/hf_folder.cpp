@@ -120,20 +120,20 @@ Result<ModelSource> open_hf_folder(const SourceRequest& request) {
   source.path = is_folder(request.path) ? request.path : folder_of(request.path);
   source.tokenizer_path = source.path;
   source.looked_for = kLookedForInFolder;
-  JsonFile config(join_path(source.path, kTokenizerConfig));
-  JsonFile map(join_path(source.path, kSpecialTokensMap));
+  SpecialTokenFiles files(source.path);
   JsonFile processor(join_path(source.path, kProcessorTemplate));
-  for (JsonFile* file : {&config, &map, &processor}) {
-    if (Result<void> read = file->read_if_there(); !read) return read.error();
-  }
+  if (Result<void> read = files.read(); !read) return read.error();
+  if (Result<void> read = processor.read_if_there(); !read) return read.error();
   if (Result<void> added = add_template_files(source); !added) return added.error();
-  for (const JsonFile* file : {&config, &processor}) {
+  const JsonFile* const with_templates[] = {&files.config(), &processor};
+  for (const JsonFile* file : with_templates) {
     if (!source.templates.empty()) break;
     if (Result<void> added = add_from_json(source, *file); !added) return added.error();
   }
-  source.special_tokens = special_tokens_of(config, map);
+  source.special_tokens = special_tokens_of(files);
+  source.notes = files.notes();
   if (source.templates.empty()) return open_gguf_in(request, source);
-  source.response_template = response_template_of(config);
+  source.response_template = response_template_of(files.config());
   return source;
 }
 

@@ -17,8 +17,8 @@ struct Rebuilt {
   std::string class_name;
   std::string normalizer;  ///< as JSON, in the spelling of hf/src/shape.rs
   std::string pre_tokenizer;
-  std::string model;   ///< as JSON: settings of BPE that are not false or null
-  std::string tokens;  ///< as JSON: the class's own special tokens by name; "null": it adds tokens without a name, too
+  std::string model;  ///< as JSON: settings of BPE that are not false or null
+  bool is_followed;   ///< all that it does is known here
 };
 
 /// Tokens that files beside a tokenizer.json add to it.

@@ -16,16 +16,12 @@ namespace {
 
 constexpr std::string_view kAdded = "added_tokens.json";
 constexpr std::string_view kGeneration = "generation_config.json";
-constexpr std::string_view kModel = "config.json";
 
 struct Files {
   explicit Files(const std::string& folder)
-      : config(join_path(folder, kTokenizerConfig)),
-        map(join_path(folder, kSpecialTokensMap)),
-        added(join_path(folder, kAdded)),
-        generation(join_path(folder, kGeneration)),
-        model(join_path(folder, kModel)) {}
-  JsonFile config, map, added, generation, model;
+      : special(folder), added(join_path(folder, kAdded)), generation(join_path(folder, kGeneration)) {}
+  SpecialTokenFiles special;
+  JsonFile added, generation;
 };
 
 bool is_true(const Value* value) { return value != nullptr && value->kind == Kind::boolean && value->integer != 0; }
@@ -101,9 +97,8 @@ void add_special(Beside& beside, const Value* token) {
   beside.added.back().special = true;
 }
 
-void add_list(Beside& beside, const Value* tokens) {
-  if (tokens == nullptr || tokens->kind != Kind::list) return;
-  for (const Value& token : items(*tokens)) {
+void add_list(Beside& beside, const std::vector<Value>& tokens) {
+  for (const Value& token : tokens) {
     const std::size_t count = beside.added.size();
     add_special(beside, &token);
     if (beside.added.size() == count) continue;
@@ -115,62 +110,27 @@ void add_list(Beside& beside, const Value* tokens) {
 
 /// Special tokens of which only the text is known: they are looked up in the vocabulary, before
 /// those with an id.
-void add_named(Beside& beside, const Files& files) {
-  for (const SpecialToken& token : special_tokens_of(files.config, files.map))
-    beside.named.push_back({token.name, token.text});
-  for (const std::string_view name : kSpecialTokenNames) {
-    const JsonFile* from = nullptr;
-    const Value* found = find_special_token(files.config, files.map, name, &from);
-    add_special(beside, found);
-    if (name == "eos_token") beside.eos_source = std::string(file_name_of(from->path())) + ": eos_token";
+void add_named(Beside& beside, const SpecialTokenFiles& files) {
+  for (const NamedValue& token : files.named()) {
+    if (files.is_of_model(token)) continue;  // its adapter knows them
+    beside.named.push_back({std::string(token.name), std::string(leaf_text(special_token_text(&token.value)))});
+    add_special(beside, &token.value);
+    if (token.name == "eos_token") beside.eos_source = token.source + ": eos_token";
   }
-  // A model's own names: transformers comes to objects first.
-  for (const bool objects : {true, false}) {
-    for (const NamedToken& token : beside.named) {
-      const bool is_standard = std::find(std::begin(kSpecialTokenNames), std::end(kSpecialTokenNames), token.name) !=
-                               std::end(kSpecialTokenNames);
-      const Value* found = is_standard ? nullptr : find_special_token(files.config, files.map, token.name);
-      if (found != nullptr && (found->kind == Kind::dict) == objects) add_special(beside, found);
-    }
-  }
-  if (const Value* more = files.config["extra_special_tokens"]; more != nullptr && more->kind == Kind::dict) {
-    for (const DictEntry& entry : entries(*more)) add_special(beside, &entry.value);
-  }
+  beside.unset = files.unset();
   beside.more.named = beside.added;
-  for (const std::string_view name : {"additional_special_tokens", "extra_special_tokens"}) {
-    const Value* listed = find_special_token(files.config, files.map, name);
-    add_list(beside, listed);
-    beside.lists_special = beside.lists_special || listed != nullptr;
-  }
-}
-
-/// The texts that transformers knows to be special when it reads added_tokens.json: objects of the configuration are
-/// none to it yet.
-std::unordered_set<std::string_view> special_texts(const Files& files) {
-  std::unordered_set<std::string_view> texts;
-  for (const std::string_view name : kSpecialTokenNames) {
-    const JsonFile* from = nullptr;
-    const Value* token = find_special_token(files.config, files.map, name, &from);
-    const bool counts = token != nullptr && (token->is_leaf() || from == &files.map);
-    if (const Value text = counts ? special_token_text(token) : Value{}; text.is_leaf()) texts.insert(leaf_text(text));
-  }
-  for (const std::string_view name : {"additional_special_tokens", "extra_special_tokens"}) {
-    const Value* list = find_special_token(files.config, files.map, name);
-    if (list == nullptr || list->kind != Kind::list) continue;
-    for (const Value& token : items(*list)) {
-      if (token.is_leaf()) texts.insert(leaf_text(token));
-    }
-  }
-  return texts;
+  beside.lists_special = files.others_come_early();
+  if (files.others()) add_list(beside, *files.others());
 }
 
 /// What a tokenizer.json needs of the numbered tokens.
 void fill_numbered(const Files& files, Beside& beside) {
   const auto is_numbered = [](const AddedToken& token) { return token.id >= 0; };
   std::copy_if(beside.added.begin(), beside.added.end(), std::back_inserter(beside.more.numbered), is_numbered);
-  beside.more.are_legacy = files.config["added_tokens_decoder"] == nullptr;
+  beside.more.are_legacy = files.special.config()["added_tokens_decoder"] == nullptr;
   if (!beside.more.are_legacy) return;
-  const std::unordered_set<std::string_view> special = special_texts(files);
+  const std::vector<std::string_view> early = files.special.known_early();
+  const std::unordered_set<std::string_view> special(early.begin(), early.end());
   for (AddedToken& token : beside.more.numbered) {
     token.special = special.contains(token.text);
     token.normalized = !token.special;
@@ -193,12 +153,15 @@ void add_ends(Beside& beside, const Value* ids) {
 
 Result<Beside> read_beside(const std::string& folder) {
   Files files(folder);
-  for (JsonFile* file : {&files.config, &files.map, &files.added, &files.generation, &files.model}) {
+  if (Result<void> read = files.special.read(); !read) return read.error();
+  for (JsonFile* file : {&files.added, &files.generation}) {
     if (Result<void> read = file->read_if_there(); !read) return read.error();
   }
+  const JsonFile& config = files.special.config();
   Beside beside;
-  add_named(beside, files);
-  if (const Value* decoder = files.config["added_tokens_decoder"]; decoder != nullptr) {
+  beside.notes = files.special.notes();
+  add_named(beside, files.special);
+  if (const Value* decoder = config["added_tokens_decoder"]; decoder != nullptr) {
     add_decoder(beside, *decoder);
   } else {
     add_by_text(beside, files.added.root());
@@ -207,11 +170,10 @@ Result<Beside> read_beside(const std::string& folder) {
   for (const auto& [name, flag] :
        {std::pair("legacy", &beside.legacy), std::pair("add_prefix_space", &beside.add_prefix_space),
         std::pair("add_bos_token", &beside.add_bos), std::pair("add_eos_token", &beside.add_eos)}) {
-    const Value* found = files.config[name];
+    const Value* found = config[name];
     if (found != nullptr && found->kind == Kind::boolean) *flag = found->integer != 0;
   }
-  beside.tokenizer_class = json_text(files.config.root(), "tokenizer_class");
-  beside.model_type = json_text(files.model.root(), "model_type");
+  beside.tokenizer_class = files.special.class_name();
   add_ends(beside, files.generation["eos_token_id"]);
   return beside;
 }

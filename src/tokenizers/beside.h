@@ -14,17 +14,17 @@ namespace parlance {
 
 struct Beside {
   std::vector<NamedToken> named;
+  std::vector<std::string> unset;  ///< names that are said to have no token
   std::string eos_source;          ///< "tokenizer_config.json: eos_token": who names the eos_token
   std::vector<AddedToken> added;   ///< with an id of -1 where a file gives only the text
   MoreTokens more;                 ///< the same as a tokenizer.json needs them
-  bool lists_special = false;      ///< additional_special_tokens or extra_special_tokens is there, be it empty
+  bool lists_special = false;      ///< a list of special tokens is there before a .model is read, be it empty
   std::vector<std::int64_t> ends;  ///< generation_config.json's eos_token_id
   std::optional<bool> add_bos;
   std::optional<bool> add_eos;
   std::optional<bool> legacy;
   std::optional<bool> add_prefix_space;
-  std::string tokenizer_class;  ///< tokenizer_config.json's
-  std::string model_type;       ///< config.json's
+  std::string tokenizer_class;  ///< by which transformers reads the tokenizer; without "Fast"
   std::vector<std::string> notes;
 };
 

@@ -93,7 +93,7 @@ using Opened = Result<std::unique_ptr<Tokenizer>>;
 Opened open_json(const Opening& from, const TokenizerOptions& options) {
   MoreTokens more = more_tokens(from.beside, options.special_tokens);
   std::optional<Rebuilt> rebuilt = rebuilt_parts(from.beside);
-  if (!rebuilt || is_mistaken(*rebuilt, from.bytes)) return open_hf_json(from.bytes, from.file, more);
+  if (!rebuilt) return open_hf_json(from.bytes, from.file, more);
   if (options.sentencepiece.as_transformers) {
     const Result<std::string> made = json_as_rebuilt(from.bytes, from.file, *rebuilt, from.beside, more);
     if (!made) return made.error();
@@ -281,13 +281,15 @@ struct FixedPuts {
   std::string_view class_name;
   bool bos, eos;
 };
-#define GENERIC_TYPE(name)
 #define BLANK_FIRST(name)
+#define MISTAKEN(name, part)
+#define TYPE_CLASS(type, name, always)
 #define FIXED_PUTS(name, bos, eos) {name, bos, eos},
 constexpr FixedPuts kFixedPuts[] = {
 #include "transformers_types.def"
 };
-#undef GENERIC_TYPE
+#undef TYPE_CLASS
+#undef MISTAKEN
 #undef BLANK_FIRST
 #undef FIXED_PUTS
 
@@ -303,10 +305,8 @@ void note_setting(std::string_view name, const std::optional<bool>& wanted, cons
 /// transformers passes over the settings where there is a tokenizer.json: its post-processor counts, or what a class
 /// makes of it.
 void set_json_puts(const Beside& beside, TokenizerFacts& facts) {
-  std::string_view named = beside.tokenizer_class;
-  if (named.ends_with("Fast")) named.remove_suffix(4);
   for (const FixedPuts& row : kFixedPuts) {
-    if (row.class_name != named) continue;
+    if (row.class_name != beside.tokenizer_class) continue;
     facts.puts_before = row.bos && facts.bos ? std::vector{*facts.bos} : std::vector<TokenId>();
     facts.puts_after = row.eos && facts.eos ? std::vector{*facts.eos} : std::vector<TokenId>();
   }

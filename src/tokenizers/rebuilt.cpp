@@ -3,50 +3,21 @@
 #include "tokenizers/rebuilt.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
-
-#include "tokenizers/sentencepiece_as_json.h"
 
 namespace parlance {
 namespace {
 
 struct RebuiltClass {
-  std::string_view class_name, normalizer, pre_tokenizer, model, tokens;
+  std::string_view class_name, normalizer, pre_tokenizer, model;
+  bool is_followed;
 };
 constexpr RebuiltClass kRows[] = {
-#define REBUILT(name, normalizer, pre_tokenizer, model, tokens) {name, normalizer, pre_tokenizer, model, tokens},
-#define MISTAKEN(name, part)
+#define REBUILT(name, normalizer, pre_tokenizer, model, is_followed) \
+  {name, normalizer, pre_tokenizer, model, is_followed},
 #include "rebuilt_classes.def"
 #undef REBUILT
-#undef MISTAKEN
 };
-
-/// A class that is a mistake in a file with such a part.
-struct MistakenClass {
-  std::string_view class_name, part;
-};
-constexpr MistakenClass kMistaken[] = {
-#define REBUILT(name, normalizer, pre_tokenizer, model, tokens)
-#define MISTAKEN(name, part) {name, part},
-#include "rebuilt_classes.def"
-#undef REBUILT
-#undef MISTAKEN
-};
-
-/// Has the JSON a member "type" with this value? A text of the vocabulary cannot look like one.
-bool has_type(std::string_view json, std::string_view type) {
-  constexpr std::string_view kMember = "\"type\"", kBlank = " \t\r\n";
-  const auto after = [&](std::size_t at) { return std::min(json.find_first_not_of(kBlank, at), json.size()); };
-  for (std::size_t at = json.find(kMember); at != json.npos; at = json.find(kMember, at + 1)) {
-    const std::size_t colon = after(at + kMember.size());
-    if (colon == json.size() || json[colon] != ':') continue;
-    const std::string_view value = json.substr(after(colon + 1));
-    if (value.starts_with('"') && value.substr(1).starts_with(type) && value.substr(1 + type.size()).starts_with('"'))
-      return true;
-  }
-  return false;
-}
 
 /// A row's text with what the settings say in it.
 std::string text_as_configured(std::string_view text, const Beside& beside) {
@@ -79,20 +50,11 @@ bool merges_otherwise(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-bool is_mistaken(const Rebuilt& rebuilt, std::string_view json) {
-  return std::any_of(std::begin(kMistaken), std::end(kMistaken), [&](const MistakenClass& row) {
-    return row.class_name == rebuilt.class_name && has_type(json, row.part);
-  });
-}
-
 std::optional<Rebuilt> rebuilt_parts(const Beside& beside) {
-  if (is_generic_type(beside.model_type)) return std::nullopt;  // whatever class the configuration names
-  std::string_view named = beside.tokenizer_class;
-  if (named.ends_with("Fast")) named.remove_suffix(4);
   for (const RebuiltClass& row : kRows) {
-    if (row.class_name != named) continue;
-    return Rebuilt{std::string(named), text_as_configured(row.normalizer, beside),
-                   text_as_configured(row.pre_tokenizer, beside), std::string(row.model), std::string(row.tokens)};
+    if (row.class_name != beside.tokenizer_class) continue;
+    return Rebuilt{beside.tokenizer_class, text_as_configured(row.normalizer, beside),
+                   text_as_configured(row.pre_tokenizer, beside), std::string(row.model), row.is_followed};
   }
   return std::nullopt;
 }

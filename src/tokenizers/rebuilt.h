@@ -12,14 +12,10 @@ namespace parlance {
 /// By the class that the configuration names, and its settings.
 std::optional<Rebuilt> rebuilt_parts(const Beside& beside);
 
-/// A tokenizer.json as the class makes it: the file's vocabulary and merges, all else its own. `more` gets the special
-/// tokens that the class has by itself. Fails with json, tokenizer (no BPE; a class whose tokens are not known here).
+/// A tokenizer.json as the class makes it: the file's vocabulary and merges, all else its own. `more` gets the
+/// file's own tokens. Fails with json, tokenizer (no BPE; a class whose tokens are not known here).
 Result<std::string> json_as_rebuilt(std::string_view json, const std::string& path, const Rebuilt& rebuilt,
                                     const Beside& beside, MoreTokens& more);
-
-/// Does transformers take the class for a mistake, and follow the file? It does so where the file has a part that
-/// such a class never has.
-bool is_mistaken(const Rebuilt& rebuilt, std::string_view json);
 
 /// Says what the class prepares otherwise than the file; "" where it is the same. `shape`: the file's, of
 /// hf/src/shape.rs.

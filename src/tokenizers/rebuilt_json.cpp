@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "json/document.h"
-#include "sources/special_tokens.h"
 #include "tokenizers/rebuilt.h"
 #include "value/dict.h"
 
@@ -40,47 +39,11 @@ std::string added_of(Value root, const Beside& beside) {
   return json + "]";
 }
 
-/// The token by which a row says what a class has.
-AddedToken own_token(Value said) {
-  const auto flag = [&](std::string_view name) { return member(said, name) != nullptr; };
-  return {.text = std::string(leaf_text(said.kind == Kind::dict ? member_value(said, "content") : said)),
-          .special = true,
-          .lstrip = flag("lstrip"),
-          .rstrip = flag("rstrip"),
-          .normalized = flag("normalized"),
-          .single_word = flag("single_word")};
-}
-
-const std::string* text_of(const Beside& beside, std::string_view name) {
-  const auto same = [&](const NamedToken& token) { return token.name == name; };
+/// The unknown token, as JSON. A class writes it by Python's str(), also where there is none.
+std::string unknown_of(const Beside& beside) {
+  const auto same = [](const NamedToken& token) { return token.name == "unk_token"; };
   const auto named = std::find_if(beside.named.begin(), beside.named.end(), same);
-  return named == beside.named.end() ? nullptr : &named->text;
-}
-
-/// Puts the special tokens that the class has by itself, and the configuration does not name, to the others: in the
-/// order of the usual names, then what has another name.
-void add_own_tokens(Value own, const Beside& beside, MoreTokens& more) {
-  std::vector<AddedToken> all;
-  const auto add = [&](std::string_view name) {
-    const std::string* text = text_of(beside, name);
-    const auto same = [&](const AddedToken& token) { return token.text == *text; };
-    const auto found = text == nullptr ? more.named.end() : std::find_if(more.named.begin(), more.named.end(), same);
-    if (found != more.named.end()) {
-      all.push_back(*found);
-    } else if (const Value* said = member(own, name); said != nullptr && text == nullptr) {
-      all.push_back(own_token(*said));
-    }
-  };
-  for (const std::string_view name : kSpecialTokenNames) add(name);
-  for (const DictEntry& entry : entries(own)) add(leaf_text(entry.key));
-  all.insert(all.end(), more.named.begin(), more.named.end());
-  more.named = std::move(all);
-}
-
-/// The unknown token, as JSON.
-std::string unknown_of(Value own, const Beside& beside) {
-  const std::string* text = text_of(beside, "unk_token");
-  return text != nullptr ? json_text(Value::view(*text)) : json_text(member_value(own, "unk_token"));
+  return named == beside.named.end() ? "\"None\"" : json_text(Value::view(named->text));
 }
 
 /// The file's vocabulary and merges with the settings of the class.
@@ -100,16 +63,14 @@ std::string model_of(Value model, std::string settings, const std::string& unkno
 
 Result<std::string> json_as_rebuilt(std::string_view text, const std::string& path, const Rebuilt& rebuilt,
                                     const Beside& beside, MoreTokens& more) {
-  Document document, own;
+  Document document;
   if (Result<void> read = document.parse(text, path); !read) return read.error();
-  if (Result<void> read = own.parse(rebuilt.tokens, "rebuilt_classes.def"); !read) return read.error();
-  if (own.root().kind != Kind::dict)
+  if (!rebuilt.is_followed)
     return not_rebuilt(path, "how transformers' class '" + rebuilt.class_name + "' encodes is not known here");
   const Value root = document.root();
   const Value model = member_value(root, "model");
   if (member_value(model, "vocab").kind != Kind::dict || member_value(model, "merges").kind != Kind::list)
     return not_rebuilt(path, "transformers' class '" + rebuilt.class_name + "' needs a vocabulary with merges");
-  add_own_tokens(own.root(), beside, more);
   const Value listed = member_value(root, "added_tokens");
   for (const Value& token : listed.kind == Kind::list ? items(listed) : std::span<const Value>()) {
     const Value content = member_value(token, "content"), id = member_value(token, "id");
@@ -122,7 +83,7 @@ Result<std::string> json_as_rebuilt(std::string_view text, const std::string& pa
   append_member(json, "added_tokens", added_of(root, beside));
   append_member(json, "normalizer", rebuilt.normalizer);
   append_member(json, "pre_tokenizer", whole_part(rebuilt.pre_tokenizer));
-  append_member(json, "model", model_of(model, rebuilt.model, unknown_of(own.root(), beside)));
+  append_member(json, "model", model_of(model, rebuilt.model, unknown_of(beside)));
   for (const std::string_view kept : {"version", "post_processor", "decoder"})
     append_member(json, kept, json_text(member_value(root, kept)));
   return json + "}";

@@ -15,25 +15,17 @@
 namespace parlance {
 namespace {
 
-constexpr std::string_view kGenericTypes[] = {
-#define BLANK_FIRST(name)
-#define FIXED_PUTS(name, bos, eos)
-#define GENERIC_TYPE(name) name,
-#include "transformers_types.def"
-#undef GENERIC_TYPE
-#undef BLANK_FIRST
-#undef FIXED_PUTS
-};
-
 /// Classes that are followed.
 constexpr std::string_view kBlankFirst =
 #define BLANK_FIRST(name) name
 #define FIXED_PUTS(name, bos, eos)
-#define GENERIC_TYPE(name)
+#define MISTAKEN(name, part)
+#define TYPE_CLASS(type, name, always)
 #include "transformers_types.def"
-#undef GENERIC_TYPE
-#undef BLANK_FIRST
+#undef TYPE_CLASS
+#undef MISTAKEN
 #undef FIXED_PUTS
+#undef BLANK_FIRST
     ;
 constexpr std::string_view kGeneric[] = {"TokenizersBackend", "PreTrainedTokenizer"};
 constexpr std::string_view kGenericName = "TokenizersBackend";
@@ -108,20 +100,21 @@ class Maker {
       if (control || piece.type == SpType::user_defined)
         add_token(json, {.text = std::string(piece.text), .special = control});
     }
-    for (const AddedToken& token : beside_.added) {
-      AddedToken special = token;
+    for (std::size_t i = 0; i < beside_.added.size(); ++i) {
+      AddedToken special = beside_.added[i];
       special.normalized = false;
-      if (token.id < 0) add_token(json, special);
+      const bool counts = beside_.lists_special || i < beside_.more.named.size();
+      if (special.id < 0 && counts) add_token(json, special);
     }
-    const auto has = [&](std::string_view name) {
+    const auto is_said = [&](std::string_view name) {
       return std::any_of(beside_.named.begin(), beside_.named.end(),
-                         [&](const NamedToken& token) { return token.name == name; });
+                         [&](const NamedToken& token) { return token.name == name; }) ||
+             std::find(beside_.unset.begin(), beside_.unset.end(), name) != beside_.unset.end();
     };
-    const std::pair<std::string_view, std::string> kDefaults[] = {{"bos_token", generic_ ? model_.bos : "<s>"},
-                                                                  {"eos_token", generic_ ? model_.eos : "</s>"},
-                                                                  {"unk_token", generic_ ? model_.unk : "<unk>"}};
+    const std::pair<std::string_view, std::string> kDefaults[] = {
+        {"bos_token", model_.bos}, {"eos_token", model_.eos}, {"unk_token", model_.unk}};
     for (const auto& [name, text] : kDefaults) {
-      if (!has(name)) add_token(json, {.text = text, .special = true});
+      if (generic_ && !is_said(name)) add_token(json, {.text = text, .special = true});
     }
   }
 
@@ -226,18 +219,12 @@ class Maker {
 
 }  // namespace
 
-bool is_generic_type(std::string_view model_type) {
-  return std::find(std::begin(kGenericTypes), std::end(kGenericTypes), model_type) != std::end(kGenericTypes);
-}
-
 Result<SpAsJson> sentencepiece_as_json(const SpModel& model, const Beside& beside, const std::string& path) {
-  std::string_view named = beside.tokenizer_class;
-  if (named.ends_with("Fast")) named.remove_suffix(4);
-  const bool generic = is_generic_type(beside.model_type) ||
-                       std::find(std::begin(kGeneric), std::end(kGeneric), named) != std::end(kGeneric);
+  const std::string_view named = beside.tokenizer_class;
+  const bool generic = std::find(std::begin(kGeneric), std::end(kGeneric), named) != std::end(kGeneric);
   if (!generic && named != kBlankFirst) {
     return refused_as_json(
-        path, named.empty() ? "no tokenizer_config.json names the class by which transformers reads it"
+        path, named.empty() ? "neither tokenizer_config.json nor config.json says by which class transformers reads it"
                             : "how transformers' class '" + std::string(named) + "' reads it is not known here");
   }
   const bool merges = model.algorithm == SpAlgorithm::bpe, weighs = model.algorithm == SpAlgorithm::unigram;

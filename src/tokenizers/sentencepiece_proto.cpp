@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "base/wire.h"
 #include "tokenizers/piece_trie.h"
 #include "tokenizers/refused.h"
 #include "tokenizers/sentencepiece_charsmap.h"
-#include "tokenizers/wire.h"
 
 namespace parlance {
 namespace {
@@ -22,8 +22,8 @@ namespace piece_field {
 constexpr unsigned text = 1, score = 2, type = 3;
 }
 namespace trainer_field {
-constexpr unsigned algorithm = 3, whitespace_as_suffix = 24, byte_fallback = 35, unk_id = 40, unk = 45, bos = 46,
-                   eos = 47;
+constexpr unsigned algorithm = 3, whitespace_as_suffix = 24, byte_fallback = 35, unk_id = 40, bos_id = 41, eos_id = 42,
+                   unk = 45, bos = 46, eos = 47;
 }
 namespace normalizer_field {
 constexpr unsigned charsmap = 2, add_dummy_prefix = 3, remove_extra_whitespaces = 4, escape_whitespaces = 5;
@@ -99,7 +99,11 @@ Result<void> check_pieces(const std::vector<SpPiece>& pieces, const std::string&
 
 Result<void> read_trainer(std::string_view trainer, SpModel& model, const std::string& path) {
   WireReader reader(trainer);
+  const auto is_negative = [](const WireField& id) { return static_cast<std::int64_t>(id.value) < 0; };
+  bool has_bos = true, has_eos = true;
   for (WireField field; reader.next(field);) {
+    if (field.number == trainer_field::bos_id && field.type == WireField::varint) has_bos = !is_negative(field);
+    if (field.number == trainer_field::eos_id && field.type == WireField::varint) has_eos = !is_negative(field);
     if (field.number == trainer_field::algorithm && field.type == WireField::varint) {
       if (field.value < 1 || field.value > 4) return refused(path, "a model of an unknown kind");
       model.algorithm = static_cast<SpAlgorithm>(field.value);
@@ -115,6 +119,8 @@ Result<void> read_trainer(std::string_view trainer, SpModel& model, const std::s
     if (field.number == trainer_field::bos) model.bos = field.text;
     if (field.number == trainer_field::eos) model.eos = field.text;
   }
+  if (!has_bos) model.bos.clear();
+  if (!has_eos) model.eos.clear();
   return reader.good() ? Result<void>() : refused(path, "damaged where it says how it was trained");
 }
 

@@ -25,7 +25,7 @@ struct SpPiece {
 struct SpModel {
   std::vector<SpPiece> pieces;  ///< a piece's number is its id
   SpAlgorithm algorithm = SpAlgorithm::unigram;
-  std::string bos = "<s>";
+  std::string bos = "<s>";  ///< "": it has none
   std::string eos = "</s>";
   std::string unk = "<unk>";
   std::uint64_t unk_id = 0;  ///< always that of a piece

@@ -95,6 +95,40 @@ def contains(text, *parts):
         assert part in text, f"{part!r} is not in\n{text}"
 
 
+# ---- special tokens
+
+def rendered(tokenizer_config, **files):
+    """The special tokens that a template of such a folder gets, and what is said."""
+    variables = ["bos_token", "eos_token", "unk_token", "pad_token", "mask_token", "image_token"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in {"tokenizer_config": tokenizer_config, **files}.items():
+            pathlib.Path(folder, name + ".json").write_text(json.dumps(content), "utf-8")
+        pathlib.Path(folder, "chat_template.jinja").write_text("|".join(f"{{{{ {name} }}}}" for name in variables), "utf-8")
+        done = subprocess.run([BINARY, "render", "-m", folder, "--as-transformers"], input=HELLO, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+
+def test_special_tokens_that_only_a_class_has(_world):
+    same(rendered({"tokenizer_class": "LlamaTokenizer"})[0], "<s>|</s>|<unk>|||")
+    same(rendered({"tokenizer_class": "LlamaTokenizerFast", "bos_token": None, "eos_token": "<e>"})[0], "|<e>|<unk>|||")
+    same(rendered({"tokenizer_class": "PreTrainedTokenizerFast"})[0], "|||||")
+    same(rendered({}, config={"model_type": "gemma3"})[0], "<bos>|<eos>|<unk>|<pad>|<mask>|")
+    # The type counts, whatever class is named.
+    same(rendered({"tokenizer_class": "LlamaTokenizer"}, config={"model_type": "mistral"})[0], "|||||")
+    # A file with such a part is none of the class.
+    same(rendered({"tokenizer_class": "LlamaTokenizer"}, tokenizer={"pre_tokenizer": {"type": "ByteLevel"}})[0], "|||||")
+
+
+def test_special_tokens_by_name(_world):
+    named = {"model_specific_special_tokens": {"image_token": "<i>"}}
+    same(rendered(named)[0], "|||||<i>")
+    same(rendered(named | {"audio_token": "<a>"})[0], "|||||")
+    out, said = rendered({"bos_token": "<s>"}, special_tokens_map={"eos_token": 5, "bos_token": ["x"]})
+    same(out, "|||||")
+    contains(said, "special_tokens_map.json: eos_token is left out", "special_tokens_map.json: bos_token is left out")
+
+
 # ---- rendering
 
 def test_every_kind_renders(world):

@@ -86,9 +86,9 @@ def check(options, name, folder, kind=FolderCheck):
 
 def classes():
     """Those whose tokens are known, and what else a configuration may say."""
-    rows = re.findall(r'^REBUILT\("(\w+)".*R"~\(([^~]*)\)~"\)$', (ROOT / "data/rebuilt_classes.def").read_text("utf-8"), re.MULTILINE)
-    for number, (name, tokens) in enumerate(rows):
-        if tokens == "null":
+    rows = re.findall(r'^REBUILT\("(\w+)".*, (true|false)\)$', (ROOT / "data/rebuilt_classes.def").read_text("utf-8"), re.MULTILINE)
+    for number, (name, is_followed) in enumerate(rows):
+        if is_followed == "false":
             continue
         yield name, {}
         yield name + "Fast", {"add_prefix_space": number % 2 == 0, "legacy": number % 3 == 0, "unk_token": "<unk>", "eos_token": "</s>"}

@@ -28,6 +28,16 @@ function(parlance_oracle_test name)
   set_tests_properties(oracle.${name} PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT_MODIFICATION "${parlance_bytecode}")
 endfunction()
 
+# Which class of transformers reads a tokenizer, and its special tokens: of the newest release, then of the others.
+parlance_oracle_test(tokenizer_classes ${oracle}/tokenizer_classes_oracle.py)
+foreach(release IN ITEMS 5.21.0 5.22.0 5.22.2)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/transformers-${release})
+    parlance_oracle_test(tokenizer_classes.${release} ${oracle}/tokenizer_classes_oracle.py)
+    set_tests_properties(oracle.tokenizer_classes.${release} PROPERTIES
+      ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/build/oracle/transformers-${release})
+  endif()
+endforeach()
+
 parlance_oracle_test(published_template ${oracle}/published_template_oracle.py $<TARGET_FILE:parlance_cli>)
 
 # tokenizer.json, where this build reads it.
@@ -42,6 +52,10 @@ if(TARGET parlance_hf_crate)
   parlance_share(folders 600)
   parlance_oracle_test(beside ${oracle}/beside_oracle.py $<TARGET_FILE:token_dump> --count ${folders})
   parlance_oracle_test(rebuilt_classes ${oracle}/rebuilt_classes_oracle.py)
+  if(TARGET parlance_cli)
+    parlance_share(folders 400)
+    parlance_oracle_test(special_tokens ${oracle}/special_tokens_oracle.py $<TARGET_FILE:parlance_cli> --count ${folders})
+  endif()
   # Every way to split text has a file here, so a texts' share is small.
   parlance_share(texts 100)
   parlance_oracle_test(gguf_tokens ${oracle}/gguf_tokens_oracle.py $<TARGET_FILE:token_dump> --count ${texts})

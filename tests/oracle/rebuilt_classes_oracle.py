@@ -1,5 +1,5 @@
 """transformers' classes that build a tokenizer of their own from the vocabulary and the merges of a tokenizer.json: the rows REBUILT of
-data/rebuilt_classes.def, each with a normaliser, a pre-tokeniser, the settings of BPE and the special tokens that it has by itself. Without an argument compares them with the installed release; with --write writes them there."""
+data/rebuilt_classes.def, each with a normaliser, a pre-tokeniser, the settings of BPE, and whether parlance follows it. Without an argument compares them with the installed release; with --write writes them there."""
 import itertools, json, pathlib, re, sys
 import transformers
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
@@ -15,7 +15,6 @@ PREFIXES = {
     "@no_blank": [True, True, False, True, True, False],
 }
 
-FLAGS = ("lstrip", "rstrip", "normalized", "single_word")
 VOCABULARY = {text: i for i, text in enumerate(["@unk", "<pad>", "<s>", "</s>", "<bos>", "<eos>", "<mask>"])}
 # Of pages and their boxes, which are no chats.
 NOT_OF_CHATS = {"LayoutLMv3Tokenizer", "MarkupLMTokenizer"}
@@ -62,18 +61,14 @@ def model_of(found):
     return {key: value for key, value in model.items() if key not in ("type", "vocab", "merges", "dropout") and value}
 
 
-def tokens_of(found):
-    """The special tokens by name; None where the class adds more than has a name, such as the languages of a translator, or
-    encodes in a way of its own, or by a vocabulary of its own."""
-    made = found()
-    added = {token.content: token for token in made.added_tokens_decoder.values()}
-    named = {name: text for name, text in made.special_tokens_map.items() if isinstance(text, str)}
+def is_followed(found):
+    """Not where the class adds more tokens than have a name, such as the languages of a translator, or encodes in a way of its own, or by
+    a vocabulary of its own."""
+    tokenizer = found()
+    added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     encodes_itself = {"__call__", "_encode_plus", "encode", "tokenize"} & vars(found).keys()
     has_own_vocabulary = found(vocab=VOCABULARY, merges=[], unk_token="@unk").convert_tokens_to_ids("<mask>") != VOCABULARY["<mask>"]
-    if encodes_itself or has_own_vocabulary or not added.keys() <= set(named.values()):
-        return None
-    flags = {text: [flag for flag in FLAGS if getattr(token, flag)] for text, token in added.items()}
-    return {name: {"content": text} | dict.fromkeys(flags[text], True) if flags[text] else text for name, text in named.items()}
+    return not encodes_itself and not has_own_vocabulary and added <= {*tokenizer.special_tokens_map.values()}
 
 
 def rows():
@@ -82,10 +77,10 @@ def rows():
         for legacy, blank in itertools.product([{}, {"legacy": True}], [{}, {"add_prefix_space": True}, {"add_prefix_space": False}]):
             made = json.loads(found(**legacy, **blank)._tokenizer.to_str())
             shapes.append([plain(made["normalizer"]), plain(made["pre_tokenizer"])])
-        parts = [*merged(shapes), model_of(found), tokens_of(found)]
-        texts = [json.dumps(part, sort_keys=part is not parts[-1], separators=(",", ":"), ensure_ascii=False) for part in parts]
+        parts = [*merged(shapes), model_of(found)]
+        texts = [json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for part in parts]
         texts = [re.sub(r'"(@\w*blank)"', r"\1", text) for text in texts]
-        yield f'REBUILT("{name}", ' + ", ".join(f'R"~({text})~"' for text in texts) + ")"
+        yield f'REBUILT("{name}", ' + ", ".join(f'R"~({text})~"' for text in texts) + f', {"true" if is_followed(found) else "false"})'
 
 
 def main():

@@ -229,7 +229,7 @@ TEST(Beside, odd_types_are_left_out) {
   EXPECT_TRUE(read->added.empty());
   EXPECT_TRUE(read->ends.empty());
   EXPECT_FALSE(read->legacy || read->add_bos);
-  EXPECT_EQ(read->notes.size(), 2u);
+  EXPECT_EQ(read->notes.size(), 4u);  // bos_token, eos_token, added_tokens_decoder, eos_token_id
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tokenizers/sentencepiece_proto.h"
-#include "tokenizers/wire.h"
+#include "base/wire.h"
 
 namespace parlance {
 
