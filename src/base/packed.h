@@ -1,4 +1,5 @@
-// What bytes that are no text are after all, for the hint of an error: compressed files, other encodings.
+// What a file is after all that is not what its name says, for the hint of an error: compressed, in another encoding,
+// not downloaded.
 #pragma once
 #include <string_view>
 
@@ -13,6 +14,9 @@ inline std::string_view hint_for_bytes(std::string_view bytes) {
   if (bytes.starts_with(kZstd))
     return "this is compressed by zstd: a request's file is unpacked if its name ends in .zst; others need zstd -dc";
   if (bytes.starts_with(kMark)) return "it begins with a byte order mark (EF BB BF): save it as UTF-8 without one";
+  if (bytes.starts_with("version https://git-lfs"))
+    return "it is a Git LFS pointer: the file itself was not downloaded";
+  if (bytes.starts_with("<!DOCTYPE") || bytes.starts_with("<html")) return "it is a web page";
   if (bytes.starts_with(kLittle) || bytes.starts_with(kBig)) return "this is UTF-16: save it as UTF-8";
   return {};
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/packed.h"
 #include "base/utf8.h"
 
 namespace parlance {
@@ -113,12 +114,9 @@ struct OtherMagic {
   std::string_view hint;
 };
 constexpr OtherMagic kOtherMagics[] = {
-    {"version https://git-lfs", "it is a Git LFS pointer: the file itself was not downloaded"},
     {"lmgg", "it is of the format before GGUF"},
     {"fmgg", "it is of the format before GGUF"},
     {"tjgg", "it is of the format before GGUF"},
-    {"<!DOCTYPE", "it is a web page"},
-    {"<html", "it is a web page"},
 };
 
 std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t size, bool big_endian) {
@@ -275,7 +273,7 @@ std::uint32_t GgufHeader::token_type(std::uint64_t number) const {
 /// gguf-py has it.
 bool GgufReader::begin() {
   if (!bytes_.starts_with("GGUF")) {
-    std::string hint;
+    std::string hint(hint_for_bytes(bytes_));
     for (const OtherMagic& other : kOtherMagics) {
       if (bytes_.starts_with(other.bytes)) hint = other.hint;
     }

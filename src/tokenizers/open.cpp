@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/packed.h"
 #include "base/utf8.h"
 #include "sources/files.h"
 #include "sources/openers.h"
@@ -169,6 +170,24 @@ constexpr const FileKind& kGgufKind = kKinds[std::size(kKinds) - 1];
 const FileKind& kind_of(std::string_view bytes) {
   return *std::find_if(std::begin(kKinds), std::end(kKinds),
                        [bytes](const FileKind& kind) { return kind.is != nullptr && kind.is(bytes); });
+}
+
+/// What a file's name says that it is; null where it says nothing.
+const FileKind* kind_named(std::string_view file) {
+  const auto named = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const FileKind& kind) {
+    return (!kind.name.empty() && file_name_of(file) == kind.name) ||
+           (!kind.ending.empty() && file.ends_with(kind.ending));
+  });
+  return named == std::end(kKinds) ? nullptr : &*named;
+}
+
+/// A file that is none of the kinds for a reason that can be told: it is empty, was not downloaded, or is packed.
+Result<void> check_bytes(std::string_view bytes, const std::string& file) {
+  const std::string_view hint = bytes.empty() ? "the file is empty" : hint_for_bytes(bytes);
+  if (hint.empty()) return {};
+  const FileKind* named = kind_named(file);
+  return Error(ErrorCode::tokenizer, file + ": not " + std::string(named != nullptr ? named->reads : "a tokenizer"))
+      .hint(std::string(hint));
 }
 
 // ---- which file
@@ -340,7 +359,9 @@ TokenizerFacts facts_beside(const Tokenizer& tokenizer, const Beside& beside, co
 
 /// All that follows the reading of a file that is no GGUF file.
 Opened open_bytes(const Opening& from, const TokenizerOptions& options) {
-  const FileKind& kind = kind_of(from.bytes);
+  if (Result<void> checked = check_bytes(from.bytes, from.file); !checked) return checked.error();
+  const FileKind* named = kind_named(from.file);
+  const FileKind& kind = named != nullptr && named->is_text && !is_json(from.bytes) ? *named : kind_of(from.bytes);
   if (kind.is_text && !utf8::is_valid(from.bytes, false)) return Error(ErrorCode::tokenizer, from.file + ": not UTF-8");
   std::string reader;
   const bool converts = kind.converts && options.sentencepiece.as_transformers;

@@ -211,6 +211,28 @@ TEST(OpenTokenizerErrors, broken_files_beside_it_have_a_place) {
   }
 }
 
+TEST(OpenTokenizerErrors, files_that_are_something_else_say_what) {
+  constexpr std::pair<const char*, const char*> kKinds[] = {{"tokenizer.json", "a Hugging Face tokenizer.json"},
+                                                            {"tokenizer.model", "a SentencePiece .model"},
+                                                            {"x.model", "a SentencePiece .model"},
+                                                            {"tekken.json", "a tekken.json"},
+                                                            {"x.tiktoken", "a tiktoken file"}};
+  constexpr std::pair<const char*, const char*> kFiles[] = {
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
+       "it is a Git LFS pointer: the file itself "
+       "was not downloaded"},
+      {"", "the file is empty"},
+      {"\xEF\xBB\xBF{}", "it begins with a byte order mark (EF BB BF): save it as UTF-8 without one"},
+      {"<!DOCTYPE html>", "it is a web page"}};
+  for (const auto& [name, kind] : kKinds) {
+    for (const auto& [bytes, hint] : kFiles) {
+      EXPECT_EQ(failure({{name, bytes}}), std::string("tokenizer F/") + name + ": not " + kind + "; " + hint);
+    }
+  }
+  EXPECT_EQ(failure({{"tokenizer.json", "nothing"}}), "json Expecting value; ");
+  EXPECT_TRUE(failure({{"x.tiktoken", "nothing\n"}}).starts_with("tokenizer F/x.tiktoken: line 1: "));
+}
+
 TEST(OpenTokenizerErrors, damaged_models_are_no_tokenizers) {
   if (!open_tokenizer(ModelFolder(with_model({})).path())) GTEST_SKIP();
   EXPECT_TRUE(failure({{"tokenizer.model", "IQ== 0\nIg== 1\n"}})
