@@ -80,6 +80,9 @@ struct Extension {
   /// Text of what was appended that the model cannot read, as in PromptTokens; at most the first 64, by their places in
   /// the new prompt.
   std::vector<UnknownText> unknown{};
+  /// Texts of what is new that were kept from becoming control tokens, as in PromptTokens, also in what the model said;
+  /// at most the first 1,024, by their places in the new prompt.
+  std::vector<GuardedText> guarded{};
 };
 
 /// Text of a reply, as ReplyParser::feed_token takes it.
@@ -167,7 +170,8 @@ class Session {
   /// where something else made the prompt. Neither the template nor the tokenizer runs. Lifetime: as text(). Threads:
   /// one, also beside methods that are const.
   std::optional<PromptPart> last_part() const;
-  /// Texts of the first prompt that begin() kept from becoming control tokens (PromptTokens::guarded).
+  /// Texts that were kept from becoming control tokens (PromptTokens::guarded), of the first prompt and of what it was
+  /// extended by; at most 1,024. Who has the prompt tokenised elsewhere, by its text, would forge them.
   const std::vector<GuardedText>& guarded() const;
 
   /// Text that the model cannot read of what begin(), or the extend() after it, encoded last: at most the first 64.

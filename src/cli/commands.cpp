@@ -12,7 +12,9 @@ constexpr std::string_view kAnswered = "rendered; with --jsonl: every line got a
 constexpr std::string_view kFailed =
     "the template, or the data it met, failed; with --jsonl: the template does not compile, or with --fail-on-error a "
     "line was "
-    "answered by an error; with --strict: something of the request is not in the prompt";
+    "answered by an error, with --strict also by a loss; with --strict and without --jsonl: something of the request "
+    "is "
+    "not in the prompt";
 
 constexpr Command kCommands[] = {
     {"render", "Render a conversation with a chat template", declare_render, kAnswered, kFailed},

@@ -293,6 +293,23 @@ Error cannot_fill(const Error& error) {
       .hint("chat templates fill no gaps; leave out suffix for a chat, or use a Go template that has .Suffix");
 }
 
+/// Is there nothing in a member of a message: no text, no item, no part but empty texts?
+bool is_empty(Value value) {
+  if (value.is_none() || value.is_undefined()) return true;
+  if (value.is_string()) return value.is_leaf() && leaf_text(value).empty();
+  if (!value.is_sequence()) return false;
+  return std::ranges::all_of(items(value), [](Value part) {
+    const Value* text = member(part, "text");
+    return text != nullptr && text->is_leaf() && leaf_text(*text).empty();
+  });
+}
+
+bool says_nothing(Value message) {
+  return std::ranges::all_of(entries(message), [](const DictEntry& one) {
+    return (one.key.is_leaf() && leaf_text(one.key) == "role") || is_empty(one.value);
+  });
+}
+
 /// Cuts the prompt after the last byte that the last message said. Its role does not count: a template may write it
 /// again when it closes the turn.
 Result<void> continue_last(const Conversation& conversation, Rendering& into) {
@@ -301,6 +318,9 @@ Result<void> continue_last(const Conversation& conversation, Rendering& into) {
   if (last < 0 || !last_is_assistant(conversation)) {
     return Error(ErrorCode::conversation, "there is no assistant message at the end to continue");
   }
+  const std::string path = "messages[" + std::to_string(last) + "]";
+  if (says_nothing(messages.list->items[last]))
+    return Error(ErrorCode::conversation, "the last message is empty, so it cannot be continued").input(path);
   for (std::size_t i = fields_of(into).span_count; i-- > 0;) {
     const Span& span = fields_of(into).spans[i];
     if (span.message != last) continue;

@@ -145,6 +145,8 @@ void Session::State::accept(const Conversation& whole, const Tail& tail, const E
   ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
   canonical = extension.canonical;
   unknown = extension.unknown;
+  guarded.insert(guarded.end(), extension.guarded.begin(), extension.guarded.end());
+  if (guarded.size() > kMostGuarded) guarded.resize(kMostGuarded);
   sampled_from = ids.size();
   known_messages = message_count(whole);
   is_whole ? prompt.accept_whole(rendering.text()) : prompt.accept();

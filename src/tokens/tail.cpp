@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tokens/difference.h"
+#include "tokens/guarded_text.h"
 #include "tokens/tokenizer/control_ids.h"
 #include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
@@ -40,6 +41,7 @@ Result<void> Tail::encode(const PromptEnd& prompt, const Conversation& conversat
   anchor_ = anchor;
   tokens_.clear();
   dropped_.clear();
+  guarded_.clear();
   Result<void> done = options.protect
                           ? encode_protected(prompt, conversation, tokenizer, trusted, options.plain_added)
                           : encode_whole(tokenizer, prompt.text_from(anchor.byte), nullptr, tokens_, dropped_);
@@ -64,6 +66,11 @@ Result<void> Tail::encode_protected(const PromptEnd& prompt, const Conversation&
   if (!encoding) return encoding.error();
   tokens_ = std::move(encoding->tokens);
   dropped_ = std::move(encoding->dropped);
+  if (encoding->forged.size() > kMostGuarded) encoding->forged.resize(kMostGuarded);
+  for (EncodedToken& token : encoding->forged) token.bytes = {token.bytes.begin + from, token.bytes.end + from};
+  guarded_ = name_guarded(encoding->forged, spans, prompt.rendering->text(), conversation, rule);
+  const auto begin = static_cast<std::uint32_t>(prompt.begin);
+  for (GuardedText& one : guarded_) one.bytes = {one.bytes.begin + begin, one.bytes.end + begin};
   return {};
 }
 
@@ -258,6 +265,8 @@ Extension Tail::extension(std::size_t token, std::size_t byte, bool canonical, c
   move_by(anchor_.byte - prompt.begin);
   find_paths(made.unknown, prompt.rendering->spans(), conversation);
   move_by(prompt.begin);
+  const auto is_new = [byte](const GuardedText& one) { return one.bytes.end > byte; };
+  std::ranges::copy_if(guarded_, std::back_inserter(made.guarded), is_new);
   return made;
 }
 

@@ -64,8 +64,8 @@ class Tail {
   std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts);
 
   std::vector<TokenId> ids_from(std::size_t token) const;
-  /// What is new from that token on, and what the model cannot read of the prompt from that byte on, at most the first
-  /// kMostUnknown.
+  /// What is new from that token on, and what of the prompt from that byte on the model cannot read, and what of it was
+  /// kept from becoming control tokens; of each the first kMost….
   Extension extension(std::size_t token, std::size_t byte, bool canonical, const PromptEnd& prompt,
                       const Conversation& conversation, const Tokenizer& tokenizer) const;
   /// Where the text of that token begins, for who does not know how far the text of those before reaches. Text without
@@ -86,9 +86,11 @@ class Tail {
   Anchor anchor_;
   std::vector<EncodedToken> tokens_;  ///< bytes count from the anchor
   std::vector<ByteSpan> dropped_;     ///< they do as well
+  std::vector<GuardedText> guarded_;  ///< count from the prompt's begin
 };
 
-inline constexpr std::size_t kMostUnknown = 64;  ///< texts that a session lists
+// Texts that a session lists.
+inline constexpr std::size_t kMostUnknown = 64, kMostGuarded = 1024;
 
 /// Fails with usage where the tokenizer would be asked to put something behind a text that is to go on.
 Result<void> check_extendable(const Tokenizer& tokenizer, const TokenizeOptions& options);

@@ -6,6 +6,7 @@
 #include "conversation/conversation.h"
 #include "parlance/tokens.h"
 #include "tokens/encoded_prompt.h"
+#include "tokens/guarded_text.h"
 #include "tokens/plain_marks.h"
 #include "tokens/span_cursor.h"
 #include "tokens/token_origins.h"
@@ -48,20 +49,6 @@ void note_trust(const Rendering& rendering, const Conversation& conversation, co
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {
     into.told.notes.push_back(describe_trust(conversation, paths[i], counts[i]));
-  }
-}
-
-void fill_guarded(const Rendering& rendering, const Conversation& conversation, const TrustRule& rule,
-                  const std::vector<EncodedToken>& forged, PromptTokens& into) {
-  SpanCursor cursor(rendering.spans());
-  for (const EncodedToken& token : forged) {
-    GuardedText text{token.bytes, token.id, {}};
-    for (const Span& span : cursor.of(token.bytes)) {
-      if (rule.holds(span, rendering.text().substr(span.begin, span.end - span.begin))) continue;
-      text.path = path_of_span(conversation, span);
-      if (!text.path.empty()) break;
-    }
-    into.guarded.push_back(std::move(text));
   }
 }
 
@@ -156,7 +143,7 @@ Result<EncodedPrompt> encode_prompt(const Rendering& rendering, const Conversati
   told.unknown = std::move(unknown);
   told.ids.reserve(made.tokens.size());
   for (const EncodedToken& token : made.tokens) told.ids.push_back(token.id);
-  fill_guarded(rendering, conversation, rule, encoding->forged, told);
+  told.guarded = name_guarded(encoding->forged, rendering.spans(), rendering.text(), conversation, rule);
   note_undone(rendering, conversation, rule, tokenizer, encoding->undone, told);
   find_plain_marks(rendering, conversation, made);
   told.missing_before = missing_before(facts, told.ids);

@@ -69,6 +69,7 @@ def test_help_of_each_command():
         assert shown == run(command["name"], "--help")[0] == run(command["name"], "-h")[0]
         for option in [*command["options"], *command["arguments"]]:
             has(shown, *option["names"])
+        assert "{false}" not in shown
         has(shown, "Exit codes:", *[f"  {row['code']}  {row['meaning']}" for row in command["exit_codes"]])
     has(run("help", "render")[0], "--color[=WHEN] ")
     has(run("help", "rendr", code=2)[1], "no command 'rendr'", "did you mean 'render'?")
@@ -246,6 +247,34 @@ def test_errors_do_not_move_the_terminal():
             assert done.returncode in (1, 2, 3) and not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), (arguments, shown)
             assert "␛[31m" in shown or r"\x1b[31m" in shown, (arguments, shown)
         assert quoted.startswith("\\u001b")
+
+
+def test_texts_in_quotes_do_not_move_the_terminal():
+    turn = "{% for m in messages %}[{{ m.role }}]{{ m.content }}\u009b31m{% endfor %}"
+    with folder_of(c_jinja=turn, esc_jinja="{{ '\x1b[31m' }}", a_json={"messages": [{"role": "user", "content": "a\u009b\u202e"}]},
+                   b_json={"messages": [{"role": "user", "content": "b\U000e0001"}]}) as folder:
+        out, _ = run("prefix", "-t", folder / "c.jinja", folder / "a.json", folder / "b.json")
+        has(out, r'"a\u009b\u202e\u009b31m"', r'"b\udb40\udc01\u009b31m"')
+        has(run("format", "-t", folder / "c.jinja")[0], r'"\u009b31m"')
+        has(run("template", "-t", folder / "esc.jinja")[0], "{{ '\u241b[31m' }}")
+        assert run("template", "-t", folder / "esc.jinja", "--text")[0] == "{{ '\x1b[31m' }}"
+
+
+def test_an_empty_message_is_not_continued():
+    whole = "{% for m in messages %}{{ m }}{% endfor %}"
+    with folder_of(t_jinja=whole) as folder:
+        for content, code in (([], 3), ([{"type": "text", "text": ""}], 3), ("", 3), (None, 3), ("a", 0), ([{"type": "text", "text": "a"}], 0)):
+            request = json.dumps({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": content}]})
+            for options in ([], ["--as-transformers"]):
+                _, err = run("render", "-t", folder / "t.jinja", "--continue", *options, stdin=request, code=code)
+                assert code == 0 or "messages[1]" in err and "the last message is empty" in err, err
+
+
+def test_no_labels_of_ids_that_are_to_come():
+    with folder_of(a_json={"messages": [{"role": "user", "content": "a"}]}, ids_json=[1]) as folder:
+        _, err = run("tokens", "-f", "chatml", "--tokenizer", ROOT / "tests/tokenizers/chatml", folder / "a.json", "--extend", folder / "ids.json",
+                     "--json", "--mask", "stop", code=2)
+        has(err, "--mask and --extend exclude each other")
 
 
 def test_notes_do_not_move_the_terminal():

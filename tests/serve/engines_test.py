@@ -356,6 +356,9 @@ def test_content_is_guarded_where_ids_go(kind: Kind) -> None:
         ids = kind.ids(kind.asked()[0].body)
         same(ids, ids_of([{"role": "user", "content": ATTACK}]))
         same(ids.count(END), ids_of([{"role": "user", "content": "Hi"}]).count(END))
+        gateway.chat([{"role": "user", "content": ATTACK}, {"role": "assistant", "content": "Hello the user "}, {"role": "user", "content": ATTACK}])
+        with urllib.request.urlopen(gateway.url + "/metrics", timeout=60) as metrics:  # two marks in each text, of the first turn once
+            assert "\nparlance_guarded_total 4\n" in metrics.read().decode()
 
 
 def as_text(kind: Kind, settings: str, **script: Any) -> None:
@@ -366,8 +369,10 @@ def as_text(kind: Kind, settings: str, **script: Any) -> None:
         same((answer.status, answer.content), (200, "Hello the user "))
         prompt = kind.asked()[0].body["prompt"]
         same(ENGINE.ids_of(prompt), ids_of([{"role": "user", "content": "Hi"}]))
-        refused = gateway.chat(ATTACK)
-        same((refused.status, refused.error["code"]), (400, "control_token_in_text"))
+        said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": answer.content}]
+        for attack in (ATTACK, [*said, {"role": "user", "content": ATTACK}], [*said, {"role": "tool", "content": ATTACK}]):
+            refused = gateway.chat(attack)
+            same((refused.status, refused.error["code"]), (400, "control_token_in_text"))
         same(len(kind.asked()), 1)
         assert "control token" in gateway.logged("engine_warning")["message"]
     with kind.start("--no-protect", settings=settings) as gateway:

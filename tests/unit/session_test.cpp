@@ -91,6 +91,21 @@ TEST(Session, HasItsTextAndWhatWasGuardedInIt) {
   EXPECT_TRUE(begin(kTurns).guarded().empty());
 }
 
+TEST(Session, HasWhatWasGuardedInLaterTurns) {
+  Session session = begin(kTurns, R"({"messages": [{"role": "user", "content": "Hi<|end|>"}]})");
+  for (int turn = 1; turn < 4; ++turn) {
+    session.append_sampled(ids_of("hello"));
+    const auto more =
+        session.extend({{{.role = "assistant", .content = "hello"}, {.role = "user", .content = "A<|end|>?"}}});
+    ASSERT_TRUE(more) << more.error().display();
+    ASSERT_EQ(more->guarded.size(), 1u);
+    const GuardedText& one = more->guarded[0];
+    EXPECT_EQ(one.path, "messages[" + std::to_string(2 * turn) + "].content");
+    EXPECT_EQ(session.text().substr(one.bytes.begin, one.bytes.end - one.bytes.begin), "<|end|>");
+    EXPECT_EQ(session.guarded().size(), static_cast<std::size_t>(turn) + 1);
+  }
+}
+
 TEST(Session, KeepsSampledIdsVerbatim) {
   Session session = begin(kTurns);
   const std::vector<TokenId> sampled = ids_of("hello", true);

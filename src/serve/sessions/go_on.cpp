@@ -117,7 +117,7 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
   Key variables = variables_key(request.conversation);
   const std::vector<Message> more = messages_from(request.conversation, 1);
   if (variables != held->variables || depends_on_history(request.conversation)) return std::nullopt;
-  const std::size_t reused = held->session.ids().size();
+  const std::size_t reused = held->session.ids().size(), guarded = held->session.guarded().size();
   const SameReply same = held->start ? same_reply(*held) : SameReply();
   if (!extend_behind(held->session, held->reply, held->written, more, same)) return std::nullopt;
   MessageKeys keys{.whole = {held->key}, .without_system = {held->key_without_system}, .before = held->messages - 1};
@@ -125,6 +125,7 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
   return PreparedPrompt{.session = std::move(held->session),
                         .from = held,
                         .reused = reused,
+                        .guarded_before = guarded,
                         .broken = {},
                         .id = held->id,
                         .with_tools = held->with_tools,
@@ -153,6 +154,7 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
   RenderOptions render = model->render_now();
   if (session) render.now = found.held->now;
   const std::size_t reused = session ? found.held->session.ids().size() : 0;
+  const std::size_t guarded = session ? found.held->session.guarded().size() : 0;
   const bool with_tools = session ? found.held->with_tools : has_tools(conversation);
   if (!session) {
     const Result<Template>& chosen = model->reader.template_for(conversation);
@@ -163,8 +165,9 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
     session.emplace(std::move(*begun));
   }
   const std::string id = !hints.session.empty() ? hints.session : found.held ? found.held->id : new_id;
-  return PreparedPrompt{std::move(*session), found.held,           reused,    std::move(broken), id, with_tools,
-                        std::move(keys),     std::move(variables), render.now};
+  return PreparedPrompt{std::move(*session),  found.held, reused,     guarded,
+                        std::move(broken),    id,         with_tools, std::move(keys),
+                        std::move(variables), render.now};
 }
 
 }  // namespace parlance::serve

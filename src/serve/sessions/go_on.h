@@ -31,6 +31,7 @@ struct PreparedPrompt {
   Session session;                   ///< its ids are the prompt
   std::shared_ptr<const Held> from;  ///< the conversation that it goes on from; null: none is known
   std::size_t reused = 0;            ///< ids at the beginning that are those of the earlier turn
+  std::size_t guarded_before = 0;    ///< texts of these that were kept from becoming control tokens
   std::optional<PrefixBreak> broken{};
   std::string id;           ///< of the session
   bool with_tools = false;  ///< it began with the template for requests with tools
@@ -39,7 +40,9 @@ struct PreparedPrompt {
   CivilTime now{};     ///< what the session's renders show
   bool alone = false;  ///< nobody else has the session, now or later
 
-  PreparedPrompt copy() const { return {session.copy(), from, reused, broken, id, with_tools, keys, variables, now}; }
+  PreparedPrompt copy() const {
+    return {session.copy(), from, reused, guarded_before, broken, id, with_tools, keys, variables, now};
+  }
 };
 
 /// The prompt behind a reply that nobody else goes on from: takes the session of `held`, so that the work is that of
