@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import traceback
+import urllib.request
 from collections.abc import Callable
 from typing import Any
 
