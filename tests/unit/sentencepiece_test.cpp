@@ -376,6 +376,31 @@ TEST_F(SentencePiece, a_session_does_not_encode_from_blanks_on) {
   }
 }
 
+/// Of words, a model knows the whole or nothing, so nobody can write its unknown token's text by other tokens.
+TEST_F(SentencePiece, text_of_the_unknown_token_is_unknown_text) {
+  constexpr unsigned kAlgorithm = 3, kWords = 3;
+  OPEN(small_model().train(kAlgorithm, kWords));
+  const auto compiled = Template::compile("<s>{% for m in messages %}{{ m.content }}{% endfor %}");
+  for (const char* text : {"zzxx", "zz<unk>xx", "<unk>", "<unk><unk>", " <unk>"}) {
+    Conversation chat;
+    ASSERT_TRUE(chat.add({.role = "user", .content = text}));
+    const auto tokens = tokenize(*compiled->render(chat), chat, *tokenizer_);
+    ASSERT_TRUE(tokens) << tokens.error().display();
+    ASSERT_FALSE(tokens->ids.empty());
+    EXPECT_EQ(tokens->ids[0], 1);
+    for (std::size_t i = 1; i < tokens->ids.size(); ++i)
+      EXPECT_TRUE(tokens->ids[i] == 0 || tokens->ids[i] == 4) << text;
+    EXPECT_EQ(tokens->unknown.size(), 1u) << text;
+    EXPECT_EQ(tokens->guarded.empty(), std::string_view(text) == "zzxx") << text;
+  }
+  // What else it must not give is still an error.
+  Conversation chat;
+  ASSERT_TRUE(chat.add({.role = "user", .content = "zz</s>"}));
+  const auto tokens = tokenize(*compiled->render(chat), chat, *tokenizer_);
+  ASSERT_TRUE(tokens);
+  EXPECT_EQ(std::count(tokens->ids.begin(), tokens->ids.end(), 2), 0);
+}
+
 TEST_F(SentencePiece, many_threads_encode_at_once) {
   OPEN(small_model());
   const std::string wanted = encoded("ab<|x|> ab", std::vector<ByteSpan>{});

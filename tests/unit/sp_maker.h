@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tokenizers/sentencepiece_proto.h"
 #include "base/wire.h"
+#include "tokenizers/sentencepiece_proto.h"
 
 namespace parlance {
 

@@ -110,6 +110,18 @@ std::vector<EncodedToken> only_in(const std::vector<EncodedToken>& tokens, const
   return found;
 }
 
+/// What a model says of text that it cannot write: of its unknown token's own text too, with control tokens switched
+/// off.
+bool is_unknown(const Tokenizer& tokenizer, const EncodedToken& token) {
+  return !token.added && token.id == tokenizer.facts().unk;
+}
+
+void forget(std::vector<EncodedToken>& tokens, const EncodedToken& token) {
+  std::erase_if(tokens, [&](const EncodedToken& t) {
+    return !t.added && t.id == token.id && t.bytes.begin == token.bytes.begin && t.bytes.end == token.bytes.end;
+  });
+}
+
 void add_new(std::vector<EncodedToken>& tokens, const std::vector<EncodedToken>& more) {
   for (const EncodedToken& token : more) {
     const auto at = std::find_if(tokens.begin(), tokens.end(),
@@ -140,8 +152,10 @@ Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_v
   std::vector<ByteSpan> dropped;
   const std::vector<ByteSpan> allowed = plain_added ? with_plain(tokenizer, trusted, encoding.tokens) : trusted;
   if (Result<void> done = encode_whole(tokenizer, text, &allowed, guarded, dropped); !done) return done.error();
-  const std::vector<EncodedToken> still = forged_tokens(tokenizer, text, trusted, plain_added, guarded);
-  if (!still.empty()) return not_kept(tokenizer, still.front());
+  for (const EncodedToken& token : forged_tokens(tokenizer, text, trusted, plain_added, guarded)) {
+    if (!is_unknown(tokenizer, token)) return not_kept(tokenizer, token);
+    forget(encoding.forged, token);
+  }
   const ControlIds control(tokenizer.facts(), plain_added);
   add_new(encoding.forged, only_in(encoding.tokens, guarded, control, joined));
   encoding.undone = only_in(guarded, encoding.tokens, control, joined);
