@@ -62,7 +62,8 @@ struct CheckedRendering {
 ///     experiments    32       how many parts without text (images, audio), and how many members that the template
 ///                             mentions and does not print, are tested one by one; the rest are tested together. How
 ///                             many texts for true or false are tested. With a Go template also how many values of
-///                             `think` are tried, of five; one that is not tried counts as seen
+///                             `think` are tried, of five; one that is not tried counts as seen. Below 3 nothing is
+///                             said of a generation prompt that nobody wants
 ///     left_out       true     also report what is left out by design; this takes half of the search's time
 struct LossOptions {
   std::size_t experiments = 32;

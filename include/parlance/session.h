@@ -81,7 +81,8 @@ struct Extension {
   /// the new prompt.
   std::vector<UnknownText> unknown{};
   /// Texts of what is new that were kept from becoming control tokens, as in PromptTokens, also in what the model said;
-  /// at most the first 1,024, by their places in the new prompt.
+  /// at most the last 1,024, by their places in the new prompt. extend_ids(), which knows no prompt before, has those
+  /// behind the ids alone.
   std::vector<GuardedText> guarded{};
 };
 
@@ -173,8 +174,10 @@ class Session {
   /// Texts that were kept from becoming control tokens (PromptTokens::guarded), of the first prompt and of what it was
   /// extended by; at most 1,024. Who has the prompt tokenised elsewhere, by its text, would forge them.
   const std::vector<GuardedText>& guarded() const;
+  /// How many there were, also of those that are not listed; of a restored session those that are.
+  std::uint64_t guarded_count() const;
 
-  /// Text that the model cannot read of what begin(), or the extend() after it, encoded last: at most the first 64.
+  /// Text that the model cannot read of what was encoded last, by begin() or extend(): at most the first 64.
   /// Nothing in a session that was restored.
   const std::vector<UnknownText>& unknown() const;
 
@@ -204,7 +207,9 @@ class Session {
   /// Which variables of the template would have kept the ids, for an extend() with these arguments that failed with
   /// history_rewritten. Found by trying: each variable that the template reads, and that is not set to something else,
   /// is set to true and to false; it counts if the prompt before the sampled ids then ends as it did, and they go on.
-  /// It takes a render for each, and some more for one that changes the prompt. The session stays as it is.
+  /// For each it begins a session of the messages before, and goes on once more where the prompt is
+  /// another: about as much as two sessions from the beginning for each variable that may be a switch. The session
+  /// stays as it is.
   std::vector<KeepingSwitch> keeping_switches(std::span<const Message> messages,
                                               std::span<const std::string> trust = {},
                                               const SameReply& same = {}) const;

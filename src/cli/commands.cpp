@@ -10,11 +10,8 @@ namespace {
 
 constexpr std::string_view kAnswered = "rendered; with --jsonl: every line got an answer, which may be an error";
 constexpr std::string_view kFailed =
-    "the template, or the data it met, failed; with --jsonl: the template does not compile, or with --fail-on-error a "
-    "line was "
-    "answered by an error, with --strict also by a loss; with --strict and without --jsonl: something of the request "
-    "is "
-    "not in the prompt";
+    "the template, or the data it met, failed; with --strict: something of the request is not in the prompt; with "
+    "--jsonl: the template does not compile, or with --fail-on-error: a line's answer is an error";
 
 constexpr Command kCommands[] = {
     {"render", "Render a conversation with a chat template", declare_render, kAnswered, kFailed},

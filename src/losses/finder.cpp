@@ -72,7 +72,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   if (!media.empty())
     find_placeholders(experiment, media, s.options.experiments, into.rendering, losses, into.placeholders);
   find_lost_settings(experiment, s.options.experiments, search, into.rendering, s.facts, losses);
-  find_unheeded_end(experiment, into.rendering, losses);
+  find_unheeded_end(experiment, s.options.experiments, into.rendering, losses);
   find_doubtful(experiment, search.doubts(), s.options.experiments, into.rendering, losses);
   find_misspelt(into.rendering, s.facts, losses);
   find_lost_tokens(experiment, s.tokens, losses);

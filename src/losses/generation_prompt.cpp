@@ -126,7 +126,10 @@ class End {
 
 }  // namespace
 
-void find_unheeded_end(const Experiment& experiment, const Rendering& rendering, std::vector<Loss>& losses) {
+void find_unheeded_end(const Experiment& experiment, std::size_t most, const Rendering& rendering,
+                       std::vector<Loss>& losses) {
+  constexpr std::size_t kRenders = 3;
+  if (most < kRenders) return;
   const Value variables = experiment.conversation.variables();
   const Value messages = member_value(variables, "messages");
   const bool may_be = variables.kind == Kind::dict && messages.is_sequence() && asks_for_none(experiment) &&

@@ -16,7 +16,9 @@ namespace parlance {
 void find_lost_settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
                         const TemplateFacts& facts, std::vector<Loss>& losses);
 /// A wish for no generation prompt that the prompt has all the same; told by at most three renders.
-void find_unheeded_end(const Experiment& experiment, const Rendering& rendering, std::vector<Loss>& losses);
+/// `most`: renders that it may take; it needs three.
+void find_unheeded_end(const Experiment& experiment, std::size_t most, const Rendering& rendering,
+                       std::vector<Loss>& losses);
 /// What the template printed and is undefined, and looks like something that is there.
 void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::vector<Loss>& losses);
 /// Special tokens that the template would write if somebody gave them. `names`: the variables it reads that are such.

@@ -11,8 +11,7 @@ namespace parlance {
 namespace {
 
 constexpr const char* kUnmasked =
-    "what the assistant said is in no mask, because the template does not show where it begins: it writes the message "
-    "outside of a loop over messages";
+    "what the assistant said is in no mask, because the template does not show where it begins";
 
 enum class Seen : std::uint8_t { nowhere, outside, masked };
 
@@ -20,7 +19,7 @@ bool is_blank(const Rendering& prompt, const Span& span) {
   return ascii::is_blank(prompt.text().substr(span.begin, span.end - span.begin));
 }
 
-/// Where words of each message are; what nobody but an assistant said stays `nowhere`. A name of a call that a template
+/// Where words of each message are; a message of others is never `outside`. A name of a call that a template
 /// writes again with the result is outside, so one text in a range is enough.
 std::vector<Seen> seen_words(const Conversation& conversation, const Rendering& prompt) {
   const std::span<const Value> messages = items(conversation.messages());
@@ -34,7 +33,7 @@ std::vector<Seen> seen_words(const Conversation& conversation, const Rendering& 
     const bool is_masked = range != end && range->begin < span.end;
     if (is_masked) {
       seen[message] = Seen::masked;
-    } else if (is_assistant(messages[message]) && !is_blank(prompt, span) &&
+    } else if (seen[message] == Seen::nowhere && is_assistant(messages[message]) && !is_blank(prompt, span) &&
                !is_of_role(conversation, span, role_of(*messages[message].dict))) {
       seen[message] = Seen::outside;
     }

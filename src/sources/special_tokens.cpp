@@ -50,14 +50,16 @@ SpecialTokenFiles::SpecialTokenFiles(const std::string& folder)
       model_(join_path(folder, "config.json")) {}
 
 Result<void> SpecialTokenFiles::read() {
-  for (JsonFile* file : {&config_, &map_, &model_}) {
+  for (JsonFile* file : {&config_, &map_}) {
     if (Result<void> read = file->read_if_there(); !read) return read.error();
   }
+  // What only tells of the class must not stop who renders.
+  if (Result<void> read = model_.read_if_there(); !read) note_unread(read.error());
   class_name_ = tokenizer_class_of(config_, model_);
   const Result<bool> mistaken = is_mistaken();
-  if (!mistaken) return mistaken.error();
-  if (*mistaken) class_name_.clear();
-  if (Result<void> own = read_own(); !own) return own;
+  if (!mistaken) note_unread(mistaken.error());
+  if (mistaken && *mistaken) class_name_.clear();
+  if (Result<void> own = read_own(); !own) note_unread(own.error());
   add_usual();
   find_lists();
   add_own();
@@ -70,6 +72,10 @@ Result<void> SpecialTokenFiles::read() {
   }
   std::erase_if(named_, is_unset);
   return {};
+}
+
+void SpecialTokenFiles::note_unread(const Error& error) {
+  notes_.push_back("special tokens that the tokenizer's class has by itself are not known: " + error.message());
 }
 
 Result<void> SpecialTokenFiles::read_own() {

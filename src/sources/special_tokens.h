@@ -64,6 +64,7 @@ class SpecialTokenFiles {
  private:
   static constexpr std::string_view kModelFile = "tokenizer.model";
 
+  void note_unread(const Error& error);
   Result<void> read_own();
   bool map_counts() const { return config_["added_tokens_decoder"] == nullptr; }
   const Value* in_files(std::string_view name, const JsonFile** from) const;

@@ -37,7 +37,7 @@ Result<void> Session::State::begin() {
     ids.insert(ids.begin(), told.missing_before.begin(), told.missing_before.end());
     start.token = told.missing_before.size();
   }
-  guarded = std::move(told.guarded);
+  add_guarded(std::move(told.guarded));
   unknown = std::move(told.unknown);
   if (unknown.size() > kMostUnknown) unknown.resize(kMostUnknown);
   sampled_from = ids.size();
@@ -51,6 +51,13 @@ Result<void> Session::State::begin() {
     if (is_anchor) anchor = {before + i, token.bytes.begin};
   }
   return {};
+}
+
+void Session::State::add_guarded(std::vector<GuardedText> more) {
+  guarded_count += more.size();
+  const std::size_t room = kMostGuarded - std::min(kMostGuarded, guarded.size());
+  more.resize(std::min(more.size(), room));
+  guarded.insert(guarded.end(), more.begin(), more.end());
 }
 
 Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort) {
@@ -107,7 +114,9 @@ std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, con
   anchor = *from;
   kept.push_back({sampled_from, ids.size(), {byte, byte + *size}});
   dropped = std::max(dropped, missing);
-  return tail.extension(0, byte + *size, false, next, whole, tokenizer);
+  Extension made = tail.extension(0, byte + *size, false, next, whole, tokenizer);
+  made.guarded = tail.guarded_from(byte);  // the template's writing of the reply is in text() too
+  return made;
 }
 
 std::optional<Extension> Session::State::keep_without_opening(const Conversation& whole, Tail& tail,
@@ -145,8 +154,7 @@ void Session::State::accept(const Conversation& whole, const Tail& tail, const E
   ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
   canonical = extension.canonical;
   unknown = extension.unknown;
-  guarded.insert(guarded.end(), extension.guarded.begin(), extension.guarded.end());
-  if (guarded.size() > kMostGuarded) guarded.resize(kMostGuarded);
+  add_guarded(extension.guarded);
   sampled_from = ids.size();
   known_messages = message_count(whole);
   is_whole ? prompt.accept_whole(rendering.text()) : prompt.accept();
@@ -167,7 +175,9 @@ Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Ta
   const auto differs = std::mismatch(known, ids.end(), all.begin(), all.end()).first;
   if (differs == ids.end()) {
     const std::size_t token = ids.size() - start.token;
-    return tail.extension(token, tail.begin_of(token), true, {&rendering}, whole, tokenizer);
+    Extension made = tail.extension(token, tail.begin_of(token), true, {&rendering}, whole, tokenizer);
+    made.guarded = tail.guarded_from(std::min(prompt.known().size(), tail.begin_of(token)));
+    return made;
   }
   const std::size_t at = byte ? *byte : common_text(rendering.text(), prompt.known());
   if (std::optional<Extension> behind = keep_sampled({&rendering}, whole, tail, at, same)) return *std::move(behind);
@@ -226,6 +236,7 @@ const Conversation& Session::conversation() const { return state_->chat; }
 std::string_view Session::text() const { return state_->prompt.known(); }
 std::span<const KeptReply> Session::kept() const { return state_->kept; }
 const std::vector<GuardedText>& Session::guarded() const { return state_->guarded; }
+std::uint64_t Session::guarded_count() const { return state_->guarded_count; }
 const std::vector<UnknownText>& Session::unknown() const { return state_->unknown; }
 
 std::optional<PromptPart> Session::last_part() const {

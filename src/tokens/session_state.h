@@ -37,6 +37,7 @@ struct Session::State {
         trusted(from.trusted),
         ids(from.ids),
         guarded(from.guarded),
+        guarded_count(from.guarded_count),
         unknown(from.unknown),
         canonical(from.canonical),
         sampled_from(from.sampled_from),
@@ -65,6 +66,7 @@ struct Session::State {
   bool begins_in_middle() const;
   std::optional<std::size_t> encode_from_middle(const Conversation& whole, Tail& tail, const Known& known);
   /// Those ids are there now.
+  void add_guarded(std::vector<GuardedText> more);
   void accept(const Conversation& whole, const Tail& tail, const Extension& extension);
   /// For a prompt that is another from the end of the last one on: from where a turn is opened for a reply.
   std::optional<Extension> keep_without_opening(const Conversation& whole, Tail& tail, const SameReply& same);
@@ -88,6 +90,7 @@ struct Session::State {
   std::vector<TrustedPath> trusted;
   std::vector<TokenId> ids;
   std::vector<GuardedText> guarded;
+  std::uint64_t guarded_count = 0;  ///< also of those that are not listed
   std::vector<UnknownText> unknown;
   bool canonical = true;         ///< are the ids what the tokenizer makes of their text?
   std::size_t sampled_from = 0;  ///< number of the first sampled token; ids.size() if there is none

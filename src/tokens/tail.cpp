@@ -66,7 +66,9 @@ Result<void> Tail::encode_protected(const PromptEnd& prompt, const Conversation&
   if (!encoding) return encoding.error();
   tokens_ = std::move(encoding->tokens);
   dropped_ = std::move(encoding->dropped);
-  if (encoding->forged.size() > kMostGuarded) encoding->forged.resize(kMostGuarded);
+  // Of many the last ones: what is new stands at the end.
+  if (encoding->forged.size() > kMostGuarded)
+    encoding->forged.erase(encoding->forged.begin(), encoding->forged.end() - kMostGuarded);
   for (EncodedToken& token : encoding->forged) token.bytes = {token.bytes.begin + from, token.bytes.end + from};
   guarded_ = name_guarded(encoding->forged, spans, prompt.rendering->text(), conversation, rule);
   const auto begin = static_cast<std::uint32_t>(prompt.begin);
@@ -250,6 +252,13 @@ std::size_t Tail::begin_of(std::size_t token) const {
   return anchor_.byte + (tokens_.empty() ? 0 : tokens_.back().bytes.end);
 }
 
+std::vector<GuardedText> Tail::guarded_from(std::size_t byte) const {
+  std::vector<GuardedText> guarded;
+  const auto is_behind = [byte](const GuardedText& one) { return one.bytes.end > byte; };
+  std::ranges::copy_if(guarded_, std::back_inserter(guarded), is_behind);
+  return guarded;
+}
+
 Extension Tail::extension(std::size_t token, std::size_t byte, bool canonical, const PromptEnd& prompt,
                           const Conversation& conversation, const Tokenizer& tokenizer) const {
   Extension made{ids_from(token), canonical, {}};
@@ -265,8 +274,7 @@ Extension Tail::extension(std::size_t token, std::size_t byte, bool canonical, c
   move_by(anchor_.byte - prompt.begin);
   find_paths(made.unknown, prompt.rendering->spans(), conversation);
   move_by(prompt.begin);
-  const auto is_new = [byte](const GuardedText& one) { return one.bytes.end > byte; };
-  std::ranges::copy_if(guarded_, std::back_inserter(made.guarded), is_new);
+  made.guarded = guarded_from(byte);
   return made;
 }
 

@@ -64,6 +64,8 @@ class Tail {
   std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts);
 
   std::vector<TokenId> ids_from(std::size_t token) const;
+  /// What was kept from becoming control tokens, from that byte of the prompt on; at most the last kMostGuarded.
+  std::vector<GuardedText> guarded_from(std::size_t byte) const;
   /// What is new from that token on, and what of the prompt from that byte on the model cannot read, and what of it was
   /// kept from becoming control tokens; of each the first kMost….
   Extension extension(std::size_t token, std::size_t byte, bool canonical, const PromptEnd& prompt,

@@ -416,7 +416,7 @@ def test_renderings_can_be_pickled(chatml_tokenizer: str, name: str, protocol: i
     assert copy.copy(rendering) is copy.deepcopy(rendering) is rendering
 
 
-def test_a_rendering_of_what_cannot_be_opened_again_is_not_pickled(tmp_path: pathlib.Path) -> None:
+def test_a_rendering_of_what_is_gone_cannot_be_unpickled(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "chat.jinja"
     file.write_text("{{ messages[0].content }}")
     stored = pickle.dumps(parlance.Template.from_file(file).render(CHAT))

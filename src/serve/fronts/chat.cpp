@@ -149,7 +149,7 @@ void count(Gateway& gateway, const Chat& chat, const Turn& turn) {
   metrics.tokens.add("kind=\"reused\"", turn.prompt().reused);
   metrics.tokens.add("kind=\"evaluated\"", static_cast<std::uint64_t>(turn.end().evaluated.value_or(0)));
   metrics.tokens.add("kind=\"sampled\"", static_cast<std::uint64_t>(sampled_by(turn)));
-  if (const std::size_t kept = turn.prompt().session.guarded().size() - turn.prompt().guarded_before; kept > 0)
+  if (const std::uint64_t kept = turn.prompt().session.guarded_count() - turn.prompt().guarded_before; kept > 0)
     metrics.guarded.add("", kept);
   metrics.first_token.add(std::chrono::duration<double>(turn.times().first_token).count());
   for (const ReplyDiagnostic& fault : turn.message().diagnostics)

@@ -117,7 +117,8 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
   Key variables = variables_key(request.conversation);
   const std::vector<Message> more = messages_from(request.conversation, 1);
   if (variables != held->variables || depends_on_history(request.conversation)) return std::nullopt;
-  const std::size_t reused = held->session.ids().size(), guarded = held->session.guarded().size();
+  const std::size_t reused = held->session.ids().size();
+  const std::uint64_t guarded = held->session.guarded_count();
   const SameReply same = held->start ? same_reply(*held) : SameReply();
   if (!extend_behind(held->session, held->reply, held->written, more, same)) return std::nullopt;
   MessageKeys keys{.whole = {held->key}, .without_system = {held->key_without_system}, .before = held->messages - 1};
@@ -154,7 +155,7 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
   RenderOptions render = model->render_now();
   if (session) render.now = found.held->now;
   const std::size_t reused = session ? found.held->session.ids().size() : 0;
-  const std::size_t guarded = session ? found.held->session.guarded().size() : 0;
+  const std::uint64_t guarded = session ? found.held->session.guarded_count() : 0;
   const bool with_tools = session ? found.held->with_tools : has_tools(conversation);
   if (!session) {
     const Result<Template>& chosen = model->reader.template_for(conversation);

@@ -31,7 +31,7 @@ struct PreparedPrompt {
   Session session;                   ///< its ids are the prompt
   std::shared_ptr<const Held> from;  ///< the conversation that it goes on from; null: none is known
   std::size_t reused = 0;            ///< ids at the beginning that are those of the earlier turn
-  std::size_t guarded_before = 0;    ///< texts of these that were kept from becoming control tokens
+  std::uint64_t guarded_before = 0;  ///< texts of these that were kept from becoming control tokens
   std::optional<PrefixBreak> broken{};
   std::string id;           ///< of the session
   bool with_tools = false;  ///< it began with the template for requests with tools

@@ -110,15 +110,19 @@ std::vector<EncodedToken> only_in(const std::vector<EncodedToken>& tokens, const
   return found;
 }
 
-/// What a model says of text that it cannot write: of its unknown token's own text too, with control tokens switched
-/// off.
+/// Is it what a model says of text that it cannot write? With control tokens switched off, that may be text which
+/// spells the unknown token.
 bool is_unknown(const Tokenizer& tokenizer, const EncodedToken& token) {
   return !token.added && token.id == tokenizer.facts().unk;
 }
 
-void forget(std::vector<EncodedToken>& tokens, const EncodedToken& token) {
-  std::erase_if(tokens, [&](const EncodedToken& t) {
-    return !t.added && t.id == token.id && t.bytes.begin == token.bytes.begin && t.bytes.end == token.bytes.end;
+/// Erases those of `tokens` that are among `others`. Both are in the order of the text.
+void forget(std::vector<EncodedToken>& tokens, const std::vector<EncodedToken>& others) {
+  auto other = others.begin();
+  std::erase_if(tokens, [&](const EncodedToken& token) {
+    while (other != others.end() && other->bytes.begin < token.bytes.begin) ++other;
+    return other != others.end() && !token.added && other->id == token.id && other->bytes.begin == token.bytes.begin &&
+           other->bytes.end == token.bytes.end;
   });
 }
 
@@ -152,10 +156,10 @@ Result<GuardedEncoding> encode_guarded(const Tokenizer& tokenizer, std::string_v
   std::vector<ByteSpan> dropped;
   const std::vector<ByteSpan> allowed = plain_added ? with_plain(tokenizer, trusted, encoding.tokens) : trusted;
   if (Result<void> done = encode_whole(tokenizer, text, &allowed, guarded, dropped); !done) return done.error();
-  for (const EncodedToken& token : forged_tokens(tokenizer, text, trusted, plain_added, guarded)) {
+  const std::vector<EncodedToken> still = forged_tokens(tokenizer, text, trusted, plain_added, guarded);
+  for (const EncodedToken& token : still)
     if (!is_unknown(tokenizer, token)) return not_kept(tokenizer, token);
-    forget(encoding.forged, token);
-  }
+  forget(encoding.forged, still);
   const ControlIds control(tokenizer.facts(), plain_added);
   add_new(encoding.forged, only_in(encoding.tokens, guarded, control, joined));
   encoding.undone = only_in(guarded, encoding.tokens, control, joined);
