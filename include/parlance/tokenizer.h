@@ -96,7 +96,7 @@ class Tokenizer {
   /// touching). The text between two recognised tokens is one run, encoded as if the other control tokens were not in
   /// the vocabulary. So no control token ever covers bytes outside `trusted`, even if the model could spell one; and a
   /// normaliser that joins characters across the border of a range neither makes nor hides one.
-  /// Fails with value (text is not UTF-8), tokenizer (the tokenizer refuses the text), limit_memory.
+  /// Fails with value (text is not UTF-8), unencodable (the tokenizer refuses the text), limit_memory.
   virtual Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                               std::vector<EncodedToken>& into) const = 0;
 

@@ -98,7 +98,8 @@ struct PromptTokens {
   /// or [INST] where turns begin and end, if no control token stands at any such place. They suggest that the tokenizer
   /// belongs to another model.
   std::vector<std::string> plain_marks;
-  /// Notes for people: what `trust` changed, and control tokens that a combining mark after them would have hidden.
+  /// Notes for people: what `trust` changed, control tokens that a combining mark after them would
+  /// have hidden, and those that are text within a word.
   std::vector<std::string> notes;
 
   /// The token's id if training should learn it, else kIgnoredLabel; one for each of `tokens`.
@@ -116,7 +117,8 @@ std::span<const std::string_view> standard_roles();
 /// nothing, it keeps the tokenizer's own ids.
 /// Notes say which paths of `trust` lead nowhere in this request; check_trust() makes errors of them.
 /// Fails with usage (no spans; `trust` has what is no path), unicode_encode (the prompt has half a
-/// surrogate pair), tokenizer (the tokenizer gives a control token for untrusted bytes all the same), limit_memory.
+/// surrogate pair), unencodable (the tokenizer refuses the text), tokenizer (it gives a control token for untrusted bytes
+/// all the same), limit_memory.
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
                               const TokenizeOptions& options = {});
 

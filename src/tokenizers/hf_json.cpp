@@ -31,6 +31,7 @@ ErrorCode code_of(std::uint32_t kind) {
     case PARLANCE_HF_JSON: return ErrorCode::json;
     case PARLANCE_HF_NOT_UTF8: return ErrorCode::value;
     case PARLANCE_HF_TOO_LARGE: return ErrorCode::limit_memory;
+    case PARLANCE_HF_REFUSED: return ErrorCode::unencodable;
     default: return ErrorCode::tokenizer;
   }
 }

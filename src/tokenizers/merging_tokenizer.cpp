@@ -278,9 +278,9 @@ Result<void> MergingTokenizer::push_bytes(std::string_view piece, PieceSpans& sp
     if (id >= 0 && (hidden == nullptr || !is_control(id) || id == facts_.unk)) {
       into.tokens.push_back({id, bytes, false});
     } else if (unknown_ == UnknownBytes::refused) {
-      return Error(ErrorCode::tokenizer, "the vocabulary has no token for the bytes " +
-                                             bytes_in_hex(piece.substr(0, 16)) + ", and none for the byte " +
-                                             bytes_in_hex({&c, 1}));
+      return Error(ErrorCode::unencodable, "the vocabulary has no token for the bytes " +
+                                               bytes_in_hex(piece.substr(0, 16)) + ", and none for the byte " +
+                                               bytes_in_hex({&c, 1}));
     } else {
       into.drop(bytes);
     }

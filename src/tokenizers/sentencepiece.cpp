@@ -70,7 +70,7 @@ std::vector<ByteSpan> ranges_in(ByteSpan run, const std::vector<ByteSpan>& range
 bool begins_blank(std::string_view run) { return run.starts_with(' ') || run.starts_with("\u2581"); }
 
 Error encoding_error(std::string_view what) {
-  return Error(ErrorCode::tokenizer, "SentencePiece: " + std::string(what));
+  return Error(ErrorCode::unencodable, "SentencePiece: " + std::string(what));
 }
 
 class SentencePieceTokenizer final : public Tokenizer {

@@ -49,7 +49,7 @@ Result<void> SpEncoder::encode(std::string_view text, SpManner manner, std::vect
   for (const SpSegment& segment : segments) {
     if (segmenter.is_control(segment.id)) {
       into.resize(first);
-      return Error(ErrorCode::tokenizer,
+      return Error(ErrorCode::unencodable,
                    "SentencePiece: the control piece " + std::to_string(segment.id) + " came of a text");
     }
     const std::size_t begin = normalized->places[at], end = normalized->places[at + segment.size];

@@ -12,6 +12,7 @@
 #include "tokens/token_origins.h"
 #include "tokens/tokenizer/control_ids.h"
 #include "tokens/tokenizer/guard.h"
+#include "tokens/tokenizer/trusted.h"
 #include "tokens/trust.h"
 #include "tokens/unknown_text.h"
 
@@ -64,6 +65,38 @@ void note_undone(const Rendering& rendering, const Conversation& conversation, c
     }
     into.notes.push_back((path.empty() ? "text that is not trusted" : path) + " joins a mark to the control token '" +
                          tokenizer.token_text(token.id) + "', which stays one");
+  }
+}
+
+/// The input that a span beside `bytes` shows, or "".
+std::string path_beside(const Rendering& rendering, const Conversation& conversation, ByteSpan bytes) {
+  for (const Span& span : rendering.spans()) {
+    if (span.begin != bytes.end && span.end != bytes.begin) continue;
+    if (std::string path = path_of_span(conversation, span); !path.empty()) return path;
+  }
+  return {};
+}
+
+/// Says which control tokens of the template are text, since they are none within a word (`single_word`): once for each
+/// token.
+void note_hidden(const Rendering& rendering, const Conversation& conversation, const TrustRule& rule,
+                 const TokenizerFacts& facts, EncodedPrompt& into) {
+  const std::string_view prompt = rendering.text();
+  std::optional<std::vector<ByteSpan>> trusted;
+  for (const AddedToken& added : facts.added) {
+    if (!added.single_word || !added.control || added.text.empty()) continue;
+    if (!trusted) trusted = rule.ranges(rendering.spans(), prompt);
+    for (std::size_t at = prompt.find(added.text); at != prompt.npos; at = prompt.find(added.text, at + 1)) {
+      const ByteSpan bytes{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + added.text.size())};
+      const auto token =
+          std::ranges::upper_bound(into.tokens, bytes.begin, {}, [](const EncodedToken& t) { return t.bytes.end; });
+      const bool is_there = token != into.tokens.end() && token->added && token->bytes.begin < bytes.end;
+      if (is_there || !lies_in(bytes, *trusted)) continue;
+      const std::string path = path_beside(rendering, conversation, bytes);
+      into.told.notes.push_back("the template's control token '" + added.text + "' is text where " +
+                                (path.empty() ? "its own text" : path) + " stands next to it as a part of a word");
+      break;
+    }
   }
 }
 
@@ -145,6 +178,7 @@ Result<EncodedPrompt> encode_prompt(const Rendering& rendering, const Conversati
   for (const EncodedToken& token : made.tokens) told.ids.push_back(token.id);
   told.guarded = name_guarded(encoding->forged, rendering.spans(), rendering.text(), conversation, rule);
   note_undone(rendering, conversation, rule, tokenizer, encoding->undone, told);
+  note_hidden(rendering, conversation, rule, facts, made);
   find_plain_marks(rendering, conversation, made);
   told.missing_before = missing_before(facts, told.ids);
   if (!paths->empty()) note_trust(rendering, conversation, *paths, made);

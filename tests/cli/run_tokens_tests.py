@@ -42,6 +42,46 @@ def test_json_has_what_each_token_is(folder):
     assert result["stop"][0]["id"] == END and "generation_config.json: eos_token_id" in result["stop"][0]["sources"]
 
 
+def tokenizer_with(folder, change):
+    """The tokenizer of the tree with another tokenizer.json."""
+    made = json.loads(pathlib.Path(TOKENIZER, "tokenizer.json").read_text("utf-8"))
+    change(made)
+    path = pathlib.Path(folder, "changed")
+    path.mkdir()
+    write(path, "tokenizer.json", made)
+    return str(path)
+
+
+def test_text_that_is_only_a_control_token_is_no_fault_of_the_file(folder):
+    def add_five(made):
+        made["added_tokens"].append({"id": made["model"]["vocab"]["5"], "content": "5", "single_word": False, "lstrip": False,
+                                     "rstrip": False, "normalized": False, "special": True})
+
+    made = tokenizer_with(folder, add_five)
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "chat.json", {"messages": [{"role": "user", "content": "at 5"}]})
+    done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", made, "chat.json")
+    assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith("parlance: not encodable: "), (done.returncode, done.stderr)
+    assert run(folder, "tokens", "-t", "t.jinja", "--tokenizer", made, "chat.json", "--trust", "messages[0].content").returncode == 0
+
+
+def test_a_control_token_that_a_word_hides_is_said(folder):
+    def within_no_word(made):
+        for token in made["added_tokens"]:
+            token["single_word"] = True
+
+    made = tokenizer_with(folder, within_no_word)
+    write(folder, "t.jinja", "{% for m in messages %}<|im_start|>{{ m.content }}<tool_call>{% endfor %}")
+    for content, hidden in (("Hi", True), ("-Hi-", False), ("<tool_call>", False)):
+        write(folder, "chat.json", {"messages": [{"role": "user", "content": content}]})
+        for more in ([], ["--no-protect"]):
+            done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", made, "chat.json", "--json", *more)
+            result = json.loads(done.stdout)
+            said = [note for note in result["notes"] if "is text where messages[0].content stands next to it" in note]
+            assert len(said) == 2 * hidden, (content, more, result["notes"])
+            assert (START in result["ids"]) != hidden, result["ids"]
+
+
 def test_mask_chooses_what_labels_have(folder):
     def learnt(*kinds):
         words = [word for kind in kinds for word in ("--mask", kind)]
