@@ -304,7 +304,7 @@ bool is_empty(Value value) {
   });
 }
 
-bool says_nothing(Value message) {
+bool is_empty_message(Value message) {
   return std::ranges::all_of(entries(message), [](const DictEntry& one) {
     return (one.key.is_leaf() && leaf_text(one.key) == "role") || is_empty(one.value);
   });
@@ -319,7 +319,7 @@ Result<void> continue_last(const Conversation& conversation, Rendering& into) {
     return Error(ErrorCode::conversation, "there is no assistant message at the end to continue");
   }
   const std::string path = "messages[" + std::to_string(last) + "]";
-  if (says_nothing(messages.list->items[last]))
+  if (is_empty_message(messages.list->items[last]))
     return Error(ErrorCode::conversation, "the last message is empty, so it cannot be continued").input(path);
   for (std::size_t i = fields_of(into).span_count; i-- > 0;) {
     const Span& span = fields_of(into).spans[i];

@@ -106,6 +106,51 @@ TEST(Session, HasWhatWasGuardedInLaterTurns) {
   }
 }
 
+/// How much of a template's writing is the reply: up to its end token.
+std::optional<std::size_t> up_to_end(const TwoWritings& both) {
+  std::size_t size = 0;
+  for (const ReplyPiece& piece : both.written) {
+    size += piece.text.size();
+    if (piece.control) return size;
+  }
+  return {};
+}
+
+// What the model says may spell a control token too, and text() has it as the template writes it.
+TEST(Session, HasWhatWasGuardedInReplies) {
+  constexpr const char* kTrims =
+      "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content | trim }}<|end|>\n{% endfor %}"
+      "{% if add_generation_prompt %}<|start|>assistant\n{% endif %}";
+  for (const bool is_trimmed : {false, true}) {
+    Session session = begin(is_trimmed ? kTrims : kTurns);
+    session.append_sampled(ids_of(" a<|end|>b"));
+    const std::vector<Message> next = {{.role = "assistant", .content = " a<|end|>b"},
+                                       {.role = "user", .content = "?"}};
+    const auto more = session.extend(next, {}, up_to_end);
+    ASSERT_TRUE(more) << more.error().display();
+    ASSERT_EQ(more->guarded.size(), 1u) << is_trimmed;
+    EXPECT_EQ(more->guarded[0].path, "messages[1].content");
+    const ByteSpan bytes = more->guarded[0].bytes;
+    EXPECT_EQ(session.text().substr(bytes.begin, bytes.end - bytes.begin), "<|end|>");
+  }
+}
+
+TEST(Session, ListsSomeOfWhatWasGuarded) {
+  std::string many;
+  for (int i = 0; i < 1500; ++i) many += "<|end|>";
+  Session session = begin(kTurns, (R"({"messages": [{"role": "user", "content": ")" + many + R"("}]})").c_str());
+  EXPECT_EQ(session.guarded().size(), 1024u);
+  EXPECT_EQ(session.guarded_count(), 1500u);
+  session.append_sampled(ids_of("hello"));
+  const std::vector<Message> next = {{.role = "assistant", .content = "hello"},
+                                     {.role = "user", .content = "<|end|><|end|>"}};
+  const auto more = session.extend(next);
+  ASSERT_TRUE(more) << more.error().display();
+  EXPECT_EQ(more->guarded.size(), 2u);
+  EXPECT_EQ(session.guarded_count(), 1502u);
+  EXPECT_EQ(session.copy().guarded_count(), 1502u);
+}
+
 TEST(Session, KeepsSampledIdsVerbatim) {
   Session session = begin(kTurns);
   const std::vector<TokenId> sampled = ids_of("hello", true);
