@@ -13,6 +13,7 @@
 #include "parlance/grammar.h"
 #include "parlance/json_writer.h"
 #include "parlance/reply_api.h"
+#include "parlance/reply_kinds.h"
 #include "parlance/request_api.h"
 #include "parlance/source.h"
 #include "parlance/transformers.h"
@@ -76,6 +77,7 @@ constexpr ValuesRow kValues[] = {
     {"API", [] { return Values(reply_api_names().begin(), reply_api_names().end()); }},
     {"REQUEST_API", [] { return Values(request_api_names().begin(), request_api_names().end()); }},
     {"READER", model_readers},
+    {"KIND", [] { return Values(reply_kind_names().begin() + 1, reply_kind_names().end()); }},
     {"VERSION", release_names},
     {"EFFORT", [] { return Values(reasoning_efforts().begin(), reasoning_efforts().end()); }},
     {"CHOICE",

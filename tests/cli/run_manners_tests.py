@@ -363,6 +363,7 @@ LINES = [  # a line, and what must be among the offers
     ("parlance convert --as ", {"openai", "anthropic", "responses"}),
     ("parlance read --as an", {"anthropic"}),
     ("parlance tokens --model-as ", {"sentencepiece", "transformers"}),
+    ("parlance tokens --mask ", {"content", "reasoning", "calls", "marker", "stop"}),
     ("parlance render --transformers 5.2", {"5.22.0", "5.23.0"}),
     ("parlance tokens --tokenizer tests/tokenizers/chat", {"tests/tokenizers/chatml"}),
     ("parlance render -t formats/rnj", {"formats/rnj-1.jinja"}),
