@@ -117,8 +117,8 @@ std::span<const std::string_view> standard_roles();
 /// nothing, it keeps the tokenizer's own ids.
 /// Notes say which paths of `trust` lead nowhere in this request; check_trust() makes errors of them.
 /// Fails with usage (no spans; `trust` has what is no path), unicode_encode (the prompt has half a
-/// surrogate pair), unencodable (the tokenizer refuses the text), tokenizer (it gives a control token for untrusted bytes
-/// all the same), limit_memory.
+/// surrogate pair), unencodable (the tokenizer refuses the text), tokenizer (it gives a control token for untrusted
+/// bytes all the same), limit_memory.
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
                               const TokenizeOptions& options = {});
 
