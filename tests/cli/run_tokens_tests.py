@@ -328,7 +328,7 @@ def test_what_the_tokenizer_has_no_token_for_is_a_loss(folder):
     done = run(folder, *words, "--jsonl", stdin=lines)
     assert "note: 2 of 3 lines have something that is not in the prompt: 2 × character" in done.stderr, done.stderr
     found = [json.loads(line)["losses"] for line in run(folder, *words, "--jsonl", "--json", stdin=lines).stdout.splitlines()]
-    assert [len(losses) for losses in found] == [0, 1, 1] and "'odd' and what stands in 1 more places" in found[2][0]["message"], found
+    assert [len(losses) for losses in found] == [0, 1, 1] and "'odd' and what stands in 1 more place" in found[2][0]["message"], found
     strict = [json.loads(line) for line in run(folder, *words, "--jsonl", "--strict", stdin=lines).stdout.splitlines()]
     assert [line.get("error", {}).get("code") for line in strict] == [None, "loss", "loss"], strict
 
@@ -369,7 +369,7 @@ def test_text_without_a_token_is_a_loss(folder):
     done = run(folder, *letters, "chat.json", "--json")
     result = json.loads(done.stdout)
     assert [(token["begin"], token["end"]) for token in result["tokens"]] == [(0, 3), (3, 4), (6, 7), (11, 12)], "tokens stand where they stand"
-    assert "makes no token of 'ZZ' and what stands in 1 more places" in result["losses"][0]["message"], result["losses"]
+    assert "makes no token of 'ZZ' and what stands in 1 more place" in result["losses"][0]["message"], result["losses"]
 
 
 def test_white_space_between_words_is_no_loss(folder):

@@ -142,12 +142,12 @@ def spans_of(tokenizer, template, context):
 
 
 def true_mask(text, spans, tokens):
-    """By our rule: a token is learnt if any of its bytes is in a span."""
+    """By our rule: a token is learnt if any of its bytes is in a span, or, where it has none, if it stands at or behind a span's first."""
     places = [0]
     for character in text:
         places.append(places[-1] + len(character.encode("utf-8")))
     learnt = [(places[begin], places[end]) for begin, end in spans]
-    return [int(any(t["begin"] < end and begin < t["end"] for begin, end in learnt)) for t in tokens]
+    return [int(any(t["begin"] < end and begin < max(t["end"], t["begin"] + 1) for begin, end in learnt)) for t in tokens]
 
 
 def mask_faults(tokenizer, text, spans, truth):

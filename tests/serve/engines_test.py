@@ -358,8 +358,10 @@ def test_content_is_guarded_where_ids_go(kind: Kind) -> None:
         same(ids, ids_of([{"role": "user", "content": ATTACK}]))
         same(ids.count(END), ids_of([{"role": "user", "content": "Hi"}]).count(END))
         gateway.chat([{"role": "user", "content": ATTACK}, {"role": "assistant", "content": "Hello the user "}, {"role": "user", "content": ATTACK}])
-        with urllib.request.urlopen(gateway.url + "/metrics", timeout=60) as metrics:  # two marks in each text, of the first turn once
-            assert "\nparlance_guarded_total 4\n" in metrics.read().decode()
+        with urllib.request.urlopen(gateway.url + "/metrics", timeout=60) as metrics:
+            counted = [line for line in metrics.read().decode().splitlines() if line.startswith("parlance_guarded_total")]
+        # Two marks in each text; those of the first turn once more where the engine gives no ids, so that no session goes on.
+        same(counted, [f"parlance_guarded_total {4 if kind.ids_out else 6}"])
 
 
 def as_text(kind: Kind, settings: str, **script: Any) -> None:

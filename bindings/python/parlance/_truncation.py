@@ -38,7 +38,10 @@ def most_tokens(
 
 
 def truncated(tokenizer: Any, ids: list[_Item], most: int) -> list[_Item]:
-    """What belongs to the tokens that are left where the tokenizer cuts a text to so many. A negative number counts from the other end, as in a slice."""
+    """What belongs to the tokens that are left where the tokenizer cuts a text to so many.
+
+    A negative number counts from the other end, as in a slice.
+    """
     if getattr(tokenizer, "truncation_side", "right") == "right":
         return ids[:most]
     return ids[-most:] if most else []
