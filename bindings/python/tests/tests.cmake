@@ -14,8 +14,8 @@ parlance_package_test(start ${python_package} ${CMAKE_CURRENT_LIST_DIR}/check_st
 
 parlance_package_test(kinds ${python_package} ${CMAKE_CURRENT_LIST_DIR}/kinds_law.py)
 parlance_package_test(renderers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/renderers_oracle.py)
-# With the tokenizers that real_engines.py fetches. These two are long, so they begin soon.
-set_tests_properties(python.renderers PROPERTIES COST 39 DEPENDS oracle.real_engines)
+# With the tokenizers that these two fetch. What is long begins soon.
+set_tests_properties(python.renderers PROPERTIES COST 20 DEPENDS "oracle.real_engines;oracle.rank_tokens")
 set_tests_properties(python.pytest PROPERTIES COST 38)
 # Where make long has fetched the package.
 parlance_package_test(verifiers ${python_package} -W ignore ${CMAKE_CURRENT_LIST_DIR}/verifiers_oracle.py)
