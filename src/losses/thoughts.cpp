@@ -66,8 +66,7 @@ Marks::Marks(std::span<const std::string> texts) {
     }
   }
   std::ranges::sort(sorted_);
-  const auto same = std::ranges::unique(sorted_);
-  sorted_.erase(same.begin(), same.end());
+  sorted_.erase(std::unique(sorted_.begin(), sorted_.end()), sorted_.end());
 }
 
 bool Marks::know(std::string_view mark) const { return std::ranges::binary_search(sorted_, mark); }
