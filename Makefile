@@ -109,7 +109,8 @@ bench: setup
 	$(PYTHON) bench/run.py
 
 # With Clang, whose builds with sanitizers take two thirds of GCC's time; the fuzz targets are of the same build. What Python
-# drives (the oracles, the command line) runs under ASan in make long, and so does the law of tokens with all tokenizers but three.
+# drives (the oracles, the command line) runs under ASan in make long, and so do the laws of masks and of growing
+# prompts, and that of tokens with all tokenizers but three.
 asan: oracle
 	@sh tools/setup.sh full
 	@cmake --preset asan -DPARLANCE_TEST_SHARE=40 $(QUIET)
