@@ -15,7 +15,7 @@ inline std::size_t share() {
 inline int share_of(int count) { return (count + static_cast<int>(share()) - 1) / static_cast<int>(share()); }
 
 /// Whether so little is run that also what is not generated is tried at some places only: under sanitizers.
-inline bool is_sparse() { return share() > 10; }
+inline bool is_sparse() { return share() > 20; }
 
 /// From one place in a text to the next that is tried: all are, but where little is run every 31st.
 inline std::size_t stride() { return is_sparse() ? 31 : 1; }
