@@ -59,7 +59,7 @@ def test_texts_are_cut_where_the_tokenizer_cuts_them(tokenizer: Any) -> None:
     """All values of what decides it, also those that the tokenizer refuses."""
     strategies = pytest.importorskip("transformers.tokenization_utils_base").TruncationStrategy
     truncations = [True, False, None, *strategies, "do_not_truncate", "only_first", "bogus"]
-    lengths = [None, 5, 0, -1, "3", 10**6]
+    lengths = [None, 5, 0, -1, "3", 10**4]
     slow = pytest.importorskip("transformers").ByT5Tokenizer()
     slow.chat_template = PLAIN
     slow.pad_token = "<pad>"
