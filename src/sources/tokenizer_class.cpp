@@ -13,15 +13,8 @@ struct TypeClass {
   bool always;
 };
 constexpr TypeClass kTypeClasses[] = {
-#define BLANK_FIRST(name)
-#define FIXED_PUTS(name, bos, eos)
-#define MISTAKEN(name, part)
 #define TYPE_CLASS(type, name, always) {type, name, always},
 #include "transformers_types.def"
-#undef TYPE_CLASS
-#undef MISTAKEN
-#undef FIXED_PUTS
-#undef BLANK_FIRST
 };
 
 /// A class that is a mistake in a file with such a part.
@@ -29,15 +22,8 @@ struct MistakenClass {
   std::string_view class_name, part;
 };
 constexpr MistakenClass kMistaken[] = {
-#define BLANK_FIRST(name)
-#define FIXED_PUTS(name, bos, eos)
 #define MISTAKEN(name, part) {name, part},
-#define TYPE_CLASS(type, name, always)
 #include "transformers_types.def"
-#undef TYPE_CLASS
-#undef MISTAKEN
-#undef FIXED_PUTS
-#undef BLANK_FIRST
 };
 
 struct ClassTokens {

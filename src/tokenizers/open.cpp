@@ -300,17 +300,10 @@ struct FixedPuts {
   std::string_view class_name;
   bool bos, eos;
 };
-#define BLANK_FIRST(name)
-#define MISTAKEN(name, part)
-#define TYPE_CLASS(type, name, always)
 #define FIXED_PUTS(name, bos, eos) {name, bos, eos},
 constexpr FixedPuts kFixedPuts[] = {
 #include "transformers_types.def"
 };
-#undef TYPE_CLASS
-#undef MISTAKEN
-#undef BLANK_FIRST
-#undef FIXED_PUTS
 
 void note_setting(std::string_view name, const std::optional<bool>& wanted, const std::optional<TokenId>& token,
                   const std::vector<TokenId>& puts, TokenizerFacts& facts) {

@@ -18,14 +18,7 @@ namespace {
 /// Classes that are followed.
 constexpr std::string_view kBlankFirst =
 #define BLANK_FIRST(name) name
-#define FIXED_PUTS(name, bos, eos)
-#define MISTAKEN(name, part)
-#define TYPE_CLASS(type, name, always)
 #include "transformers_types.def"
-#undef TYPE_CLASS
-#undef MISTAKEN
-#undef FIXED_PUTS
-#undef BLANK_FIRST
     ;
 constexpr std::string_view kGeneric[] = {"TokenizersBackend", "PreTrainedTokenizer"};
 constexpr std::string_view kGenericName = "TokenizersBackend";

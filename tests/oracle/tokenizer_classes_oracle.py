@@ -67,7 +67,9 @@ def compare(table, start, rows, write):
     lines = table.read_text("utf-8").splitlines()
     known = [line for line in lines if line.startswith(start)]
     if write:
-        table.write_text("\n".join([line for line in lines if line not in known] + rows) + "\n", "utf-8")
+        at = lines.index(known[0])
+        others = [line for line in lines if line not in known]
+        table.write_text("\n".join(others[:at] + rows + others[at:]) + "\n", "utf-8")
         return True
     for line in sorted(set(rows) ^ set(known)):
         print(("made: " if line in rows else "in the table: ") + line)
