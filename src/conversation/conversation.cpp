@@ -189,6 +189,7 @@ void Conversation::State::clear() {
   if (!storage.message_numbers().empty()) storage.set_message_numbers({});
   storage.clear_owners();
   recognised = has_model = false;
+  of_model.clear();
   converted = {};
   regions.clear();
   by_address.clear();

@@ -62,6 +62,7 @@ struct Conversation::State {
   bool recognised = false;  ///< it was looked whether the request is another API's (api_request.h)
   Value converted;          ///< the variables as that was converted, before the passes; undefined if it was none
   bool has_model = false;   ///< it was given what a model's files bring along (add_model)
+  std::vector<std::string> of_model;  ///< variables that it was given so, but those that are named as tokens are
   /// A list of the request that a variable from outside stands in for.
   struct Replaced {
     std::string_view subject;  ///< as Loss::subject has it

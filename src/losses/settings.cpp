@@ -201,9 +201,14 @@ class Settings {
     return *sees_think_;
   }
 
+  /// Did a model's files set it? Templates need not read all tokens of their model.
+  bool is_of_model(std::string_view name) const {
+    return std::ranges::find(inside_of(conversation_).of_model, name) != inside_of(conversation_).of_model.end();
+  }
+
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
-    if (says_nothing(value) || names_token(name)) return;
+    if (says_nothing(value) || names_token(name) || is_of_model(name)) return;
     if (reads(name)) return meant_by(value) ? misread(name, value) : doubt(name, value);
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);

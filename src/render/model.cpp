@@ -18,9 +18,14 @@ bool begins_with_system(Value messages) {
 }  // namespace
 
 Result<void> add_model(Conversation& conversation, const ModelSource& model, bool tokens_only) {
-  for (const SpecialToken& token : model.special_tokens) conversation.set_default_string(token.name, token.text);
+  ConversationState& state = inside_of(conversation);
+  for (const SpecialToken& token : model.special_tokens) {
+    const bool is_new = member(conversation.variables(), token.name) == nullptr;
+    conversation.set_default_string(token.name, token.text);
+    if (is_new && !token.name.ends_with("_token")) state.of_model.push_back(token.name);
+  }
   // A template's file alone brings nothing.
-  inside_of(conversation).has_model = !model.tokenizer_path.empty() || !model.special_tokens.empty();
+  state.has_model = !model.tokenizer_path.empty() || !model.special_tokens.empty();
   if (tokens_only) return {};
   std::vector<Message> before;
   if (!model.system.empty() && !begins_with_system(conversation.messages()))

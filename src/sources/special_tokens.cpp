@@ -75,7 +75,11 @@ Result<void> SpecialTokenFiles::read() {
 }
 
 void SpecialTokenFiles::note_unread(const Error& error) {
-  notes_.push_back("special tokens that the tokenizer's class has by itself are not known: " + error.message());
+  const Location& where = error.where();
+  std::string place(file_name_of(where.name));
+  if (where.line != 0) place += ":" + std::to_string(where.line) + ":" + std::to_string(where.column);
+  notes_.push_back((place.empty() ? "" : place + ": ") + error.message() +
+                   "; special tokens that only the tokenizer's class has are not known");
 }
 
 Result<void> SpecialTokenFiles::read_own() {

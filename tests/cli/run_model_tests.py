@@ -127,6 +127,18 @@ def test_special_tokens_by_name(_world):
     out, said = rendered({"bos_token": "<s>"}, special_tokens_map={"eos_token": 5, "bos_token": ["x"]})
     same(out, "|||||")
     contains(said, "special_tokens_map.json: eos_token is left out", "special_tokens_map.json: bos_token is left out")
+    # A template need not read all tokens of its model; another member that it does not read is a loss.
+    for more in ({"image_begin": "<i>"}, {"": "<i>", "b": "<j>"}):
+        same(rendered({"model_specific_special_tokens": more})[1], rendered({})[1])
+
+
+def test_a_broken_config_stops_no_render(_world):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("tokenizer_config.json", '{"bos_token": "<b>"}'), ("config.json", "{\n broken"), ("chat_template.jinja", "{{ bos_token }}")):
+            pathlib.Path(folder, name).write_text(text, "utf-8")
+        done = subprocess.run([BINARY, "render", "-m", folder], input=HELLO, capture_output=True, text=True)
+        same((done.returncode, done.stdout), (0, "<b>"))
+        contains(done.stderr, "config.json:2:2: Expecting property name", "special tokens that only the tokenizer's class has are not known")
 
 
 # ---- rendering
