@@ -54,7 +54,7 @@ long: built_with_oracle
 	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 -DPARLANCE_SERVE=ON $(QUIET)
 	@cmake --build --preset asan -j $(JOBS)
 	$(CTEST) --test-dir build/asan -LE 'compile|tree|serve'
-	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory fuzz tsan
 
 # In a build of its own, without the tests. As root where PREFIX is root's.
 PREFIX ?= /usr/local
@@ -113,7 +113,7 @@ bench: setup
 # prompts, and that of tokens with all tokenizers but three.
 asan: oracle
 	@sh tools/setup.sh full
-	@cmake --preset asan -DPARLANCE_TEST_SHARE=40 $(QUIET)
+	@cmake --preset asan -DPARLANCE_TEST_SHARE=200 $(QUIET)
 	@cmake --build --preset asan -j $(JOBS) --target asan_tests
 	$(CTEST) --test-dir build/asan -L 'unit|cases|grammar|sanitized'
 
@@ -129,7 +129,7 @@ FUZZ_SERVE ?= ON
 fuzz:
 	@sh tools/setup.sh full
 	@mkdir -p build
-	@cmake --preset asan -DPARLANCE_TEST_SHARE=40 -DPARLANCE_SERVE=$(FUZZ_SERVE) $(QUIET)
+	@cmake --preset asan -DPARLANCE_TEST_SHARE=200 -DPARLANCE_SERVE=$(FUZZ_SERVE) $(QUIET)
 	@cmake --build --preset asan -j $(JOBS) --target fuzz_targets
 	@$(PYTHON) tools/fuzz_seeds.py build/asan/corpus
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh build/asan

@@ -212,13 +212,19 @@ void check_benign(World& world, const Template& chat_template, const std::string
     complain(world, "protection changes it", chat_template, request);
 }
 
-void run_material(World& world, const Material& material, std::size_t count, std::size_t every) {
+/// How much of the material is tried: attacked requests for a template, and of so many templates one, the first of
+/// which is `first`.
+struct Amount {
+  std::size_t attacked, every = 1, first = 0;
+};
+
+void run_material(World& world, const Material& material, const Amount& amount) {
   std::vector<AttackedRequest> attacked;
   for (const std::string& request : material.requests) attacked.emplace_back(request);
-  for (std::size_t at = 0; at < material.templates.size(); at += every) {
+  for (std::size_t at = amount.first; at < material.templates.size(); at += amount.every) {
     const Template& chat_template = material.templates[at];
     for (const std::string& request : material.requests) check_benign(world, chat_template, request, material.as_is);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < amount.attacked; ++i) {
       const AttackedRequest& request = attacked[world.random() % attacked.size()];
       const std::string attack = request.attacked(world.attacks, world.random);
       check_attacked(world, chat_template, attack, material.as_is);
@@ -362,14 +368,15 @@ int main(int argc, char** argv) {
   World world{*tokenizer, attack_strings(control_texts_of(*tokenizer)), std::mt19937_64(std::stoull(options["--seed"])),
               options["--plain-added"] == "yes"};
   const std::size_t count = std::stoull(options["--count"]), every = std::stoull(options["--every"]);
+  const Amount amount{count, every, std::stoull(options["--seed"]) % every};
   std::printf("%zu attack strings\n", world.attacks.size());
-  run_material(world, own_material(options["--formats"]), count, every);
-  run_material(world, hole_material(), count, 1);
+  run_material(world, own_material(options["--formats"]), amount);
+  run_material(world, hole_material(), {count});
   run_laundry(world, laundry_material());
   run_borders(world);
   if (!options["--corpus"].empty()) {
-    run_material(world, corpus_material(options["--corpus"], false), count, every);
-    run_material(world, corpus_material(options["--corpus"], true), count, every);
+    run_material(world, corpus_material(options["--corpus"], false), amount);
+    run_material(world, corpus_material(options["--corpus"], true), amount);
   }
   const Counts& c = world.counts;
   std::printf(

@@ -23,11 +23,13 @@ SAID = {
 TEXT_OF_ITS_OWN = {"chatglm3"}
 
 
-def noted(binary, messages, *options):
-    done = subprocess.run([binary, "tokens", *options], input=json.dumps({"messages": messages}), capture_output=True, text=True)
-    if done.returncode:
-        return None  # a template that takes no system message
-    return [line for line in done.stderr.splitlines() if line.startswith("note: the template writes")]
+def noted(binary, conversations, *options):
+    """How many of them the template takes, some take no system message, and the notes of its marks that are text."""
+    requests = [{"messages": messages, "add_generation_prompt": prompt} for messages in conversations for prompt in (True, False)]
+    lines = "".join(json.dumps(request) + "\n" for request in requests)
+    done = subprocess.run([binary, "tokens", "--jsonl", *options], input=lines, capture_output=True, text=True)
+    taken = sum("ids" in json.loads(line) for line in done.stdout.splitlines())
+    return taken, [line for line in done.stderr.splitlines() if line.startswith("note: the template writes")]
 
 
 def main():
@@ -46,28 +48,27 @@ def main():
         return 77
     tried = 0
     for name, (folder, _) in models.items():
-        for what, messages in SAID.items():
-            for more in ([], ["--no-generation-prompt"]):
-                notes = noted(binary, messages, "-m", str(folder), *more)
-                tried += notes is not None
-                if notes and name not in TEXT_OF_ITS_OWN:
-                    faults += 1
-                    print(f"{name}, {what}: {notes}")
+        taken, notes = noted(binary, SAID.values(), "-m", str(folder))
+        tried += taken
+        if not taken or notes and name not in TEXT_OF_ITS_OWN:
+            faults += 1
+            print(f"{name}: {taken} taken, {notes}")
     with tempfile.TemporaryDirectory() as into:
-        for name, (_, config) in models.items():
+        for number, (name, (_, config)) in enumerate(models.items()):
             path = pathlib.Path(into, f"{name}.jinja")
             path.write_text(config["chat_template"], "utf-8")
             token = config.get("bos_token")
             bos = token["content"] if isinstance(token, dict) else token or ""
-            for other in ("claude", "gpt35turbo"):  # which have other marks
-                try:
-                    tokenizer = real_tokenizers.tokenizer_folder(other)
-                except real_tokenizers.Unavailable:
-                    continue
-                tried += 1
-                if not noted(binary, SAID["turns"], "-t", str(path), "--tokenizer", str(tokenizer), "--var", "bos_token=" + json.dumps(bos)):
-                    faults += 1
-                    print(f"{name} with the tokenizer of {other}: no note")
+            other = ("claude", "gpt35turbo")[number % 2]  # which have other marks
+            try:
+                tokenizer = real_tokenizers.tokenizer_folder(other)
+            except real_tokenizers.Unavailable:
+                continue
+            taken, notes = noted(binary, [SAID["turns"]], "-t", str(path), "--tokenizer", str(tokenizer), "--var", "bos_token=" + json.dumps(bos))
+            tried += taken
+            if not notes:
+                faults += 1
+                print(f"{name} with the tokenizer of {other}: no note")
     print(f"{tried} prompts, {faults} faults")
     return 1 if faults else 0
 

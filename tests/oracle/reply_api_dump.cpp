@@ -2,7 +2,7 @@
 // of them, and random ones.
 //
 //     reply_api_dump COUNT SEED SHARE [FOLDER]    COUNT: of random ones; SHARE: of so many replies, one is cut at every
-//     byte, too;
+//     byte, too; if it is not 1, each reply is the answer of one API, of another than the reply before;
 //                                                 FOLDER: files of replies like tests/replies
 //
 // Standard output: on each line an object with the API, the reply, what its events say, the whole answer, and the
@@ -96,6 +96,14 @@ std::string server_stream(ReplyApi api, const ReplyFormat& format, const ReplyOp
 struct Choices {
   std::mt19937_64 random;
   std::size_t share;  // of so many replies, one is cut at every byte
+  std::size_t shown = 0;
+
+  /// Which APIs' answer a reply is: all, or the next one.
+  std::vector<std::string_view> apis() {
+    const auto names = reply_api_names();
+    if (share == 1) return {names.begin(), names.end()};
+    return {names[shown++ % names.size()]};
+  }
 };
 
 /// What the events say, and the message they amount to.
@@ -128,7 +136,7 @@ void show(const ReplyFormat& format, const ReplyOptions& options, const std::str
     auto& cuts = all_cuts.emplace_back();
     for (std::size_t at = size; at < reply.size(); at += size) cuts.push_back(at);
   }
-  for (const std::string_view name : reply_api_names()) {
+  for (const std::string_view name : choices.apis()) {
     const ReplyApi api = *reply_api_named(name);
     ReplyApiWriter alone(api, answer_options());  // nobody listens
     const auto take = [&alone](const ReplyEvent& event) { alone.add(event); };
