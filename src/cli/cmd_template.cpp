@@ -152,12 +152,11 @@ int print_list(const ModelSource& source) {
 
 Result<void> check_template_options(const TemplateCommand& command) {
   const TemplateWish& wish = command.wish;
-  const int given = !wish.file.empty() + !wish.model.empty() + !wish.format.empty();
+  const bool has_other = !wish.file.empty() || !wish.model.empty();
   Error::Parts parts;
   parts.code = ErrorCode::usage;
-  if (given != 1) {
-    parts.message =
-        given == 0 ? "which template? give -m MODEL, -t FILE or -f FORMAT" : "-t, -m and -f exclude each other";
+  if (has_other == !wish.format.empty()) {
+    parts.message = has_other ? "-f excludes -t and -m" : "which template? give -m MODEL, -t FILE or -f FORMAT";
     return Error(std::move(parts));
   }
   if (command.text + command.json + command.list > 1 && !(command.json && command.list)) {
@@ -193,7 +192,8 @@ Run declare_template(Options& app) {
   TemplateCommand& c = *command;
   app.examples(kTemplateExamples);
   app.add_option("-m,--model", c.wish.model, kModelOption).placeholder("MODEL");
-  app.add_option("-t,--template", c.wish.file, "A template").placeholder("FILE");
+  app.add_option("-t,--template", c.wish.file, "A template; with -m it gets what else that model has")
+      .placeholder("FILE");
   app.add_option("-f,--format", c.wish.format, "A built-in format").placeholder("FORMAT");
   app.add_option("--name", c.wish.name, "Use this one of a model's named templates").placeholder("NAME");
   app.add_flag("--list", c.list, "Print the names of a model's templates");

@@ -89,6 +89,20 @@ def test_what_the_tokenizer_lacks_of_the_next_turn_is_a_loss(folder):
         assert json.loads(failed.stdout)["error"]["code"] == "loss", failed
 
 
+def test_extend_tells_another_conversation_from_one_that_is_rewritten(folder):
+    other = [{"role": "user", "content": "What else?"}, {"role": "assistant", "content": "Nothing."}, {"role": "user", "content": "And?"}]
+    for messages in (other, other[:1]):
+        write(folder, "ids.json", ids_of(tokens(folder, HI)))
+        write(folder, "chat.json", {"messages": messages})
+        done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids.json")
+        assert done.returncode != 0 and "no beginning of this conversation has these tokens" in done.stderr, done
+    changed = [*HI, {"role": "assistant", "content": "hello there"}, {"role": "user", "content": "And?"}]
+    write(folder, "ids.json", ids_of(tokens(folder, HI)) + ids_of(tokens(folder, [{"role": "user", "content": "x"}]))[:3])
+    write(folder, "chat.json", {"messages": changed})
+    done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids.json")
+    assert done.returncode != 0 and "is not what was sampled" in done.stderr, done
+
+
 def test_extend_answers_a_line_for_each_line(folder):
     """Line by line what it answers alone; the results are the ids of the next turn."""
     said = {"role": "assistant", "content": "hello there"}

@@ -221,6 +221,11 @@ def test_template_of_files_and_formats(world):
     same(json.loads(world.run("template", "-f", "terminal-agent", "--json"))["origin"], "format terminal-agent")
 
 
+def test_a_template_of_ones_own_with_what_a_model_has(world):
+    both = json.loads(world.run("template", "-t", "template.gotmpl", "-m", "m.gguf", "--json"))
+    same((both["syntax"], both["special_tokens"]), ("go", world.facts("m.gguf")["special_tokens"]))
+
+
 def test_template_usage(world):
     for arguments in ([], ["-m", "m.gguf", "-f", "terminal-agent"], ["-m", "m.gguf", "--text", "--json"], ["--jsn"]):
         world.run("template", *arguments, code=2)

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "jinja/filters/common.h"
-#include "jinja/filters/sorter.h"
 #include "jinja/filters/tables.h"
 #include "jinja/objects/objects.h"
+#include "jinja/objects/sorter.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {
@@ -20,9 +20,6 @@ bool lists_less(Runtime& rt, const Value* a, const Value* b, std::size_t width) 
   }
   return false;
 }
-
-/// One key needs no look at equality. That matters for keys without order: two equal ones fail in Python too.
-bool key_less(Runtime& rt, const Value* a, const Value* b, std::size_t) { return less(rt, *a, *b); }
 
 // ---- sort
 

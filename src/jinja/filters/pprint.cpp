@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "jinja/filters/common.h"
-#include "jinja/filters/sorter.h"
 #include "jinja/objects/objects.h"
+#include "jinja/objects/sorter.h"
 #include "value/operators.h"
 
 namespace parlance::jinja {

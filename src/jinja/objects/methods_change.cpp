@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jinja/objects/methods.h"
+#include "jinja/objects/sorter.h"
 #include "value/iterate.h"
 #include "value/operators.h"
 
@@ -97,6 +98,21 @@ Value list_reverse(Call& call) {
   return change_list(call, changed);
 }
 
+/// A key would be a function, and templates have none to give.
+Value list_sort(Call& call) {
+  Runtime& rt = call.rt;
+  std::int64_t reverse = 0;
+  if (!call[1].is(Kind::none)) return fail_type(call, 1, "sort() takes no key here but None, not ");
+  if (!may_copy(call) || !small_argument(call, 2, reverse)) return Value::invalid();
+  Sorter sorter(rt, 1, key_less);
+  const bool taken = sorter.collect(call[0], [](Value item, Value* keys) {
+    keys[0] = item;
+    return true;
+  });
+  if (!taken || !sorter.sort(reverse != 0)) return Value::invalid();
+  return change_list(call, items(sorter.finish()));
+}
+
 Value list_clear(Call& call) { return change_list(call, {}); }
 
 /// The entries of the dict, but for the one with `without`, and then those of `more`.
@@ -151,6 +167,15 @@ Value dict_pop(Call& call) {
   return change_dict(call, &key, {}).is_invalid() ? Value::invalid() : taken;
 }
 
+Value dict_popitem(Call& call) {
+  const std::span<const DictEntry> there = entries(call[0]);
+  if (there.empty()) return call.fail(ErrorCode::key, "'popitem(): dictionary is empty'");
+  const Value last[] = {there.back().key, there.back().value};
+  const Value taken = copy_list(call.rt, last, Kind::tuple);
+  if (taken.is_invalid()) return taken;
+  return change_dict(call, &last[0], {}).is_invalid() ? Value::invalid() : taken;
+}
+
 Value dict_clear(Call& call) {
   DictBuilder builder(call.rt);
   *const_cast<DictObject*>(call[0].dict) = *builder.finish().dict;
@@ -165,11 +190,14 @@ constexpr Builtin kListChanges[] = {
     {"pop", "", "self, index=-1, /", list_pop, "Removes an item and returns it.", ""},
     {"remove", "", "self, value, /", list_remove, "Removes the first item that equals the value.", ""},
     {"reverse", "", "self, /", list_reverse, "Reverses the list in place.", ""},
+    {"sort", "", "self, /, *, key=none, reverse=false", list_sort,
+     "Sorts the list in place; equal items keep their order.", ""},
 };
 
 constexpr Builtin kDictChanges[] = {
     {"clear", "", "self, /", dict_clear, "Removes all keys.", ""},
     {"pop", "", "self, key, default=missing, /", dict_pop, "Removes a key and returns its value.", ""},
+    {"popitem", "", "self, /", dict_popitem, "Removes the last key and returns it with its value.", ""},
     {"setdefault", "", "self, key, default=none, /", dict_setdefault,
      "The value for a key; inserts the default if the key is missing.", ""},
     {"update", "", "self, other=missing, /, **kwargs", dict_update,

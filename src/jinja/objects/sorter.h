@@ -3,7 +3,7 @@
 // Comparing Python values can fail midway, which std::stable_sort cannot be told. Runs under 64
 // members are sorted as CPython does (Objects/listobject.c: count_run, then binary insertion), so
 // that the same pair is compared first and the same TypeError results. Used by sort, dictsort,
-// groupby and pprint.
+// groupby, pprint and list.sort.
 #pragma once
 #include <span>
 
@@ -59,5 +59,8 @@ class Sorter {
   Value* keys_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// One key needs no look at equality. That matters for keys without order: two equal ones fail in Python too.
+bool key_less(Runtime& rt, const Value* a, const Value* b, std::size_t);
 
 }  // namespace parlance::jinja

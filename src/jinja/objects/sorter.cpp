@@ -1,8 +1,10 @@
 // The sort behind sorter.h: CPython's start of a run, binary insertion, and merging above 64
 // members.
-#include "jinja/filters/sorter.h"
+#include "jinja/objects/sorter.h"
 
 #include <algorithm>
+
+#include "value/operators.h"
 
 namespace parlance::jinja {
 
@@ -74,5 +76,7 @@ Value Sorter::finish() {
   for (std::size_t i = 0; i < size_; ++i) sorted[i] = entries_[i].item;
   return make_list(rt_, sorted, size_);
 }
+
+bool key_less(Runtime& rt, const Value* a, const Value* b, std::size_t) { return less(rt, *a, *b); }
 
 }  // namespace parlance::jinja
