@@ -11,6 +11,7 @@
 #   make bench    the table of speeds
 #   make asan     the library's tests under ASan and UBSan        make tsan    the tests of threads under TSan
 #   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
+#   make fuzz_seeds  the same without coverage: what was found once is still mended
 #   make portable the library with 32 bits and libc++, syntax only
 #   make format   clang-format of all files of C++; make format_check only shows what it would change
 JOBS ?= $(shell nproc)
@@ -20,7 +21,7 @@ PARLANCE = build/release/parlance
 # Some tests wait, for time to pass or for a program: another one runs meanwhile.
 CTEST = ctest --output-on-failure -j $$(($(JOBS) + 1))
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
-.PHONY: demo demo-serve demo-agent test long install wheel package bench asan tsan fuzz format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
+.PHONY: demo demo-serve demo-agent test long install wheel package bench asan tsan fuzz fuzz_seeds format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
 
 # Where nothing is built yet, without the Rust library that reads tokenizer.json, which takes as long as all the rest, and
 # without the gateway.
@@ -87,7 +88,7 @@ test_setup:
 PACKAGE_PYTHON = $(CURDIR)/build/python/venv/bin/python
 WITH_PACKAGE = $$(test -x $(PACKAGE_PYTHON) && echo -DPARLANCE_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(PACKAGE_PYTHON))
 release: test_setup
-	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO -DPARLANCE_SERVE=ON $(WITH_PACKAGE) $(QUIET)
+	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO -DPARLANCE_HF_LTO=OFF -DPARLANCE_SERVE=ON $(WITH_PACKAGE) $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 
 # Jinja2 and transformers as pinned. Without network the tests that need them are skipped.
@@ -103,17 +104,17 @@ built_with_oracle: test_setup
 	@$(MAKE) --no-print-directory release TEST_SHARE=$(TEST_SHARE)
 
 bench: setup
-	@cmake --preset release -DPARLANCE_BUILD_BENCH=ON $(QUIET)
+	@cmake --preset release -DPARLANCE_BUILD_BENCH=ON -DPARLANCE_HF_LTO=ON $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 	@sh bench/setup.sh
 	$(PYTHON) bench/run.py
 
-# With Clang, whose builds with sanitizers take two thirds of GCC's time; the fuzz targets are of the same build. What Python
-# drives (the oracles, the command line) runs under ASan in make long, and so do the laws of masks and of growing
-# prompts, and that of tokens with all tokenizers but three.
+# With Clang, whose builds with sanitizers take two thirds of GCC's time. What Python drives (the oracles, the command line) runs
+# under ASan in make long, and so do the laws of masks and of growing prompts, and that of tokens with all tokenizers but three.
+ASAN = cmake --preset asan -DPARLANCE_TEST_SHARE=200
 asan: oracle
 	@sh tools/setup.sh full
-	@cmake --preset asan -DPARLANCE_TEST_SHARE=200 $(QUIET)
+	@$(ASAN) $(QUIET)
 	@cmake --build --preset asan -j $(JOBS) --target asan_tests
 	$(CTEST) --test-dir build/asan -L 'unit|cases|grammar|sanitized'
 
@@ -124,15 +125,22 @@ tsan: test_setup
 	@cmake --build --preset tsan -j $(JOBS) --target threads_test
 	$(CTEST) --test-dir build/tsan -L threads
 
-# FUZZ_SERVE=OFF: without the doors of the gateway, which takes as long to build as the library.
-FUZZ_SERVE ?= ON
+# The fuzzer follows what a reply or template makes the library do, for which every branch is counted: a build of its own.
 fuzz:
 	@sh tools/setup.sh full
 	@mkdir -p build
-	@cmake --preset asan -DPARLANCE_TEST_SHARE=200 -DPARLANCE_SERVE=$(FUZZ_SERVE) $(QUIET)
-	@cmake --build --preset asan -j $(JOBS) --target fuzz_targets
-	@$(PYTHON) tools/fuzz_seeds.py build/asan/corpus
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh build/asan
+	@cmake --preset fuzz $(QUIET)
+	@$(call FUZZ_IN,fuzz)
+
+# Without that: the seeds, and a few seconds of what chance makes of them, in the build of make asan.
+fuzz_seeds:
+	@sh tools/setup.sh full
+	@mkdir -p build
+	@$(ASAN) $(QUIET)
+	@$(call FUZZ_IN,asan)
+
+FUZZ_IN = cmake --build --preset $(1) -j $(JOBS) --target fuzz_targets && $(PYTHON) tools/fuzz_seeds.py build/$(1)/corpus && \
+	FUZZ_SECONDS=$(FUZZ_SECONDS) sh fuzz/run.sh build/$(1)
 
 FORMAT = git ls-files '*.cpp' '*.h' | xargs -P $(JOBS) -n 40 clang-format-16
 format:
@@ -153,4 +161,4 @@ lint: release
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 -p build/release --quiet
 
 clean:
-	rm -rf build/release* build/install build/debug* build/asan* build/tsan*
+	rm -rf build/release* build/install build/debug* build/asan* build/tsan* build/fuzz*

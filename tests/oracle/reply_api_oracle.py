@@ -490,7 +490,7 @@ def main():
             made = write_material(arguments.written, arguments.share, folder)
             broken += faults_of([arguments.dump, "0", arguments.seed, str(arguments.share), folder]) + (made == 0)
     few = any(counted[api] < (300 if arguments.share == 1 else 75) for api in LAWS) or counted["surrogates alone"] * 10 > counted["streams"]
-    few = few or counted["replies of text alone"] < 20
+    few = few or counted["replies of text alone"] < (20 if arguments.share == 1 else 5)
     few = few or (arguments.written and counted["written replies"] < (20 if CORPUS.exists() else 5))
     print(", ".join(f"{number} {what}" for what, number in sorted(counted.items())) + f"; {broken} faults" + ", and too few" * bool(few))
     return bool(broken or few)

@@ -161,6 +161,7 @@ TEST(GgufVocabulary, LongTokensAreRefusedWhereTheVocabularyIsATrie) {
       {"rwkv", &kTokens}, {"t5", &kSums}, {"plamo2", &kCosts}, {"llama", &kTokens}};
   for (const auto& [model, base] : kinds) {
     const bool is_trie = model != std::string_view("llama");
+    if (testing::is_sparse() && base != &kTokens) continue;
     std::vector<Token> tokens = *base;
     const std::string number = std::to_string(tokens.size());
     tokens.push_back({std::string(1024, 'a'), -1});

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "growing.h"
+#include "share.h"
 
 namespace parlance {
 namespace {
@@ -348,7 +349,9 @@ TEST(Resume, LeavesOutWhatIsKnown) {
 }
 
 TEST(Resume, LeavesOutNothingThatWouldShow) {
-  for (const Case& one : kWouldShow) {
+  const std::size_t step = testing::is_sparse() ? 4 : 1;
+  for (std::size_t i = 0; i < std::size(kWouldShow); i += step) {
+    const Case& one = kWouldShow[i];
     SCOPED_TRACE(one.name);
     EXPECT_GT(grow_all(one.source).rendered, 100u) << one.source;
   }

@@ -7,6 +7,7 @@
 
 #include "parlance/conversation.h"
 #include "parlance/template.h"
+#include "share.h"
 
 namespace parlance {
 namespace {
@@ -111,7 +112,7 @@ TEST(Spans, JsonHasItsOriginsWhereverItIsWritten) {
 
 TEST(Spans, TextAroundJsonThatMakesThePromptGrow) {
   std::string json = R"({"messages": [)";
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < (testing::is_sparse() ? 130 : 300); ++i) {
     json += std::string(i == 0 ? "" : ",") + R"({"role": "user", "content": ")" + std::string(400, 'a') + R"(\n"})";
   }
   const Conversation conversation = read_as_is(json + "]}");
