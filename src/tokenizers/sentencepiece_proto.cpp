@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "base/wire.h"
+#include "sources/sentencepiece_trainer.h"
 #include "tokenizers/piece_trie.h"
 #include "tokenizers/refused.h"
 #include "tokenizers/sentencepiece_charsmap.h"
@@ -20,10 +21,6 @@ constexpr unsigned pieces = 1, trainer = 2, normalizer = 3;
 }
 namespace piece_field {
 constexpr unsigned text = 1, score = 2, type = 3;
-}
-namespace trainer_field {
-constexpr unsigned algorithm = 3, whitespace_as_suffix = 24, byte_fallback = 35, unk_id = 40, bos_id = 41, eos_id = 42,
-                   unk = 45, bos = 46, eos = 47;
 }
 namespace normalizer_field {
 constexpr unsigned charsmap = 2, add_dummy_prefix = 3, remove_extra_whitespaces = 4, escape_whitespaces = 5;
@@ -97,31 +94,19 @@ Result<void> check_pieces(const std::vector<SpPiece>& pieces, const std::string&
   return {};
 }
 
-Result<void> read_trainer(std::string_view trainer, SpModel& model, const std::string& path) {
-  WireReader reader(trainer);
-  const auto is_negative = [](const WireField& id) { return static_cast<std::int64_t>(id.value) < 0; };
-  bool has_bos = true, has_eos = true;
-  for (WireField field; reader.next(field);) {
-    if (field.number == trainer_field::bos_id && field.type == WireField::varint) has_bos = !is_negative(field);
-    if (field.number == trainer_field::eos_id && field.type == WireField::varint) has_eos = !is_negative(field);
-    if (field.number == trainer_field::algorithm && field.type == WireField::varint) {
-      if (field.value < 1 || field.value > 4) return refused(path, "a model of an unknown kind");
-      model.algorithm = static_cast<SpAlgorithm>(field.value);
-    }
-    if (field.number == trainer_field::byte_fallback && field.type == WireField::varint)
-      model.byte_fallback = field.value != 0;
-    if (field.number == trainer_field::whitespace_as_suffix && field.type == WireField::varint)
-      model.whitespace_as_suffix = field.value != 0;
-    if (field.number == trainer_field::unk_id && field.type == WireField::varint)
-      model.unk_id = field.value < model.pieces.size() ? field.value : 0;
-    if (field.type != WireField::bytes || field.text.empty()) continue;
-    if (field.number == trainer_field::unk && utf8::is_valid(field.text, false)) model.unk = field.text;
-    if (field.number == trainer_field::bos) model.bos = field.text;
-    if (field.number == trainer_field::eos) model.eos = field.text;
-  }
-  if (!has_bos) model.bos.clear();
-  if (!has_eos) model.eos.clear();
-  return reader.good() ? Result<void>() : refused(path, "damaged where it says how it was trained");
+Result<void> take_trainer(std::string_view message, SpModel& model, const std::string& path) {
+  SpTrainer trainer;
+  if (!read_sp_trainer(message, trainer)) return refused(path, "damaged where it says how it was trained");
+  if (trainer.algorithm < 1 || trainer.algorithm > 4) return refused(path, "a model of an unknown kind");
+  model.algorithm = static_cast<SpAlgorithm>(trainer.algorithm);
+  model.byte_fallback = trainer.byte_fallback;
+  model.whitespace_as_suffix = trainer.whitespace_as_suffix;
+  const auto unk = static_cast<std::size_t>(std::max(trainer.unk_id, 0));
+  model.unk_id = unk < model.pieces.size() ? unk : 0;
+  if (utf8::is_valid(trainer.unk, false)) model.unk = std::move(trainer.unk);
+  model.bos = trainer.bos_id < 0 ? std::string() : std::move(trainer.bos);
+  model.eos = trainer.eos_id < 0 ? std::string() : std::move(trainer.eos);
+  return {};
 }
 
 Result<void> read_normalizer(std::string_view normalizer, SpModel& model, const std::string& path) {
@@ -174,7 +159,7 @@ Result<SpModel> read_sp_model(std::string_view bytes, const std::string& path) {
   Specs specs;
   if (Result<void> read = read_parts(bytes, model, specs, path); !read) return read.error();
   if (Result<void> read = check_pieces(model.pieces, path); !read) return read.error();
-  if (Result<void> read = read_trainer(specs.trainer, model, path); !read) return read.error();
+  if (Result<void> read = take_trainer(specs.trainer, model, path); !read) return read.error();
   if (Result<void> read = read_normalizer(specs.normalizer, model, path); !read) return read.error();
   return model;
 }
