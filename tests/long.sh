@@ -33,23 +33,23 @@ if [ -x build/python/venv/bin/python ]; then
   export PYTHONPATH="$build/python"
   step sh bindings/python/tests/asan.sh
   step sh bindings/python/tests/torch.sh "$build"
-  step build/python/venv/bin/python -B bindings/python/tests/soak.py
-  step build/python/venv/bin/python -B bindings/python/tests/rollout.py
-  step build/python/venv/bin/python -B -W ignore bindings/python/tests/verifiers_oracle.py --download
+  step build/python/venv/bin/python bindings/python/tests/soak.py
+  step build/python/venv/bin/python bindings/python/tests/rollout.py
+  step build/python/venv/bin/python -W ignore bindings/python/tests/verifiers_oracle.py --download
 fi
-step python3 -B tests/serve/attacks_test.py $build/parlance --attacks 200
-step python3 -B tests/serve/more_clients.py $build/parlance
-step python3 -B tests/serve/open_responses.py $build/parlance
-step python3 -B tests/serve/shared_sessions_test.py $build/parlance --valkey
-step python3 -B tests/serve/inspect_page_test.py $build/parlance
-step python3 -B tests/serve/mutations.py $build/parlance --requests "${MUTATIONS:-1000000}"
-step python3 -B tests/serve/soak.py $build/parlance --minutes "${SOAK_MINUTES:-10}"
+step python3 tests/serve/attacks_test.py $build/parlance --attacks 200
+step python3 tests/serve/more_clients.py $build/parlance
+step python3 tests/serve/open_responses.py $build/parlance
+step python3 tests/serve/shared_sessions_test.py $build/parlance --valkey
+step python3 tests/serve/inspect_page_test.py $build/parlance
+step python3 tests/serve/mutations.py $build/parlance --requests "${MUTATIONS:-1000000}"
+step python3 tests/serve/soak.py $build/parlance --minutes "${SOAK_MINUTES:-10}"
 step sh tests/serve/sanitized.sh
-step python3 -B tests/serve/real_model.py $build/parlance
-step python3 -B tests/agent/tasks_test.py $build/parlance
-step python3 -B tests/agent/tasks_test.py $build/parlance --formats terminal-agent --sandbox landlock
-step python3 -B tests/agent/resume_test.py $build/parlance --times 20
-step python3 -B tests/agent/mcp_servers_test.py $build/parlance
-step python3 -B tests/agent/overhead.py $build/parlance --most 5
-step python3 -B tests/agent/real_model.py $build/parlance
+step python3 tests/serve/real_model.py $build/parlance
+step python3 tests/agent/tasks_test.py $build/parlance
+step python3 tests/agent/tasks_test.py $build/parlance --formats terminal-agent --sandbox landlock
+step python3 tests/agent/resume_test.py $build/parlance --times 20
+step python3 tests/agent/mcp_servers_test.py $build/parlance
+step python3 tests/agent/overhead.py $build/parlance --most 5
+step python3 tests/agent/real_model.py $build/parlance
 [ -z "$failed" ]
