@@ -11,7 +11,7 @@
 #   make bench    the table of speeds
 #   make asan     the library's tests under ASan and UBSan        make tsan    the tests of threads under TSan
 #   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
-#   make fuzz_seeds  the same without coverage: what was found once is still mended
+#   make fuzz_seeds  each seed once, under ASan and UBSan: what was found is still mended
 #   make portable the library with 32 bits and libc++, syntax only
 #   make format   clang-format of all files of C++; make format_check only shows what it would change
 JOBS ?= $(shell nproc)
@@ -133,7 +133,8 @@ fuzz:
 	@cmake --preset fuzz $(QUIET)
 	@$(call FUZZ_IN,fuzz)
 
-# Without that: the seeds, and a few seconds of what chance makes of them, in the build of make asan.
+# Without that: each seed once, in the build of make asan.
+fuzz_seeds: FUZZ_SECONDS = 0
 fuzz_seeds:
 	@sh tools/setup.sh full
 	@mkdir -p build

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs every fuzz target for FUZZ_SECONDS, all at once, and fails on a finding: `run.sh BUILD`. Logs are in BUILD/logs.
+# Runs every fuzz target for FUZZ_SECONDS, all at once, and fails on a finding: `run.sh BUILD`. Logs are in BUILD/logs. With
+# FUZZ_SECONDS=0 each seed is run once, and nothing is made of it, which a build without coverage cannot do.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -13,16 +14,22 @@ for target in $targets; do
   mkdir -p "$build/corpus/$target"
   seeds=$here/seeds/$target  # what was found once; nothing yet for some
   [ -d "$seeds" ] || seeds=
-  "$build/fuzz/fuzz_$target" -dict="$dict" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 -rss_limit_mb=2048 \
-    -max_len=4096 -print_final_stats=1 -artifact_prefix="$build/findings/$target-" \
-    "$build/corpus/$target" ${seeds:+"$seeds"} > "$build/logs/$target.log" 2>&1 &
+  set -- -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/findings/$target-"
+  if [ "${FUZZ_SECONDS:-60}" = 0 ]; then
+    find "$build/corpus/$target" ${seeds:+"$seeds"} -type f -print0 |
+      xargs -0 -r "$build/fuzz/fuzz_$target" "$@" > "$build/logs/$target.log" 2>&1 &
+  else
+    "$build/fuzz/fuzz_$target" "$@" -dict="$dict" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=4096 \
+      "$build/corpus/$target" ${seeds:+"$seeds"} > "$build/logs/$target.log" 2>&1 &
+  fi
   eval "pid_$target=$!"
 done
 failed=0
 for target in $targets; do
   eval "wait \$pid_$target" && result=fine || { result=FINDING; failed=1; }
   runs=$(sed -n 's/stat::number_of_executed_units: *//p' "$build/logs/$target.log" | tail -n 1)
-  echo "fuzz $target: $result, ${runs:-?} runs"
+  runs=${runs:-$(grep -c '^Executed ' "$build/logs/$target.log")}
+  echo "fuzz $target: $result, $runs runs"
   [ $result = fine ] || tail -30 "$build/logs/$target.log"
 done
 exit $failed
