@@ -4,14 +4,15 @@
 #   make demo-serve  build, start llama.cpp's server with a small real model and `parlance serve`, and talk to them
 #   make demo-agent  build, and give that model a small goal and a terminal in a sandbox
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
-#   make long     the same with all generated cases, long walks in engines, all tests under ASan: before an issue is closed
+#   make long     the same with all generated cases, long walks in engines, all tests under ASan, and fuzz, tsan and portable:
+#                 before an issue is closed
 #   make wheel    the Python package as wheels, in build/wheel, for each Python of PYTHONS (default: python3.11)
 #   make install  into PREFIX (/usr/local), below DESTDIR if that is set: commands, library, man pages, completions
 #   make package  Debian's packages, in build/install/packages
 #   make bench    the table of speeds
 #   make asan     the library's tests under ASan and UBSan        make tsan    the tests of threads under TSan
 #   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
-#   make fuzz_seeds  each seed once, under ASan and UBSan: what was found is still mended
+#   make fuzz_seeds  each seed once, under ASan and UBSan: no old finding has come back
 #   make portable the library with 32 bits and libc++, syntax only
 #   make format   clang-format of all files of C++; make format_check only shows what it would change
 JOBS ?= $(shell nproc)
@@ -52,10 +53,10 @@ long: built_with_oracle
 	$(CTEST) --test-dir build/release
 	@sh tools/setup.sh browser || echo "no browser: the test of the inspector's page is skipped"
 	sh tests/long.sh build/release
-	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 -DPARLANCE_NO_EXCEPTIONS=OFF -DPARLANCE_SERVE=ON $(QUIET)
+	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 -DPARLANCE_NO_EXCEPTIONS=OFF -DPARLANCE_BUILD_FUZZ=OFF -DPARLANCE_SERVE=ON $(QUIET)
 	@cmake --build --preset asan -j $(JOBS)
 	$(CTEST) --test-dir build/asan -LE 'compile|tree|serve'
-	@$(MAKE) --no-print-directory fuzz tsan portable
+	@$(MAKE) --no-print-directory -k fuzz tsan portable TEST_SHARE=$(TEST_SHARE)
 
 # In a build of its own, without the tests. As root where PREFIX is root's.
 PREFIX ?= /usr/local
@@ -112,7 +113,7 @@ bench: setup
 # With Clang, whose builds with sanitizers take two thirds of GCC's time. What Python drives (the oracles, the command line) runs
 # under ASan in make long, and so do the laws of masks and of growing prompts, and that of tokens with all tokenizers but that of
 # bytes. The library is built without exceptions and RTTI here, which is a test of its own.
-ASAN = cmake --preset asan -DPARLANCE_TEST_SHARE=200 -DPARLANCE_NO_EXCEPTIONS=ON
+ASAN = cmake --preset asan -DPARLANCE_TEST_SHARE=200 -DPARLANCE_NO_EXCEPTIONS=ON -DPARLANCE_BUILD_FUZZ=ON -DPARLANCE_SERVE=OFF
 asan: oracle
 	@sh tools/setup.sh full
 	@$(ASAN) $(QUIET)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs every fuzz target for FUZZ_SECONDS, all at once, and fails on a finding: `run.sh BUILD`. Logs are in BUILD/logs. With
-# FUZZ_SECONDS=0 each seed is run once, and nothing is made of it, which a build without coverage cannot do.
+# FUZZ_SECONDS=0 each seed is run once and not mutated: without coverage mutants find next to nothing.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -28,8 +28,9 @@ failed=0
 for target in $targets; do
   eval "wait \$pid_$target" && result=fine || { result=FINDING; failed=1; }
   runs=$(sed -n 's/stat::number_of_executed_units: *//p' "$build/logs/$target.log" | tail -n 1)
-  runs=${runs:-$(grep -c '^Executed ' "$build/logs/$target.log")}
-  echo "fuzz $target: $result, $runs runs"
-  [ $result = fine ] || tail -30 "$build/logs/$target.log"
+  [ "${FUZZ_SECONDS:-60}" != 0 ] || runs=$(grep -c '^Executed ' "$build/logs/$target.log")
+  [ "${runs:-0}" != 0 ] || { result="FINDING (nothing was run)"; failed=1; }
+  echo "fuzz $target: $result, ${runs:-0} runs"
+  [ "$result" = fine ] || tail -30 "$build/logs/$target.log"
 done
 exit $failed

@@ -212,7 +212,7 @@ void check_benign(World& world, const Template& chat_template, const std::string
     complain(world, "protection changes it", chat_template, request);
 }
 
-/// How much of the material is tried: attacked requests for a template, and of so many templates one, the first of
+/// How much of a material is tried: attacked requests for a template, and of so many templates one, the first of
 /// which is `first`.
 struct Amount {
   std::size_t attacked, every = 1, first = 0;
@@ -370,7 +370,7 @@ int main(int argc, char** argv) {
   const std::size_t count = std::stoull(options["--count"]), every = std::stoull(options["--every"]);
   const Amount amount{count, every, std::stoull(options["--seed"]) % every};
   std::printf("%zu attack strings\n", world.attacks.size());
-  run_material(world, own_material(options["--formats"]), amount);
+  run_material(world, own_material(options["--formats"]), {count});
   run_material(world, hole_material(), {count});
   run_laundry(world, laundry_material());
   run_borders(world);

@@ -59,19 +59,19 @@ message(STATUS "tokenizer.json: read by the crate tokenizers, built by cargo ${h
 
 # Without, the crate is built in two thirds of the time.
 option(PARLANCE_HF_LTO "Optimise the Rust library as a whole" ON)
-set(hf_profile)
+set(hf_profile release)
 if(NOT PARLANCE_HF_LTO)
-  set(hf_profile CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16)
+  set(hf_profile quick)
 endif()
 
 set(hf_name ${CMAKE_STATIC_LIBRARY_PREFIX}parlance_hf${CMAKE_STATIC_LIBRARY_SUFFIX})
-set(hf_library ${hf_target}/release/${hf_name})
+set(hf_library ${hf_target}/${hf_profile}/${hf_name})
 file(GLOB hf_sources CONFIGURE_DEPENDS ${hf_source}/src/*.rs)
 # The regex engine comes with the crate: that of the system may answer otherwise. What cargo finds up to date is touched,
 # lest the next build asks again.
 add_custom_command(OUTPUT ${hf_library}
-  COMMAND ${CMAKE_COMMAND} -E env RUSTONIG_SYSTEM_LIBONIG=0 CARGO_TARGET_DIR=${hf_target} ${hf_profile}
-    ${PARLANCE_CARGO} build --quiet --release --locked --offline --manifest-path ${hf_source}/Cargo.toml
+  COMMAND ${CMAKE_COMMAND} -E env RUSTONIG_SYSTEM_LIBONIG=0 CARGO_TARGET_DIR=${hf_target}
+    ${PARLANCE_CARGO} build --quiet --profile ${hf_profile} --locked --offline --manifest-path ${hf_source}/Cargo.toml
   COMMAND ${CMAKE_COMMAND} -E touch ${hf_library}
   DEPENDS ${hf_sources} ${hf_source}/Cargo.toml ${hf_source}/Cargo.lock
   COMMENT "Building the Rust library parlance-hf" VERBATIM)

@@ -172,8 +172,9 @@ const char* hint_for(const PrefixDifference& difference) {
     case PrefixCause::rewritten: break;
   }
   if (difference.before.place.line == 0 && difference.before.path.empty())
-    return "no beginning of this conversation has these tokens: they are of another one, or of other variables: send "
-           "the whole prompt";
+    return "no beginning of this conversation has these tokens: they come from another conversation, or were made with "
+           "other "
+           "variables; send the whole prompt";
   return "the template writes this turn in another way once others follow it: send the whole prompt";
 }
 

@@ -46,6 +46,7 @@ TEST(Changes, AsPythonDoesThem) {
       {"{% set l = [1, 'a'] %}{{ l.sort() }}", "['<' not supported between instances of 'str' and 'int']"},
       {"{% set l = ['b', 'a'] %}{{ l.sort(key='x') }}", "[sort() takes no key here but None, not str]"},
       {"{% set d = {'a': 1, 'b': 2} %}{{ d.popitem() }}{{ d }}", "('b', 2){'a': 1}"},
+      {"{% set n = 'nan' %}{% set d = {1: 'x', n|float: 'y'} %}{{ d.popitem()[1] }}{{ d }}", "y{1: 'x'}"},
       {"{% set d = {} %}{{ d.popitem() }}", "['popitem(): dictionary is empty']"},
       {"{% set d = {'a': 1} %}{% set _ = d.clear() %}{{ d }}", "{}"},
       {"{% for i in range(2) %}{% set l = [] %}{% set _ = l.append(i) %}{{ l }}{% endfor %}", "[0][1]"},

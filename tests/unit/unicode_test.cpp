@@ -90,7 +90,7 @@ std::string random_bytes(std::mt19937& random) {
 }
 
 TEST(Utf8, EveryCodePointGoesThereAndBack) {
-  for (char32_t c = 0; c <= utf8::kMaxCodePoint; c += testing::is_sparse() ? 7 : 1) {
+  for (char32_t c = 0; c <= utf8::kMaxCodePoint; c += testing::is_sparse() && c > 0x10100 && c < 0x10FFF0 ? 7 : 1) {
     char bytes[4];
     const uint32_t size = utf8::encode(c, bytes);
     ASSERT_EQ(size, c < 0x80 ? 1u : c < 0x800 ? 2u : c < 0x10000 ? 3u : 4u);

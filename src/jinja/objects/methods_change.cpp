@@ -115,9 +115,8 @@ Value list_sort(Call& call) {
 
 Value list_clear(Call& call) { return change_list(call, {}); }
 
-/// The entries of the dict, but for the one with `without`, and then those of `more`.
-Value change_dict(Call& call, const Value* without, std::span<const DictEntry> more) {
-  const std::span<const DictEntry> kept = entries(call[0]);
+/// Puts `kept` into the dict, but for the one with `without`, and then `more`.
+Value set_dict(Call& call, std::span<const DictEntry> kept, const Value* without, std::span<const DictEntry> more) {
   if (!call.rt.charge(kept.size() + more.size() + 1) ||
       !call.rt.reserve((kept.size() + more.size()) * 2 * sizeof(DictEntry))) {
     return Value::invalid();
@@ -134,6 +133,10 @@ Value change_dict(Call& call, const Value* without, std::span<const DictEntry> m
   if (call.rt.failed() || made.is_invalid()) return Value::invalid();
   *const_cast<DictObject*>(call[0].dict) = *made.dict;
   return Value::none();
+}
+
+Value change_dict(Call& call, const Value* without, std::span<const DictEntry> more) {
+  return set_dict(call, entries(call[0]), without, more);
 }
 
 Value dict_update(Call& call) {
@@ -172,8 +175,9 @@ Value dict_popitem(Call& call) {
   if (there.empty()) return call.fail(ErrorCode::key, "'popitem(): dictionary is empty'");
   const Value last[] = {there.back().key, there.back().value};
   const Value taken = copy_list(call.rt, last, Kind::tuple);
-  if (taken.is_invalid()) return taken;
-  return change_dict(call, &last[0], {}).is_invalid() ? Value::invalid() : taken;
+  const std::span<const DictEntry> kept =
+      there.first(there.size() - 1);  // by place: a key may equal nothing, as NaN does
+  return taken.is_invalid() || set_dict(call, kept, nullptr, {}).is_invalid() ? Value::invalid() : taken;
 }
 
 Value dict_clear(Call& call) {
