@@ -62,6 +62,9 @@ std::string hint_of_call(Value call, const std::string& path) {
 }
 
 std::string hint_of_message(Value message, const std::string& path) {
+  const Value role = member_value(message, "role");
+  if (!role.is_undefined() && !role.is_string())
+    return path + ".role is " + kind_of(role) + ": templates take a text, such as \"user\" or \"assistant\"";
   if (std::string hint = hint_of_content(member_value(message, "content"), path + ".content"); !hint.empty())
     return hint;
   const Value calls = member_value(message, "tool_calls");

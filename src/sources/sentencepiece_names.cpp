@@ -34,9 +34,11 @@ Result<std::string> names_of_sentencepiece(const std::string& path) {
   }
   if (!model.good() || bytes->empty()) return std::string("{}");
   std::string json = "{";
+  const SpTrainer defaults;  // also in the place of what is not UTF-8, and so no text of JSON
   for (const Named& token : kNamedTokens) {
-    const std::string& text = trainer.*token.text;
-    if (trainer.*token.id < 0 || !utf8::is_valid(text, false)) continue;
+    if (trainer.*token.id < 0) continue;
+    const std::string& given = trainer.*token.text;
+    const std::string& text = utf8::is_valid(given, false) ? given : defaults.*token.text;
     json.append(json.size() > 1 ? "," : "").append(json_string(token.name)).append(":").append(json_string(text));
   }
   return json + "}";

@@ -322,6 +322,12 @@ def test_hints_on_content(folder):
         assert "messages[0]." + words in said, (content, said)
 
 
+def test_hints_on_roles(folder):
+    for role, words in ((7, "a number"), ({"name": "user"}, "an object"), (["user"], "a list")):
+        said = hint(folder, {"messages": [{"role": "user", "content": "Hi"}, {"role": role, "content": {"a": 1}}]})
+        assert f"messages[1].role is {words}: templates take a text" in said, (role, said)
+
+
 def test_hints_on_requests(folder):
     for request, words in (([{"role": "user", "content": "Hi"}], 'a list of messages: write {"messages": ...} around it'),
                            ({"role": "user", "content": "Hi"}, 'a message alone: write {"messages": [...]} around it'),

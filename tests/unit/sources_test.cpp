@@ -3,6 +3,7 @@
 
 #include "folder.h"
 #include "parlance/source.h"
+#include "sources/sentencepiece_names.h"
 
 namespace parlance {
 namespace {
@@ -58,6 +59,26 @@ TEST(Sources, SpecialTokens) {
     ASSERT_TRUE(source.has_value()) << source.error().display();
     EXPECT_EQ(tokens(*source), row.expected);
   }
+}
+
+/// Of a .model: TrainerSpec in fields 41 (id of bos), 45 (unk), 46 (bos) and 47 (eos).
+TEST(Sources, NamesOfSentencePiece) {
+  using std::string_literals::operator""s;
+  const auto names = [](const std::string& trainer) {
+    ModelFolder folder({{"tokenizer.model", std::string("\x12") + static_cast<char>(trainer.size()) + trainer}});
+    const Result<std::string> json = names_of_sentencepiece(folder.path("tokenizer.model"));
+    return json ? *json : "[" + std::string(json.error().message()) + "]";
+  };
+  EXPECT_EQ(names(""), R"({"bos_token":"<s>","eos_token":"</s>","unk_token":"<unk>"})");
+  EXPECT_EQ(names("\xf2\x02\x03<b>"s), R"({"bos_token":"<b>","eos_token":"</s>","unk_token":"<unk>"})");
+  EXPECT_EQ(names("\xc8\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s), R"({"eos_token":"</s>","unk_token":"<unk>"})")
+      << "an id of -1";
+  EXPECT_EQ(names("\xc8\x02\xff\xff\xff\xff\x0f"s), R"({"eos_token":"</s>","unk_token":"<unk>"})")
+      << "written in 32 bits";
+  EXPECT_EQ(names("\xea\x02\x02\xff\xfe"s), R"({"bos_token":"<s>","eos_token":"</s>","unk_token":"<unk>"})")
+      << "no UTF-8";
+  EXPECT_EQ(names("\xf2\x02\x00"s), R"({"bos_token":"<s>","eos_token":"</s>","unk_token":"<unk>"})") << "an empty text";
+  EXPECT_EQ(names("\xf2\x02\x63"s), R"({"bos_token":"<s>","eos_token":"</s>","unk_token":"<unk>"})") << "damaged";
 }
 
 TEST(Sources, ResponseTemplateIsKeptAsJson) {
