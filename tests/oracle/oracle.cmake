@@ -129,6 +129,8 @@ if(TARGET parlance_cli)
   parlance_share(requests 500)
   parlance_oracle_test(apply_chat_template ${oracle}/apply_oracle.py $<TARGET_FILE:parlance_cli> --every ${PARLANCE_TEST_SHARE}
     --random ${requests})
+  parlance_share(changed 2000)
+  parlance_oracle_test(changes ${oracle}/changes_oracle.py $<TARGET_FILE:parlance_cli> --count ${changed})
   parlance_oracle_test(cases_by_cli ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --cases)
   parlance_oracle_test(random ${oracle}/fuzz_compare.py --binary $<TARGET_FILE:parlance_cli> --seed 20260314
     --count ${templates})
