@@ -172,9 +172,8 @@ const char* hint_for(const PrefixDifference& difference) {
     case PrefixCause::rewritten: break;
   }
   if (difference.before.place.line == 0 && difference.before.path.empty())
-    return "no beginning of this conversation has these tokens: they come from another conversation, or were made with "
-           "other "
-           "variables; send the whole prompt";
+    return "without its last messages this conversation has no prompt of these tokens: they come from another "
+           "conversation, or were made with other variables; send the whole prompt";
   return "the template writes this turn in another way once others follow it: send the whole prompt";
 }
 

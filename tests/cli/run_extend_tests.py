@@ -95,7 +95,7 @@ def test_extend_tells_another_conversation_from_one_that_is_rewritten(folder):
         write(folder, "ids.json", ids_of(tokens(folder, HI)))
         write(folder, "chat.json", {"messages": messages})
         done = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids.json")
-        assert done.returncode != 0 and "no beginning of this conversation has these tokens" in done.stderr, done
+        assert done.returncode != 0 and "this conversation has no prompt of these tokens" in done.stderr, done
     changed = [*HI, {"role": "assistant", "content": "hello there"}, {"role": "user", "content": "And?"}]
     write(folder, "ids.json", ids_of(tokens(folder, HI)) + ids_of(tokens(folder, [{"role": "user", "content": "x"}]))[:3])
     write(folder, "chat.json", {"messages": changed})
