@@ -64,6 +64,7 @@ constexpr SettingRow kSettings[] = {
     {"trim_blocks", [](Settings& s, Value v) { return set_flag(s.compile.trim_blocks, v); }},
     {"lstrip_blocks", [](Settings& s, Value v) { return set_flag(s.compile.lstrip_blocks, v); }},
     {"keep_trailing_newline", [](Settings& s, Value v) { return set_flag(s.compile.keep_trailing_newline, v); }},
+    {"allow_changes", [](Settings& s, Value v) { return set_flag(s.compile.allow_changes, v); }},
     {"autoescape", [](Settings& s, Value v) { return set_flag(s.autoescape, v); }},
     {"steps", [](Settings& s, Value v) { return set_limit(s, &Limits::steps, v); }},
     {"output_bytes", [](Settings& s, Value v) { return set_limit(s, &Limits::output_bytes, v); }},

@@ -80,13 +80,15 @@ void run_cases(const fs::path& root, bool accept, const std::vector<std::string>
 }
 
 /// "{{ … }} -> output": runs the left side and compares. A failure is written "Class" or "Class: message".
-void run_example(const Builtin& row, const std::string& who, Report& report, Syntax syntax = Syntax::jinja) {
+void run_example(const Builtin& row, const std::string& who, Report& report, Syntax syntax = Syntax::jinja,
+                 bool allow_changes = false) {
   const std::size_t arrow = row.example.rfind(" -> ");
   if (arrow == row.example.npos) return report.fault(who, "  has no example with a result");
   ++report.run;
   Settings settings;
   read_settings("", settings);
   settings.compile.syntax = syntax;
+  settings.compile.allow_changes = allow_changes;
   // With a prompt and a suffix a Go template is run whole, whatever it mentions.
   const std::string_view context = syntax == Syntax::go ? R"({"prompt": "p", "suffix": "s"})" : "{}";
   const Outcome outcome = run_template(row.example.substr(0, arrow), context, settings);
@@ -121,12 +123,17 @@ void demand_files(const fs::path& folder, std::span<const Builtin> rows, Report&
   }
 }
 
-/// A method has TYPE_METHOD.case, or a case in a file of its type calls it.
-void demand_method(const std::vector<Case>& cases, const std::string& type, const Builtin& row, Report& report) {
-  const std::string prefix = "jinja/methods/" + type + "_";
+/// A method has TYPE_METHOD.case, or a case in a file of its type calls it; one that changes its object, with the
+/// setting that lets it.
+void demand_method(const std::vector<Case>& cases, const jinja::MethodTable& table, const Builtin& row,
+                   Report& report) {
+  const std::string prefix = "jinja/methods/" + std::string(table.type) + "_";
   const std::string called = "." + std::string(row.name);
   const bool found = std::any_of(cases.begin(), cases.end(), [&](const Case& c) {
-    return c.id.starts_with(prefix) && c.text("template").value_or("").find(called) != std::string::npos;
+    const std::string* settings = c.find("settings");
+    const bool changes = settings != nullptr && settings->find("allow_changes") != std::string::npos;
+    return c.id.starts_with(prefix) && changes == table.needs_allow_changes &&
+           c.text("template").value_or("").find(called) != std::string::npos;
   });
   if (!found) report.fault(prefix + std::string(row.name) + ".case", "  is missing, and no other file has a case");
 }
@@ -135,10 +142,10 @@ void demand_methods(const fs::path& root, Report& report) {
   std::vector<std::string> faults;
   const std::vector<Case> cases = find_cases(root, root / "jinja" / "methods", faults);
   for (const jinja::MethodTable& table : jinja::method_tables()) {
-    const std::string type(table.type);
     for (const Builtin& row : table.rows) {
-      demand_method(cases, type, row, report);
-      run_example(row, "method " + type + "." + std::string(row.name), report);
+      const std::string who = "method " + std::string(table.type) + "." + std::string(row.name);
+      demand_method(cases, table, row, report);
+      run_example(row, who, report, Syntax::jinja, table.needs_allow_changes);
     }
   }
 }

@@ -72,7 +72,8 @@ def builtins(what):
 def methods(binary):
     by_type = {}
     for row in listed(binary, "methods"):
-        by_type.setdefault(row["type"], []).append(row)
+        name = row["type"] + (f", only with `{row['needs']}`" if "needs" in row else "")
+        by_type.setdefault(name, []).append(row)
     return "\n".join(f"### {name}\n\n{builtin_table(sorted(rows, key=lambda row: row['name']))}"
                      for name, rows in by_type.items())
 

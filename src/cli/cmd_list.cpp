@@ -77,7 +77,10 @@ Entries globals() {
 Entries methods() {
   Entries entries;
   for (const jinja::MethodTable& table : jinja::method_tables()) {
+    const std::size_t first = entries.size();
     add_rows(entries, table.rows, table.type);
+    if (!table.needs_allow_changes) continue;
+    for (Entry& entry : std::span(entries).subspan(first)) entry.members.push_back({"needs", "--allow-changes"});
   }
   return entries;
 }

@@ -10,6 +10,7 @@
 #include "base/unicode.h"
 #include "jinja/filters/common.h"
 #include "jinja/objects/builtins.h"
+#include "jinja/objects/dict_update.h"
 #include "jinja/objects/limited_globals.h"
 #include "jinja/objects/objects.h"
 #include "jinja/objects/strftime.h"
@@ -44,47 +45,6 @@ Value global_range(Call& call) {
 
 // ---- dict
 
-/// One (key, value) of dict(iterable).
-bool add_pair(Runtime& rt, DictBuilder& dict, Value pair, std::uint64_t number) {
-  // CPython says "cannot convert … to a sequence" for what iter() refuses, so it is found out before to_list() fails in
-  // other words.
-  bool iterable =
-      pair.is_string() || pair.is_sequence() || pair.is(Kind::dict) || pair.is_undefined() ||
-      (pair.is(Kind::object) && (pair.object->type->iterate != nullptr || pair.object->type->next != nullptr));
-  std::string where = "dictionary update sequence element #" + std::to_string(number);
-  if (!iterable) {
-    rt.fail(ErrorCode::type, "cannot convert " + where + " to a sequence", pair);
-    return false;
-  }
-  Value list = to_list(rt, pair);
-  if (list.is_invalid()) return false;
-  if (list.list->size == 2) return dict.set(list.list->items[0], list.list->items[1]);
-  rt.fail(ErrorCode::value, where + " has length " + std::to_string(list.list->size) + "; 2 is required", pair);
-  return false;
-}
-
-/// dict.update(source) of a mapping or of pairs.
-bool add_all(Runtime& rt, DictBuilder& dict, Value source) {
-  if (source.is(Kind::dict)) {
-    for (const DictEntry& entry : entries(source)) {
-      if (!rt.charge(1) || !dict.set(entry.key, entry.value)) return false;
-    }
-    return true;
-  }
-  // dict(undefined) fails in Jinja2: dict() asks for `.keys`, and attributes of an undefined value raise.
-  if (source.is_undefined()) {
-    fail_undefined(rt, source);
-    return false;
-  }
-  Iterator it;
-  if (!iterate(rt, source, it)) return false;
-  std::uint64_t number = 0;
-  for (Value pair; it.next(rt, pair);) {
-    if (!rt.charge(1) || !add_pair(rt, dict, pair, number++)) return false;
-  }
-  return !rt.failed();
-}
-
 }  // namespace
 
 Value build_dict(Runtime& rt, const PassedArguments& in) {
@@ -92,7 +52,7 @@ Value build_dict(Runtime& rt, const PassedArguments& in) {
     return rt.fail(ErrorCode::type, "dict expected at most 1 argument, got " + std::to_string(in.positional_count));
   }
   DictBuilder dict(rt, in.keyword_count);
-  if (in.positional_count == 1 && !add_all(rt, dict, in.positional[0])) return Value::invalid();
+  if (in.positional_count == 1 && !update_dict(rt, dict, in.positional[0])) return Value::invalid();
   for (std::uint32_t i = 0; i < in.keyword_count; ++i) {
     if (!dict.set(in.keywords[i].key, in.keywords[i].value)) return Value::invalid();
   }

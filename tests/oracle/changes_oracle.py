@@ -28,9 +28,10 @@ LISTS = ["[]", "[1]", "[1, 2]", "[1, 'a']"]
 ANY = [*NUMBERS, *TEXTS, *LISTS, "none", "(1, 2)"]
 KEYS = ["1", "'a'", "2.0", "none", "(1, 2)", "'b'", "true"]
 POSITIONS = ["0", "1", "-1", "-2", "7", "true", "'x'", "1.5", "none"]
+OTHERS = ["{}", "{'a': 2}", "{1.0: 'x', 'c': none}", "[('b', 2), [1, 3]]", "[]", "['ab', 'cd']", "1", "'x'", "[1]", "[(1, 2, 3)]", "none"]
 ON_LISTS = {"append": [ANY], "extend": [[*LISTS, *TEXTS, "1", "{'k': 2}"]], "insert": [POSITIONS, ANY], "pop": [POSITIONS], "remove": [ANY],
             "reverse": [], "clear": [], "sort": []}
-ON_DICTS = {"pop": [KEYS, ANY], "popitem": [], "setdefault": [KEYS, ANY], "update": [["{}", "{'a': 2}", "{1.0: 'x', 'c': none}"]], "clear": []}
+ON_DICTS = {"pop": [KEYS, ANY], "popitem": [], "setdefault": [KEYS, ANY], "update": [OTHERS], "clear": []}
 OF_SORT = ["", "", "", "reverse=true", "reverse=false", "key=none", "key=none, reverse=1", "reverse=-2", "reverse=none", "reverse='x'"]
 
 

@@ -47,7 +47,7 @@ void offer_attributes(Candidates& candidates, Value object) {
   if (object.kind == Kind::dict) candidates.offer_keys(entries(object));
   const std::string_view type = type_name(object);
   for (const MethodTable& table : method_tables()) {
-    if (table.type == type) candidates.offer_rows(table.rows);
+    if (table.type == type && !table.needs_allow_changes) candidates.offer_rows(table.rows);
   }
 }
 

@@ -158,7 +158,7 @@ std::span<const MethodTable> method_tables() {
       {"Markup", markup_methods()},    {"list", list_methods()},           {"tuple", tuple_methods()},
       {"dict", dict_methods()},        {"dict_keys", dict_view_methods()}, {"range", range_methods()},
       {"int", integer_methods()},      {"float", real_methods()},          {"bytes", bytes_methods()},
-      {"bytes", bytes_text_methods()},
+      {"bytes", bytes_text_methods()}, {"list", list_changes(), true},     {"dict", dict_changes(), true},
   };
   return kTables;
 }

@@ -27,6 +27,8 @@ std::span<const Builtin> dict_view_methods();
 std::span<const Builtin> range_methods();
 std::span<const Builtin> integer_methods();  ///< methods_number.cpp
 std::span<const Builtin> real_methods();
+std::span<const Builtin> list_changes();  ///< methods_change.cpp: only with CompileOptions::allow_changes
+std::span<const Builtin> dict_changes();
 
 /// The method `name` that would change `v`, if a template that may change what it makes has it: `v` is a list or a
 /// dict that this render made; else null. In methods_change.cpp.
@@ -37,6 +39,7 @@ const Builtin* find_change(const Runtime& rt, Value v, std::string_view name);
 struct MethodTable {
   std::string_view type;
   std::span<const Builtin> rows;
+  bool needs_allow_changes = false;
 };
 std::span<const MethodTable> method_tables();
 

@@ -1,11 +1,13 @@
 // The methods that change a list or a dict. The immutable sandbox refuses them (methods.cpp); a template compiled with
 // CompileOptions::allow_changes has them, for what it made itself: the conversation stays as it is.
 //
-// A change makes new items, and puts them into the old object: views and iterators of what was there stay valid. Hence
-// a change costs what copying the object costs. Begin reading at change_list and change_dict.
+// A change makes new items, and puts them into the old object: views and iterators of what was there stay valid, and a
+// loop goes over what was there when it began (COMPATIBILITY.md). Hence a change costs what copying the object costs.
+// Rules: CPython 3.11. Begin reading at change_list and set_dict.
 #include <algorithm>
 #include <vector>
 
+#include "jinja/objects/dict_update.h"
 #include "jinja/objects/methods.h"
 #include "jinja/objects/sorter.h"
 #include "value/iterate.h"
@@ -140,13 +142,13 @@ Value change_dict(Call& call, const Value* without, std::span<const DictEntry> m
 }
 
 Value dict_update(Call& call) {
-  std::vector<DictEntry> more;
-  if (call.given(1)) {
-    if (call[1].kind != Kind::dict) return fail_type(call, 1, "update() takes a dict here, not ");
-    more.assign(entries(call[1]).begin(), entries(call[1]).end());
+  DictBuilder more(call.rt, call.rest.keyword_count);
+  if (call.given(1) && !update_dict(call.rt, more, call[1])) return Value::invalid();
+  for (std::uint32_t i = 0; i < call.rest.keyword_count; ++i) {
+    if (!more.set(call.rest.keywords[i].key, call.rest.keywords[i].value)) return Value::invalid();
   }
-  for (std::uint32_t i = 0; i < call.rest.keyword_count; ++i) more.push_back(call.rest.keywords[i]);
-  return change_dict(call, nullptr, more);
+  const Value made = more.finish();
+  return made.is_invalid() ? made : change_dict(call, nullptr, entries(made));
 }
 
 Value dict_setdefault(Call& call) {
@@ -187,28 +189,43 @@ Value dict_clear(Call& call) {
 }
 
 constexpr Builtin kListChanges[] = {
-    {"append", "", "self, value, /", list_append, "Appends an item.", ""},
-    {"clear", "", "self, /", list_clear, "Removes all items.", ""},
-    {"extend", "", "self, iterable, /", list_extend, "Appends the items of an iterable.", ""},
-    {"insert", "", "self, index, value, /", list_insert, "Inserts an item at a position.", ""},
-    {"pop", "", "self, index=-1, /", list_pop, "Removes an item and returns it.", ""},
-    {"remove", "", "self, value, /", list_remove, "Removes the first item that equals the value.", ""},
-    {"reverse", "", "self, /", list_reverse, "Reverses the list in place.", ""},
+    {"append", "", "self, value, /", list_append, "Appends an item.",
+     "{% set l = [1] %}{% set _ = l.append(2) %}{{ l }} -> [1, 2]"},
+    {"clear", "", "self, /", list_clear, "Removes all items.", "{% set l = [1] %}{% set _ = l.clear() %}{{ l }} -> []"},
+    {"extend", "", "self, iterable, /", list_extend, "Appends the items of an iterable.",
+     "{% set l = [1] %}{% set _ = l.extend('ab') %}{{ l }} -> [1, 'a', 'b']"},
+    {"insert", "", "self, index, value, /", list_insert, "Inserts an item at a position.",
+     "{% set l = [1, 2] %}{% set _ = l.insert(1, 5) %}{{ l }} -> [1, 5, 2]"},
+    {"pop", "", "self, index=-1, /", list_pop, "Removes an item and returns it.",
+     "{% set l = [1, 2] %}{{ l.pop() }} {{ l }} -> 2 [1]"},
+    {"remove", "", "self, value, /", list_remove, "Removes the first item that equals the value.",
+     "{% set l = [1, 2, 1] %}{% set _ = l.remove(1) %}{{ l }} -> [2, 1]"},
+    {"reverse", "", "self, /", list_reverse, "Reverses the list in place.",
+     "{% set l = [1, 2] %}{% set _ = l.reverse() %}{{ l }} -> [2, 1]"},
     {"sort", "", "self, /, *, key=none, reverse=false", list_sort,
-     "Sorts the list in place; equal items keep their order.", ""},
+     "Sorts the list in place; equal items keep their order.",
+     "{% set l = [2, 1, 3] %}{% set _ = l.sort() %}{{ l }} -> [1, 2, 3]"},
 };
 
 constexpr Builtin kDictChanges[] = {
-    {"clear", "", "self, /", dict_clear, "Removes all keys.", ""},
-    {"pop", "", "self, key, default=missing, /", dict_pop, "Removes a key and returns its value.", ""},
-    {"popitem", "", "self, /", dict_popitem, "Removes the last key and returns it with its value.", ""},
+    {"clear", "", "self, /", dict_clear, "Removes all keys.",
+     "{% set d = {'a': 1} %}{% set _ = d.clear() %}{{ d }} -> {}"},
+    {"pop", "", "self, key, default=missing, /", dict_pop, "Removes a key and returns its value.",
+     "{% set d = {'a': 1} %}{{ d.pop('a') }} {{ d }} -> 1 {}"},
+    {"popitem", "", "self, /", dict_popitem, "Removes the last key and returns it with its value.",
+     "{% set d = {'a': 1, 'b': 2} %}{{ d.popitem() }} {{ d }} -> ('b', 2) {'a': 1}"},
     {"setdefault", "", "self, key, default=none, /", dict_setdefault,
-     "The value for a key; inserts the default if the key is missing.", ""},
+     "The value for a key; inserts the default if the key is missing.",
+     "{% set d = {} %}{{ d.setdefault('a', 1) }} {{ d }} -> 1 {'a': 1}"},
     {"update", "", "self, other=missing, /, **kwargs", dict_update,
-     "Sets the keys of another dict and of keyword arguments.", ""},
+     "Sets the keys of a dict or of pairs, and of keyword arguments.",
+     "{% set d = {'a': 1} %}{% set _ = d.update({'b': 2}, c=3) %}{{ d }} -> {'a': 1, 'b': 2, 'c': 3}"},
 };
 
 }  // namespace
+
+std::span<const Builtin> list_changes() { return kListChanges; }
+std::span<const Builtin> dict_changes() { return kDictChanges; }
 
 /// What this render made lies in its arena. All else, also what passes or a caller built for a conversation without any
 /// text of a request, is there for later renders.
