@@ -84,6 +84,7 @@ struct Extension {
   /// at most the last 1,024, by their places in the new prompt. extend_ids(), which knows no prompt before, has those
   /// behind the ids alone.
   std::vector<GuardedText> guarded{};
+  std::uint64_t guarded_count = 0;  ///< how many there were, also of those that are not listed
 };
 
 /// Text of a reply, as ReplyParser::feed_token takes it.

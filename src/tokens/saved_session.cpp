@@ -172,7 +172,9 @@ Result<void> Session::State::take(std::string_view saved) {
   anchor = {head.number("anchor", sampled_from), static_cast<std::uint32_t>(head.number("anchor_byte", text_size))};
   head.require(anchor.token >= start.token && begins_character(text, anchor.byte));
   landmarks = head.landmarks("landmarks", sampled_from, text_size);
-  add_guarded(head.guarded("guarded", text_size));
+  std::vector<GuardedText> listed_then = head.guarded("guarded", text_size);
+  const std::size_t count = listed_then.size();
+  add_guarded(std::move(listed_then), count);
   kept = head.kept("kept", sampled_from, text_size);
   dropped = head.number("dropped", text_size);
   prompt.accept_whole(text);

@@ -37,7 +37,8 @@ Result<void> Session::State::begin() {
     ids.insert(ids.begin(), told.missing_before.begin(), told.missing_before.end());
     start.token = told.missing_before.size();
   }
-  add_guarded(std::move(told.guarded));
+  const std::size_t guarded_now = told.guarded.size();
+  add_guarded(std::move(told.guarded), guarded_now);
   unknown = std::move(told.unknown);
   if (unknown.size() > kMostUnknown) unknown.resize(kMostUnknown);
   sampled_from = ids.size();
@@ -53,8 +54,8 @@ Result<void> Session::State::begin() {
   return {};
 }
 
-void Session::State::add_guarded(std::vector<GuardedText> more) {
-  guarded_count += more.size();
+void Session::State::add_guarded(std::vector<GuardedText> more, std::uint64_t count) {
+  guarded_count += count;
   const std::size_t room = kMostGuarded - std::min(kMostGuarded, guarded.size());
   more.resize(std::min(more.size(), room));
   guarded.insert(guarded.end(), more.begin(), more.end());
@@ -115,7 +116,7 @@ std::optional<Extension> Session::State::keep_sampled(const PromptEnd& next, con
   kept.push_back({sampled_from, ids.size(), {byte, byte + *size}});
   dropped = std::max(dropped, missing);
   Extension made = tail.extension(0, byte + *size, false, next, whole, tokenizer);
-  made.guarded = tail.guarded_from(byte);  // the template's writing of the reply is in text() too
+  tail.add_guarded(byte, made);  // the template's writing of the reply is in text() too
   return made;
 }
 
@@ -154,7 +155,7 @@ void Session::State::accept(const Conversation& whole, const Tail& tail, const E
   ids.insert(ids.end(), extension.ids.begin(), extension.ids.end());
   canonical = extension.canonical;
   unknown = extension.unknown;
-  add_guarded(extension.guarded);
+  add_guarded(extension.guarded, extension.guarded_count);
   sampled_from = ids.size();
   known_messages = message_count(whole);
   is_whole ? prompt.accept_whole(rendering.text()) : prompt.accept();
@@ -176,7 +177,7 @@ Result<Extension> Session::State::extend_or_refuse(const Conversation& whole, Ta
   if (differs == ids.end()) {
     const std::size_t token = ids.size() - start.token;
     Extension made = tail.extension(token, tail.begin_of(token), true, {&rendering}, whole, tokenizer);
-    made.guarded = tail.guarded_from(std::min(prompt.known().size(), tail.begin_of(token)));
+    tail.add_guarded(std::min(prompt.known().size(), tail.begin_of(token)), made);
     return made;
   }
   const std::size_t at = byte ? *byte : common_text(rendering.text(), prompt.known());

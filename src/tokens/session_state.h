@@ -65,8 +65,10 @@ struct Session::State {
   /// Is the last control token so far away that encoding begins at the landmarks?
   bool begins_in_middle() const;
   std::optional<std::size_t> encode_from_middle(const Conversation& whole, Tail& tail, const Known& known);
+  /// Counts texts that were kept from becoming control tokens, of which `more` are the listed ones, and lists as many
+  /// as there is room for.
+  void add_guarded(std::vector<GuardedText> more, std::uint64_t count);
   /// Those ids are there now.
-  void add_guarded(std::vector<GuardedText> more);
   void accept(const Conversation& whole, const Tail& tail, const Extension& extension);
   /// For a prompt that is another from the end of the last one on: from where a turn is opened for a reply.
   std::optional<Extension> keep_without_opening(const Conversation& whole, Tail& tail, const SameReply& same);

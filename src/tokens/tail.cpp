@@ -42,6 +42,7 @@ Result<void> Tail::encode(const PromptEnd& prompt, const Conversation& conversat
   tokens_.clear();
   dropped_.clear();
   guarded_.clear();
+  unlisted_ends_.clear();
   Result<void> done = options.protect
                           ? encode_protected(prompt, conversation, tokenizer, trusted, options.plain_added)
                           : encode_whole(tokenizer, prompt.text_from(anchor.byte), nullptr, tokens_, dropped_);
@@ -67,8 +68,11 @@ Result<void> Tail::encode_protected(const PromptEnd& prompt, const Conversation&
   tokens_ = std::move(encoding->tokens);
   dropped_ = std::move(encoding->dropped);
   // Of many the last ones: what is new stands at the end.
-  if (encoding->forged.size() > kMostGuarded)
-    encoding->forged.erase(encoding->forged.begin(), encoding->forged.end() - kMostGuarded);
+  const std::size_t unlisted = encoding->forged.size() - std::min(encoding->forged.size(), kMostGuarded);
+  const auto first_listed = encoding->forged.begin() + static_cast<std::ptrdiff_t>(unlisted);
+  for (auto one = encoding->forged.begin(); one != first_listed; ++one)
+    unlisted_ends_.push_back(anchor_.byte + one->bytes.end);
+  encoding->forged.erase(encoding->forged.begin(), first_listed);
   for (EncodedToken& token : encoding->forged) token.bytes = {token.bytes.begin + from, token.bytes.end + from};
   guarded_ = name_guarded(encoding->forged, spans, prompt.rendering->text(), conversation, rule);
   const auto begin = static_cast<std::uint32_t>(prompt.begin);
@@ -252,11 +256,12 @@ std::size_t Tail::begin_of(std::size_t token) const {
   return anchor_.byte + (tokens_.empty() ? 0 : tokens_.back().bytes.end);
 }
 
-std::vector<GuardedText> Tail::guarded_from(std::size_t byte) const {
-  std::vector<GuardedText> guarded;
+void Tail::add_guarded(std::size_t byte, Extension& made) const {
+  made.guarded.clear();
   const auto is_behind = [byte](const GuardedText& one) { return one.bytes.end > byte; };
-  std::ranges::copy_if(guarded_, std::back_inserter(guarded), is_behind);
-  return guarded;
+  std::ranges::copy_if(guarded_, std::back_inserter(made.guarded), is_behind);
+  const auto unlisted = std::ranges::count_if(unlisted_ends_, [byte](std::size_t end) { return end > byte; });
+  made.guarded_count = made.guarded.size() + static_cast<std::uint64_t>(unlisted);
 }
 
 Extension Tail::extension(std::size_t token, std::size_t byte, bool canonical, const PromptEnd& prompt,
@@ -274,7 +279,7 @@ Extension Tail::extension(std::size_t token, std::size_t byte, bool canonical, c
   move_by(anchor_.byte - prompt.begin);
   find_paths(made.unknown, prompt.rendering->spans(), conversation);
   move_by(prompt.begin);
-  made.guarded = guarded_from(byte);
+  add_guarded(byte, made);
   return made;
 }
 

@@ -64,8 +64,9 @@ class Tail {
   std::optional<Anchor> begin_at(std::size_t byte, std::size_t known, TokenId last, const TokenizerFacts& facts);
 
   std::vector<TokenId> ids_from(std::size_t token) const;
-  /// What was kept from becoming control tokens, from that byte of the prompt on; at most the last kMostGuarded.
-  std::vector<GuardedText> guarded_from(std::size_t byte) const;
+  /// Sets what was kept from becoming control tokens from that byte of the prompt on: at most the last kMostGuarded,
+  /// and how many there were.
+  void add_guarded(std::size_t byte, Extension& made) const;
   /// What is new from that token on, and what of the prompt from that byte on the model cannot read, and what of it was
   /// kept from becoming control tokens; of each the first kMost….
   Extension extension(std::size_t token, std::size_t byte, bool canonical, const PromptEnd& prompt,
@@ -86,9 +87,10 @@ class Tail {
   Match match_spelling(const Known& known, const Tokenizer& tokenizer, const PromptEnd& prompt) const;
 
   Anchor anchor_;
-  std::vector<EncodedToken> tokens_;  ///< bytes count from the anchor
-  std::vector<ByteSpan> dropped_;     ///< they do as well
-  std::vector<GuardedText> guarded_;  ///< count from the prompt's begin
+  std::vector<EncodedToken> tokens_;        ///< bytes count from the anchor
+  std::vector<ByteSpan> dropped_;           ///< they do as well
+  std::vector<GuardedText> guarded_;        ///< count from the prompt's begin
+  std::vector<std::size_t> unlisted_ends_;  ///< where those before them end, from the prompt's begin too
 };
 
 // Texts that a session lists.

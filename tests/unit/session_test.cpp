@@ -149,6 +149,13 @@ TEST(Session, ListsSomeOfWhatWasGuarded) {
   EXPECT_EQ(more->guarded.size(), 2u);
   EXPECT_EQ(session.guarded_count(), 1502u);
   EXPECT_EQ(session.copy().guarded_count(), 1502u);
+  session.append_sampled(ids_of("hello"));
+  const std::vector<Message> third = {{.role = "assistant", .content = "hello"}, {.role = "user", .content = many}};
+  const auto last = session.extend(third);
+  ASSERT_TRUE(last) << last.error().display();
+  EXPECT_EQ(last->guarded.size(), 1024u);
+  EXPECT_EQ(last->guarded_count, 1500u);
+  EXPECT_EQ(session.guarded_count(), 3002u);
 }
 
 TEST(Session, KeepsSampledIdsVerbatim) {
