@@ -22,9 +22,12 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-/// "did you mean 'x'?" for the name in its folder nearest to a path that is not there.
+/// "did you mean 'x'?" for the name in its folder nearest to a path that is not there; of a link, where it leads.
 std::string hint_for(const std::string& path) {
   const fs::path missing(path);
+  std::error_code no_link;
+  const fs::path target = fs::read_symlink(missing, no_link);
+  if (!no_link) return "it is a link to '" + target.string() + "', which is not there";
   const std::string name = missing.filename().string();
   NearestName nearest(name);
   constexpr int kEnough = 1000;
@@ -82,7 +85,9 @@ Result<std::string> read_text_file(const std::string& path) {
 
 bool is_file(const std::string& path) {
   std::error_code failed;
-  return fs::is_regular_file(path, failed);
+  const fs::file_status found = fs::status(path, failed);
+  if (found.type() != fs::file_type::not_found) return found.type() == fs::file_type::regular;
+  return fs::is_symlink(fs::symlink_status(path, failed));
 }
 
 bool is_folder(const std::string& path) {

@@ -15,6 +15,7 @@ inline constexpr std::size_t kMaxConfiguration = std::size_t{64} << 20;
 Result<std::string> read_file(const std::string& path, std::size_t limit);
 /// read_file() of text: fails with file when it is not UTF-8, too.
 Result<std::string> read_text_file(const std::string& path);
+/// Also a link that leads nowhere: reading it fails and says so, where a file that is not there is passed over.
 bool is_file(const std::string& path);
 bool is_folder(const std::string& path);
 bool is_there(const std::string& path);

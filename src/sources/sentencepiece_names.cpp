@@ -10,9 +10,6 @@
 namespace parlance {
 namespace {
 
-constexpr std::size_t kMostOfModel = std::size_t{64} << 20;  // those in use are below 10 MiB
-constexpr std::uint64_t kTrainer = 2;                        // the field of the outermost message
-
 struct Named {
   std::string_view name;
   std::int32_t SpTrainer::*id;
@@ -25,14 +22,16 @@ constexpr Named kNamedTokens[] = {{"bos_token", &SpTrainer::bos_id, &SpTrainer::
 }  // namespace
 
 Result<std::string> names_of_sentencepiece(const std::string& path) {
-  const Result<std::string> bytes = read_file(path, kMostOfModel);
+  const Result<std::string> bytes = read_file(path, kMaxSpModel);
   if (!bytes) return bytes.error();
   SpTrainer trainer;
+  bool is_whole = !bytes->empty();
   WireReader model(*bytes);
   for (WireField part; model.next(part);) {
-    if (part.number == kTrainer && part.type == WireField::bytes) read_sp_trainer(part.text, trainer);
+    if (part.number == kSpTrainerField && part.type == WireField::bytes)
+      is_whole = read_sp_trainer(part.text, trainer) && is_whole;
   }
-  if (!model.good() || bytes->empty()) return std::string("{}");
+  if (!model.good() || !is_whole) return std::string("{}");
   std::string json = "{";
   const SpTrainer defaults;  // also in the place of what is not UTF-8, and so no text of JSON
   for (const Named& token : kNamedTokens) {

@@ -8,6 +8,11 @@
 
 namespace parlance {
 
+/// The largest model that is read. Those in use are below 10 MiB.
+inline constexpr std::size_t kMaxSpModel = std::size_t{64} << 20;
+/// The field of the model that has the message.
+inline constexpr std::uint64_t kSpTrainerField = 2;
+
 struct SpTrainer {
   std::uint64_t algorithm = 1;  ///< ModelType
   bool whitespace_as_suffix = false;
@@ -20,7 +25,8 @@ struct SpTrainer {
   std::string eos = "</s>";
 };
 
-/// Reads the message over what is in `trainer`, as protocol buffers are merged; false if it is damaged.
-bool read_sp_trainer(std::string_view message, SpTrainer& trainer);
+/// Reads the message over what is in `trainer`, as protocol buffers are merged. False if it is damaged: then `trainer`
+/// has what stands before the damage.
+[[nodiscard]] bool read_sp_trainer(std::string_view message, SpTrainer& trainer);
 
 }  // namespace parlance

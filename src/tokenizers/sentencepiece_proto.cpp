@@ -17,7 +17,7 @@ namespace {
 
 // Numbers of fields in sentencepiece_model.proto.
 namespace model_field {
-constexpr unsigned pieces = 1, trainer = 2, normalizer = 3;
+constexpr unsigned pieces = 1, normalizer = 3;
 }
 namespace piece_field {
 constexpr unsigned text = 1, score = 2, type = 3;
@@ -140,7 +140,7 @@ Result<void> read_parts(std::string_view bytes, SpModel& model, Specs& specs, co
   WireReader reader(bytes);
   for (WireField field; reader.next(field);) {
     if (field.type != WireField::bytes) continue;
-    if (field.number == model_field::trainer) specs.trainer += field.text;
+    if (field.number == kSpTrainerField) specs.trainer += field.text;
     if (field.number == model_field::normalizer) specs.normalizer += field.text;
     if (field.number != model_field::pieces) continue;
     if (model.pieces.size() == kMaxPieces) return refused(path, "too many pieces");

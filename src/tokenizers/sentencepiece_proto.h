@@ -43,9 +43,6 @@ struct SpChanges {
   std::string_view anchor;   ///< text of a user-defined piece after the last one; "" for none
 };
 
-/// The largest file that is read. Those in use are below 10 MiB.
-inline constexpr std::size_t kMaxSpModel = std::size_t{64} << 20;
-
 /// Reads a model. What it lets through can be used with any text; SpSegmenter still says no to some of it (two pieces
 /// of one text, byte pieces that are missing). `bytes` must outlive the result. Fails with tokenizer.
 Result<SpModel> read_sp_model(std::string_view bytes, const std::string& path);

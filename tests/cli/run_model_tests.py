@@ -247,6 +247,19 @@ def test_what_is_not_there(world):
     contains(world.run("template", "-m", "small", code=3, OLLAMA_MODELS="/nonexistent"), "/nonexistent, which is not there")
 
 
+def test_a_link_that_leads_nowhere_is_no_missing_file(world):
+    """A cache of which blobs were deleted: another template in place of the one that is linked would be a prompt of its own."""
+    for name in ("chat_template.jinja", "additional_chat_templates/tool_use.jinja", "tokenizer_config.json", "special_tokens_map.json"):
+        folder = world.path / "pruned" / name.replace("/", "-")
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).symlink_to("../blobs/gone")
+        if name != "tokenizer_config.json":
+            (folder / "tokenizer_config.json").write_text('{"chat_template": "OLD"}', "utf-8")
+        else:
+            (folder / "chat_template.jinja").write_text("NEW", "utf-8")
+        contains(world.run("template", "-m", folder, code=3), f"{name}: No such file or directory", "it is a link to '../blobs/gone', which is not there")
+
+
 def test_files_that_have_none(world):
     contains(world.run("template", "-m", "none.gguf", code=3), "no chat template", "general.type is 'mmproj'")
     contains(world.run("template", "-m", "cut.gguf", code=3), "cut.gguf: damaged model: at byte ", "not downloaded to its end")

@@ -78,7 +78,8 @@ TEST(Sources, NamesOfSentencePiece) {
   EXPECT_EQ(names("\xea\x02\x02\xff\xfe"s), R"({"bos_token":"<s>","eos_token":"</s>","unk_token":"<unk>"})")
       << "no UTF-8";
   EXPECT_EQ(names("\xf2\x02\x00"s), R"({"bos_token":"<s>","eos_token":"</s>","unk_token":"<unk>"})") << "an empty text";
-  EXPECT_EQ(names("\xf2\x02\x63"s), R"({"bos_token":"<s>","eos_token":"</s>","unk_token":"<unk>"})") << "damaged";
+  EXPECT_EQ(names("\xf2\x02\x63"s), "{}") << "damaged";
+  EXPECT_EQ(names("\xf2\x02\x03<b>\xea\x02\x63"s), "{}") << "damaged behind a name";
 }
 
 TEST(Sources, ResponseTemplateIsKeptAsJson) {
