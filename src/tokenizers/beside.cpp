@@ -101,7 +101,11 @@ void add_list(Beside& beside, const std::vector<Value>& tokens) {
   for (const Value& token : tokens) {
     const std::size_t count = beside.added.size();
     add_special(beside, &token);
-    if (beside.added.size() == count) continue;
+    if (beside.added.size() == count) {
+      beside.notes.push_back("an additional special token is neither a text nor an object with one: " +
+                             json_text(token));
+      continue;
+    }
     beside.more.others.push_back(beside.added.back());
     // A tokenizer.json takes an object's flags as they are.
     if (token.kind == Kind::dict) beside.more.others.back() = token_of(-1, token, false);

@@ -159,6 +159,18 @@ def class_folder(folder, named, config=None, **settings):
     return str(path)
 
 
+def test_tokens_beside_a_tokenizer_that_are_left_out_are_noted(folder):
+    write(folder, "t.jinja", TEMPLATE)
+    write(folder, "chat.json", {"messages": HI})
+    path = class_folder(folder, "GPT2Tokenizer", additional_special_tokens=["<a>", 5, None])
+    taken = json.loads(pathlib.Path(path, "tokenizer.json").read_text("utf-8"))["added_tokens"][0]["id"]
+    write(path, "added_tokens.json", {"<y>": taken, "<z>": 900000000})
+    said = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", path, "chat.json").stderr
+    for words in (f'"<y>" is left out: its id {taken} is that of another token', "neither a text nor an object with one: 5", "with one: null"):
+        assert words in said, said
+    assert '"<z>" is left out' not in said and '"<a>" is left out' not in said, said
+
+
 def test_a_class_that_transformers_rebuilds_is_noted(folder):
     write(folder, "t.jinja", TEMPLATE)
     write(folder, "chat.json", {"messages": HI})

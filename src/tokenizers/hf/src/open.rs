@@ -170,7 +170,12 @@ fn notes_on_more(tokenizer: &Tokenizer, before: &HashSet<String>, more: &[Added]
     let mut notes = String::new();
     let mut told = HashSet::new();
     for token in more {
-        let Some(id) = tokenizer.token_to_id(&token.text) else { continue };
+        let Some(id) = tokenizer.token_to_id(&token.text) else {
+            if token.id >= 0 && told.insert(&token.text) {
+                notes += &format!("{:?} is left out: its id {} is that of another token\n", token.text, token.id);
+            }
+            continue;
+        };
         let is_new = !before.contains(&token.text) && token.flags & OF_FILE == 0;
         let is_other = token.id >= 0 && token.id as u32 != id;
         if (is_new || is_other) && told.insert(&token.text) {
