@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/lines.h"
+#include "cli/losses.h"
 #include "cli/numbers.h"
 #include "cli/options.h"
 #include "cli/reply_choice.h"
@@ -36,6 +37,7 @@ struct ReadCommand {
   std::string request;
   std::size_t chunks = 0;
   unsigned threads = 0;
+  LossWish losses;  ///< --fail-on-error
   bool stream = false;
   bool openai_stream = false;
   bool sse = false;
@@ -163,7 +165,8 @@ Result<void> check_api(const ReadCommand& command) {
 
 Result<void> check_read_options(const ReadCommand& command) {
   if (Result<void> checked = check_api(command); !checked) return checked;
-  if (Result<void> checked = check_for_lines(command.jsonl, command.threads); !checked) return checked;
+  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
+    return checked;
   if (command.stream + command.openai_stream + command.jsonl + command.conversation > 1) {
     return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
                  "--conversation reads a whole prompt, and --jsonl brings replies of its own");
@@ -193,7 +196,7 @@ Result<ReplyStart> start_of(const ReplySource& source, const ReadCommand& comman
   if (command.request.empty()) return usual_start(source, command.wish);
   Result<std::string> text = read_input(command.request, "the request");
   if (!text) return text.error();
-  Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), command.request);
+  Result<ReplyStart> start = start_of_request(source, command.wish, std::move(*text), input_name(command.request));
   if (!start) return start.error();
   for (const std::string& note : start->notes) say_note(note);
   return start;
@@ -205,7 +208,7 @@ int run_read(ReadCommand& command) {
   const Result<ReplySource> source = open_reply_source(command.wish);
   if (!source) return report(source.error());
   if (command.jsonl && !command.show_format)
-    return run_reply_lines(command.reply, *source, command.wish, command.threads);
+    return run_reply_lines(command.reply, *source, command.wish, command.threads, command.losses);
   const Result<ReplyStart> start = start_of(*source, command);
   if (!start) return report_render(start.error());
   if (command.show_format) return print(start->format.source().to_json() + "\n");
@@ -251,8 +254,7 @@ Run declare_read(Options& app) {
   app.add_option("--id", c.wish.answer.id, "With --as: the answer's id; calls without an id get this id and a number")
       .placeholder("ID");
   app.add_option("--model-name", c.wish.answer.model, "With --as: the model's name in the answer").placeholder("NAME");
-  app.add_option("--created", c.wish.answer.created, "With --as: the time of the answer, in seconds since 1970")
-      .placeholder("N");
+  add_number(app, "--created", c.wish.answer.created, "With --as: the time of the answer, in seconds since 1970");
   app.add_flag(
       "--openai-stream", c.openai_stream,
       "Print chat.completion.chunk objects, one a line: --as openai --stream, with ids of calls as in messages");
@@ -261,6 +263,7 @@ Run declare_read(Options& app) {
   app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
       .placeholder("N")
       .check(whole_number(0, kMostThreads));
+  declare_fail_on_error(app, c.losses);
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")
       .placeholder("N")
       .check(whole_number(1, 1'000'000'000));

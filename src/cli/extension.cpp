@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* kWhose = "line N of IDS belongs to request N; blank lines among the requests are not counted";
 
+const std::string kNoId = "not a whole number from 0 to " + std::to_string(std::numeric_limits<TokenId>::max());
+
 Error no_ids(const std::string& name, const std::string& where) {
   return Error(ErrorCode::conversation, name + " holds no list of token ids: " + where)
       .hint("for example [1, 2, 3] or 1 2 3, or what parlance tokens --json prints");
@@ -42,7 +44,7 @@ Result<std::vector<TokenId>> read_list(std::string_view text, const std::string&
     }
     TokenId id = 0;
     const auto [stopped, failed] = std::from_chars(at, end, id);
-    if (failed != std::errc() || id < 0) return no_ids(name, at_byte(at));
+    if (failed != std::errc() || id < 0) return no_ids(name, at_byte(at) + ": " + kNoId);
     ids.push_back(id);
     comma = nullptr;
     at = stopped;
@@ -66,9 +68,7 @@ Result<std::vector<TokenId>> ids_of(const Value& root, const std::string& name) 
   for (const Value& id : list.items()) {
     const bool fits = id.is_small_int() && id.integer >= 0 && id.integer <= std::numeric_limits<TokenId>::max();
     if (!fits) {
-      return no_ids(name, "ids[" + std::to_string(ids.size()) + "] is " + what_stands(id) +
-                              ", and not a whole number from 0 to " +
-                              std::to_string(std::numeric_limits<TokenId>::max()));
+      return no_ids(name, "ids[" + std::to_string(ids.size()) + "] is " + what_stands(id) + ", and " + kNoId);
     }
     ids.push_back(static_cast<TokenId>(id.integer));
   }

@@ -51,10 +51,22 @@ bool is_unknown_command(std::string_view word, Error::Parts& parts) {
   return true;
 }
 
+/// What CLI11 says of the number of an option's values, as people say it; the rest as it is.
+std::string in_plain_words(const CLI::ParseError& error) {
+  const std::string said = error.what();
+  const std::string option = said.substr(0, said.find(':'));
+  if (error.get_name() == "RequiredError" && said == "A subcommand is required")
+    return "a command is missing: parlance COMMAND, as in parlance render";
+  if (error.get_name() != "ArgumentMismatch") return said;
+  if (said.find("At Most 1 required") != said.npos) return option + " is given more than once, and takes one value";
+  if (said.ends_with(" missing")) return option + " needs a value";
+  return said;
+}
+
 int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   Error::Parts parts;
   parts.code = ErrorCode::usage;
-  parts.message = error.what();
+  parts.message = in_plain_words(error);
   if (argc < 2 || !is_unknown_command(argv[1], parts)) parts.hint = hint_for_option(app, error, argc, argv);
   const std::string whole = app.get_parent() == nullptr ? "" : app.get_parent()->get_name() + " ";
   if (parts.hint.empty()) parts.hint = "see " + whole + app.get_name() + " --help";

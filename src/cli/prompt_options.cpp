@@ -110,6 +110,8 @@ Result<RequestOptions> request_of(const PromptOptions& command) {
                      (command.as_is ? "--as-is" : "--as-transformers") + " forbids",
                  "--var sets the template's own variable");
   }
+  if (command.as_is && !command.extra_passes.empty())
+    return usage("--pass changes the request, which --as-is forbids", "leave out one of them");
   Passes& passes = request.read.passes;
   for (const std::string& name : command.skip_passes) {
     if (Result<void> skipped = passes.skip(name); !skipped) return skipped.error();

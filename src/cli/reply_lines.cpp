@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "base/nearest.h"
 #include "cli/lines.h"
 #include "cli/report.h"
 #include "parlance/json.h"
@@ -45,6 +47,19 @@ std::string answer_of(const ReplyStart& start, const ReplyWish& wish, std::strin
   });
 }
 
+/// Of members that are no part of a line, those whose names are near one that is.
+std::vector<std::string> misspelt_members(Value line) {
+  std::vector<std::string> notes;
+  for (const DictEntry& member : line.members()) {
+    const std::string_view name = member.key.text();
+    NearestName nearest(name);
+    for (const std::string_view known : {"id", "reply", "request"}) nearest.offer(known);
+    if (nearest.best().empty() || nearest.best() == name) continue;
+    notes.push_back(std::string(name) + ": no member of a line; " + nearest.hint());
+  }
+  return notes;
+}
+
 Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line, std::uint64_t number) {
   if (!line.is(Kind::dict)) return line_error("a line is not an object");
   const Value reply = line["reply"];
@@ -52,11 +67,13 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
   const Result<ReplyStart> start = start_of_line(source, wish, line["request"]);
   if (!start) return start.error();
   std::string json = answer_of(*start, wish, reply.text(), number);
-  if (start->notes.empty()) return json;
+  std::vector<std::string> notes = misspelt_members(line);
+  notes.insert(notes.end(), start->notes.begin(), start->notes.end());
+  if (notes.empty()) return json;
   json.pop_back();
   char sign = '[';
   json += ", \"notes\": ";
-  for (const std::string& note : start->notes) append_json_string(json += std::exchange(sign, ','), note);
+  for (const std::string& note : notes) append_json_string(json += std::exchange(sign, ','), note);
   return json += "]}";
 }
 
@@ -79,10 +96,13 @@ Result<void> answer(const ReplySource& source, const ReplyWish& wish, const Bulk
 
 }  // namespace
 
-int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, unsigned threads) {
+int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, unsigned threads,
+                    const LossWish& losses) {
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& to) { return answer(source, wish, line, to); };
   const Result<BulkProgress> done = run_bulk(input, each_line(worker), {.threads = threads, .most_failures = 0});
-  return done ? 0 : report(done.error());
+  if (!done) return report(done.error());
+  report_lines(losses, *done);
+  return losses.fail_on_error && done->failed != 0 ? 1 : 0;
 }
 
 }  // namespace parlance::cli

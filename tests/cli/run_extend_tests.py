@@ -176,7 +176,8 @@ def test_extend_reads_what_json_prints(folder):
         assert word in said and "--json prints" in said, said
     for text, words in (("[1.5]", "ids[0] is 1.5, and not a whole number"), ("[-1]", "ids[0] is -1,"), ('["a"]', "ids[0] is a string,"), ("[null]", "ids[0] is null,"),
                         ("[1, {}]", "ids[1] is an object,"), ("1,,2", "byte 2: no id before the comma"), ("1,2,,", "byte 4: no id before the comma"),
-                        ("1, 2 ,\n", "byte 5: no id behind the comma"), (",1", "byte 0: no id before the comma")):
+                        ("1, 2 ,\n", "byte 5: no id behind the comma"), ("1 -1", "byte 2: not a whole number from 0"),
+                        ("1 1.0", "byte 3: not a whole number from 0"), ("\ufeff1", "byte 0: not a whole number from 0"), (",1", "byte 0: no id before the comma")):
         write(folder, "ids", text)
         said = refusal(folder, 3, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "chat.json", "--extend", "ids")
         assert words in said and "for example [1, 2, 3]" in said, (text, said)

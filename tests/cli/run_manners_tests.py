@@ -230,6 +230,20 @@ def test_numbers_have_their_range():
         assert not re.search(r"\d{25}", err.replace("99999999999999999999", "")), err
 
 
+def test_the_number_of_values_is_said_in_plain_words():
+    rows = [
+        (["render", "-f", "chatml", "-f", "chatml"], "usage: --format is given more than once, and takes one value"),
+        (["render", "-f"], "usage: --format needs a value"),
+        (["tokens", "--tokenizer"], "usage: --tokenizer needs a value"),
+        ([], "usage: a command is missing"),
+        (["read", "-f", "chatml", "--as", "openai", "--created", "1e9"], "--created: takes a whole number from 0 to"),
+        (["read", "-f", "chatml", "--as", "openai", "--created", "-1"], "--created: takes a whole number from 0 to"),
+        (["render", "-f", "chatml", "--as-is", "--pass", "developer-role"], "usage: --pass changes the request, which --as-is forbids"),
+    ]
+    for arguments, words in rows:
+        has(run(*arguments, code=2)[1], words)
+
+
 def test_errors_do_not_move_the_terminal():
     evil = "\x1b[31m\x1b]0;title\x07\r\x08"
     quoted = json.dumps(evil)[1:-1]

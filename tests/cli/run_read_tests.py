@@ -143,6 +143,16 @@ for i, answer in enumerate(answers):
 expect("a line's message", answers[5]["message"] == {"role": "assistant", "reasoning_content": "R5", "content": "C5"}, answers[5])
 expect("no request", answers[8]["message"]["content"] == "alone" and answers[8]["diagnostics"] == [] and answers[8]["finish_reason"] == "stop", answers[8])
 
+expect("how many lines failed is said", "3 of 3000 lines were answered by an error" in errors, errors)
+code, out, errors = run("-f", "terminal-agent", "--jsonl", "--fail-on-error", reply=text.encode())
+expect("--fail-on-error is the exit code", code == 1 and len(out.splitlines()) == 3000, (code, errors))
+code, out, errors = run("-f", "terminal-agent", "--jsonl", "--fail-on-error", reply=b'{"reply": "x", "requst": {}, "meta": 1}')
+expect("and no failure is none", code == 0 and errors == "", (code, errors))
+expect("a misspelt member is noted, others are not", json.loads(out)["notes"] == ["requst: no member of a line; did you mean 'request'?"], out)
+expect("--fail-on-error is for lines", run("-f", "terminal-agent", "--fail-on-error")[0] == 2, "")
+got = run("-f", "terminal-agent", "--request", "-", "/dev/null", reply=b"{]")
+expect("standard input has its usual name", "<stdin>:1:2" in got[2], got)
+
 # What the prompt opens, the reply need not; tools type the values of tags.
 with tempfile.TemporaryDirectory() as folder:
     chat, tools, tagged = (pathlib.Path(folder) / name for name in ("chat.json", "tools.json", "format.json"))
