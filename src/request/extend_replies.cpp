@@ -112,28 +112,16 @@ Result<Extension> extend_or_refuse(std::span<const TokenId> ids, const Template&
   return kept ? std::move(*kept) : extension;
 }
 
-/// The switches with which these very ids would go on.
-std::vector<KeepingSwitch> switches_for(std::span<const TokenId> ids, const Template& chat_template,
-                                        const Tokenizer& tokenizer, const Conversation& whole,
-                                        const SessionOptions& options, const HowToRead& start) {
-  PromptChange change(chat_template, whole, options.render);
-  std::vector<KeepingSwitch> found;
-  for (const KeepingSwitch& one : possible_switches(chat_template, whole)) {
-    const bool is_known = !found.empty() && found.back().variable == one.variable;
-    const Conversation other = switched(whole, one);
-    if (is_known || !change.is_another(other)) continue;
-    if (extend_or_refuse(ids, chat_template, tokenizer, other, options, start)) found.push_back(one);
-  }
-  return found;
-}
-
 }  // namespace
 
 Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
                              Conversation conversation, const SessionOptions& options, const HowToRead& start) {
   Result<Extension> extension = extend_or_refuse(ids, chat_template, tokenizer, conversation, options, start);
   if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
-  const std::string advice = advice_of(switches_for(ids, chat_template, tokenizer, conversation, options, start));
+  const KeepsIds keeps = [&](const KeepingSwitch&, const Conversation& other) {
+    return extend_or_refuse(ids, chat_template, tokenizer, other, options, start).has_value();
+  };
+  const std::string advice = advice_of(switches_that_keep(chat_template, conversation, options.render, keeps));
   return advice.empty() ? extension : extension.error().hint(advice);
 }
 

@@ -1,8 +1,9 @@
 // Sets each variable that may be a switch to true and to false, and looks whether the ids then go on. Begin reading at
-// Session::keeping_switches.
+// switches_that_keep.
 #include "tokens/keeping_switches.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "tokens/session_state.h"
@@ -17,8 +18,7 @@ constexpr std::string_view kOfRequests[] = {"messages", "tools", "documents", "a
 
 const char* json_of(bool value) { return value ? "true" : "false"; }
 
-}  // namespace
-
+/// Variables that a template reads and that may be switches, each with the values that it does not have now.
 std::vector<KeepingSwitch> possible_switches(const Template& chat_template, const Conversation& conversation) {
   std::vector<KeepingSwitch> found;
   std::size_t tried = 0;
@@ -35,22 +35,47 @@ std::vector<KeepingSwitch> possible_switches(const Template& chat_template, cons
   return found;
 }
 
+/// Tells switches that change a prompt from those that do not, which need no further look.
+class PromptChange {
+ public:
+  PromptChange(const Template& chat_template, const Conversation& conversation, const RenderOptions& options)
+      : template_(chat_template), options_(options) {
+    options_.want_spans = options_.want_assistant = false;
+    if (template_.render(conversation, options_, workspace_, rendering_)) text_.emplace(rendering_.text());
+  }
+
+  bool is_another(const Conversation& conversation) {
+    if (!template_.render(conversation, options_, workspace_, rendering_)) return false;
+    return !text_ || rendering_.text() != *text_;
+  }
+
+ private:
+  const Template& template_;
+  RenderOptions options_;
+  Workspace workspace_;
+  Rendering rendering_;
+  std::optional<std::string> text_;  ///< unset: it does not render
+};
+
+}  // namespace
+
 Conversation switched(const Conversation& conversation, const KeepingSwitch& one) {
   Conversation made = conversation.copy();
   (void)made.set_json(one.variable, json_of(one.value));
   return made;
 }
 
-PromptChange::PromptChange(const Template& chat_template, const Conversation& conversation,
-                           const RenderOptions& options)
-    : template_(chat_template), options_(options) {
-  options_.want_spans = options_.want_assistant = false;
-  if (template_.render(conversation, options_, workspace_, rendering_)) text_.emplace(rendering_.text());
-}
-
-bool PromptChange::is_another(const Conversation& conversation) {
-  if (!template_.render(conversation, options_, workspace_, rendering_)) return false;
-  return !text_ || rendering_.text() != *text_;
+std::vector<KeepingSwitch> switches_that_keep(const Template& chat_template, const Conversation& conversation,
+                                              const RenderOptions& options, const KeepsIds& keeps) {
+  PromptChange change(chat_template, conversation, options);
+  std::vector<KeepingSwitch> found;
+  for (const KeepingSwitch& one : possible_switches(chat_template, conversation)) {
+    const bool is_known = !found.empty() && found.back().variable == one.variable;
+    if (is_known) continue;
+    const Conversation other = switched(conversation, one);
+    if (change.is_another(other) && keeps(one, other)) found.push_back(one);
+  }
+  return found;
 }
 
 std::string advice_of(std::span<const KeepingSwitch> switches) {
@@ -80,14 +105,9 @@ std::vector<KeepingSwitch> Session::keeping_switches(std::span<const Message> me
   Conversation whole = state.chat.copy();
   for (const Message& message : messages)
     if (!whole.add(message)) return {};
-  PromptChange change(state.chat_template, whole, state.options.render);
-  std::vector<KeepingSwitch> found;
-  for (const KeepingSwitch& one : possible_switches(state.chat_template, state.chat)) {
-    const bool is_known = !found.empty() && found.back().variable == one.variable;
-    if (!is_known && change.is_another(switched(whole, one)) && state.keeps(one, messages, trust, same))
-      found.push_back(one);
-  }
-  return found;
+  return switches_that_keep(
+      state.chat_template, whole, state.options.render,
+      [&](const KeepingSwitch& one, const Conversation&) { return state.keeps(one, messages, trust, same); });
 }
 
 }  // namespace parlance
