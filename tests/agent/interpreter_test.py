@@ -42,7 +42,7 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as workspace, Engine(answer) as engine:
         command = [sys.argv[1], "agent", "Count", "-f", "terminal-agent", "--tokenizer", str(TOKENIZER), "--backend", f"llama-server={engine.url}"]
-        command += ["--workspace", workspace, "--no-transcript", "--interpreter", "--timeout", "2", "--json"]
+        command += ["--workspace", workspace, "--no-transcript", "--interpreter", "--timeout", "4", "--json"]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
         if "this build has no agent" in ended.stderr or "no sandbox works here" in ended.stderr:
             print("skipped:", ended.stderr.strip())

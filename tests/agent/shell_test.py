@@ -24,15 +24,16 @@ def check_state(checks: Checks, tool: Tool) -> None:
     checks.that(answer["out"]["text"] == f"{tool.place.workspace}/one/two\n1 2\nf 3\ng 4\n1\n\n", "state stays", answer)
     checks.that(answer["folder"] == f"{tool.place.workspace}/one/two", "the folder is known", answer)
     answer = tool.run("sleep 100 & echo started")
-    checks.that(len(answer["jobs"]) == 1 and answer["seconds"] < 2, "a background job is left, and known", answer)
+    checks.that(len(answer["jobs"]) == 1 and answer["seconds"] < 10, "a background job is left, and known", answer)
     answer = tool.run("jobs; kill %1; wait; cd -")
     checks.that("sleep 100" in said(answer) and not answer["jobs"], "it can be ended", answer)
-    answer = tool.run("(sleep 0.3; echo late; echo later >&2) &")
-    time.sleep(0.6)
-    answer = tool.run("true")
-    checks.that(
-        "late\n" in answer["out"]["text"] and "later\n" in answer["err"]["text"], "what jobs write comes with the next command", answer
-    )
+    tool.run("(sleep 0.3; echo late; echo later >&2) &")
+    out, err, ends = "", "", time.monotonic() + 10
+    while not ("late\n" in out and "later\n" in err) and time.monotonic() < ends:
+        time.sleep(0.1)
+        answer = tool.run("true")
+        out, err = out + answer["out"]["text"], err + answer["err"]["text"]
+    checks.that("late\n" in out and "later\n" in err, "what jobs write comes with the next command", (out, err))
     answer = tool.run("cd ~ && python3 -m venv --without-pip venv && . venv/bin/activate && cd - > /dev/null")
     checks.that(answer["status"] == 0 and "home/venv" in said(tool.run("command -v python")), "a virtual environment", answer)
     tool.run("deactivate; set +o pipefail")
@@ -45,7 +46,7 @@ def check_status(checks: Checks, tool: Tool) -> None:
     answer = tool.run("echo out; echo err >&2; echo out2")
     checks.that(answer["out"]["text"] == "out\nout2\n" and answer["err"]["text"] == "err\n", "the streams are told apart", answer)
     answer = tool.run("sleep 0.3")
-    checks.that(0.28 < answer["seconds"] < 2, "the time is told", answer)
+    checks.that(0.28 < answer["seconds"] < 5, "the time is told", answer)
     answer = tool.run("tty; [ -t 1 ] && echo terminal; stty size < /dev/tty; echo $TERM $PAGER")
     checks.that("terminal" in said(answer) and "40 120" in said(answer) and "dumb cat" in said(answer), "there is a terminal", answer)
 
@@ -132,9 +133,9 @@ TRICKS = [
 
 def check_tricks(checks: Checks, tool: Tool, tricks: list[str]) -> None:
     for command in tricks:
-        answer = tool.run(command, timeout=2)
+        answer = tool.run(command, timeout=10)
         checks.that(answer["end"] in ("finished", "program_ended", "waits_for_input"), repr(command), answer)
-        after = tool.run("echo a; echo b >&2; (exit 9)", timeout=8)
+        after = tool.run("echo a; echo b >&2; (exit 9)")
         works = "a\n" in after["out"]["text"] and "b\n" in after["err"]["text"] and after["status"] == 9
         if not works:  # the trick has broken the reports: then the shell is a new one now
             works = after["restarted"] and said(tool.run("echo again")) == "again\n"
@@ -177,11 +178,13 @@ def check_ends(checks: Checks, tool: Tool) -> None:
     answer = tool.run("rmdir $PWD; exit")
     checks.that((answer["folder"], answer["restored"]) == (str(tool.place.workspace), True), "what was kept is restored there", answer)
     checks.that(said(tool.run("echo $LEFT")) == "7\n", "variables too")
-    tool.send(command="sleep 60; echo no", cancel=True)
-    time.sleep(0.3)
+    tool.send(command=f"touch {tool.place.workspace}/begun; sleep 60; echo no", cancel=True)
+    ends = time.monotonic() + 20
+    while not (tool.place.workspace / "begun").exists() and time.monotonic() < ends:
+        time.sleep(0.01)  # a next request that is read together with this one cancels nothing
     begin = time.monotonic()
     answer = tool.ask(command="echo next")
-    checks.that(answer["end"] == "cancelled" and time.monotonic() - begin < 3, "cancelled", answer)
+    checks.that(answer["end"] == "cancelled" and time.monotonic() - begin < 10, "cancelled", answer)
     checks.that("next" in said(tool._read()), "and the next command")
 
 
@@ -202,9 +205,9 @@ ENDLESS = [
 def check_time_limit(checks: Checks, tool: Tool, endless: list[str]) -> None:
     for command in endless:
         begin = time.monotonic()
-        answer = tool.run(f"echo begun; {command}", timeout=0.5)
+        answer = tool.run(f"echo begun; {command}", timeout=1)
         ended = answer["end"] == "timed_out" and answer["out"]["text"] == "begun\n"
-        checks.that(ended and time.monotonic() - begin < 8, command, answer)
+        checks.that(ended and time.monotonic() - begin < 20, command, answer)
         checks.that("alive" in said(tool.run("trap - INT; echo alive")), f"the shell after {command}")
 
 
@@ -212,8 +215,8 @@ def check_without_input(checks: Checks, tool: Tool) -> None:
     for command in ("cat", "python3", "read x; echo read $x", "bash", "wc -c", "passwd", "top", "man ls", "git commit"):
         if tool.run(f"command -v {command.split()[0].strip(';')}")["status"] != 0:
             continue
-        answer = tool.run(command, timeout=3)
-        checks.that(answer["end"] == "finished" and answer["seconds"] < 3, f"{command}: its input is empty", answer)
+        answer = tool.run(command)
+        checks.equal(answer["end"], "finished", f"{command}: its input is empty")
 
 
 INTERACTIVE = {  # and what they print
@@ -231,7 +234,7 @@ def check_interactive(checks: Checks, tool: Tool, programs: list[str]) -> None:
     for command in programs:
         if tool.run(f"command -v {command.replace('seq 500 | ', '').split()[0]}")["status"] != 0:
             continue
-        answer = tool.run(command, timeout=1)
+        answer = tool.run(command, timeout=3 if INTERACTIVE[command] else 1)  # until it prints that
         if answer["end"] == "finished" and answer["status"] != 0:
             continue  # it does without a terminal that can do more than ours
         checks.that(
@@ -304,7 +307,7 @@ def check_python(checks: Checks, tool: Tool) -> None:
     checks.that("KeyboardInterrupt" in observe("while True: pass", 0.5) and observe("x") == result("6\n"), "an endless loop")
     checks.that("KeyboardInterrupt" in observe("import time; time.sleep(60)", 0.5) and observe("x") == result("6\n"), "sleep")
     stubborn = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
-    answer = tool.python(stubborn, 0.5)
+    answer = tool.python(stubborn, 1)
     checks.that(answer["end"] == "timed_out" and answer["restarted"] and "variables are gone" in answer["observation"], "caught", answer)
     checks.that("NameError" in observe("x"), "a new Python")
     answer = tool.python("import os; os._exit(4)")
@@ -372,7 +375,8 @@ PARTS: tuple[Part, ...] = (
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[::2]),),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[1::2]),),
     (lambda checks, tool: check_tricks(checks, tool, TRICKS[:40]),),
-    (lambda checks, tool: check_tricks(checks, tool, TRICKS[40:]),),
+    (lambda checks, tool: check_tricks(checks, tool, TRICKS[40:-2]),),
+    (lambda checks, tool: check_tricks(checks, tool, TRICKS[-2:]),),
     (check_without_input,),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][::2]),),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][1::2]),),

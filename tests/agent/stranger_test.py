@@ -118,6 +118,15 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self.ours, text.encode())
 
+    def until_taken(self, number: signal.Signals) -> None:
+        """Waits until the program has taken a signal that was typed: two at once are one."""
+        time.sleep(0.2)  # until the terminal has sent it
+        end, status = time.monotonic() + 20, pathlib.Path(f"/proc/{self.process.pid}/status")
+        while time.monotonic() < end and (found := re.search(r"^ShdPnd:\s*(\w+)", status.read_text(), re.MULTILINE)):
+            if int(found[1], 16) >> number - 1 & 1 == 0:
+                return
+            time.sleep(0.01)
+
     def end(self) -> int:
         """Its exit code."""
         self.until(r"\Z.^", 20)
@@ -230,7 +239,7 @@ def check_keys(checks: Checks, new: Callable[[], Run]) -> None:
                 terminal.type("\x03")
                 checks.that(terminal.until(answer), f"{keys.name}: {answer!r}, {terminal.text}")
                 if not answer and number + 1 < len(keys.answers):
-                    time.sleep(0.2)  # two at once are one signal
+                    terminal.until_taken(signal.SIGINT)
             checks.equal(terminal.end(), keys.code, f"{keys.name}: {terminal.text}")
 
 

@@ -89,7 +89,7 @@ def check_commands(parlance: str, folder: pathlib.Path, kind: str, checks: Check
     shell = ["bash", "-c"]
     tools = [
         tool("fails", [*shell, "echo half; echo why >&2; exit 3"]),
-        tool("hangs", [*shell, "trap '' INT; echo begun; sleep 60"], timeout=0.5),
+        tool("hangs", [*shell, "trap '' INT; echo begun; sleep 60"], timeout=2),
         tool("missing", ["no-such-program"]),
         tool("silent", ["true"]),
         tool("told", [*shell, 'echo "$PARLANCE_TOOL $PARLANCE_ARGUMENTS $COLOUR"; pwd; cat'], env={"COLOUR": "red"}),

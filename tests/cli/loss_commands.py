@@ -27,5 +27,11 @@ def losses(template, request, *options):
     return [(one["kind"], one["subject"], one["path"]) for one in json.loads(done.stdout)["losses"]]
 
 
+def losses_of_each(template, requests, *options):
+    """Of several requests by one command."""
+    done = run(template, requests, "--jsonl", "--json", *options, lines=True)
+    return [[(one["kind"], one["subject"], one["path"]) for one in json.loads(line)["losses"]] for line in done.stdout.split("\n")[:-1]]
+
+
 def user(content):
     return {"messages": [{"role": "user", "content": content}]}

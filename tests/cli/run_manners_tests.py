@@ -333,7 +333,7 @@ def completed_by_fish(script, line):
 
 def completed_by_zsh(folder, line):
     """What zsh makes of the line when the key TAB is pressed, in a terminal of its own. A zero behind it says that this is all."""
-    (folder / ".zshrc").write_text(f"PS1='> '\nfpath=({folder} $fpath)\nautoload -Uz compinit\ncompinit -D -u\nzstyle ':completion:*' list-prompt ''\n"
+    (folder / ".zshrc").write_text(f"PS1='> '\nfpath=({folder} $fpath)\nautoload -Uz compinit\ncompinit -u -d {folder}/dump\nzstyle ':completion:*' list-prompt ''\n"
                                    "setopt no_always_last_prompt no_beep\nunsetopt zle_bracketed_paste 2>/dev/null\n"
                                    "complete-and-say() { zle expand-or-complete; zle -R; printf '\\0' >$TTY }\n"
                                    "zle -N complete-and-say\nbindkey '^I' complete-and-say\n", "utf-8")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import check
-from loss_commands import BINARY, ONLY_TEXT, losses, run, user
+from loss_commands import BINARY, ONLY_TEXT, losses, losses_of_each, run, user
 
 GO = ("--syntax", "go")
 TRUE = ("true", "True", "TRUE", " true", "yes", "Yes", "on", "ON", "1", "enabled", 1, 1.0)
@@ -139,36 +139,32 @@ def test_a_generation_prompt_that_nobody_wants_is_a_loss():
     chats = (user("Hi"), {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}, {"role": "user", "content": "Hi"}]},
              {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "assistant"}]},
              {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}, {"role": "tool", "content": "22"}]})
+    without = [{**chat, "add_generation_prompt": False} for chat in chats]
+    kwargs = [{**chat, "chat_template_kwargs": {"add_generation_prompt": False}} for chat in chats]
     for templates, told in ((always, ["add_generation_prompt"]), (never, [])):
         for template in templates:
-            for chat in chats:
-                asks_for_user = "m.role == 'user' %}<assistant>" in template
-                paths = [] if asks_for_user and chat is chats[-1] else told
-                ways = [(chat, ()), ({**chat, "add_generation_prompt": False}, ("--generation-prompt",)), (chat, ("--generation-prompt",))]
-                for number, (request, options) in enumerate(ways):
-                    found = [path for kind, _, path in losses_plain(template, request, *(options or ("--no-generation-prompt",))) if kind == "lost" and path != "eos_token"]
-                    assert found == (paths if number == 0 else []), (template, request, options, found)
-                for options in ((), ("--as-is",)):
-                    found = [path for kind, _, path in losses_plain(template, {**chat, "add_generation_prompt": False}, *options) if kind == "lost" and path != "eos_token"]
-                    assert found == paths, (template, options, found)
-                kwargs = {**chat, "chat_template_kwargs": {"add_generation_prompt": False}}
-                found = [path for kind, _, path in losses_plain(template, kwargs) if kind == "lost" and path != "eos_token"]
-                assert found == [f"chat_template_kwargs.{path}" for path in paths], (template, found)
-                assert [path for kind, _, path in losses_plain(template, chat) if kind == "lost" and path != "eos_token"] == [], template
+            paths = [[] if "m.role == 'user' %}<assistant>" in template and chat is chats[-1] else told for chat in chats]
+            in_kwargs = [[f"chat_template_kwargs.{path}" for path in some] for some in paths]
+            none = [[]] * len(chats)
+            for requests, options, wanted in ((chats, ("--no-generation-prompt",), paths), ((*without, *chats), ("--generation-prompt",), none * 2),
+                                              ((*without, *kwargs, *chats), (), paths + in_kwargs + none), (without, ("--as-is",), paths)):
+                found = [[path for kind, _, path in one if kind == "lost" and path != "eos_token"] for one in losses_plain(template, requests, *options)]
+                assert found == wanted, (template, options, found)
     go = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}<end>{{ end }}"
-    assert losses_plain(go + "<assistant>", user("Hi"), "--no-generation-prompt", *GO) == [("lost", "setting", "add_generation_prompt")]
-    assert losses_plain(go, user("Hi"), "--no-generation-prompt", *GO) == []
+    assert losses_plain(go + "<assistant>", [user("Hi")], "--no-generation-prompt", *GO) == [[("lost", "setting", "add_generation_prompt")]]
+    assert losses_plain(go, [user("Hi")], "--no-generation-prompt", *GO) == [[]]
     done = run(always[0], user("Hi"))
     assert done.stderr == "note: add_generation_prompt: no effect: the template begins a reply all the same\n", done.stderr
 
 
-def losses_plain(template, request, *options):
-    """As losses(), which asks for no generation prompt."""
+def losses_plain(template, requests, *options):
+    """As losses_of_each(), which asks for no generation prompt."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "t.jinja"
         path.write_text(template)
-        done = subprocess.run([BINARY, "render", "-t", path, "--json", *options], input=json.dumps(request), capture_output=True, text=True)
-        return [(one["kind"], one["subject"], one["path"]) for one in json.loads(done.stdout)["losses"]]
+        text = "".join(json.dumps(one) + "\n" for one in requests)
+        done = subprocess.run([BINARY, "render", "-t", path, "--jsonl", "--json", *options], input=text, capture_output=True, text=True)
+        return [[(one["kind"], one["subject"], one["path"]) for one in json.loads(line)["losses"]] for line in done.stdout.split("\n")[:-1]]
 
 
 def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():
@@ -192,11 +188,12 @@ def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():
 def test_a_text_that_a_filter_writes_otherwise_is_whole():
     """Percent signs of URLs, and letters that become others where their case changes."""
     texts = ("Hello World & more", "50% off: 100%", "é", "日本 & ß", "Ünï %41 code \U0001F600", "a/b?c=d+e", "%", "100%25", "ŉ", "ß", "Straße ŉ", "ẖ ﬁ ﬃ ΐ İ ǰ", "K Å ẞ", "ſ ı µ", "ŉŉ 日本ŉ")
-    for text in texts:
-        for made in ("urlencode", "upper", "lower", "title", "capitalize", "upper | lower", "urlencode | upper", "upper | urlencode", "upper | tojson", "tojson | upper", "urlencode | tojson", "e | urlencode"):
-            for template in ("{{ messages[0].content | MADE }}", "{{ messages[0].content.strip() | MADE }}!", "<{{ messages[0].content[:1] | MADE }}{{ messages[0].content[1:] | MADE }}>"):
-                template = template.replace("MADE", made)
-                assert losses(template, user(text)) == [], (text, template, losses(template, user(text)), run(template, user(text), "-q").stdout)
+    requests = [user(text) for text in texts]
+    for made in ("urlencode", "upper", "lower", "title", "capitalize", "upper | lower", "urlencode | upper", "upper | urlencode", "upper | tojson", "tojson | upper", "urlencode | tojson", "e | urlencode"):
+        for template in ("{{ messages[0].content | MADE }}", "{{ messages[0].content.strip() | MADE }}!", "<{{ messages[0].content[:1] | MADE }}{{ messages[0].content[1:] | MADE }}>"):
+            template = template.replace("MADE", made)
+            found = losses_of_each(template, requests)
+            assert found == [[]] * len(texts), (template, [pair for pair in zip(texts, found, strict=True) if pair[1]])
     for cut in ("{{ (messages[0].content | urlencode)[:9] }}", "{{ messages[0].content[:3] | urlencode }}", "{{ (messages[0].content | upper)[:4] }}"):
         for text in ("Hello World & more", "日本語の文章です", "Straße und Weg"):
             assert [kind for kind, _, _ in losses(cut, user(text))] == ["lost"], (cut, text, losses(cut, user(text)))

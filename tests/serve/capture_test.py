@@ -43,6 +43,14 @@ def records(folder: pathlib.Path, kind: str = "turn") -> list[Any]:
     return [record for record in map(json.loads, lines) if record["record"] == kind]
 
 
+def wait_for_turns(folder: pathlib.Path, count: int) -> bool:
+    """The reply of a client that leaves would go on for 15 s."""
+    until = time.monotonic() + 10
+    while len(records(folder)) < count and time.monotonic() < until:
+        time.sleep(0.02)
+    return len(records(folder)) >= count
+
+
 def command(parlance: str, *arguments: str) -> tuple[int, str]:
     done = subprocess.run([parlance, *arguments], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
@@ -269,7 +277,7 @@ def every_engine(parlance: str, checks: Checks) -> None:
 def failed_turns(parlance: str, engine: Engine, checks: Checks) -> None:
     def script(asked: Asked) -> Reply:
         first = len(engine.asked) == 1
-        return Reply("A long answer.<|im_end|>", die_after=4) if first else Reply("A long answer.<|im_end|>", pause=0.05)
+        return Reply("A long answer.<|im_end|>", die_after=4) if first else Reply("A long answer. " * 20 + "<|im_end|>", pause=0.05)
 
     engine.script = script
     engine.asked.clear()
@@ -279,7 +287,7 @@ def failed_turns(parlance: str, engine: Engine, checks: Checks) -> None:
             body = json.dumps({"messages": [user("Hi")], "stream": True}).encode()
             with urllib.request.urlopen(urllib.request.Request(gateway.url + "/v1/chat/completions", body)) as answer:
                 answer.readline()
-            time.sleep(0.5)
+            checks.that(wait_for_turns(pathlib.Path(made), 2), "a turn whose client leaves has its record at once")
         turns = sorted(records(pathlib.Path(made)), key=lambda turn: turn["time"])
         checks.equal([turn["status"] for turn in turns], ["engine_failure", "client_gone"], "records of turns that failed")
         checks.that(status >= 500 and turns[0]["error"] and len(turns[0]["sampled"]) == 4, "what the engine did")
@@ -294,9 +302,8 @@ def ended(parlance: str, engine: Engine, checks: Checks) -> None:
             body = json.dumps({"messages": [user("Hi")], "stream": True}).encode()
             with urllib.request.urlopen(urllib.request.Request(gateway.url + "/v1/chat/completions", body)) as answer:
                 answer.readline()
-                time.sleep(0.2)
                 gateway.process.send_signal(signal.SIGTERM)
-                time.sleep(0.3)
+                gateway.logged("draining")  # two signals at once are one
                 gateway.process.send_signal(signal.SIGTERM)
                 checks.equal(gateway.process.wait(20), 0, "the exit code")
         turns = records(pathlib.Path(made))

@@ -83,7 +83,7 @@ class Asked:
     path: str
     body: dict[str, Any]
     begun: float = 0
-    ended: float = 0  # when it was answered, or its client was gone
+    ended: float = 0  # just before the last token was sent, or when its client was gone: who has the answer finds it set
     cut: bool = False  # its client was gone
 
     @property
@@ -155,7 +155,7 @@ class Engine:
             asked.cut = True
             return False
         finally:
-            asked.ended = time.monotonic()
+            asked.ended = asked.ended or time.monotonic()
 
     def _send_whole(self, handler: socketserver.StreamRequestHandler, status: int, body: str) -> bool:
         data = body.encode()
@@ -191,6 +191,8 @@ class Engine:
                 event["completion_probabilities"] = [
                     {"id": one, "logprob": reply.logprob, "top_logprobs": [{"id": one, "logprob": reply.logprob}]}
                 ]
+            if number == len(ids) - 1:
+                asked.ended = time.monotonic()
             self._event(handler, event)
         if reply.fails:
             self._event(handler, {"error": {"code": 500, "message": reply.fails}})

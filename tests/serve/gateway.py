@@ -50,6 +50,19 @@ class Gateway:
             raise AssertionError(f"parlance serve ended with {self.process.returncode}: {errors[-3000:]}")
         return [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
 
+    def logged(self, *events: str) -> dict[str, Any]:
+        """Waits for the next line of the log that is one of these events. What was read to get there, end() does not give again."""
+        assert self.process.stderr is not None
+        while line := self.process.stderr.readline():
+            if line.startswith("{") and (said := json.loads(line))["event"] in events:
+                return dict(said)
+        raise AssertionError("the gateway has ended")
+
+    def reload(self) -> dict[str, Any]:
+        """SIGHUP; the line of the log that says how it went."""
+        self.process.send_signal(signal.SIGHUP)
+        return self.logged("reloaded", "reload_failed")
+
     def __enter__(self) -> Gateway:
         return self
 

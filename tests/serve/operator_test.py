@@ -8,6 +8,7 @@ Begin reading at main.
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import pathlib
 import signal
@@ -43,17 +44,13 @@ class Configured(Gateway):
     ignored: tuple[str, ...] = ()  # options that the last reload did not take
 
     def reload(self) -> dict[str, Any]:
-        """The line of the log that says how it went."""
-        assert self.process.stderr is not None
         self.ignored = ()
         self.process.send_signal(signal.SIGHUP)
-        while line := self.process.stderr.readline():
-            said: dict[str, Any] = json.loads(line)
-            if said["event"] == "reload_ignored":
-                self.ignored = tuple(said["options"])
-            elif said["event"].startswith("reload"):
-                return said
-        raise AssertionError("the gateway has ended")
+        said = self.logged("reload_ignored", "reloaded", "reload_failed")
+        if said["event"] == "reload_ignored":
+            self.ignored = tuple(said["options"])
+            said = self.logged("reloaded", "reload_failed")
+        return said
 
 
 def table(name: str, engine: str, *more: str, template: str = 'format = "terminal-agent"') -> str:
@@ -150,11 +147,12 @@ def reloads(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
                 _, headers, answer = chat(gateway, name, key="first")
                 conversations[name] = [USER, answer["choices"][0]["message"], USER], headers["X-Parlance-Prompt-Tokens"]
             engine.script = lambda asked: Reply("Slow.<|im_end|>", pause=0.15)
+            engine.asked.clear()
             under_way: list[Any] = []
             slow = threading.Thread(target=lambda: under_way.append(chat(gateway, "changes", key="first")))
             slow.start()
-            while not engine.asked or engine.asked[-1].ended:
-                time.sleep(0.01)
+            until(lambda: len(engine.asked) > 0)
+            checks.equal(engine.asked[-1].ended, 0, "a reply is under way")
             keys.write_text("second\n")
             template.write_text("Now: " + source)
             config.write_text(head + stays + changes + table("more", engine.url))
@@ -196,7 +194,7 @@ class Crowd:
     """Clients that ask at the same time, and what the engine had under way."""
 
     def __init__(self, engine: Engine) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
         self.now = self.most = 0
         self.order: list[str] = []
         self.go = threading.Event()
@@ -204,14 +202,18 @@ class Crowd:
         engine.script = self.script
 
     def script(self, asked: Asked) -> Reply:
-        """Answers when `go` is set."""
+        """Answers when `go` is set. The third waits for the fourth: two get slots at once, and either may come first."""
         with self.lock:
             self.now += 1
             self.most = max(self.most, self.now)
             self.order.append(self.vocabulary.decode(asked.prompt).split("user\n")[-1].split("<")[0])
+            self.lock.notify_all()
+            is_third = len(self.order) == 3
         self.go.wait(30)
         time.sleep(0.02)
         with self.lock:
+            if is_third:
+                self.lock.wait_for(lambda: len(self.order) > 3, 20)
             self.now -= 1
         return Reply()
 
@@ -253,6 +255,7 @@ def one_after_the_other(parlance: str, checks: Checks) -> None:
             checks.that("3 requests wait" in json.dumps(answer), f"the error of {path} says so: {answer}")
         checks.equal(chat(gateway)[2]["error"]["code"], "engine_busy", "its code")
         checks.that(gateway.get("/v1/models")[0] == 200, "the rest is answered meanwhile")
+        until(lambda: len(crowd.order) == 2)  # who has a slot has not yet asked the engine
         crowd.go.set()
         for thread in threads:
             thread.join()
@@ -273,6 +276,7 @@ def leaves_the_queue(parlance: str, checks: Checks) -> None:
             clients.append(socket.create_connection((host, int(port))))
             clients[-1].sendall(data)
             until(lambda n=number: gateway.metric("parlance_running") + gateway.metric("parlance_waiting") == n + 1)
+        until(lambda: len(crowd.order) == 1)  # who has a slot has not yet asked the engine
         clients[1].close()
         until(lambda: gateway.metric("parlance_waiting") == 1)
         clients[0].close()
@@ -289,8 +293,8 @@ def leaves_the_queue(parlance: str, checks: Checks) -> None:
 
 
 def waits_too_long(parlance: str, checks: Checks) -> None:
-    options = ("--log", "errors", "--max-running", "1", "--first-byte", "1")
-    with Engine(lambda asked: Reply("A long answer.<|im_end|>", pause=0.2)) as engine, Gateway(parlance, engine.url, *options) as gateway:
+    options = ("--log", "errors", "--max-running", "1", "--first-byte", "2")
+    with Engine(lambda asked: Reply("A long one.<|im_end|>", pause=0.4)) as engine, Gateway(parlance, engine.url, *options) as gateway:
         answers: list[Any] = []
         for thread in ask_each(gateway, 2, answers):
             thread.join()
@@ -303,16 +307,17 @@ def main() -> int:
     if "no TOML" in subprocess.run([sys.argv[1], "serve", "--config", "/dev/null"], capture_output=True, text=True, timeout=60).stderr:
         print("skipped: this build reads no TOML")
         return 77
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(waits_too_long, sys.argv[1], checks)  # it waits, mostly
         folder = pathlib.Path(name)
         several_models(sys.argv[1], folder, checks)
         wrong_files(sys.argv[1], folder, checks)
         command_line_first(sys.argv[1], folder, checks)
         only_at_a_restart(sys.argv[1], folder, checks)
         reloads(sys.argv[1], folder, checks)
-    one_after_the_other(sys.argv[1], checks)
-    leaves_the_queue(sys.argv[1], checks)
-    waits_too_long(sys.argv[1], checks)
+        one_after_the_other(sys.argv[1], checks)
+        leaves_the_queue(sys.argv[1], checks)
+        waits.result()
     return checks.end()
 
 

@@ -244,7 +244,7 @@ def run_at_once(all_of_them: list[Any]) -> None:
         one.join()
 
 
-def until(holds: Callable[[], bool], seconds: float = 5) -> None:
+def until(holds: Callable[[], bool], seconds: float = 20) -> None:
     """Waits until something holds, or for so long."""
     ends = time.monotonic() + seconds
     while not holds() and time.monotonic() < ends:
@@ -261,7 +261,7 @@ def under_load(clients: list[Client], then: Any) -> None:
     threads = [threading.Thread(target=client.turns, args=(100_000,)) for client in clients]
     for one in threads:
         one.start()
-    until(lambda: sum(len(client.acknowledged) for client in clients) > 60, 20)
+    until(lambda: sum(len(client.acknowledged) for client in clients) > 60)
     then()
     for one in threads:
         one.join()
@@ -340,7 +340,8 @@ def redis_hangs(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(errors, {(503, "session_store_failed")}, "errors while Redis hangs")
         begun = time.monotonic()
         checks.equal(one.get("/health")[0], 200, "/health while Redis hangs")
-        checks.that(time.monotonic() - begun < 1, "a gateway answers what needs no Redis at once")
+        # A turn waits for Redis for 2 s.
+        checks.that(time.monotonic() - begun < 1.9, "a gateway answers what needs no Redis at once")
         here.redis.signal(signal.SIGCONT)
         notices(one)
         notices(other)
@@ -579,12 +580,10 @@ def reloaded(parlance: str, engine: Engine, checks: Checks) -> None:
         clients = [Client(gateways[0], f"client {number}") for number in range(2)]
         for client in clients:
             client.turns(2)
-        gateways[0].process.send_signal(signal.SIGHUP)
-        time.sleep(0.5)
+        checks.equal(gateways[0].reload()["event"], "reloaded", "a reload")
         goes_on(clients[0], engine, checks, "behind a reload")
         file.write_text("Now: " + source)
-        gateways[0].process.send_signal(signal.SIGHUP)
-        time.sleep(0.5)
+        checks.equal(gateways[0].reload()["event"], "reloaded", "a reload with another template")
         clients[0].turn()
         checks.that(engine.vocabulary.decode(engine.asked[-1].prompt).startswith("Now: "), "the new template counts")
         checks.equal((len(clients[0].acknowledged), clients[0].errors), (4, []), "a turn with another template")
@@ -623,15 +622,15 @@ def captured(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.that(done.returncode == 0 and " 0 records differ" in done.stdout + done.stderr, f"replay: {done.stdout}{done.stderr}")
 
 
-TESTS = (
+TESTS = (  # the longest first
+    redis_killed,
+    redis_hangs,
     round_robin,
     other_apis,
     rewritten,
     branches,
     later_reply,
     gateway_killed,
-    redis_killed,
-    redis_hangs,
     optional,
     garbage,
     apart,
@@ -657,7 +656,7 @@ def main() -> int:
             test(sys.argv[1], engine, checks)
         print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
 
-    with concurrent.futures.ThreadPoolExecutor(3) as pool:  # much of it is waiting
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:  # much of it is waiting
         for done in [pool.submit(run, test) for test in TESTS if not names or test.__name__ in names]:
             done.result()
     return checks.end()

@@ -40,10 +40,11 @@ STALL = 2
 LONGEST = 60.0
 
 CALL = '\n<tool_call>\n{"name": "look", "arguments": {"at": "here"}}\n</tool_call><|im_end|>'
+LINE = "A line that goes on for a while, and then it ends.\n"
 REPLIES = (
     "Yes.<|im_end|>",
     "<think>\nHm, 1 €.\n</think>\n\nNo.<|im_end|>",
-    "A line that goes on for a while, and then it ends.\n" * 8 + "<|im_end|>",
+    LINE * 8 + "<|im_end|>",
 )
 FAULTS = {
     "die": Reply("One two three.<|im_end|>", die_after=4),
@@ -63,7 +64,7 @@ def script(vocabulary_of: Engine, asked: Asked) -> Reply:
         if f"fault {name}." in question:
             return fault
     if "slowly" in question:
-        return Reply(REPLIES[2], pause=0.01)
+        return Reply(LINE * 3 + "<|im_end|>", pause=0.01)  # 1.5 s
     if "Look." in question and "<tool_response>" not in question:
         return Reply(CALL)
     return Reply(REPLIES[len(asked.prompt) % len(REPLIES)])
