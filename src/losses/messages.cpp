@@ -182,9 +182,7 @@ class MessageSearch {
     const bool over = number_ <= last_user_;
     if (over && !search_.left_out()) return;
     if (value.is_sequence() || value.kind == Kind::dict) return thoughts(value, place, over);
-    if (!value.is_string()) return;
-    if (!search_.is_converted()) return thought(value, place, over);
-    for_each_piece(value, [&](std::string_view piece) { thought(Value::view(piece), place, over); });
+    for_each_text(value, [&](Value text) { thought(text, place, over); });
   }
 
   /// Reasoning as a list of parts: their texts.
@@ -196,17 +194,27 @@ class MessageSearch {
         const std::string_view name = leaf_text(entry.key);
         if (is_one_of(name, kOfThoughts)) thoughts(entry.value, place[name], over);
       }
-    } else if (has_words(value) && !search_.is_reached(value)) {
-      unthought(search_.path_of(value, place), over);
+    } else {
+      for_each_text(value, [&](Value text) { unthought(search_.path_of(text, place), over); });
     }
   }
 
+  /// The texts of which a pass or the conversion of another API's request joined one, as far as they are missing.
+  template <typename Function>
+  void for_each_text(Value value, Function function) {
+    if (!value.is_string()) return;
+    for_each_piece(value, [&](std::string_view piece) {
+      const Value text = Value::view(piece);
+      if (has_words(text) && !search_.is_reached(text)) function(text);
+    });
+  }
+
+  /// A pass may have joined content to reasoning, which is no reasoning for that.
   void thought(Value value, const Place& place, bool over) {
-    if (!has_words(value) || search_.is_reached(value)) return;
     std::string path = search_.path_of(value, place);
-    if (!is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) && !search_.is_given_reasoning(value))
-      return;
-    unthought(std::move(path), over);
+    if (is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) || search_.is_given_reasoning(value))
+      return unthought(std::move(path), over);
+    if (search_.is_first(path)) search_.lose("message", std::move(path));
   }
 
   void unthought(std::string path, bool over) {
@@ -245,14 +253,10 @@ class MessageSearch {
     const bool is_media = has_type && find_media_type(leaf_text(*type)) != nullptr;
     const Value* const said = member(value, "text");
     const bool has_text = said != nullptr && said->is_string();
+    if (is_text(type, "thinking") || is_text(type, "reasoning")) return reasoning_part(value, place, parts);
     if (has_text) search_.text(*said, "part", place["text"], parts, cuts_);
     if (has_text && !is_media) return members_of_part(value, "text", has_type && !is_known, place, parts);
     if (!has_type) return search_.members(value, "part", place, parts);
-    if (const Value* thought = member(value, leaf_text(*type));
-        is_text(type, "thinking") || is_text(type, "reasoning")) {
-      if (thought != nullptr) reasoning(*thought, place[leaf_text(*type)]);
-      return;
-    }
     // A refusal is words, so they are looked for. Without the part a template may print something else in its place,
     // which the test of media takes for an effect.
     if (const Value* words = member(value, "refusal");
@@ -267,6 +271,17 @@ class MessageSearch {
     parts.add(false);  // until it is known
     if (is_printed) return;
     media_.push_back({number_, "content", number, path_of_media(value, *type, place), std::string(leaf_text(*type))});
+  }
+
+  /// Its words stand under one name or two, of which one was added for the template.
+  void reasoning_part(Value value, const Place& place, Tally& parts) {
+    reasoning(value, place);
+    for (const DictEntry& entry : entries(value)) {
+      const std::string_view name = leaf_text(entry.key);
+      const bool is_own = name == "type" || is_one_of(name, kOfThoughts) || is_one_of(name, kIds);
+      if (is_own || is_bookkeeping(name) || !has_data(entry.value) || search_.is_any_reached(entry.value)) continue;
+      search_.lose_member("part", entry.value, place[name], parts);
+    }
   }
 
   /// Of a part whose type nobody knows, `all` that it says belongs into the prompt; of others what has words. `but` was

@@ -174,6 +174,68 @@ def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
     assert run(EITHER, over, "--strict").returncode != 0
 
 
+def reasoned(api, thoughts, *more):
+    """A request of the API: a question, and an answer behind reasoning in these pieces, with the paths of the pieces; one a way to say it."""
+    ask, said = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "A"}
+    if api == "responses":
+        for member, kind in (("summary", "summary_text"), ("content", "reasoning_text")):
+            one = {"type": "reasoning", member: [{"type": kind, "text": text} for text in thoughts]}
+            yield {"input": [ask, one, said, *more]}, [f"input[1].{member}[{i}].text" for i in range(len(thoughts))]
+            each = [{"type": "reasoning", member: [{"type": kind, "text": text}]} for text in thoughts]
+            yield {"input": [ask, *each, said, *more]}, [f"input[{i + 1}].{member}[0].text" for i in range(len(thoughts))]
+    elif api == "anthropic":
+        blocks = [*({"type": "thinking", "thinking": text, "signature": "s"} for text in thoughts), {"type": "text", "text": "A"}]
+        yield {"system": "S", "messages": [ask, {"role": "assistant", "content": blocks}, *more]}, [f"messages[1].content[{i}].thinking" for i in range(len(thoughts))]
+    elif api == "gemini":
+        turns = [{"role": "user" if one["role"] == "user" else "model", "parts": [{"text": one["content"]}]} for one in (ask, *more)]
+        parts = [*({"text": text, "thought": True} for text in thoughts), {"text": "A"}]
+        yield {"contents": [turns[0], {"role": "model", "parts": parts}, *turns[1:]]}, [f"contents[1].parts[{i}].text" for i in range(len(thoughts))]
+    elif api == "chat":
+        yield {"messages": [ask, {**said, "reasoning_content": "".join(thoughts)}, *more]}, ["messages[1].reasoning_content"]
+        for member, name in (("thinking_blocks", "thinking"), ("reasoning_details", "text")):
+            inner = [{"type": "x", name: text} for text in thoughts]
+            yield {"messages": [ask, {**said, member: inner}, *more]}, [f"messages[1].{member}[{i}].{name}" for i in range(len(thoughts))]
+
+
+SHOWS_PARTS = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}" \
+              "{% elif p.type == 'thinking' and m.role == 'system' %}{{ p.thinking }}{% endif %}{% endfor %}{% endif %}{% endfor %}"
+
+
+def test_each_piece_of_reasoning_is_left_out_of_a_turn_that_is_over_and_lost_of_one_that_goes_on():
+    later = {"role": "user", "content": "x"}
+    for api in ("responses", "anthropic", "gemini", "chat"):
+        for thoughts in (["R1"], ["R1", "R2"], ["R1", "R2", "R3"]):
+            for options in ((), ("--no-adapt",), ("--pass", "reasoning-part:thinking"), ("--pass", "reasoning-key:thought"), ("--pass", "reasoning-aliases")):
+                template = SHOWS_PARTS if "reasoning-part:thinking" in options else "{% for m in messages %}{{ m.content }}{% endfor %}"
+                for request, paths in reasoned(api, thoughts, later):
+                    found = losses(template, request, *options)
+                    assert found == [("left out", "reasoning", path) for path in paths], (request, options, found)
+                    assert run(template, request, *options, "--strict").returncode == 0, (request, options)
+                for request, paths in reasoned(api, thoughts):
+                    found = [one for one in json.loads(run(template, request, *options, "--json").stdout)["losses"] if one["kind"] == "lost"]
+                    assert [(one["path"], one.get("hint")) for one in found] == [(path, "the template does not show reasoning here") for path in paths], (request, options, found)
+    for api in ("responses", "anthropic", "gemini"):  # whatever name or form the template has for it, it is shown whole
+        for shows in ("{{ m.thinking or '' }}", "{{ m.reasoning or '' }}", "{{ m.reasoning_content or '' }}"):
+            request = next(reasoned(api, ["R1", "R2"]))[0]
+            done = run("{% for m in messages %}" + shows + "{{ m.content }}{% endfor %}", request, "--strict")
+            assert (done.returncode, done.stdout[-8:]) == (0, "HiR1\n\nR2A"[-8:]), (request, shows, done)
+        parts = SHOWS_PARTS.replace("and m.role == 'system' %}{{ p.thinking }}", "%}<think>{{ p.thinking }}</think>")
+        done = run(parts, next(reasoned(api, ["R1", "R2"]))[0], "--strict")
+        assert (done.returncode, done.stdout[-22:]) == (0, "<think>R1\n\nR2</think>A"), (api, done)
+    for request, paths in reasoned("responses", ["R1", "R2"]):
+        first = "{% for m in messages %}{{ (m.reasoning_content or '')[:3] }}{{ m.content }}{% endfor %}"
+        assert losses(first, request) == [("lost", "message", paths[1])], losses(first, request)
+
+
+def test_content_that_joins_reasoning_in_pieces_is_a_loss_of_its_own():
+    call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+    request = {"input": [{"role": "user", "content": "Hi"}, {"type": "reasoning", "summary": [{"type": "summary_text", "text": "R1"}, {"type": "summary_text", "text": "R2"}]},
+                         {"role": "assistant", "content": "A"}, call, {"type": "function_call_output", "call_id": "c1", "output": "22"}]}
+    template = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{% endfor %}{% endfor %}"
+    found = [path for kind, _, path in losses(template, request, "--pass", "join-reasoning:reasoning_content") if kind == "lost"]
+    assert found == ["input[1].summary[0].text", "input[1].summary[1].text", "input[2].content"], found
+
+
 def test_a_loss_beside_an_empty_list_of_calls_has_a_hint():
     asks = "{% for m in messages %}{% if m.tool_calls is defined %}{% for c in m.tool_calls %}{{ c.function.name }}{% endfor %}{% else %}{{ m.content }}{% endif %}{% endfor %}"
     request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho", "tool_calls": []}, {"role": "user", "content": "Hu"}]}
