@@ -449,6 +449,18 @@ void RequestOut::note(RequestNote::Kind kind, Value at, std::string sentence) {
   note_at(kind, path_of(at), std::move(sentence));
 }
 
+void RequestOut::lose(Value at, const std::string& sentence) {
+  std::vector<std::string> paths;
+  if (at.is_string()) {
+    for_each_piece(at, [&](std::string_view piece) {
+      std::string path = path_of_value(state_, Value::view(piece));
+      if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+    });
+  }
+  if (paths.empty()) paths.push_back(path_of(at));
+  for (std::string& path : paths) note_at(RequestNote::Kind::lost, std::move(path), sentence);
+}
+
 Value RequestOut::needed(Value dict, std::string_view name) {
   const Value found = member_value(dict, name);
   if (found.is_string()) return found;

@@ -78,7 +78,8 @@ class RequestOut {
   void note_at(RequestNote::Kind kind, std::string path, std::string sentence) {
     notes.push_back({kind, std::move(path), std::move(sentence)});
   }
-  void lose(Value at, std::string sentence) { note(RequestNote::Kind::lost, at, std::move(sentence)); }
+  /// A note for each text that the conversion joined to this.
+  void lose(Value at, const std::string& sentence);
   /// Notes what stands in a dict besides `taken` and says something.
   void leave(Value dict, std::initializer_list<std::string_view> taken);
   /// The calls of a message, which are noted where they are no list.

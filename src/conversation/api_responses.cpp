@@ -85,7 +85,8 @@ class ResponsesConverter {
       return r_.fail(calls, "`tool_calls` is of OpenAI's chat; this API has items of the type function_call");
     r_.leave(item, {"type", "role", "content"}, {"id", "status", "phase"});
     const bool assistant = who == "assistant";
-    if (!assistant || (open_ && (!turn_.parts.empty() || !turn_.calls.empty()))) flush();
+    const bool has_said = open_ && !(turn_.parts.empty() && turn_.refusals.empty() && turn_.calls.empty());
+    if (!assistant || has_said) flush();
     if (assistant) turn().of.push_back(item);
     Draft other{.role = who};
     other.of.push_back(item);
@@ -113,7 +114,8 @@ class ResponsesConverter {
       const Value text = r_.text_in(part, "text");
       if (text.is_string()) draft.parts.push_back(r_.text_part(text, part));
     } else if (type == "refusal") {
-      draft.refusal = r_.text_in(part, "refusal");
+      r_.leave(part, {"type", "refusal"});
+      if (const Value said = r_.text_in(part, "refusal"); said.is_string()) draft.refusals.push_back(said);
     } else if (type == "input_image") {
       image(part, draft);
     } else if (type == "input_audio") {

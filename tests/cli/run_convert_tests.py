@@ -309,6 +309,42 @@ def test_what_stands_beside_what_a_part_has_is_named():
     assert made["messages"][0]["content"][0]["cache_control"] == {"type": "ephemeral"} and notes == set(), (made, notes)
 
 
+def refused(*said):
+    """A request of Responses where the assistant refuses in these pieces: as parts of one message, among others; or as a message each."""
+    parts = [{"type": "refusal", "refusal": one} for one in said]
+    ask = {"role": "user", "content": "Hi"}
+    text = {"type": "output_text", "text": "But"}
+    for content in (parts, [text, *parts], [parts[0], text, *parts[1:]]):
+        yield {"model": "m", "input": [ask, {"type": "message", "role": "assistant", "content": content}, ask]}, [f"input[1].content[{content.index(one)}].refusal" for one in parts]
+    yield {"model": "m", "input": [ask, *({"type": "message", "role": "assistant", "content": [one]} for one in parts), ask]}, [f"input[{i + 1}].content[0].refusal" for i in range(len(parts))]
+
+
+def test_each_piece_of_a_text_that_is_joined_is_there_or_named():
+    for said in (["NoOne"], ["NoOne", "NoTwo"], ["NoOne", "NoTwo", "NoThree"]):
+        for request, paths in refused(*said):
+            for api in ("openai", "anthropic"):
+                made, notes = written(request, api)
+                assert all(one in json.dumps(made) for one in said), (api, request, made)
+                told = sorted(path for kind, path in notes if kind == "lost" and path.startswith("input"))
+                assert told == (sorted(paths) if api == "anthropic" else []), (api, request, notes)
+            back, _ = written(written(request, "openai")[0], "responses")
+            assert all(one in json.dumps(back) for one in said), back
+            done = subprocess.run([BINARY, "render", "-f", "chatml", "--json"], input=json.dumps(request), capture_output=True, text=True)
+            named = [one["path"] for one in json.loads(done.stdout)["losses"] if one["kind"] == "lost"]
+            assert named == paths or named == ["input[1]"], (request, named)  # all that the message says
+    two, _ = written(list(refused("NoOne", "NoTwo"))[-1][0], "openai")
+    assert [one.get("refusal") for one in two["messages"]] == [None, "NoOne", "NoTwo", None], two
+    more = {"model": "m", "input": [{"role": "assistant", "content": [{"type": "refusal", "refusal": "No", "why": "w"}]}]}
+    assert ("lost", "input[0].content[0].why") in written(more, "openai")[1]
+    thoughts = [{"type": "summary_text", "text": "R1"}, {"type": "summary_text", "text": "R2"}]
+    for request, paths in (({"input": [{"role": "user", "content": "Hi"}, {"type": "reasoning", "summary": thoughts}]}, ["input[1].summary[0].text", "input[1].summary[1].text"]),
+                           ({"contents": [{"role": "model", "parts": [{"text": "R1", "thought": True}, {"text": "R2", "thought": True}, {"text": "A"}]}]},
+                            ["contents[0].parts[0].text", "contents[0].parts[1].text"])):
+        _, notes = written(request, "anthropic")
+        assert sorted(path for kind, path in notes if kind == "lost") == paths, notes
+        assert "R1\n\nR2" in written(request, "openai")[0]["messages"][-1]["reasoning_content"]
+
+
 def test_openrouters_switch_of_reasoning_is_an_effort():
     for given, anthropic, responses in (({"enabled": False}, {"thinking": {"type": "disabled"}}, {"reasoning": {"effort": "none"}}),
                                         ({"enabled": True, "effort": "high"}, {"output_config": {"effort": "high"}}, {"reasoning": {"effort": "high"}})):
