@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
+#include "conversation/normalise.h"
 #include "losses/settings.h"
 
 namespace parlance {
@@ -18,7 +19,7 @@ constexpr std::string_view kQuestion = "and for a question";
 
 bool asks_for_none(const Experiment& experiment) {
   const Value given = member_value(experiment.conversation.variables(), kName);
-  const bool is_false = given.kind == Kind::boolean && given.integer == 0;
+  const bool is_false = !says_nothing(given) && !meant_by(given).value_or(is_true_for_template(given));
   return !experiment.options.add_generation_prompt.value_or(!is_false);
 }
 
@@ -136,13 +137,12 @@ void find_unheeded_end(const Experiment& experiment, std::size_t most, const Ren
                       !continues_final(experiment.conversation, variables.dict, experiment.options);
   if (!may_be || rendering.spans().empty() || rendering.spans().back().origin != Origin::literal) return;
   const bool follows_question = messages.list->size != 0 && is_text(member(items(messages).back(), "role"), "user");
-  if (!End(experiment, rendering).begins_reply(follows_question)) return;
   const Value kwargs = member_value(inside_of(experiment.conversation).document.root(), "chat_template_kwargs");
-  losses.push_back({LossKind::lost,
-                    "setting",
-                    (member(kwargs, kName) != nullptr ? "chat_template_kwargs." : "") + std::string(kName),
-                    "no effect: the template begins a reply all the same",
-                    {}});
+  std::string path = (member(kwargs, kName) != nullptr ? "chat_template_kwargs." : "") + std::string(kName);
+  const bool is_said = std::ranges::any_of(losses, [&](const Loss& one) { return one.path == path; });  // a text
+  if (is_said || !End(experiment, rendering).begins_reply(follows_question)) return;
+  losses.push_back(
+      {LossKind::lost, "setting", std::move(path), "no effect: the template begins a reply all the same", {}});
 }
 
 }  // namespace parlance

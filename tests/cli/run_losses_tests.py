@@ -398,8 +398,13 @@ def test_two_letters_swapped_and_capitals_are_slips():
 def test_a_wish_to_go_on_with_the_last_message_is_a_setting():
     closed = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
     for name in ("prefix", "partial"):
-        request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", name: True}]}
-        assert losses(closed, request) == [("lost", "setting", f"messages[1].{name}")], losses(closed, request)
+        for value in ("true", "True", "1", "yes", 1, 1.0, True):
+            request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", name: value}]}
+            assert losses(closed, request) == [("lost", "setting", f"messages[1].{name}")], (value, losses(closed, request))
+            assert "; continue_final_message in the request leaves it open\n" in run(closed, request).stderr, run(closed, request).stderr
+        for value in ("false", "no", "0", 0, False, None):
+            none = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", name: value}]}
+            assert losses(closed, none) == [], (value, losses(closed, none))
         assert [one for one in losses(closed, {**request, "continue_final_message": True}) if one[0] == "lost"] == []
         as_is = losses(closed, {**request, "continue_final_message": True}, "--as-is")  # which goes on with none
         assert ("lost", "setting", f"messages[1].{name}") in as_is, as_is
