@@ -7,7 +7,9 @@ What requests become is checked elsewhere (tests/convert_test.py, tests/oracle/r
 say of members that a chat has and another API has not.
 """
 
+import copy
 import json
+import re
 import subprocess
 import sys
 
@@ -343,6 +345,77 @@ def test_each_piece_of_a_text_that_is_joined_is_there_or_named():
         _, notes = written(request, "anthropic")
         assert sorted(path for kind, path in notes if kind == "lost") == paths, notes
         assert "R1\n\nR2" in written(request, "openai")[0]["messages"][-1]["reasoning_content"]
+
+
+GEMINI = {
+    "systemInstruction": {"role": "system", "parts": [{"text": "S"}]},
+    "contents": [{"role": "user", "parts": [{"text": "Hi"}, {"inlineData": {"mimeType": "image/png", "data": "QQ=="}}, {"fileData": {"mimeType": "image/png", "fileUri": "https://example.org/a.png"}}]},
+                 {"role": "model", "parts": [{"text": "Why", "thought": True}, {"text": "Yo"}, {"functionCall": {"id": "1", "name": "look", "args": {"a": "b"}}}]},
+                 {"role": "user", "parts": [{"functionResponse": {"id": "1", "name": "look", "response": {"output": "22"}}}]}],
+    "tools": [{"functionDeclarations": [{"name": "look", "description": "Looks.", "parameters": {"type": "OBJECT"}}, {"name": "see", "parametersJsonSchema": {"type": "object"}}]}],
+    "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["look", "see"]}},
+    "generationConfig": {"temperature": 0.5, "responseMimeType": "application/json", "responseSchema": {"type": "OBJECT"},
+                         "thinkingConfig": {"thinkingLevel": "LOW", "includeThoughts": False}},
+}
+
+
+def with_snake_case(value):
+    if isinstance(value, dict):
+        return {re.sub("[A-Z]", lambda found: "_" + found[0].lower(), key): with_snake_case(one) for key, one in value.items()}
+    return [with_snake_case(one) for one in value] if isinstance(value, list) else value
+
+
+def places(value, path=()):
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*path, key), one
+        yield from places(one, (*path, key))
+
+
+def with_value(request, path, *value):
+    """With another value at the path; without one, that is taken out."""
+    made = copy.deepcopy(request)
+    at = made
+    for step in path[:-1]:
+        at = at[step]
+    if value:
+        at[path[-1]] = value[0]
+    else:
+        del at[path[-1]]
+    return made
+
+
+def path_text(path):
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
+
+
+def test_a_member_of_gemini_of_another_type_is_refused_or_named_or_there():
+    """None is dropped without a word: the request is refused or named for it, or another one than without the member."""
+    for base in (GEMINI, with_snake_case(GEMINI), {"contents": "Hi", "generationConfig": {"responseJsonSchema": {"type": "object"}, "thinkingConfig": {"thinkingBudget": 0}}}):
+        cases = [(path, wrong) for path, right in places(base) for wrong in ("word", 4711, True, ["word"], {"word": "word"})
+                 if type(wrong) is not type(right) and not (isinstance(right, float) and isinstance(wrong, int)) and path != ("contents",)]
+        lines = [made for path, wrong in cases for made in (with_value(base, path, wrong), with_value(base, path))]
+        answers = [json.loads(line) for line in run("".join(json.dumps(line) + "\n" for line in lines), "--as", "openai", "--jsonl")[1].splitlines()]
+        assert len(answers) == len(lines)
+        for (path, wrong), answer, less in zip(cases, answers[::2], answers[1::2]):
+            place = path_text(path)
+            if "error" in answer:
+                where = answer["error"].get("path", "")
+                assert where and (place.startswith(where) or where.startswith(place)), (place, wrong, answer)
+                continue
+            named = any(note["kind"] == "lost" and (note["path"].startswith(place) or place.startswith(note["path"])) for note in answer["notes"])
+            assert named or answer["request"] != less.get("request", answer["request"]), (place, wrong, answer)
+    for path, said in ((("contents", 1, "role"), "`role` is not a text"), (("toolConfig",), "`toolConfig` is not an object"), (("contents", 1, "parts", 0, "thought"), "`thought` is not true or false"),
+                       (("generationConfig", "thinkingConfig"), "`thinkingConfig` is not an object"), (("generationConfig", "responseMimeType"), "`responseMimeType` is not a text"),
+                       (("toolConfig", "functionCallingConfig"), "`functionCallingConfig` is not an object")):
+        code, out, err = run(with_value(GEMINI, path, ["NONE"]), "--as", "openai")
+        assert (code, out) == (3, "") and said in err and f"input: {path_text(path)}\n" in err, (path, err)
+    for part, name in ((("contents", 0, "parts", 1, "inlineData"), "caption"), (("contents", 0, "parts", 2, "fileData"), "caption")):
+        request = with_value(GEMINI, (*part, name), "words")
+        assert ("lost", f"{path_text(part)}.{name}") in written(request, "openai")[1]
+    assert ("lost", "generationConfig.responseMimeType") in written(with_value(GEMINI, ("generationConfig", "responseMimeType"), "text/x.enum"), "openai")[1]
+    for path in (("toolConfig",), ("toolConfig", "functionCallingConfig"), ("generationConfig", "thinkingConfig"), ("contents", 0, "role"), ("contents", 1, "parts", 0, "thought")):
+        assert run(with_value(GEMINI, path, None), "--as", "openai")[0] == 0, path  # null says nothing
 
 
 def test_openrouters_switch_of_reasoning_is_an_effort():
