@@ -234,6 +234,7 @@ class MessagesWriter {
     for (const Value& tool : items(tools)) {
       const Value function = member_value(tool, "function");
       if (function.kind != Kind::dict) {
+        if (const Value custom = member_value(tool, "custom"); custom.kind == Kind::dict) out_.needed(custom, "name");
         out_.lose(tool, "no function: left out");
         continue;
       }

@@ -266,6 +266,8 @@ class ResponsesWriter {
     out_.leave(inner, {"type", "name", "description", "format"});
     const Value format = member_value(inner, "format"), grammar = member_value(format, "grammar");
     const bool nested = grammar.kind == Kind::dict;
+    if (nested) out_.leave(format, {"type", "grammar"});
+    if (nested) out_.leave(grammar, {"syntax", "definition"});
     const Value flat = nested ? out_.object({{"type", Value::view("grammar")},
                                              {"syntax", member_value(grammar, "syntax")},
                                              {"definition", member_value(grammar, "definition")}})

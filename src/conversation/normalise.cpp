@@ -149,7 +149,11 @@ void wrap_tools(Normaliser& n) {
 void custom_tools(Normaliser& n) {
   map_tools(n, [&n](Value tool) {
     const Value function = function_of_custom(n.rt, tool);
-    return function.is_undefined() ? function : wrap(n, function, {});
+    if (function.is_undefined()) return function;
+    const Value beside = filtered(n.rt, tool, [&](std::string_view key) {
+      return inside_custom(tool).dict != tool.dict && key != "type" && key != "custom";
+    });
+    return with_members(n.rt, wrap(n, function, {}), entries(beside));
   });
 }
 

@@ -522,6 +522,22 @@ def test_custom_tools():
     assert request["tool_choice"] == {"type": "tool", "name": "run"}
 
 
+def test_what_else_a_custom_tool_says_is_named():
+    grammar = {"type": "grammar", "note": "n", "grammar": {"syntax": "regex", "definition": "a+", "more": "m"}}
+    chat = {**CHAT, "tools": [{"type": "custom", "custom": {"name": "run", "usage": "u", "format": grammar}, "beside": "b"}]}
+    outer = {"tools[0].custom.usage", "tools[0].beside"}
+    for api, paths in (("responses", outer | {"tools[0].custom.format.note", "tools[0].custom.format.grammar.more"}), ("anthropic", outer)):
+        assert {path for kind, path in written(chat, api)[1] if kind == "lost" and path.startswith("tools")} == paths, (api, written(chat, api)[1])
+    flat = {"model": "m", "input": "Hi", "tools": [{"type": "custom", "name": "run", "usage": "u", "format": {"type": "grammar", "syntax": "lark", "definition": "start: /a/", "more": "m"}}]}
+    made, notes = written(flat, "openai")
+    assert {path for kind, path in notes if kind == "lost"} == {"tools[0].usage", "tools[0].format.more"} and "usage" not in json.dumps(made), (made, notes)
+    for tool in ({"type": "custom", "custom": {"nam": "run"}}, {"type": "custom"}, {"type": "custom", "custom": "run"}):
+        code, out, err = run({**CHAT, "tools": [tool]}, "--as", "responses")
+        assert (code, out) == (3, "") and "`name` is missing" in err, (tool, err)
+        code, _, err = run({**CHAT, "tools": [tool]}, "--as", "anthropic")
+        assert "`name` is missing" in err if isinstance(tool.get("custom"), dict) else "tools[0]: no function: left out" in err, (tool, err)
+
+
 def test_what_cannot_be_said_is_an_error():
     sound = {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}
     for api in ("anthropic", "responses"):

@@ -148,6 +148,55 @@ def test_of_a_custom_tool_only_the_grammars_language_is_missing():
     assert losses(whole, custom(format=regex)) == losses(whole, custom()) == losses(whole, custom(format={"type": "text"})) == []
 
 
+def custom_in(form, inner, beside=None):
+    """A request with a custom tool as chats have it, wrapped or flat, or Responses; and the tool's path."""
+    tool = {"type": "custom", "custom": inner, **(beside or {})} if form == "wrapped" else {"type": "custom", **inner}
+    return {**({"input": "Hi"} if form == "responses" else user("Hi")), "tools": [tool]}, "tools[0].custom" if form == "wrapped" else "tools[0]"
+
+
+def test_what_else_a_custom_tool_says_is_as_of_a_function():
+    """Shown where a function's is shown, left out where that is; of Responses it is not converted, as a function's is not."""
+    whole = "{{ messages[0].content }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    names = "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{{ t.function.parameters.properties | tojson }}{% endfor %}"
+    for member, value in (("usage", "only SQL please"), ("desciption", "Runs."), ("strict_", {"a": ["b"]}), ("examples", ["word"])):
+        for form in ("wrapped", "flat"):
+            request, place = custom_in(form, {"name": "run", member: value})
+            function = {**user("Hi"), "tools": [{"type": "function", "function": {"name": "run", "parameters": {"type": "object", "properties": {"input": {"type": "string"}}}, member: value}}]}
+            assert losses(whole, request) == [] and json.dumps(value) in run(whole, request).stdout, (member, form, losses(whole, request))
+            as_function = [(*what, path.replace("tools[0].function", place)) for *what, path in losses(names, function) if path.endswith(member)]
+            assert losses(names, request) == as_function, (member, form, losses(names, request), as_function)
+        request, place = custom_in("responses", {"name": "run", member: value})
+        for template in (whole, names):
+            assert losses(template, request) == [("lost", "tool", f"{place}.{member}")], (member, losses(template, request))
+            function = {"input": "Hi", "tools": [{"type": "function", "name": "run", "parameters": {"type": "object", "properties": {}}, member: value}]}
+            assert ("lost", "tool", f"{place}.{member}") in losses(template, function)
+    request, _ = custom_in("wrapped", {"name": "run"}, {"beside": "word"})
+    assert losses(whole, request) == [] and '"beside": "word"' in run(whole, request).stdout, run(whole, request)
+    for form in ("wrapped", "flat", "responses"):
+        for more, path in (({"format": {"type": "grammar", "syntax": "regex", "definition": "a+", "note": "word"}}, "format.note"), ({"format": {"type": "text", "note": "word"}}, "format.note"),
+                           ({"format": {"type": "grammr", "definition": "word"}}, "format.definition"), ({"format": "word"}, "format"),
+                           ({"format": {"type": "grammar", "syntax": "regex", "definition": ["word"]}}, "format.definition"),
+                           ({"format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a+", "note": "word"}}}, "format.grammar.note"),
+                           ({"format": {"type": "grammar", "note": "word", "grammar": {"syntax": "regex", "definition": "a+"}}}, "format.note"), ({"parameters": {"a": "word"}}, "parameters")):
+            request, place = custom_in(form, {"name": "run", **more})
+            lost = [where for kind, _, where in losses(whole, request) if kind == "lost"]
+            assert lost and all(where.startswith((f"{place}.{path}", f"{place}.format.syntax")) for where in lost), (form, more, lost)
+
+
+def test_a_custom_tool_without_a_name_is_as_a_function_without_one():
+    """Nothing is made of it: what it says is in the prompt or named. Another API's request is refused, or names it."""
+    whole = "{{ messages[0].content }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    names = "{{ messages[0].content }}{% for t in tools %}{{ (t.function or {}).name }}{% endfor %}"
+    for tool in ({"type": "custom", "custom": "run"}, {"type": "custom", "custom": {"nam": "run"}}, {"type": "custom", "nam": "run"}, {"type": "custom", "custom": {"name": 5}},
+                 {"type": "custom", "custom": {"description": "run"}}):
+        request = {**user("Hi"), "tools": [tool]}
+        assert run(whole, request, "--no-adapt").stdout == "Hi" + json.dumps(tool), (tool, run(whole, request).stdout)
+        assert losses(whole, request) == [], (tool, losses(whole, request))
+        assert [path for kind, _, path in losses(names, request) if kind == "lost"] == ["tools[0]"], (tool, losses(names, request))
+        done = run(whole, {"input": "Hi", "tools": [tool]})
+        assert done.returncode == 3 and "`name` is missing" in done.stderr and "input: tools[0]\n" in done.stderr, (tool, done)
+
+
 def test_a_member_of_a_message_that_is_misspelt_is_a_loss():
     for member, hint in (("contnt", "did you mean 'content'?"), ("text", "chat templates read 'content'"), ("parts", "chat templates read 'content'")):
         done = run(ONLY_TEXT, {"messages": [{"role": "user", member: [{"text": "How warm?"}] if member == "parts" else "How warm?"}], "bos_token": ""})
