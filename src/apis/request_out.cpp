@@ -140,7 +140,11 @@ std::pair<Value, Value> split_data_url(Runtime& rt, Value url) {
 }
 
 RequestOut::RequestOut(ConversationState& state, Runtime& rt, std::string_view api, Words from, Words to)
-    : state_(state), rt_(rt), api_(api), from_(from), to_(to), taken_{"id", "functions", "function_call"} {}
+    : state_(state), rt_(rt), api_(api), from_(from), to_(to), taken_{"id"} {
+  for (const std::string_view old : {"functions", "function_call"}) {
+    if (api::is_given_as_tools(state.variables, old)) taken_.emplace_back(old);
+  }
+}
 
 // ---- what is read
 
@@ -167,6 +171,7 @@ Value RequestOut::take_effort() {
   const Value given = take("reasoning_effort");
   const std::string_view effort = passes::effort_asked_for(state_.variables);
   if (given.is_string() && given.size != 0) return given;
+  if (!given.is_string() && says_something(given)) lose(given, "no effort, which is a text: left out");
   if (effort.empty()) return {};
   for (const std::string_view path : {"reasoning.effort", "reasoning.enabled", "think"}) taken_.emplace_back(path);
   if (effort == "none") taken_.emplace_back("thinking");

@@ -156,6 +156,8 @@ Value sharegpt_mark(Value request);
 void convert_sharegpt(Request& request);
 Value old_functions_mark(Value request);
 void convert_old_functions(Request& request);
+/// Are `functions` or `function_call` of a request given as tools and tool_choice? What is of another type is not.
+bool is_given_as_tools(Value request, std::string_view name);
 
 }  // namespace api
 }  // namespace parlance

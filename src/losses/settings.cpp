@@ -431,7 +431,9 @@ class Settings {
     }
     const Value* tools = member(variables_, "tools");
     // given as tools
-    if (feature.name.starts_with("function") && inside_of(conversation_).converted.kind == Kind::dict) return;
+    if (feature.name.starts_with("function") && inside_of(conversation_).converted.kind == Kind::dict &&
+        api::is_given_as_tools(variables_, feature.name))
+      return;
     if (feature.of_tools && (tools == nullptr || !has_any(*tools))) return;
     if (json_text(value) == feature.usual) return;
     losses_.push_back({LossKind::lost, "setting", path_of(feature.name, value),

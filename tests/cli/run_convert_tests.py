@@ -522,6 +522,34 @@ def test_custom_tools():
     assert request["tool_choice"] == {"type": "tool", "name": "run"}
 
 
+def test_old_functions_and_efforts_of_another_type_are_named():
+    called = {"role": "assistant", "content": "Yo", "function_call": {"name": "look", "arguments": "{}"}}
+    base = {"model": "m", "max_tokens": 5}
+    for history in (CHAT["messages"], [*CHAT["messages"], called]):
+        for functions in ({"name": "look"}, "look", 5):
+            for choice in ({"name": "look"}, ["look"], "look", 5):
+                chat = {**base, "messages": history, "functions": functions, "function_call": choice}
+                for api in ("anthropic", "responses"):
+                    _, notes = written(chat, api)
+                    assert {path for kind, path in notes if kind == "lost"} == {"functions", "function_call"}, (api, chat, notes)
+                made, _ = written(chat, "openai")
+                assert (made["functions"], made["function_call"]) == (functions, choice), made
+        for choice in (["look"], 5):
+            for api in ("anthropic", "responses"):
+                _, notes = written({**base, "messages": history, "functions": [{"name": "look"}], "function_call": choice}, api)
+                assert {path for kind, path in notes if kind == "lost"} == {"function_call"}, (api, choice, notes)
+        for choice in ("none", "auto", None):
+            for api in ("anthropic", "responses"):
+                assert not [one for one in written({**base, "messages": history, "function_call": choice}, api)[1] if one[0] == "lost"], (api, choice)
+    for effort in (["high"], {"a": "b"}, 5, True):
+        for api in ("anthropic", "responses"):
+            _, notes = written({**base, "messages": CHAT["messages"], "reasoning_effort": effort}, api)
+            assert ("lost", "reasoning_effort") in notes, (api, effort, notes)
+        for api in ("anthropic", "openai"):
+            _, notes = written({**base, "input": "Hi", "reasoning": {"effort": effort}}, api)
+            assert ("lost", "reasoning.effort") in notes, (api, effort, notes)
+
+
 def test_what_else_a_custom_tool_says_is_named():
     grammar = {"type": "grammar", "note": "n", "grammar": {"syntax": "regex", "definition": "a+", "more": "m"}}
     chat = {**CHAT, "tools": [{"type": "custom", "custom": {"name": "run", "usage": "u", "format": grammar}, "beside": "b"}]}

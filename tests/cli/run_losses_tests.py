@@ -148,6 +148,25 @@ def test_of_a_custom_tool_only_the_grammars_language_is_missing():
     assert losses(whole, custom(format=regex)) == losses(whole, custom()) == losses(whole, custom(format={"type": "text"})) == []
 
 
+def test_old_functions_that_are_no_list_and_a_choice_that_is_none_are_named():
+    """With an old call in the history, which alone is converted, and without."""
+    shown = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{% endfor %}{% endfor %}{% for t in tools or [] %}{{ t | tojson }}{% endfor %}"
+    question, called = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo", "function_call": {"name": "look", "arguments": "{}"}}
+    look = {"name": "look", "description": "Looks"}
+    for history in ([question], [question, called]):
+        for functions in (look, "look", 5, {"look": look}):
+            for choice in ({"name": "look"}, ["look"], "look", 5):
+                found = [path for kind, _, path in losses(shown, {"messages": history, "functions": functions, "function_call": choice}) if kind == "lost"]
+                assert found == ["functions", "function_call"], (history, functions, choice, found)
+            tools = {"tools": [{"type": "function", "function": look}]}
+            assert ("lost", "setting", "functions") in losses(shown, {"messages": history, "functions": functions, **tools})
+        for choice, path in ((["look"], "function_call"), (5, "function_call"), ({"name": "look", "more": "word"}, "function_call.more")):
+            found = [place for kind, _, place in losses(shown + "{{ (tool_choice or '') | tojson }}", {"messages": history, "functions": [look], "function_call": choice}) if kind == "lost"]
+            assert found == [path], (history, choice, found)
+        for choice in ({"name": "look"}, "none", "auto", None):
+            assert [one for one in losses(shown + "{{ (tool_choice or '') | tojson }}", {"messages": history, "functions": [look], "function_call": choice}) if one[0] == "lost"] == [], choice
+
+
 def custom_in(form, inner, beside=None):
     """A request with a custom tool as chats have it, wrapped or flat, or Responses; and the tool's path."""
     tool = {"type": "custom", "custom": inner, **(beside or {})} if form == "wrapped" else {"type": "custom", **inner}
