@@ -108,6 +108,7 @@ class MessagesWriter {
 
   /// The content of an assistant's message: reasoning, what is said, calls.
   Value turn(Value message, Value content) {
+    out_.leave_reasoning(message);
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0) {
       out_.lose(thought, "reasoning without a signature, which the API refuses: left out");
     }

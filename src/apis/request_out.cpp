@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/reasoning_names.h"
 #include "conversation/passes_for_templates.h"
 #include "json/json.h"
 #include "value/string.h"
@@ -512,6 +513,16 @@ std::span<const Value> RequestOut::calls_of(Value message) {
   if (calls.kind == Kind::list) return items(calls);
   if (says_something(calls)) lose(calls, "no list of calls: left out");
   return {};
+}
+
+void RequestOut::leave_reasoning(Value message) {
+  const Value written = member_value(message, "reasoning_content");
+  for (const std::string_view name : kReasoningNames) {
+    const Value found = member_value(message, name);
+    if (!found.is_string() && says_something(found)) lose(found, "reasoning that is no text: left out");
+    const bool is_other = found.is_string() && written.is_string() && text(rt_, found) != text(rt_, written);
+    if (is_other && says_something(found)) lose(found, "`reasoning_content` stands beside it: left out");
+  }
 }
 
 void RequestOut::leave_to_others(Value message) {

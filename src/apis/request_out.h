@@ -84,6 +84,8 @@ class RequestOut {
   void leave(Value dict, std::initializer_list<std::string_view> taken);
   /// The calls of a message, which are noted where they are no list.
   std::span<const Value> calls_of(Value message);
+  /// Notes reasoning that is no text, or another than the one that is written.
+  void leave_reasoning(Value message);
   /// Notes what only messages of another role may have: calls, reasoning and a refusal are an assistant's.
   void leave_to_others(Value message);
   /// A member that is a text; a failure where it is none.

@@ -76,6 +76,7 @@ class ResponsesWriter {
   void turn(Value message, std::size_t number) {
     const bool goes_on = number > 0 && word(out_.messages()[number - 1], "role") == "assistant";
     if (goes_on) out_.note(RequestNote::Kind::changed, message, "items have no turns: one with the message before");
+    out_.leave_reasoning(message);
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0)
       reasoning(thought, number);
     const Value content = member_value(message, "content"), refusal = member_value(message, "refusal");

@@ -38,9 +38,10 @@ constexpr std::string_view kCarrying[] = {"image",
                                           "functionResponse",
                                           "function_response"};
 
-/// Lists of reasoning as services have them (OpenRouter, LiteLLM), and what in a part of reasoning is its text.
+/// Lists of reasoning as services have them (OpenRouter, LiteLLM), and what in a part of reasoning is no words: beside
+/// bookkeeping, what only the service can read.
 constexpr std::string_view kThoughts[] = {"reasoning_details", "thinking_blocks"};
-constexpr std::string_view kOfThoughts[] = {"text", "thinking", "reasoning", "summary", "content"};
+constexpr std::string_view kNoThoughts[] = {"type", "format", "data", "encrypted_content"};
 
 class MessageSearch {
  public:
@@ -77,7 +78,7 @@ class MessageSearch {
       } else if (key == "images") {
         images(entry.value, here, all);
       } else if (key == "refusal") {
-        search_.text(entry.value, "message", here, all);
+        refusal(entry.value, here, all);
       } else if (is_one_of(key, kIds)) {
         search_.id(entry.value, here);
       } else if (key == "is_error") {
@@ -99,6 +100,14 @@ class MessageSearch {
       if (loss.kind == LossKind::lost && loss.hint.empty())
         loss.hint = "tool_calls is an empty list: leave it out where there are no calls";
     }
+  }
+
+  /// A text; of another type it counts where it has words.
+  void refusal(Value value, const Place& place, Tally& all) {
+    if (value.is_string()) return search_.text(value, "message", place, all);
+    if (has_data(value)) return search_.leaves(search_.is_reached(value), value, "message", place, all);
+    if (has_content(value) && search_.left_out() && !search_.is_reached(value))
+      search_.leave_out("message", search_.path_of(value, place));
   }
 
   /// Anthropic's word for a tool that failed: nothing is printed of it, so who mentions it is believed.
@@ -192,7 +201,8 @@ class MessageSearch {
     } else if (value.kind == Kind::dict) {
       for (const DictEntry& entry : entries(value)) {
         const std::string_view name = leaf_text(entry.key);
-        if (is_one_of(name, kOfThoughts)) thoughts(entry.value, place[name], over);
+        const bool has_words = !is_one_of(name, kNoThoughts) && !is_one_of(name, kIds) && !is_bookkeeping(name);
+        if (has_words) thoughts(entry.value, place[name], over);
       }
     } else {
       for_each_text(value, [&](Value text) { unthought(search_.path_of(text, place), over); });
@@ -253,7 +263,7 @@ class MessageSearch {
     const bool is_media = has_type && find_media_type(leaf_text(*type)) != nullptr;
     const Value* const said = member(value, "text");
     const bool has_text = said != nullptr && said->is_string();
-    if (is_text(type, "thinking") || is_text(type, "reasoning")) return reasoning_part(value, place, parts);
+    if (is_text(type, "thinking") || is_text(type, "reasoning")) return reasoning(value, place);
     if (has_text) search_.text(*said, "part", place["text"], parts, cuts_);
     if (has_text && !is_media) return members_of_part(value, "text", has_type && !is_known, place, parts);
     if (!has_type) return search_.members(value, "part", place, parts);
@@ -271,17 +281,6 @@ class MessageSearch {
     parts.add(false);  // until it is known
     if (is_printed) return;
     media_.push_back({number_, "content", number, path_of_media(value, *type, place), std::string(leaf_text(*type))});
-  }
-
-  /// Its words stand under one name or two, of which one was added for the template.
-  void reasoning_part(Value value, const Place& place, Tally& parts) {
-    reasoning(value, place);
-    for (const DictEntry& entry : entries(value)) {
-      const std::string_view name = leaf_text(entry.key);
-      const bool is_own = name == "type" || is_one_of(name, kOfThoughts) || is_one_of(name, kIds);
-      if (is_own || is_bookkeeping(name) || !has_data(entry.value) || search_.is_any_reached(entry.value)) continue;
-      search_.lose_member("part", entry.value, place[name], parts);
-    }
   }
 
   /// Of a part whose type nobody knows, `all` that it says belongs into the prompt; of others what has words. `but` was

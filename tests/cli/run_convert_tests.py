@@ -550,6 +550,21 @@ def test_old_functions_and_efforts_of_another_type_are_named():
             assert ("lost", "reasoning.effort") in notes, (api, effort, notes)
 
 
+def test_reasoning_that_is_not_written_is_named():
+    for name in ("thinking", "reasoning", "reasoning_content"):
+        for value in ({"note": "deep"}, ["deep"], {"text": "deep"}, 5):
+            chat = {"model": "m", "max_tokens": 5, "messages": [*CHAT["messages"], {"role": "assistant", "content": "Yo", name: value}]}
+            for api in ("anthropic", "responses"):
+                assert written(chat, api)[1] == {("lost", f"messages[1].{name}")}, (api, name, value, written(chat, api))
+    both = {"model": "m", "messages": [*CHAT["messages"], {"role": "assistant", "content": "Yo", "reasoning_content": "one", "reasoning": "two", "thinking": "one"}]}
+    made, notes = written(both, "responses")
+    assert notes == {("lost", "messages[1].reasoning")} and '"one"' in json.dumps(made), (made, notes)
+    for value in (["No"], {"note": "No"}):
+        for api in ("anthropic", "responses"):
+            code, _, err = run({"model": "m", "messages": [{"role": "assistant", "content": "Yo", "refusal": value}]}, "--as", api)
+            assert code == 3 and "a refusal is a text" in err and "messages[0].refusal" in err, (api, value, err)
+
+
 def test_what_else_a_custom_tool_says_is_named():
     grammar = {"type": "grammar", "note": "n", "grammar": {"syntax": "regex", "definition": "a+", "more": "m"}}
     chat = {**CHAT, "tools": [{"type": "custom", "custom": {"name": "run", "usage": "u", "format": grammar}, "beside": "b"}]}

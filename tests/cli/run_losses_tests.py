@@ -295,6 +295,32 @@ def test_each_piece_of_reasoning_is_left_out_of_a_turn_that_is_over_and_lost_of_
         assert losses(first, request) == [("lost", "message", paths[1])], losses(first, request)
 
 
+def test_a_refusal_and_reasoning_of_any_shape_that_has_words_are_named():
+    closed = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    for value, places in ((["w"], ["[0]"]), ({"note": "w"}, [".note"]), ({"text": "w"}, [".text"]), ([{"note": "w"}], ["[0].note"]), ({"a": {"b": ["w"]}}, [".a.b[0]"]), ("w", [""]),
+                          ([["w"]], ["[0][0]"]), ({"note": "w", "text": "v"}, [".note", ".text"]), (5, []), (True, []), (False, []), (0, []), ([], []), ({}, []), ({"n": 5}, []), (None, [])):
+        for name in ("refusal", "thinking", "reasoning", "reasoning_content"):
+            for over in (True, False):
+                request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo", name: value}, *([{"role": "user", "content": "x"}] if over else [])]}
+                for options in ((), ("--no-adapt",), ("--as-is",)):
+                    if name == "refusal" and value == {"n": 5}:
+                        continue  # an object with a member says something
+                    found = [(kind, path) for kind, _, path in losses(closed, request, *options) if path.startswith("messages[1]")]
+                    said = [path for kind, path in found if kind == ("lost" if name == "refusal" or not over else "left out")]
+                    if places:
+                        assert said == [f"messages[1].{name}{place}" for place in places] == [path for _, path in found], (name, value, over, options, found)
+                    else:
+                        assert "lost" not in [kind for kind, _ in found], (name, value, over, options, found)
+                    printed = closed.replace("{{ m.content }}", "{{ m.content }}{{ m.%s | tojson if m.%s is defined }}" % (name, name))
+                    assert not [path for kind, _, path in losses(printed, request, "--as-is") if kind == "lost" and path.startswith("messages[1]")], (name, value)
+    for part in ({"type": "reasoning", "summary": [{"type": "summary_text", "text": "w"}]}, {"type": "thinking", "note": "w"}, {"type": "thinking", "thinking": {"note": "w"}}):
+        request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": [part, {"type": "text", "text": "Yo"}]}]}
+        assert [path.startswith("messages[1].content[0].") for kind, _, path in losses(SHOWS_PARTS, request) if kind == "lost"] == [True], (part, losses(SHOWS_PARTS, request))
+    hidden = {"type": "reasoning.encrypted", "data": "opaque", "format": "anthropic-claude-v1", "id": "r", "index": 0, "signature": "s"}
+    request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo", "reasoning_details": [hidden]}]}
+    assert [one for one in losses(closed, request) if one[0] == "lost"] == []
+
+
 def test_content_that_joins_reasoning_in_pieces_is_a_loss_of_its_own():
     call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
     request = {"input": [{"role": "user", "content": "Hi"}, {"type": "reasoning", "summary": [{"type": "summary_text", "text": "R1"}, {"type": "summary_text", "text": "R2"}]},
