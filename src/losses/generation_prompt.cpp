@@ -72,7 +72,8 @@ struct Opening {
   bool is_whole = false;        ///< all that stands in front of an answer
 };
 
-/// Does this prompt end as the other, with an answer behind the same messages, goes on?
+/// Does this prompt end as the other, with an answer behind the same messages, goes on? One text may close the last
+/// message and open the reply, and behind the first that opens it other words may stand than in front of the answer.
 Opening opening_of(const Rendering& rendering, const Rendering& answered) {
   const std::size_t answer = answered.text().rfind(kAnswer);
   if (answer == std::string_view::npos) return {};
@@ -82,8 +83,10 @@ Opening opening_of(const Rendering& rendering, const Rendering& answered) {
   const std::string_view end = ascii::trimmed(rendering.text().substr(begin->begin));
   const std::string_view header = ascii::trimmed(answered.text().substr(begin->begin, answer - begin->begin));
   if (header.empty() || end.empty()) return {};
-  const bool is_whole = end.starts_with(header);
-  return is_whole || header.starts_with(end) ? Opening{begin, is_whole} : Opening();
+  const bool is_whole = end.starts_with(header) || end.ends_with(header);
+  const std::string_view first = ascii::trimmed(rendering.text().substr(begin->begin, begin->end - begin->begin));
+  const bool is_part = header.starts_with(end) || (!first.empty() && header.starts_with(first));
+  return is_whole || is_part ? Opening{begin, is_whole} : Opening();
 }
 
 class End {

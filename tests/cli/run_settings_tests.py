@@ -127,6 +127,8 @@ def test_a_generation_prompt_that_nobody_wants_is_a_loss():
     always = (loop + "<assistant>", loop + "<assistant>{{ '<think>' }}", header + "<bot>", loop + "\n{{ '<assistant>\\n' }}",
               loop.replace("{% endfor %}", "{% if loop.last and m.role == 'user' %}<assistant>{% endif %}{% endfor %}"),
               "{% for m in messages %}{% if m.role == 'assistant' %}<bot><say>{{ m.content }}</bot>{% else %}<user>{{ m.content }}</user>{% endif %}{% endfor %}<bot>",
+              # one text closes what stands before it and opens the reply; the reply may begin otherwise than an answer is shown
+              header.replace("</user>{% endif %}", "{% endif %}<end>") + "<end><bot>", header + "<end>\n<bot>\n", header.replace("<bot>", "<bot><say>") + "<bot>{% if not thinks %}<no think>{% endif %}",
               loop + "{% if add_generation_prompt %}<assistant>{% else %}<assistant>{% endif %}", loop + "{% if not add_generation_prompt %}<assistant>{% endif %}")
     never = (loop, header, loop + "\n", loop + "{% if add_generation_prompt %}<assistant>{% endif %}", loop + "{{ eos_token }}", loop + "<|endoftext|>",
              loop + "{% if add_generation_prompt %}<assistant>{% else %}<|endoftext|>{% endif %}",
@@ -236,6 +238,22 @@ def rendered(template, request, *options):
         path = pathlib.Path(folder) / "t.jinja"
         path.write_text(template)
         return subprocess.run([BINARY, "render", "-t", path, *options], input=json.dumps(request), capture_output=True, text=True)
+
+
+def test_a_built_in_template_that_always_begins_a_reply_says_so():
+    root = pathlib.Path(__file__).resolve().parents[2] / "formats"
+    always = 0
+    for path in sorted([*root.glob("*.gotmpl"), *root.glob("*.jinja")]):
+        for chat in (user("Hi"), {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}, {"role": "user", "content": "Hi"}]}):
+            made = {}
+            for option in ("--generation-prompt", "--no-generation-prompt"):
+                done = subprocess.run([BINARY, "render", "-f", path.name.split(".")[0], option, "--json"], input=json.dumps(chat), capture_output=True, text=True)
+                made[option] = json.loads(done.stdout)
+            same = made["--generation-prompt"]["text"] == made["--no-generation-prompt"]["text"]
+            named = any(one["path"] == "add_generation_prompt" for one in made["--no-generation-prompt"]["losses"])
+            always += same
+            assert named == same, (path.name, chat, made["--no-generation-prompt"])
+    assert always
 
 
 def losses_plain(template, request, *options):
