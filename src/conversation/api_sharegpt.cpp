@@ -72,7 +72,7 @@ class ShareGptConverter {
     const Result<Value> found =
         read_numbered_text(r_.state, r_.rt, text, [&] { return path_of_value(r_.state, text); });
     if (found.has_value()) return *found;
-    r_.fail(text, "this text is not JSON: " + found.error().message());
+    r_.fail(text, "this text is " + why_unread(found.error()));
     return {};
   }
 

@@ -230,9 +230,9 @@ void note_broken(Normaliser& n, Value arguments) {
   if (!arguments.is_leaf() || ascii::is_blank(leaf_text(arguments))) return;
   Document document;
   const Result<void> read = document.parse(leaf_text(arguments), "arguments");
-  const std::string why = read ? "a JSON object" : "JSON: " + read.error().message();
+  const std::string why = read ? "not a JSON object" : why_unread(read.error());
   n.note("function.arguments");
-  n.state.changes.back().what = n.state.arena.copy_text("given to the template as text: it is not " + why);
+  n.state.changes.back().what = n.state.arena.copy_text("given to the template as text: it is " + why);
   n.state.changes.back().loses = "argument";
 }
 

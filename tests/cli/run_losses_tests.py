@@ -750,6 +750,18 @@ def test_arguments_that_are_cut_off():
     assert losses(template, request)[:-1] == [("lost", "argument", "messages[1].tool_calls[0].function.arguments")]
 
 
+def test_arguments_beyond_a_limit_of_the_reader_are_not_said_to_be_no_json():
+    template = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{{ c.function.arguments }}{% endfor %}{% endfor %}"
+    deep, long = '{"a":' * 1200 + "1" + "}" * 1200, '{"a": ' + "1" * 5000 + "}"
+    for arguments, why in ((deep, "not read as JSON: maximum recursion depth exceeded"), (long, "not read as JSON: Exceeds the limit"), ("{no", "not JSON: Expecting"), ("[1]", "not a JSON object")):
+        chat = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [{**CALL, "function": {"name": "look", "arguments": arguments}}]}]}
+        for request in (chat, {"input": [{"type": "function_call", "call_id": "1", "name": "look", "arguments": arguments}]}):
+            assert f"arguments: given to the template as text: it is {why}" in run(template, request).stderr, (why, run(template, request).stderr)
+        if arguments != "[1]":
+            line = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "function_call", "value": '{"name": "look", "arguments": %s}' % arguments if arguments != "{no" else arguments}]}
+            assert f"this text is {why}" in run(template, line).stderr, (why, run(template, line).stderr)
+
+
 def test_a_template_that_changes_lists_is_told_how():
     template = "{% set seen = [] %}{% for m in messages %}{{ seen.append(m.content) or '' }}{% endfor %}{{ seen[0] }}"
     done = run(template, user("Hi"))
