@@ -24,6 +24,7 @@ Value custom_tool(RequestOut& out, Value tool) {
   if (word(tool, "type") != "custom" || member(tool, "custom") != nullptr) return tool;
   const Value format = member_value(tool, "format");
   const bool flat = word(format, "type") == "grammar" && member(format, "grammar") == nullptr;
+  if (flat) out.leave(format, {"type", "syntax", "definition"});
   const Value grammar =
       out.object({{"syntax", member_value(format, "syntax")}, {"definition", member_value(format, "definition")}});
   const Value made = flat ? out.object({{"type", Value::view("grammar")}, {"grammar", grammar}}) : format;

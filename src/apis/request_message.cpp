@@ -108,6 +108,7 @@ class MessagesWriter {
 
   /// The content of an assistant's message: reasoning, what is said, calls.
   Value turn(Value message, Value content) {
+    out_.leave_reasoning(message);
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0) {
       out_.lose(thought, "reasoning without a signature, which the API refuses: left out");
     }
@@ -234,6 +235,7 @@ class MessagesWriter {
     for (const Value& tool : items(tools)) {
       const Value function = member_value(tool, "function");
       if (function.kind != Kind::dict) {
+        if (const Value custom = member_value(tool, "custom"); custom.kind == Kind::dict) out_.needed(custom, "name");
         out_.lose(tool, "no function: left out");
         continue;
       }

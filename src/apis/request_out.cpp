@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/reasoning_names.h"
 #include "conversation/passes_for_templates.h"
 #include "json/json.h"
 #include "value/string.h"
@@ -140,7 +141,11 @@ std::pair<Value, Value> split_data_url(Runtime& rt, Value url) {
 }
 
 RequestOut::RequestOut(ConversationState& state, Runtime& rt, std::string_view api, Words from, Words to)
-    : state_(state), rt_(rt), api_(api), from_(from), to_(to), taken_{"id", "functions", "function_call"} {}
+    : state_(state), rt_(rt), api_(api), from_(from), to_(to), taken_{"id"} {
+  for (const std::string_view old : {"functions", "function_call"}) {
+    if (api::is_given_as_tools(state.variables, old)) taken_.emplace_back(old);
+  }
+}
 
 // ---- what is read
 
@@ -167,6 +172,7 @@ Value RequestOut::take_effort() {
   const Value given = take("reasoning_effort");
   const std::string_view effort = passes::effort_asked_for(state_.variables);
   if (given.is_string() && given.size != 0) return given;
+  if (!given.is_string() && says_something(given)) lose(given, "no effort, which is a text: left out");
   if (effort.empty()) return {};
   for (const std::string_view path : {"reasoning.effort", "reasoning.enabled", "think"}) taken_.emplace_back(path);
   if (effort == "none") taken_.emplace_back("thinking");
@@ -449,6 +455,18 @@ void RequestOut::note(RequestNote::Kind kind, Value at, std::string sentence) {
   note_at(kind, path_of(at), std::move(sentence));
 }
 
+void RequestOut::lose(Value at, const std::string& sentence) {
+  std::vector<std::string> paths;
+  if (at.is_string()) {
+    for_each_piece(at, [&](std::string_view piece) {
+      std::string path = path_of_value(state_, Value::view(piece));
+      if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+    });
+  }
+  if (paths.empty()) paths.push_back(path_of(at));
+  for (std::string& path : paths) note_at(RequestNote::Kind::lost, std::move(path), sentence);
+}
+
 Value RequestOut::needed(Value dict, std::string_view name) {
   const Value found = member_value(dict, name);
   if (found.is_string()) return found;
@@ -495,6 +513,16 @@ std::span<const Value> RequestOut::calls_of(Value message) {
   if (calls.kind == Kind::list) return items(calls);
   if (says_something(calls)) lose(calls, "no list of calls: left out");
   return {};
+}
+
+void RequestOut::leave_reasoning(Value message) {
+  const Value written = member_value(message, "reasoning_content");
+  for (const std::string_view name : kReasoningNames) {
+    const Value found = member_value(message, name);
+    if (!found.is_string() && says_something(found)) lose(found, "reasoning that is no text: left out");
+    const bool is_other = found.is_string() && written.is_string() && text(rt_, found) != text(rt_, written);
+    if (is_other && says_something(found)) lose(found, "`reasoning_content` stands beside it: left out");
+  }
 }
 
 void RequestOut::leave_to_others(Value message) {

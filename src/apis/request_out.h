@@ -78,11 +78,14 @@ class RequestOut {
   void note_at(RequestNote::Kind kind, std::string path, std::string sentence) {
     notes.push_back({kind, std::move(path), std::move(sentence)});
   }
-  void lose(Value at, std::string sentence) { note(RequestNote::Kind::lost, at, std::move(sentence)); }
+  /// A note for each text that the conversion joined to this.
+  void lose(Value at, const std::string& sentence);
   /// Notes what stands in a dict besides `taken` and says something.
   void leave(Value dict, std::initializer_list<std::string_view> taken);
   /// The calls of a message, which are noted where they are no list.
   std::span<const Value> calls_of(Value message);
+  /// Notes reasoning that is no text, or another than the one that is written.
+  void leave_reasoning(Value message);
   /// Notes what only messages of another role may have: calls, reasoning and a refusal are an assistant's.
   void leave_to_others(Value message);
   /// A member that is a text; a failure where it is none.

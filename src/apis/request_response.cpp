@@ -76,6 +76,7 @@ class ResponsesWriter {
   void turn(Value message, std::size_t number) {
     const bool goes_on = number > 0 && word(out_.messages()[number - 1], "role") == "assistant";
     if (goes_on) out_.note(RequestNote::Kind::changed, message, "items have no turns: one with the message before");
+    out_.leave_reasoning(message);
     if (const Value thought = member_value(message, "reasoning_content"); thought.is_string() && thought.size != 0)
       reasoning(thought, number);
     const Value content = member_value(message, "content"), refusal = member_value(message, "refusal");
@@ -266,6 +267,8 @@ class ResponsesWriter {
     out_.leave(inner, {"type", "name", "description", "format"});
     const Value format = member_value(inner, "format"), grammar = member_value(format, "grammar");
     const bool nested = grammar.kind == Kind::dict;
+    if (nested) out_.leave(format, {"type", "grammar"});
+    if (nested) out_.leave(grammar, {"syntax", "definition"});
     const Value flat = nested ? out_.object({{"type", Value::view("grammar")},
                                              {"syntax", member_value(grammar, "syntax")},
                                              {"definition", member_value(grammar, "definition")}})

@@ -179,6 +179,7 @@ constexpr std::string_view kAlwaysSay[] = {"web_search_options", "seed", "genera
 bool is_default(std::string_view path, Value value) {
   if (path == "n" || path == "generationConfig.candidateCount" || path == "generation_config.candidate_count")
     return value.is_small_int() && value.integer == 1;
+  if (path == "function_call") return is_text(&value, "auto") || is_text(&value, "none");  // and no functions
   if (path != "modalities" || value.kind != Kind::list || value.list->size != 1) return false;
   return is_text(&value.list->items[0], "text");
 }

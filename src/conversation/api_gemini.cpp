@@ -130,6 +130,17 @@ class GeminiConverter {
     return is_given(one) ? one : other;
   }
 
+  /// Fails where a member is given and of another type than the API's: dropped, it would be lost without a word.
+  void boolean_at(Value at, std::string_view what) {
+    if (is_given(at) && at.kind != Kind::boolean) r_.fail(at, std::string(what) + " is not true or false");
+  }
+  void number_at(Value at, std::string_view what) {
+    if (is_given(at) && at.kind != Kind::integer && at.kind != Kind::real)
+      r_.fail(at, std::string(what) + " is not a number");
+  }
+  Value given_text(Value at, std::string_view what) { return is_given(at) ? r_.text_at(at, what) : Value(); }
+  Value given_dict(Value at, std::string_view what) { return is_given(at) ? r_.dict_at(at, what) : Value(); }
+
   /// The kind of a part's data, "" for none; notes what else it has, and refuses two kinds: one of them would be lost.
   /// A text that is empty says nothing.
   std::string_view kind_of(Value part) {
@@ -149,6 +160,7 @@ class GeminiConverter {
     std::vector<std::string_view> names = {"thought"};
     for (const PartData& data : kPartData) names.insert(names.end(), {data.camel, data.snake});
     r_.leave(part, names, {"thoughtSignature", "thought_signature", "partMetadata", "part_metadata"});
+    boolean_at(member_value(part, "thought"), "`thought`");
     return found;
   }
 
@@ -156,6 +168,7 @@ class GeminiConverter {
     if (system.is_string()) return r_.add_text("system", system);
     if (r_.dict_at(system, "`systemInstruction`").is_undefined()) return;
     r_.leave(system, {"role", "parts"});
+    given_text(member_value(system, "role"), "`role`");
     Draft draft{.role = "system"};
     draft.of.push_back(system);
     for (const Value& part : parts_of(system)) {
@@ -180,7 +193,8 @@ class GeminiConverter {
   }
 
   void content(Value content) {
-    const Value given = member_value(content, "role");
+    const Value given = given_text(member_value(content, "role"), "`role`");
+    if (r_.failure) return;
     const std::string_view role = given.is_leaf() ? leaf_text(given) : std::string_view("user");
     if (!is_one_of(role, {"user", "model", "function", "tool", "system"}))
       return r_.fail(given, quoted(role) + " is not a role of this API, which has user and model");
@@ -241,9 +255,9 @@ class GeminiConverter {
     if (r_.dict_at(call, "`functionCall`").is_undefined()) return;
     r_.leave(call, {"id", "name", "args"});
     const Value name = r_.text_in(call, "name"), args = member_value(call, "args");
+    const Value id = given_text(member_value(call, "id"), "`id`");
     if (r_.failure || (is_given(args) && r_.dict_at(args, "`args`").is_undefined())) return;
-    draft.calls.push_back(
-        r_.call(member_value(call, "id"), name, is_given(args) ? args : DictBuilder(r_.rt).finish(), call));
+    draft.calls.push_back(r_.call(id, name, is_given(args) ? args : DictBuilder(r_.rt).finish(), call));
   }
 
   /// The only member `output` (or `error`) of a response is the result; else the whole of it is, as JSON.
@@ -253,7 +267,7 @@ class GeminiConverter {
     Draft draft{.role = "tool"};
     draft.of.push_back(part);
     draft.name = r_.text_in(given, "name");
-    if (const Value id = member_value(given, "id"); is_given(id)) draft.id = id;
+    draft.id = given_text(member_value(given, "id"), "`id`");
     const Value response = member_value(given, "response");
     if (r_.failure || r_.dict_at(is_given(response) ? response : given, "`response`").is_undefined()) return;
     const bool one = response.kind == Kind::dict && response.dict->size == 1;
@@ -272,6 +286,7 @@ class GeminiConverter {
 
   void inline_data(Value data, Value part, Draft& draft) {
     if (r_.dict_at(data, "`inlineData`").is_undefined()) return;
+    r_.leave(data, {"mimeType", "mime_type", "data"});
     const Value mime = either(data, "mimeType", "mime_type"), bytes = r_.text_in(data, "data");
     if (r_.failure || r_.text_at(mime.is_undefined() ? data : mime, "`mimeType`").is_undefined()) return;
     if (const Value made = r_.data_part(mime, bytes, part); !r_.failure) draft.parts.push_back(made);
@@ -280,7 +295,9 @@ class GeminiConverter {
   /// Only an address that anybody can open says what the data are.
   void file_data(Value file, Value part, Draft& draft) {
     if (r_.dict_at(file, "`fileData`").is_undefined()) return;
-    const Value named = either(file, "mimeType", "mime_type"), uri = either(file, "fileUri", "file_uri");
+    r_.leave(file, {"mimeType", "mime_type", "fileUri", "file_uri"});
+    const Value named = given_text(either(file, "mimeType", "mime_type"), "`mimeType`");
+    const Value uri = given_text(either(file, "fileUri", "file_uri"), "`fileUri`");
     const std::string_view mime = named.is_leaf() ? leaf_text(named) : std::string_view();
     const std::string_view type = mime.starts_with("image/")   ? "image_url"
                                   : mime.starts_with("video/") ? "video_url"
@@ -331,15 +348,16 @@ class GeminiConverter {
   }
 
   void choice(Value config) {
-    if (!is_given(config)) return;
+    if (given_dict(config, "`toolConfig`").is_undefined()) return;
     r_.leave(config, {"functionCallingConfig", "function_calling_config"}, {"retrievalConfig", "retrieval_config"});
-    const Value calling = either(config, "functionCallingConfig", "function_calling_config");
+    const Value calling =
+        given_dict(either(config, "functionCallingConfig", "function_calling_config"), "`functionCallingConfig`");
     r_.leave(calling, {"mode", "allowedFunctionNames", "allowed_function_names"});
-    const Value mode = member_value(calling, "mode");
+    const Value mode = given_text(member_value(calling, "mode"), "`mode`");
     const std::string_view said = is_given(mode) ? word(calling, "mode") : "AUTO";
-    const Value names = either(calling, "allowedFunctionNames", "allowed_function_names");
+    const Value names = allowed_names(calling);
     const bool some = names.kind == Kind::list && names.list->size != 0;
-    if (!is_given(mode) && !some) return;
+    if (r_.failure || (!is_given(mode) && !some)) return;
     if (said == "NONE") return r_.set("tool_choice", Value::view("none"));
     const bool any = said == "ANY";
     if (!any && !is_one_of(said, {"AUTO", "VALIDATED", "MODE_UNSPECIFIED"}))
@@ -357,6 +375,13 @@ class GeminiConverter {
     r_.set("tool_choice", r_.made(made.finish(), calling));
   }
 
+  Value allowed_names(Value calling) {
+    const Value names = either(calling, "allowedFunctionNames", "allowed_function_names");
+    if (!is_given(names) || r_.list_at(names, "`allowedFunctionNames`").is_undefined()) return {};
+    for (const Value& name : items(names)) r_.text_at(name, "a function's name");
+    return names;
+  }
+
   void generation(Value config) {
     if (!is_given(config) || r_.dict_at(config, "`generationConfig`").is_undefined()) return;
     const auto steers = [](std::string_view key) {
@@ -368,14 +393,19 @@ class GeminiConverter {
       if (!r_.keeps_steering && steers(leaf_text(entry.key))) r_.note(entry.value, "not a variable", false);
     }
     response(config);
-    const Value thinking = either(config, "thinkingConfig", "thinking_config");
-    const Value level = either(thinking, "thinkingLevel", "thinking_level"),
-                budget = either(thinking, "thinkingBudget", "thinking_budget");
+    thinking(given_dict(either(config, "thinkingConfig", "thinking_config"), "`thinkingConfig`"));
+  }
+
+  void thinking(Value thinking) {
+    const Value level = given_text(either(thinking, "thinkingLevel", "thinking_level"), "`thinkingLevel`"),
+                budget = either(thinking, "thinkingBudget", "thinking_budget"),
+                shown = either(thinking, "includeThoughts", "include_thoughts");
+    number_at(budget, "`thinkingBudget`");
+    boolean_at(shown, "`includeThoughts`");
     const bool off = budget.is_small_int() && budget.integer == 0;
     if (off) r_.set("reasoning_effort", Value::view("none"));
     if (!off && is_given(budget)) r_.note(budget, "a budget says no effort: left out", r_.keeps_steering);
-    if (const Value shown = either(thinking, "includeThoughts", "include_thoughts"); is_given(shown))
-      r_.note(shown, "not a variable", r_.keeps_steering);
+    if (is_given(shown)) r_.note(shown, "not a variable", r_.keeps_steering);
     if (is_given(level) && !is_text(&level, "THINKING_LEVEL_UNSPECIFIED")) r_.set("reasoning_effort", effort_of(level));
     r_.leave(thinking, {"thinkingLevel", "thinking_level", "thinkingBudget", "thinking_budget", "includeThoughts",
                         "include_thoughts"});
@@ -392,10 +422,13 @@ class GeminiConverter {
 
   void response(Value config) {
     const Value json = either(config, "responseJsonSchema", "response_json_schema");
-    const Value own = either(config, "responseSchema", "response_schema");
+    const Value own = given_dict(either(config, "responseSchema", "response_schema"), "`responseSchema`");
+    if (json.kind != Kind::boolean) given_dict(json, "`responseJsonSchema`");
     const Value schema = is_given(json) ? json : Schema(r_.rt).of(own);
     if (is_given(json) && is_given(own)) r_.note(own, kOtherSchema, true);
-    const Value mime = either(config, "responseMimeType", "response_mime_type");
+    const Value mime = given_text(either(config, "responseMimeType", "response_mime_type"), "`responseMimeType`");
+    if (is_given(mime) && !is_one_of(leaf_text(mime), {"", "application/json", "text/plain"}))
+      r_.note(mime, "a form of reply that a chat cannot ask for: left out", true);
     DictBuilder made(r_.rt, 2);
     if (is_given(schema)) {
       DictBuilder inner(r_.rt, 2);

@@ -88,7 +88,7 @@ void Request::own(Value value) {
   }
 }
 
-Value Request::reasoning_of(const std::vector<Value>& texts) {
+Value Request::by_blank_lines(const std::vector<Value>& texts) {
   if (texts.size() == 1) return texts.front();
   StringBuilder all(rt);
   for (const Value& one : texts) {
@@ -114,8 +114,8 @@ void Request::add(const Draft& draft) {
   } else {
     message.set("content", copy_list(rt, draft.parts));
   }
-  if (!draft.reasoning.empty()) message.set("reasoning_content", reasoning_of(draft.reasoning));
-  if (!draft.refusal.is_undefined()) message.set("refusal", draft.refusal);
+  if (!draft.reasoning.empty()) message.set("reasoning_content", by_blank_lines(draft.reasoning));
+  if (!draft.refusals.empty()) message.set("refusal", by_blank_lines(draft.refusals));
   if (!draft.calls.empty()) message.set("tool_calls", copy_list(rt, draft.calls));
   if (!draft.is_error.is_undefined()) message.set("is_error", draft.is_error);
   for (const Value& value : draft.of) own(value);
@@ -156,14 +156,14 @@ Value Request::joined(std::initializer_list<Value> pieces) {
   StringBuilder all(rt);
   for (const Value& one : pieces) all.append(one);
   const Value made_of_all = all.finish();
-  if (!made_of_all.is_invalid()) text(rt, made_of_all);  // see reasoning_of
+  if (!made_of_all.is_invalid()) text(rt, made_of_all);  // see by_blank_lines
   return made_of_all;
 }
 
 Value Request::json_of(Value v) {
   const Value json = write_json(rt, v);
   if (json.is_string())
-    text(rt, json);  // see reasoning_of
+    text(rt, json);  // see by_blank_lines
   else
     fail(v, "this cannot be written as JSON text");
   return json;

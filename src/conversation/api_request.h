@@ -40,9 +40,9 @@ struct Draft {
   std::vector<Value> parts;      ///< of content
   std::vector<Value> reasoning;  ///< texts, joined by blank lines
   std::vector<Value> calls;
-  Value id;  ///< of the call that a tool's message answers
+  std::vector<Value> refusals;  ///< as reasoning
+  Value id;                     ///< of the call that a tool's message answers
   Value name;
-  Value refusal;
   Value is_error;         ///< true, where the tool failed
   std::vector<Value> of;  ///< values of the request that it is made of; the first stands for all in errors
 };
@@ -121,7 +121,7 @@ class Request {
 
  private:
   void own(Value value);
-  Value reasoning_of(const std::vector<Value>& texts);
+  Value by_blank_lines(const std::vector<Value>& texts);
 
   ListBuilder messages_;
   std::vector<DictEntry> set_;
@@ -156,6 +156,8 @@ Value sharegpt_mark(Value request);
 void convert_sharegpt(Request& request);
 Value old_functions_mark(Value request);
 void convert_old_functions(Request& request);
+/// Are `functions` or `function_call` of a request given as tools and tool_choice? What is of another type is not.
+bool is_given_as_tools(Value request, std::string_view name);
 
 }  // namespace api
 }  // namespace parlance

@@ -1,6 +1,8 @@
 // Requests of OpenAI's Responses; see api_request.h. Begin reading at convert_responses.
 //
 // What its items mean: the API's reference of POST /v1/responses (ResponseInputItem, Tool, ResponseTextConfig).
+#include <algorithm>
+
 #include "conversation/api_request.h"
 
 namespace parlance::api {
@@ -85,7 +87,8 @@ class ResponsesConverter {
       return r_.fail(calls, "`tool_calls` is of OpenAI's chat; this API has items of the type function_call");
     r_.leave(item, {"type", "role", "content"}, {"id", "status", "phase"});
     const bool assistant = who == "assistant";
-    if (!assistant || (open_ && (!turn_.parts.empty() || !turn_.calls.empty()))) flush();
+    const bool has_said = open_ && !(turn_.parts.empty() && turn_.refusals.empty() && turn_.calls.empty());
+    if (!assistant || has_said) flush();
     if (assistant) turn().of.push_back(item);
     Draft other{.role = who};
     other.of.push_back(item);
@@ -113,7 +116,8 @@ class ResponsesConverter {
       const Value text = r_.text_in(part, "text");
       if (text.is_string()) draft.parts.push_back(r_.text_part(text, part));
     } else if (type == "refusal") {
-      draft.refusal = r_.text_in(part, "refusal");
+      r_.leave(part, {"type", "refusal"});
+      if (const Value said = r_.text_in(part, "refusal"); said.is_string()) draft.refusals.push_back(said);
     } else if (type == "input_image") {
       image(part, draft);
     } else if (type == "input_audio") {
@@ -219,7 +223,8 @@ class ResponsesConverter {
                        "a tool with `function` is of OpenAI's chat; this API has name and parameters beside type");
       const std::string_view type = word(tool, "type");
       if (type == "custom") {
-        made.append(tool);
+        r_.text_in(tool, "name");
+        made.append(custom(tool));
       } else if (type == "namespace" && !in_namespace) {
         tools_of_namespace(tool, made);
       } else if (type != "function" && !type.empty()) {
@@ -232,6 +237,14 @@ class ResponsesConverter {
                                      strict(tool)));
       }
     }
+  }
+
+  Value custom(Value tool) {
+    const auto is_own = [](std::string_view key) { return is_one_of(key, {"type", "name", "description", "format"}); };
+    r_.leave(tool, {"type", "name", "description", "format"}, {"defer_loading"});
+    const bool all =
+        std::ranges::all_of(entries(tool), [&](const DictEntry& one) { return is_own(leaf_text(one.key)); });
+    return all ? tool : filtered(r_.rt, tool, is_own);
   }
 
   /// The client's functions, which a chat has one beside the other.

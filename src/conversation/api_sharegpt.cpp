@@ -72,7 +72,7 @@ class ShareGptConverter {
     const Result<Value> found =
         read_numbered_text(r_.state, r_.rt, text, [&] { return path_of_value(r_.state, text); });
     if (found.has_value()) return *found;
-    r_.fail(text, "this text is not JSON: " + found.error().message());
+    r_.fail(text, "this text is " + why_unread(found.error()));
     return {};
   }
 
@@ -165,9 +165,14 @@ void give_tools(Request& r, Value functions) {
 
 }  // namespace
 
+bool is_given_as_tools(Value request, std::string_view name) {
+  const Value functions = member_value(request, "functions"), choice = member_value(request, "function_call");
+  const bool any = functions.kind == Kind::list && functions.list->size != 0;
+  return any && (name == "functions" || choice.is_string() || choice.kind == Kind::dict);
+}
+
 Value old_functions_mark(Value request) {
-  const Value functions = member_value(request, "functions");
-  if (functions.kind == Kind::list && functions.list->size != 0) return functions;
+  if (is_given_as_tools(request, "functions")) return member_value(request, "functions");
   const Value* messages = member(request, "messages");
   if (messages == nullptr || messages->kind != Kind::list) return {};
   for (const Value& message : items(*messages)) {
@@ -182,11 +187,12 @@ Value old_functions_mark(Value request) {
 void convert_old_functions(Request& request) {
   const Value functions = member_value(request.given, "functions"),
               choice = member_value(request.given, "function_call");
-  if (functions.kind == Kind::list && functions.list->size != 0) {
+  if (is_given_as_tools(request.given, "functions")) {
     if (const Value tools = member_value(request.given, "tools"); is_given(tools))
       return request.fail(tools, "the request has `tools` beside `functions`", "tools is the newer name of the same");
     give_tools(request, functions);
     if (choice.is_string()) request.state.set_variable(Value::view("tool_choice"), choice);
+    request.leave(choice, {"name"});
     if (choice.kind == Kind::dict)
       request.state.set_variable(Value::view("tool_choice"),
                                  request.choice_of(request.text_in(choice, "name"), choice));

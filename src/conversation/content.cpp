@@ -46,14 +46,14 @@ Value part_of(Runtime& rt, std::string_view type, Value text) {
 }
 
 /// The one reasoning that a message has, under whatever names; null where there is none, or there are two.
-const Value* only_reasoning(Value message, std::string_view also) {
+const Value* only_reasoning(Runtime& rt, Value message, std::string_view also) {
   const Value* found = nullptr;
-  const auto is_other = [&](const Value& text) { return found != nullptr && !is_text(found, leaf_text(text)); };
+  const auto is_other = [&](const Value& one) { return found != nullptr && text(rt, *found) != text(rt, one); };
   for (const DictEntry& entry : entries(message)) {
     const std::string_view name = leaf_text(entry.key);
     if (!is_reasoning_name(name) && name != also) continue;
     if (entry.value.is_none() || is_text(&entry.value, "")) continue;
-    if (!entry.value.is_leaf() || is_other(entry.value)) return nullptr;
+    if (!entry.value.is_string() || is_other(entry.value)) return nullptr;
     found = &entry.value;
   }
   return found;
@@ -123,7 +123,7 @@ Value reasoning_names(Normaliser& n, Value message) {
 }
 
 Value reasoning_key(Normaliser& n, Value message) {
-  const Value* reasoning = is_role(message, "assistant") ? only_reasoning(message, n.setting->name) : nullptr;
+  const Value* reasoning = is_role(message, "assistant") ? only_reasoning(n.rt, message, n.setting->name) : nullptr;
   if (reasoning == nullptr) return message;
   const Value given = *reasoning;
   const Value rest =
@@ -174,7 +174,7 @@ void join_reasoning(Normaliser& n) {
 }
 
 Value reasoning_part(Normaliser& n, Value message) {
-  const Value* reasoning = is_role(message, "assistant") ? only_reasoning(message, {}) : nullptr;
+  const Value* reasoning = is_role(message, "assistant") ? only_reasoning(n.rt, message, {}) : nullptr;
   const Value* content = member(message, "content");
   if (reasoning == nullptr || content == nullptr) return message;
   ListBuilder list(n.rt, 2);

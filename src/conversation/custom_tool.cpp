@@ -1,6 +1,8 @@
 // Custom tools as functions of one text. Begin reading at function_of_custom.
 #include "conversation/custom_tool.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "conversation/edit.h"
@@ -52,6 +54,12 @@ Value input_schema(Runtime& rt, Value custom) {
   return with_origin(schema.finish(), grammar.dict->origin);
 }
 
+/// Is it a member that the function has in other words, or cannot have?
+bool is_of_custom(std::string_view name) {
+  constexpr std::string_view kNames[] = {"type", "name", "description", "format", "parameters"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 }  // namespace
 
 Value inside_custom(Value tool) {
@@ -62,8 +70,8 @@ Value inside_custom(Value tool) {
 
 Value function_of_custom(Runtime& rt, Value tool) {
   const Value custom = inside_custom(tool);
-  if (!custom.is(Kind::dict)) return {};
-  DictBuilder properties(rt, 1), parameters(rt, 3), function(rt, 3);
+  if (!custom.is(Kind::dict) || !member_value(custom, "name").is_string()) return {};
+  DictBuilder properties(rt, 1), parameters(rt, 3), function(rt, custom.dict->size + 1);
   properties.set(kCustomInput, input_schema(rt, custom));
   ListBuilder required(rt, 1);
   required.append(Value::view(kCustomInput));
@@ -74,6 +82,9 @@ Value function_of_custom(Runtime& rt, Value tool) {
     if (const Value* value = member(custom, key)) function.set(key, *value);
   }
   function.set("parameters", parameters.finish());
+  for (const DictEntry& entry : entries(custom)) {  // what else it says stays said
+    if (!is_of_custom(leaf_text(entry.key))) function.set(entry.key, entry.value);
+  }
   return with_origin(function.finish(), custom.dict->origin);
 }
 

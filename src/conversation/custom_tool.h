@@ -19,8 +19,9 @@ inline constexpr std::string_view kCustomInput = "input";
 /// What a custom tool, or a call of one, says of itself: the dict with its name. Undefined where the value is none.
 Value inside_custom(Value tool);
 
-/// {"name", "description", "parameters"} of a custom tool; undefined where the value is none. A regular expression is
-/// the text's `pattern`, another grammar its `description`. The values live as long as the tool's, and as the arena.
+/// {"name", "description", "parameters"} of a custom tool, and what else it says; undefined where the value is none, or
+/// has no name. A regular expression is the text's `pattern`, another grammar its `description`. The values live as
+/// long as the tool's, and as the arena.
 Value function_of_custom(Runtime& rt, Value tool);
 
 /// Whether a custom tool has a grammar that no `pattern` of its function says.

@@ -41,4 +41,9 @@ Result<Value> read_numbered_text(ConversationState& state, Runtime& rt, Value te
   return value;
 }
 
+/// Why such a text was not read, behind "it is": it is no JSON, or JSON beyond a limit as Python's reader has it.
+inline std::string why_unread(const Error& error) {
+  return (error.code() == ErrorCode::json ? "not JSON: " : "not read as JSON: ") + error.message();
+}
+
 }  // namespace parlance

@@ -149,7 +149,11 @@ void wrap_tools(Normaliser& n) {
 void custom_tools(Normaliser& n) {
   map_tools(n, [&n](Value tool) {
     const Value function = function_of_custom(n.rt, tool);
-    return function.is_undefined() ? function : wrap(n, function, {});
+    if (function.is_undefined()) return function;
+    const Value beside = filtered(n.rt, tool, [&](std::string_view key) {
+      return inside_custom(tool).dict != tool.dict && key != "type" && key != "custom";
+    });
+    return with_members(n.rt, wrap(n, function, {}), entries(beside));
   });
 }
 
@@ -226,9 +230,9 @@ void note_broken(Normaliser& n, Value arguments) {
   if (!arguments.is_leaf() || ascii::is_blank(leaf_text(arguments))) return;
   Document document;
   const Result<void> read = document.parse(leaf_text(arguments), "arguments");
-  const std::string why = read ? "a JSON object" : "JSON: " + read.error().message();
+  const std::string why = read ? "not a JSON object" : why_unread(read.error());
   n.note("function.arguments");
-  n.state.changes.back().what = n.state.arena.copy_text("given to the template as text: it is not " + why);
+  n.state.changes.back().what = n.state.arena.copy_text("given to the template as text: it is " + why);
   n.state.changes.back().loses = "argument";
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "conversation/normalise.h"
+#include "value/iterate.h"
 
 namespace parlance {
 namespace {
@@ -61,7 +62,7 @@ Result<void> check_as_transformers(const Value& variables, bool of_batch) {
     return not_a_conversation("an empty conversation: transformers wants one message at least", "messages");
   }
   const Value* continues = member(variables, kContinue);
-  if (continues != nullptr && continues->is_string()) {
+  if (continues != nullptr && continues->is_string() && continues->size != 0) {
     return not_a_conversation("`continue_final_message` is true or false here, not the name of a member",
                               std::string(kContinue));
   }
@@ -75,7 +76,7 @@ namespace passes {
 
 void method_parameters(Normaliser& n) {
   const Value continues = take_variable(n.state, kContinue);
-  n.state.continue_final = continues.kind == Kind::boolean && continues.integer != 0;
+  n.state.continue_final = truth(n.rt, continues);  // as the method asks
   bool any = false;
   for (const DictEntry& entry : entries(n.state.variables)) {
     if (!is_parameter(leaf_text(entry.key))) continue;

@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "conversation/conversation.h"
 #include "conversation/edit.h"
+#include "conversation/normalise.h"
 #include "losses/settings.h"
 
 namespace parlance {
@@ -18,7 +19,7 @@ constexpr std::string_view kQuestion = "and for a question";
 
 bool asks_for_none(const Experiment& experiment) {
   const Value given = member_value(experiment.conversation.variables(), kName);
-  const bool is_false = given.kind == Kind::boolean && given.integer == 0;
+  const bool is_false = !says_nothing(given) && !meant_by(given).value_or(is_true_for_template(given));
   return !experiment.options.add_generation_prompt.value_or(!is_false);
 }
 
@@ -71,7 +72,8 @@ struct Opening {
   bool is_whole = false;        ///< all that stands in front of an answer
 };
 
-/// Does this prompt end as the other, with an answer behind the same messages, goes on?
+/// Does this prompt end as the other, with an answer behind the same messages, goes on? One text may close the last
+/// message and open the reply, and behind the first that opens it other words may stand than in front of the answer.
 Opening opening_of(const Rendering& rendering, const Rendering& answered) {
   const std::size_t answer = answered.text().rfind(kAnswer);
   if (answer == std::string_view::npos) return {};
@@ -81,8 +83,10 @@ Opening opening_of(const Rendering& rendering, const Rendering& answered) {
   const std::string_view end = ascii::trimmed(rendering.text().substr(begin->begin));
   const std::string_view header = ascii::trimmed(answered.text().substr(begin->begin, answer - begin->begin));
   if (header.empty() || end.empty()) return {};
-  const bool is_whole = end.starts_with(header);
-  return is_whole || header.starts_with(end) ? Opening{begin, is_whole} : Opening();
+  const bool is_whole = end.starts_with(header) || end.ends_with(header);
+  const std::string_view first = ascii::trimmed(rendering.text().substr(begin->begin, begin->end - begin->begin));
+  const bool is_part = header.starts_with(end) || (!first.empty() && header.starts_with(first));
+  return is_whole || is_part ? Opening{begin, is_whole} : Opening();
 }
 
 class End {
@@ -136,13 +140,12 @@ void find_unheeded_end(const Experiment& experiment, std::size_t most, const Ren
                       !continues_final(experiment.conversation, variables.dict, experiment.options);
   if (!may_be || rendering.spans().empty() || rendering.spans().back().origin != Origin::literal) return;
   const bool follows_question = messages.list->size != 0 && is_text(member(items(messages).back(), "role"), "user");
-  if (!End(experiment, rendering).begins_reply(follows_question)) return;
   const Value kwargs = member_value(inside_of(experiment.conversation).document.root(), "chat_template_kwargs");
-  losses.push_back({LossKind::lost,
-                    "setting",
-                    (member(kwargs, kName) != nullptr ? "chat_template_kwargs." : "") + std::string(kName),
-                    "no effect: the template begins a reply all the same",
-                    {}});
+  std::string path = (member(kwargs, kName) != nullptr ? "chat_template_kwargs." : "") + std::string(kName);
+  const bool is_said = std::ranges::any_of(losses, [&](const Loss& one) { return one.path == path; });  // a text
+  if (is_said || !End(experiment, rendering).begins_reply(follows_question)) return;
+  losses.push_back(
+      {LossKind::lost, "setting", std::move(path), "no effect: the template begins a reply all the same", {}});
 }
 
 }  // namespace parlance

@@ -38,9 +38,10 @@ constexpr std::string_view kCarrying[] = {"image",
                                           "functionResponse",
                                           "function_response"};
 
-/// Lists of reasoning as services have them (OpenRouter, LiteLLM), and what in a part of reasoning is its text.
+/// Lists of reasoning as services have them (OpenRouter, LiteLLM), and what in a part of reasoning is no words: beside
+/// bookkeeping, what only the service can read.
 constexpr std::string_view kThoughts[] = {"reasoning_details", "thinking_blocks"};
-constexpr std::string_view kOfThoughts[] = {"text", "thinking", "reasoning", "summary", "content"};
+constexpr std::string_view kNoThoughts[] = {"type", "format", "data", "encrypted_content"};
 
 class MessageSearch {
  public:
@@ -77,7 +78,7 @@ class MessageSearch {
       } else if (key == "images") {
         images(entry.value, here, all);
       } else if (key == "refusal") {
-        search_.text(entry.value, "message", here, all);
+        refusal(entry.value, here, all);
       } else if (is_one_of(key, kIds)) {
         search_.id(entry.value, here);
       } else if (key == "is_error") {
@@ -99,6 +100,14 @@ class MessageSearch {
       if (loss.kind == LossKind::lost && loss.hint.empty())
         loss.hint = "tool_calls is an empty list: leave it out where there are no calls";
     }
+  }
+
+  /// A text; of another type it counts where it has words.
+  void refusal(Value value, const Place& place, Tally& all) {
+    if (value.is_string()) return search_.text(value, "message", place, all);
+    if (has_data(value)) return search_.leaves(search_.is_reached(value), value, "message", place, all);
+    if (has_content(value) && search_.left_out() && !search_.is_reached(value))
+      search_.leave_out("message", search_.path_of(value, place));
   }
 
   /// Anthropic's word for a tool that failed: nothing is printed of it, so who mentions it is believed.
@@ -182,9 +191,7 @@ class MessageSearch {
     const bool over = number_ <= last_user_;
     if (over && !search_.left_out()) return;
     if (value.is_sequence() || value.kind == Kind::dict) return thoughts(value, place, over);
-    if (!value.is_string()) return;
-    if (!search_.is_converted()) return thought(value, place, over);
-    for_each_piece(value, [&](std::string_view piece) { thought(Value::view(piece), place, over); });
+    for_each_text(value, [&](Value text) { thought(text, place, over); });
   }
 
   /// Reasoning as a list of parts: their texts.
@@ -194,19 +201,30 @@ class MessageSearch {
     } else if (value.kind == Kind::dict) {
       for (const DictEntry& entry : entries(value)) {
         const std::string_view name = leaf_text(entry.key);
-        if (is_one_of(name, kOfThoughts)) thoughts(entry.value, place[name], over);
+        const bool has_words = !is_one_of(name, kNoThoughts) && !is_one_of(name, kIds) && !is_bookkeeping(name);
+        if (has_words) thoughts(entry.value, place[name], over);
       }
-    } else if (has_words(value) && !search_.is_reached(value)) {
-      unthought(search_.path_of(value, place), over);
+    } else {
+      for_each_text(value, [&](Value text) { unthought(search_.path_of(text, place), over); });
     }
   }
 
+  /// The texts of which a pass or the conversion of another API's request joined one, as far as they are missing.
+  template <typename Function>
+  void for_each_text(Value value, Function function) {
+    if (!value.is_string()) return;
+    for_each_piece(value, [&](std::string_view piece) {
+      const Value text = Value::view(piece);
+      if (has_words(text) && !search_.is_reached(text)) function(text);
+    });
+  }
+
+  /// A pass may have joined content to reasoning, which is no reasoning for that.
   void thought(Value value, const Place& place, bool over) {
-    if (!has_words(value) || search_.is_reached(value)) return;
     std::string path = search_.path_of(value, place);
-    if (!is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) && !search_.is_given_reasoning(value))
-      return;
-    unthought(std::move(path), over);
+    if (is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) || search_.is_given_reasoning(value))
+      return unthought(std::move(path), over);
+    if (search_.is_first(path)) search_.lose("message", std::move(path));
   }
 
   void unthought(std::string path, bool over) {
@@ -245,14 +263,10 @@ class MessageSearch {
     const bool is_media = has_type && find_media_type(leaf_text(*type)) != nullptr;
     const Value* const said = member(value, "text");
     const bool has_text = said != nullptr && said->is_string();
+    if (is_text(type, "thinking") || is_text(type, "reasoning")) return reasoning(value, place);
     if (has_text) search_.text(*said, "part", place["text"], parts, cuts_);
     if (has_text && !is_media) return members_of_part(value, "text", has_type && !is_known, place, parts);
     if (!has_type) return search_.members(value, "part", place, parts);
-    if (const Value* thought = member(value, leaf_text(*type));
-        is_text(type, "thinking") || is_text(type, "reasoning")) {
-      if (thought != nullptr) reasoning(*thought, place[leaf_text(*type)]);
-      return;
-    }
     // A refusal is words, so they are looked for. Without the part a template may print something else in its place,
     // which the test of media takes for an effect.
     if (const Value* words = member(value, "refusal");

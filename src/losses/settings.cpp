@@ -83,16 +83,20 @@ constexpr OfOtherApi kOfOtherApis[] = {
     {"system", "Anthropic Messages"},
 };
 
+constexpr std::string_view kClosed = "no effect: the message is closed, and the reply does not go on with it";
+
+/// What parlance heeds itself, and takes for a wish if it is true and nothing else.
+constexpr std::string_view kContinue = "continue_final_message";
+
 /// Variables that every render has.
-constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt",
-                                        "continue_final_message"};
+constexpr std::string_view kAlways[] = {"messages", "tools", "documents", "add_generation_prompt", kContinue};
 
 /// Texts that clients and forms write for a boolean, in small letters.
 constexpr std::string_view kWordsForTrue[] = {"true", "yes", "on", "1", "enabled"};
 constexpr std::string_view kWordsForFalse[] = {"false", "no", "off", "0", "disabled"};
 
 /// Variables that are a boolean wherever a template reads them, and Ollama for a Go template.
-constexpr std::string_view kSwitches[] = {"enable_thinking", "thinking"};
+constexpr std::string_view kSwitches[] = {"enable_thinking", "thinking", "add_generation_prompt"};
 
 /// What else requests say of reasoning: passes make other variables of it.
 constexpr std::string_view kOfReasoning[] = {"think", "thinking", "reasoning", "reasoning_effort"};
@@ -209,6 +213,7 @@ class Settings {
   /// A variable that the request has.
   void given(std::string_view name, Value value) {
     if (says_nothing(value) || names_token(name) || is_of_model(name)) return;
+    if (name == kContinue) return unheeded_wish_to_go_on(value);
     if (reads(name)) return meant_by(value) ? misread(name, value) : doubt(name, value);
     if (is_one_of(name, kOfReasoning)) return of_reasoning(name, value);
     const std::string_view of = source_of(name);
@@ -271,14 +276,30 @@ class Settings {
     if (!is_text(member(messages.list->items[last], "role"), "assistant")) return;
     for (const std::string_view name : kGoOn) {
       const Value given = member_value(messages.list->items[last], name);
-      if (given.kind != Kind::boolean || given.integer == 0 || facts_.mentions(name)) continue;
+      const std::optional<bool> meant = given.kind == Kind::boolean ? is_true(given) : meant_by(given);
+      if (!meant || facts_.mentions(name)) continue;
       const Place list{nullptr, "messages"}, message = list[last];
       const std::string path = search_.path_of(given, message[name]);
       std::erase_if(losses_, [&](const Loss& loss) { return loss.path == path; });
-      losses_.push_back({LossKind::lost, "setting", path,
-                         "no effect: the message is closed, and the reply does not go on with it",
+      if (!*meant) continue;
+      losses_.push_back({LossKind::lost, "setting", path, std::string(kClosed),
                          "continue_final_message in the request leaves it open"});
     }
+  }
+
+  /// The wish in other words than true, or the name of a member to go on with, as transformers takes it. As it is, the
+  /// request says it to the template alone. A prompt that ends with words of the request is open all the same.
+  void unheeded_wish_to_go_on(Value value) {
+    const RenderOptions& options = experiment_.options;
+    if (options.continue_final || continues_final(conversation_, variables_.dict, options)) return;
+    const std::optional<bool> meant = value.kind == Kind::boolean ? is_true(value) : meant_by(value);
+    const bool is_open = !rendering_.spans().empty() && rendering_.spans().back().origin == Origin::input;
+    if (!meant.value_or(has_content(value)) || is_open || (options.as_is && facts_.reads(kContinue))) return;
+    const bool is_word = meant && value.is_leaf();
+    losses_.push_back({LossKind::lost, "setting", path_of(kContinue, value), std::string(kClosed),
+                       options.as_is ? "--continue leaves it open"
+                       : is_word     ? "write true, without quotes"
+                                     : "write true"});
   }
 
   /// A text or a number that says true or false, where the template does otherwise with the value itself. Of a variable
@@ -286,7 +307,8 @@ class Settings {
   void misread(std::string_view name, Value value) {
     const std::optional<bool> meant = meant_by(value);
     const bool may_be = facts_.syntax != Syntax::go || is_one_of(name, kSwitches);
-    if (!meant || !may_be || is_one_of(name, kAlways) || search_.is_reached(value)) return;
+    const bool is_told = is_one_of(name, kSwitches) || !is_one_of(name, kAlways);
+    if (!meant || !may_be || !is_told || search_.is_reached(value)) return;
     if (misread_++ >= most_) return;
     const std::optional<std::string> now = prompt_with(name, value), right = prompt_with(name, Value::boolean(*meant));
     if (!now || !right || *now == *right) return;
@@ -299,17 +321,7 @@ class Settings {
          "write " + word + (value.is_leaf() ? ", without quotes" : "")});
   }
 
-  static std::optional<bool> meant_by(Value value) {
-    if (value.is_small_int() && value.kind != Kind::boolean && (value.integer == 0 || value.integer == 1))
-      return value.integer == 1;
-    if (value.kind == Kind::real && (value.real == 0 || value.real == 1)) return value.real == 1;
-    if (!value.is_leaf()) return {};
-    std::string word(ascii::trimmed(leaf_text(value)));
-    std::ranges::transform(word, word.begin(), ascii::lower);
-    if (is_one_of(word, kWordsForTrue)) return true;
-    if (is_one_of(word, kWordsForFalse)) return false;
-    return {};
-  }
+  static bool is_true(Value value) { return value.kind == Kind::boolean && value.integer != 0; }
 
   /// Is it true or false, and nothing else? A template that has the very word may ask for it.
   bool is_switch(std::string_view name, Value value) const {
@@ -419,7 +431,9 @@ class Settings {
     }
     const Value* tools = member(variables_, "tools");
     // given as tools
-    if (feature.name.starts_with("function") && inside_of(conversation_).converted.kind == Kind::dict) return;
+    if (feature.name.starts_with("function") && inside_of(conversation_).converted.kind == Kind::dict &&
+        api::is_given_as_tools(variables_, feature.name))
+      return;
     if (feature.of_tools && (tools == nullptr || !has_any(*tools))) return;
     if (json_text(value) == feature.usual) return;
     losses_.push_back({LossKind::lost, "setting", path_of(feature.name, value),
@@ -467,6 +481,18 @@ std::string stand_in(std::string_view name) { return "<|parlance stands in for "
 }  // namespace
 
 bool names_token(std::string_view variable) { return variable.ends_with("_token"); }
+
+std::optional<bool> meant_by(Value value) {
+  if (value.is_small_int() && value.kind != Kind::boolean && (value.integer == 0 || value.integer == 1))
+    return value.integer == 1;
+  if (value.kind == Kind::real && (value.real == 0 || value.real == 1)) return value.real == 1;
+  if (!value.is_leaf()) return {};
+  std::string word(ascii::trimmed(leaf_text(value)));
+  std::ranges::transform(word, word.begin(), ascii::lower);
+  if (is_one_of(word, kWordsForTrue)) return true;
+  if (is_one_of(word, kWordsForFalse)) return false;
+  return {};
+}
 
 void find_lost_settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
                         const TemplateFacts& facts, std::vector<Loss>& losses) {

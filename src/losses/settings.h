@@ -3,6 +3,7 @@
 // An undefined name prints as nothing in Jinja, so a misspelt variable changes the prompt without any error. A name
 // that nobody gives is common and harmless; it is reported only if a similar one was given and not read.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "losses/experiment.h"
@@ -30,5 +31,7 @@ void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& lo
 
 /// Is it the name of a variable for a special token: bos_token?
 bool names_token(std::string_view variable);
+/// What a text or a number says that is no boolean, as forms and people write them; none for other values.
+std::optional<bool> meant_by(Value value);
 
 }  // namespace parlance

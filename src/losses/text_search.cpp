@@ -130,13 +130,25 @@ bool TextSearch::is_python(Value value) const {
   return std::ranges::any_of(entries(value), [&](const DictEntry& one) { return is_python(one.value); });
 }
 
+namespace {
+
+/// Are these very bytes a piece of the text? Blank ones, as between pieces, are nobody's.
+bool has_piece(Value text, std::string_view words) {
+  if (!text.is_string() || !has_words(words)) return false;
+  bool found = false;
+  for_each_piece(text, [&](std::string_view piece) { found = found || piece.data() == words.data(); });
+  return found;
+}
+
+}  // namespace
+
 bool TextSearch::is_given_reasoning(Value text) const {
   const Value messages = member_value(inside_of(conversation_).converted, "messages");
   bool found = false;
   for (const Value& message : messages.is_sequence() ? items(messages) : std::span<const Value>()) {
     const Value reasoning = member_value(message, "reasoning_content");
     if (!reasoning.is_string()) continue;
-    for_each_piece(reasoning, [&](std::string_view piece) { found = found || piece.data() == text.data; });
+    for_each_piece(reasoning, [&](std::string_view given) { found = found || has_piece(text, given); });
   }
   return found;
 }

@@ -220,11 +220,42 @@ void parameters(TextSearch& search, Value schema, const Place& place, Tally& eac
   }
 }
 
+/// What the format of a custom tool says besides, and another member where the function has one of its own: it goes no
+/// further than the pass that makes the function.
+void others_of_custom(TextSearch& search, Value dict, const Place& place, std::span<const std::string_view> own,
+                      Tally& each) {
+  if (dict.kind != Kind::dict) return has_content(dict) ? search.leaves(false, dict, "tool", place, each) : void();
+  for (const DictEntry& entry : entries(dict)) {
+    const std::string_view name = leaf_text(entry.key);
+    const bool is_own = is_one_of(name, own) && (name != "definition" || entry.value.is_string());
+    if (is_own || !has_content(entry.value) || search.is_any_reached(entry.value)) continue;
+    each.add(true);
+    search.lose("tool", search.path_of(entry.value, place[name]));
+  }
+}
+
+void format_of_custom(TextSearch& search, Value custom, const Place& place, Tally& each) {
+  constexpr std::string_view kOwn[] = {"type", "syntax", "definition"}, kOfText[] = {"type"},
+                             kOfFormat[] = {"type", "grammar"};
+  const Value format = member_value(custom, "format"), grammar = member_value(format, "grammar");
+  const Place here = place["format"];
+  if (!is_text(member(format, "type"), "grammar")) return others_of_custom(search, format, here, kOfText, each);
+  if (grammar.kind != Kind::dict) return others_of_custom(search, format, here, kOwn, each);
+  others_of_custom(search, format, here, kOfFormat, each);
+  others_of_custom(search, grammar, here["grammar"], kOwn, each);
+}
+
 /// The name of a grammar's language, which the function that a pass makes of a custom tool does not have.
-void syntax_of_custom(TextSearch& search, std::int64_t number, Value function, const Place& place, Tally& each) {
+void details_of_custom(TextSearch& search, std::int64_t number, Value function, const Place& place, Tally& each) {
   const Value given = search.given_tool(number);
   const Value custom = inside_custom(given);
-  if (!custom.is(Kind::dict) || !has_grammar_beyond_pattern(given, function)) return;
+  if (!custom.is(Kind::dict) || !member_value(custom, "name").is_string()) return;
+  const Place inner_place = place["custom"];
+  const Place& here = custom.dict == given.dict ? place : inner_place;
+  format_of_custom(search, custom, here, each);
+  const Value parameters = member_value(custom, "parameters");
+  if (has_content(parameters)) search.leaves(false, parameters, "tool", here["parameters"], each);
+  if (!has_grammar_beyond_pattern(given, function)) return;
   const Value format = member_value(custom, "format");
   const Value inner = member_value(format, "grammar");
   const Value syntax = member_value(inner.is(Kind::dict) ? inner : format, "syntax");
@@ -259,7 +290,7 @@ void tool(TextSearch& search, Value value, const Place& place, Tally& each) {
   }
   other_members(search, inside, here, {}, has_content(schema), each);
   if (wrapped != nullptr) other_members(search, value, place, inside, has_content(schema), each);
-  syntax_of_custom(search, place.index, inside, place, each);
+  details_of_custom(search, place.index, inside, place, each);
 }
 
 /// All texts in it, however deep; `of_id`: they need not be shown.

@@ -15,4 +15,7 @@ Result<void> render_with(const Template& chat_template, const Conversation& conv
 /// template gets it as it is.
 bool continues_final(const Conversation& conversation, const DictObject* variables, const RenderOptions& options);
 
+/// Does a template take it for true? As in Python a text is true that is not empty, also "false".
+bool is_true_for_template(Value value);
+
 }  // namespace parlance

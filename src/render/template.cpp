@@ -150,7 +150,8 @@ Result<void> read_wishes(const Conversation& conversation, const DictObject* var
   bool said = given != nullptr && !given->is_none();
   std::optional<bool> prompt = options.add_generation_prompt;
   if (wishes.continue_final) {
-    bool asked = options.add_generation_prompt.value_or(!options.continue_final && is_true(given));
+    bool asked =
+        options.add_generation_prompt.value_or(!options.continue_final && said && is_true_for_template(*given));
     if (asked) {
       return Error(ErrorCode::usage, "continuing the last message and adding a generation prompt exclude each other");
     }
@@ -481,6 +482,14 @@ std::string path_of_span(const Conversation& conversation, const Span& span) {
   if (span.input != nullptr) return path_of_address(inside_of(conversation), span.input);
   const bool has_id = span.input_id != 0 && span.input_id < kProgramSource;
   return has_id ? path_of_id(inside_of(conversation), span.input_id) : std::string();
+}
+
+bool is_true_for_template(Value value) {
+  if (value.is_string()) return value.size != 0;
+  if (value.is_sequence()) return value.list->size != 0;
+  if (value.kind == Kind::dict) return value.dict->size != 0;
+  if (value.kind == Kind::real) return value.real != 0;
+  return (value.kind == Kind::integer || value.kind == Kind::boolean) && value.integer != 0;
 }
 
 bool continues_final(const Conversation& conversation, const DictObject* variables, const RenderOptions& options) {

@@ -7,7 +7,9 @@ What requests become is checked elsewhere (tests/convert_test.py, tests/oracle/r
 say of members that a chat has and another API has not.
 """
 
+import copy
 import json
+import re
 import subprocess
 import sys
 
@@ -309,6 +311,113 @@ def test_what_stands_beside_what_a_part_has_is_named():
     assert made["messages"][0]["content"][0]["cache_control"] == {"type": "ephemeral"} and notes == set(), (made, notes)
 
 
+def refused(*said):
+    """A request of Responses where the assistant refuses in these pieces: as parts of one message, among others; or as a message each."""
+    parts = [{"type": "refusal", "refusal": one} for one in said]
+    ask = {"role": "user", "content": "Hi"}
+    text = {"type": "output_text", "text": "But"}
+    for content in (parts, [text, *parts], [parts[0], text, *parts[1:]]):
+        yield {"model": "m", "input": [ask, {"type": "message", "role": "assistant", "content": content}, ask]}, [f"input[1].content[{content.index(one)}].refusal" for one in parts]
+    yield {"model": "m", "input": [ask, *({"type": "message", "role": "assistant", "content": [one]} for one in parts), ask]}, [f"input[{i + 1}].content[0].refusal" for i in range(len(parts))]
+
+
+def test_each_piece_of_a_text_that_is_joined_is_there_or_named():
+    for said in (["NoOne"], ["NoOne", "NoTwo"], ["NoOne", "NoTwo", "NoThree"]):
+        for request, paths in refused(*said):
+            for api in ("openai", "anthropic"):
+                made, notes = written(request, api)
+                assert all(one in json.dumps(made) for one in said), (api, request, made)
+                told = sorted(path for kind, path in notes if kind == "lost" and path.startswith("input"))
+                assert told == (sorted(paths) if api == "anthropic" else []), (api, request, notes)
+            back, _ = written(written(request, "openai")[0], "responses")
+            assert all(one in json.dumps(back) for one in said), back
+            done = subprocess.run([BINARY, "render", "-f", "chatml", "--json"], input=json.dumps(request), capture_output=True, text=True)
+            named = [one["path"] for one in json.loads(done.stdout)["losses"] if one["kind"] == "lost"]
+            assert named == paths or named == ["input[1]"], (request, named)  # all that the message says
+    two, _ = written(list(refused("NoOne", "NoTwo"))[-1][0], "openai")
+    assert [one.get("refusal") for one in two["messages"]] == [None, "NoOne", "NoTwo", None], two
+    more = {"model": "m", "input": [{"role": "assistant", "content": [{"type": "refusal", "refusal": "No", "why": "w"}]}]}
+    assert ("lost", "input[0].content[0].why") in written(more, "openai")[1]
+    thoughts = [{"type": "summary_text", "text": "R1"}, {"type": "summary_text", "text": "R2"}]
+    for request, paths in (({"input": [{"role": "user", "content": "Hi"}, {"type": "reasoning", "summary": thoughts}]}, ["input[1].summary[0].text", "input[1].summary[1].text"]),
+                           ({"contents": [{"role": "model", "parts": [{"text": "R1", "thought": True}, {"text": "R2", "thought": True}, {"text": "A"}]}]},
+                            ["contents[0].parts[0].text", "contents[0].parts[1].text"])):
+        _, notes = written(request, "anthropic")
+        assert sorted(path for kind, path in notes if kind == "lost") == paths, notes
+        assert "R1\n\nR2" in written(request, "openai")[0]["messages"][-1]["reasoning_content"]
+
+
+GEMINI = {
+    "systemInstruction": {"role": "system", "parts": [{"text": "S"}]},
+    "contents": [{"role": "user", "parts": [{"text": "Hi"}, {"inlineData": {"mimeType": "image/png", "data": "QQ=="}}, {"fileData": {"mimeType": "image/png", "fileUri": "https://example.org/a.png"}}]},
+                 {"role": "model", "parts": [{"text": "Why", "thought": True}, {"text": "Yo"}, {"functionCall": {"id": "1", "name": "look", "args": {"a": "b"}}}]},
+                 {"role": "user", "parts": [{"functionResponse": {"id": "1", "name": "look", "response": {"output": "22"}}}]}],
+    "tools": [{"functionDeclarations": [{"name": "look", "description": "Looks.", "parameters": {"type": "OBJECT"}}, {"name": "see", "parametersJsonSchema": {"type": "object"}}]}],
+    "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["look", "see"]}},
+    "generationConfig": {"temperature": 0.5, "responseMimeType": "application/json", "responseSchema": {"type": "OBJECT"},
+                         "thinkingConfig": {"thinkingLevel": "LOW", "includeThoughts": False}},
+}
+
+
+def with_snake_case(value):
+    if isinstance(value, dict):
+        return {re.sub("[A-Z]", lambda found: "_" + found[0].lower(), key): with_snake_case(one) for key, one in value.items()}
+    return [with_snake_case(one) for one in value] if isinstance(value, list) else value
+
+
+def places(value, path=()):
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*path, key), one
+        yield from places(one, (*path, key))
+
+
+def with_value(request, path, *value):
+    """With another value at the path; without one, that is taken out."""
+    made = copy.deepcopy(request)
+    at = made
+    for step in path[:-1]:
+        at = at[step]
+    if value:
+        at[path[-1]] = value[0]
+    else:
+        del at[path[-1]]
+    return made
+
+
+def path_text(path):
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
+
+
+def test_a_member_of_gemini_of_another_type_is_refused_or_named_or_there():
+    """None is dropped without a word: the request is refused or named for it, or another one than without the member."""
+    for base in (GEMINI, with_snake_case(GEMINI), {"contents": "Hi", "generationConfig": {"responseJsonSchema": {"type": "object"}, "thinkingConfig": {"thinkingBudget": 0}}}):
+        cases = [(path, wrong) for path, right in places(base) for wrong in ("word", 4711, True, ["word"], {"word": "word"})
+                 if type(wrong) is not type(right) and not (isinstance(right, float) and isinstance(wrong, int)) and path != ("contents",)]
+        lines = [made for path, wrong in cases for made in (with_value(base, path, wrong), with_value(base, path))]
+        answers = [json.loads(line) for line in run("".join(json.dumps(line) + "\n" for line in lines), "--as", "openai", "--jsonl")[1].splitlines()]
+        assert len(answers) == len(lines)
+        for (path, wrong), answer, less in zip(cases, answers[::2], answers[1::2]):
+            place = path_text(path)
+            if "error" in answer:
+                where = answer["error"].get("path", "")
+                assert where and (place.startswith(where) or where.startswith(place)), (place, wrong, answer)
+                continue
+            named = any(note["kind"] == "lost" and (note["path"].startswith(place) or place.startswith(note["path"])) for note in answer["notes"])
+            assert named or answer["request"] != less.get("request", answer["request"]), (place, wrong, answer)
+    for path, said in ((("contents", 1, "role"), "`role` is not a text"), (("toolConfig",), "`toolConfig` is not an object"), (("contents", 1, "parts", 0, "thought"), "`thought` is not true or false"),
+                       (("generationConfig", "thinkingConfig"), "`thinkingConfig` is not an object"), (("generationConfig", "responseMimeType"), "`responseMimeType` is not a text"),
+                       (("toolConfig", "functionCallingConfig"), "`functionCallingConfig` is not an object")):
+        code, out, err = run(with_value(GEMINI, path, ["NONE"]), "--as", "openai")
+        assert (code, out) == (3, "") and said in err and f"input: {path_text(path)}\n" in err, (path, err)
+    for part, name in ((("contents", 0, "parts", 1, "inlineData"), "caption"), (("contents", 0, "parts", 2, "fileData"), "caption")):
+        request = with_value(GEMINI, (*part, name), "words")
+        assert ("lost", f"{path_text(part)}.{name}") in written(request, "openai")[1]
+    assert ("lost", "generationConfig.responseMimeType") in written(with_value(GEMINI, ("generationConfig", "responseMimeType"), "text/x.enum"), "openai")[1]
+    for path in (("toolConfig",), ("toolConfig", "functionCallingConfig"), ("generationConfig", "thinkingConfig"), ("contents", 0, "role"), ("contents", 1, "parts", 0, "thought")):
+        assert run(with_value(GEMINI, path, None), "--as", "openai")[0] == 0, path  # null says nothing
+
+
 def test_openrouters_switch_of_reasoning_is_an_effort():
     for given, anthropic, responses in (({"enabled": False}, {"thinking": {"type": "disabled"}}, {"reasoning": {"effort": "none"}}),
                                         ({"enabled": True, "effort": "high"}, {"output_config": {"effort": "high"}}, {"reasoning": {"effort": "high"}})):
@@ -411,6 +520,65 @@ def test_custom_tools():
     request, _ = written(chat, "anthropic", "--var", "max_tokens=1")
     assert request["messages"][0]["content"] == [{"type": "tool_use", "id": "1", "name": "run", "input": {"input": "x = 1"}}]
     assert request["tool_choice"] == {"type": "tool", "name": "run"}
+
+
+def test_old_functions_and_efforts_of_another_type_are_named():
+    called = {"role": "assistant", "content": "Yo", "function_call": {"name": "look", "arguments": "{}"}}
+    base = {"model": "m", "max_tokens": 5}
+    for history in (CHAT["messages"], [*CHAT["messages"], called]):
+        for functions in ({"name": "look"}, "look", 5):
+            for choice in ({"name": "look"}, ["look"], "look", 5):
+                chat = {**base, "messages": history, "functions": functions, "function_call": choice}
+                for api in ("anthropic", "responses"):
+                    _, notes = written(chat, api)
+                    assert {path for kind, path in notes if kind == "lost"} == {"functions", "function_call"}, (api, chat, notes)
+                made, _ = written(chat, "openai")
+                assert (made["functions"], made["function_call"]) == (functions, choice), made
+        for choice in (["look"], 5):
+            for api in ("anthropic", "responses"):
+                _, notes = written({**base, "messages": history, "functions": [{"name": "look"}], "function_call": choice}, api)
+                assert {path for kind, path in notes if kind == "lost"} == {"function_call"}, (api, choice, notes)
+        for choice in ("none", "auto", None):
+            for api in ("anthropic", "responses"):
+                assert not [one for one in written({**base, "messages": history, "function_call": choice}, api)[1] if one[0] == "lost"], (api, choice)
+    for effort in (["high"], {"a": "b"}, 5, True):
+        for api in ("anthropic", "responses"):
+            _, notes = written({**base, "messages": CHAT["messages"], "reasoning_effort": effort}, api)
+            assert ("lost", "reasoning_effort") in notes, (api, effort, notes)
+        for api in ("anthropic", "openai"):
+            _, notes = written({**base, "input": "Hi", "reasoning": {"effort": effort}}, api)
+            assert ("lost", "reasoning.effort") in notes, (api, effort, notes)
+
+
+def test_reasoning_that_is_not_written_is_named():
+    for name in ("thinking", "reasoning", "reasoning_content"):
+        for value in ({"note": "deep"}, ["deep"], {"text": "deep"}, 5):
+            chat = {"model": "m", "max_tokens": 5, "messages": [*CHAT["messages"], {"role": "assistant", "content": "Yo", name: value}]}
+            for api in ("anthropic", "responses"):
+                assert written(chat, api)[1] == {("lost", f"messages[1].{name}")}, (api, name, value, written(chat, api))
+    both = {"model": "m", "messages": [*CHAT["messages"], {"role": "assistant", "content": "Yo", "reasoning_content": "one", "reasoning": "two", "thinking": "one"}]}
+    made, notes = written(both, "responses")
+    assert notes == {("lost", "messages[1].reasoning")} and '"one"' in json.dumps(made), (made, notes)
+    for value in (["No"], {"note": "No"}):
+        for api in ("anthropic", "responses"):
+            code, _, err = run({"model": "m", "messages": [{"role": "assistant", "content": "Yo", "refusal": value}]}, "--as", api)
+            assert code == 3 and "a refusal is a text" in err and "messages[0].refusal" in err, (api, value, err)
+
+
+def test_what_else_a_custom_tool_says_is_named():
+    grammar = {"type": "grammar", "note": "n", "grammar": {"syntax": "regex", "definition": "a+", "more": "m"}}
+    chat = {**CHAT, "tools": [{"type": "custom", "custom": {"name": "run", "usage": "u", "format": grammar}, "beside": "b"}]}
+    outer = {"tools[0].custom.usage", "tools[0].beside"}
+    for api, paths in (("responses", outer | {"tools[0].custom.format.note", "tools[0].custom.format.grammar.more"}), ("anthropic", outer)):
+        assert {path for kind, path in written(chat, api)[1] if kind == "lost" and path.startswith("tools")} == paths, (api, written(chat, api)[1])
+    flat = {"model": "m", "input": "Hi", "tools": [{"type": "custom", "name": "run", "usage": "u", "format": {"type": "grammar", "syntax": "lark", "definition": "start: /a/", "more": "m"}}]}
+    made, notes = written(flat, "openai")
+    assert {path for kind, path in notes if kind == "lost"} == {"tools[0].usage", "tools[0].format.more"} and "usage" not in json.dumps(made), (made, notes)
+    for tool in ({"type": "custom", "custom": {"nam": "run"}}, {"type": "custom"}, {"type": "custom", "custom": "run"}):
+        code, out, err = run({**CHAT, "tools": [tool]}, "--as", "responses")
+        assert (code, out) == (3, "") and "`name` is missing" in err, (tool, err)
+        code, _, err = run({**CHAT, "tools": [tool]}, "--as", "anthropic")
+        assert "`name` is missing" in err if isinstance(tool.get("custom"), dict) else "tools[0]: no function: left out" in err, (tool, err)
 
 
 def test_what_cannot_be_said_is_an_error():

@@ -148,6 +148,74 @@ def test_of_a_custom_tool_only_the_grammars_language_is_missing():
     assert losses(whole, custom(format=regex)) == losses(whole, custom()) == losses(whole, custom(format={"type": "text"})) == []
 
 
+def test_old_functions_that_are_no_list_and_a_choice_that_is_none_are_named():
+    """With an old call in the history, which alone is converted, and without."""
+    shown = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{% endfor %}{% endfor %}{% for t in tools or [] %}{{ t | tojson }}{% endfor %}"
+    question, called = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo", "function_call": {"name": "look", "arguments": "{}"}}
+    look = {"name": "look", "description": "Looks"}
+    for history in ([question], [question, called]):
+        for functions in (look, "look", 5, {"look": look}):
+            for choice in ({"name": "look"}, ["look"], "look", 5):
+                found = [path for kind, _, path in losses(shown, {"messages": history, "functions": functions, "function_call": choice}) if kind == "lost"]
+                assert found == ["functions", "function_call"], (history, functions, choice, found)
+            tools = {"tools": [{"type": "function", "function": look}]}
+            assert ("lost", "setting", "functions") in losses(shown, {"messages": history, "functions": functions, **tools})
+        for choice, path in ((["look"], "function_call"), (5, "function_call"), ({"name": "look", "more": "word"}, "function_call.more")):
+            found = [place for kind, _, place in losses(shown + "{{ (tool_choice or '') | tojson }}", {"messages": history, "functions": [look], "function_call": choice}) if kind == "lost"]
+            assert found == [path], (history, choice, found)
+        for choice in ({"name": "look"}, "none", "auto", None):
+            assert [one for one in losses(shown + "{{ (tool_choice or '') | tojson }}", {"messages": history, "functions": [look], "function_call": choice}) if one[0] == "lost"] == [], choice
+
+
+def custom_in(form, inner, beside=None):
+    """A request with a custom tool as chats have it, wrapped or flat, or Responses; and the tool's path."""
+    tool = {"type": "custom", "custom": inner, **(beside or {})} if form == "wrapped" else {"type": "custom", **inner}
+    return {**({"input": "Hi"} if form == "responses" else user("Hi")), "tools": [tool]}, "tools[0].custom" if form == "wrapped" else "tools[0]"
+
+
+def test_what_else_a_custom_tool_says_is_as_of_a_function():
+    """Shown where a function's is shown, left out where that is; of Responses it is not converted, as a function's is not."""
+    whole = "{{ messages[0].content }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    names = "{{ messages[0].content }}{% for t in tools %}{{ t.function.name }}{{ t.function.parameters.properties | tojson }}{% endfor %}"
+    for member, value in (("usage", "only SQL please"), ("desciption", "Runs."), ("strict_", {"a": ["b"]}), ("examples", ["word"])):
+        for form in ("wrapped", "flat"):
+            request, place = custom_in(form, {"name": "run", member: value})
+            function = {**user("Hi"), "tools": [{"type": "function", "function": {"name": "run", "parameters": {"type": "object", "properties": {"input": {"type": "string"}}}, member: value}}]}
+            assert losses(whole, request) == [] and json.dumps(value) in run(whole, request).stdout, (member, form, losses(whole, request))
+            as_function = [(*what, path.replace("tools[0].function", place)) for *what, path in losses(names, function) if path.endswith(member)]
+            assert losses(names, request) == as_function, (member, form, losses(names, request), as_function)
+        request, place = custom_in("responses", {"name": "run", member: value})
+        for template in (whole, names):
+            assert losses(template, request) == [("lost", "tool", f"{place}.{member}")], (member, losses(template, request))
+            function = {"input": "Hi", "tools": [{"type": "function", "name": "run", "parameters": {"type": "object", "properties": {}}, member: value}]}
+            assert ("lost", "tool", f"{place}.{member}") in losses(template, function)
+    request, _ = custom_in("wrapped", {"name": "run"}, {"beside": "word"})
+    assert losses(whole, request) == [] and '"beside": "word"' in run(whole, request).stdout, run(whole, request)
+    for form in ("wrapped", "flat", "responses"):
+        for more, path in (({"format": {"type": "grammar", "syntax": "regex", "definition": "a+", "note": "word"}}, "format.note"), ({"format": {"type": "text", "note": "word"}}, "format.note"),
+                           ({"format": {"type": "grammr", "definition": "word"}}, "format.definition"), ({"format": "word"}, "format"),
+                           ({"format": {"type": "grammar", "syntax": "regex", "definition": ["word"]}}, "format.definition"),
+                           ({"format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a+", "note": "word"}}}, "format.grammar.note"),
+                           ({"format": {"type": "grammar", "note": "word", "grammar": {"syntax": "regex", "definition": "a+"}}}, "format.note"), ({"parameters": {"a": "word"}}, "parameters")):
+            request, place = custom_in(form, {"name": "run", **more})
+            lost = [where for kind, _, where in losses(whole, request) if kind == "lost"]
+            assert lost and all(where.startswith((f"{place}.{path}", f"{place}.format.syntax")) for where in lost), (form, more, lost)
+
+
+def test_a_custom_tool_without_a_name_is_as_a_function_without_one():
+    """Nothing is made of it: what it says is in the prompt or named. Another API's request is refused, or names it."""
+    whole = "{{ messages[0].content }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+    names = "{{ messages[0].content }}{% for t in tools %}{{ (t.function or {}).name }}{% endfor %}"
+    for tool in ({"type": "custom", "custom": "run"}, {"type": "custom", "custom": {"nam": "run"}}, {"type": "custom", "nam": "run"}, {"type": "custom", "custom": {"name": 5}},
+                 {"type": "custom", "custom": {"description": "run"}}):
+        request = {**user("Hi"), "tools": [tool]}
+        assert run(whole, request, "--no-adapt").stdout == "Hi" + json.dumps(tool), (tool, run(whole, request).stdout)
+        assert losses(whole, request) == [], (tool, losses(whole, request))
+        assert [path for kind, _, path in losses(names, request) if kind == "lost"] == ["tools[0]"], (tool, losses(names, request))
+        done = run(whole, {"input": "Hi", "tools": [tool]})
+        assert done.returncode == 3 and "`name` is missing" in done.stderr and "input: tools[0]\n" in done.stderr, (tool, done)
+
+
 def test_a_member_of_a_message_that_is_misspelt_is_a_loss():
     for member, hint in (("contnt", "did you mean 'content'?"), ("text", "chat templates read 'content'"), ("parts", "chat templates read 'content'")):
         done = run(ONLY_TEXT, {"messages": [{"role": "user", member: [{"text": "How warm?"}] if member == "parts" else "How warm?"}], "bos_token": ""})
@@ -172,6 +240,94 @@ def test_content_that_joins_the_reasoning_of_a_turn_that_is_over_is_a_loss():
     over = {"messages": [*turn, {"role": "assistant", "content": "Warm."}, {"role": "user", "content": "Well?"}], "bos_token": ""}
     assert ("lost", "message", "messages[1].content") in losses(EITHER, over), losses(EITHER, over)
     assert run(EITHER, over, "--strict").returncode != 0
+
+
+def reasoned(api, thoughts, *more):
+    """A request of the API: a question, and an answer behind reasoning in these pieces, with the paths of the pieces; one a way to say it."""
+    ask, said = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "A"}
+    if api == "responses":
+        for member, kind in (("summary", "summary_text"), ("content", "reasoning_text")):
+            one = {"type": "reasoning", member: [{"type": kind, "text": text} for text in thoughts]}
+            yield {"input": [ask, one, said, *more]}, [f"input[1].{member}[{i}].text" for i in range(len(thoughts))]
+            each = [{"type": "reasoning", member: [{"type": kind, "text": text}]} for text in thoughts]
+            yield {"input": [ask, *each, said, *more]}, [f"input[{i + 1}].{member}[0].text" for i in range(len(thoughts))]
+    elif api == "anthropic":
+        blocks = [*({"type": "thinking", "thinking": text, "signature": "s"} for text in thoughts), {"type": "text", "text": "A"}]
+        yield {"system": "S", "messages": [ask, {"role": "assistant", "content": blocks}, *more]}, [f"messages[1].content[{i}].thinking" for i in range(len(thoughts))]
+    elif api == "gemini":
+        turns = [{"role": "user" if one["role"] == "user" else "model", "parts": [{"text": one["content"]}]} for one in (ask, *more)]
+        parts = [*({"text": text, "thought": True} for text in thoughts), {"text": "A"}]
+        yield {"contents": [turns[0], {"role": "model", "parts": parts}, *turns[1:]]}, [f"contents[1].parts[{i}].text" for i in range(len(thoughts))]
+    elif api == "chat":
+        yield {"messages": [ask, {**said, "reasoning_content": "".join(thoughts)}, *more]}, ["messages[1].reasoning_content"]
+        for member, name in (("thinking_blocks", "thinking"), ("reasoning_details", "text")):
+            inner = [{"type": "x", name: text} for text in thoughts]
+            yield {"messages": [ask, {**said, member: inner}, *more]}, [f"messages[1].{member}[{i}].{name}" for i in range(len(thoughts))]
+
+
+SHOWS_PARTS = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}" \
+              "{% elif p.type == 'thinking' and m.role == 'system' %}{{ p.thinking }}{% endif %}{% endfor %}{% endif %}{% endfor %}"
+
+
+def test_each_piece_of_reasoning_is_left_out_of_a_turn_that_is_over_and_lost_of_one_that_goes_on():
+    later = {"role": "user", "content": "x"}
+    for api in ("responses", "anthropic", "gemini", "chat"):
+        for thoughts in (["R1"], ["R1", "R2"], ["R1", "R2", "R3"]):
+            for options in ((), ("--no-adapt",), ("--pass", "reasoning-part:thinking"), ("--pass", "reasoning-key:thought"), ("--pass", "reasoning-aliases")):
+                template = SHOWS_PARTS if "reasoning-part:thinking" in options else "{% for m in messages %}{{ m.content }}{% endfor %}"
+                for request, paths in reasoned(api, thoughts, later):
+                    found = losses(template, request, *options)
+                    assert found == [("left out", "reasoning", path) for path in paths], (request, options, found)
+                    assert run(template, request, *options, "--strict").returncode == 0, (request, options)
+                for request, paths in reasoned(api, thoughts):
+                    found = [one for one in json.loads(run(template, request, *options, "--json").stdout)["losses"] if one["kind"] == "lost"]
+                    assert [(one["path"], one.get("hint")) for one in found] == [(path, "the template does not show reasoning here") for path in paths], (request, options, found)
+    for api in ("responses", "anthropic", "gemini"):  # whatever name or form the template has for it, it is shown whole
+        for shows in ("{{ m.thinking or '' }}", "{{ m.reasoning or '' }}", "{{ m.reasoning_content or '' }}"):
+            request = next(reasoned(api, ["R1", "R2"]))[0]
+            done = run("{% for m in messages %}" + shows + "{{ m.content }}{% endfor %}", request, "--strict")
+            assert (done.returncode, done.stdout[-8:]) == (0, "HiR1\n\nR2A"[-8:]), (request, shows, done)
+        parts = SHOWS_PARTS.replace("and m.role == 'system' %}{{ p.thinking }}", "%}<think>{{ p.thinking }}</think>")
+        done = run(parts, next(reasoned(api, ["R1", "R2"]))[0], "--strict")
+        assert (done.returncode, done.stdout[-22:]) == (0, "<think>R1\n\nR2</think>A"), (api, done)
+    for request, paths in reasoned("responses", ["R1", "R2"]):
+        first = "{% for m in messages %}{{ (m.reasoning_content or '')[:3] }}{{ m.content }}{% endfor %}"
+        assert losses(first, request) == [("lost", "message", paths[1])], losses(first, request)
+
+
+def test_a_refusal_and_reasoning_of_any_shape_that_has_words_are_named():
+    closed = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    for value, places in ((["w"], ["[0]"]), ({"note": "w"}, [".note"]), ({"text": "w"}, [".text"]), ([{"note": "w"}], ["[0].note"]), ({"a": {"b": ["w"]}}, [".a.b[0]"]), ("w", [""]),
+                          ([["w"]], ["[0][0]"]), ({"note": "w", "text": "v"}, [".note", ".text"]), (5, []), (True, []), (False, []), (0, []), ([], []), ({}, []), ({"n": 5}, []), (None, [])):
+        for name in ("refusal", "thinking", "reasoning", "reasoning_content"):
+            for over in (True, False):
+                request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo", name: value}, *([{"role": "user", "content": "x"}] if over else [])]}
+                for options in ((), ("--no-adapt",), ("--as-is",)):
+                    if name == "refusal" and value == {"n": 5}:
+                        continue  # an object with a member says something
+                    found = [(kind, path) for kind, _, path in losses(closed, request, *options) if path.startswith("messages[1]")]
+                    said = [path for kind, path in found if kind == ("lost" if name == "refusal" or not over else "left out")]
+                    if places:
+                        assert said == [f"messages[1].{name}{place}" for place in places] == [path for _, path in found], (name, value, over, options, found)
+                    else:
+                        assert "lost" not in [kind for kind, _ in found], (name, value, over, options, found)
+                    printed = closed.replace("{{ m.content }}", "{{ m.content }}{{ m.%s | tojson if m.%s is defined }}" % (name, name))
+                    assert not [path for kind, _, path in losses(printed, request, "--as-is") if kind == "lost" and path.startswith("messages[1]")], (name, value)
+    for part in ({"type": "reasoning", "summary": [{"type": "summary_text", "text": "w"}]}, {"type": "thinking", "note": "w"}, {"type": "thinking", "thinking": {"note": "w"}}):
+        request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": [part, {"type": "text", "text": "Yo"}]}]}
+        assert [path.startswith("messages[1].content[0].") for kind, _, path in losses(SHOWS_PARTS, request) if kind == "lost"] == [True], (part, losses(SHOWS_PARTS, request))
+    hidden = {"type": "reasoning.encrypted", "data": "opaque", "format": "anthropic-claude-v1", "id": "r", "index": 0, "signature": "s"}
+    request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo", "reasoning_details": [hidden]}]}
+    assert [one for one in losses(closed, request) if one[0] == "lost"] == []
+
+
+def test_content_that_joins_reasoning_in_pieces_is_a_loss_of_its_own():
+    call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+    request = {"input": [{"role": "user", "content": "Hi"}, {"type": "reasoning", "summary": [{"type": "summary_text", "text": "R1"}, {"type": "summary_text", "text": "R2"}]},
+                         {"role": "assistant", "content": "A"}, call, {"type": "function_call_output", "call_id": "c1", "output": "22"}]}
+    template = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{% endfor %}{% endfor %}"
+    found = [path for kind, _, path in losses(template, request, "--pass", "join-reasoning:reasoning_content") if kind == "lost"]
+    assert found == ["input[1].summary[0].text", "input[1].summary[1].text", "input[2].content"], found
 
 
 def test_a_loss_beside_an_empty_list_of_calls_has_a_hint():
@@ -336,8 +492,13 @@ def test_two_letters_swapped_and_capitals_are_slips():
 def test_a_wish_to_go_on_with_the_last_message_is_a_setting():
     closed = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
     for name in ("prefix", "partial"):
-        request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", name: True}]}
-        assert losses(closed, request) == [("lost", "setting", f"messages[1].{name}")], losses(closed, request)
+        for value in ("true", "True", "1", "yes", 1, 1.0, True):
+            request = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", name: value}]}
+            assert losses(closed, request) == [("lost", "setting", f"messages[1].{name}")], (value, losses(closed, request))
+            assert "; continue_final_message in the request leaves it open\n" in run(closed, request).stderr, run(closed, request).stderr
+        for value in ("false", "no", "0", 0, False, None):
+            none = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", name: value}]}
+            assert losses(closed, none) == [], (value, losses(closed, none))
         assert [one for one in losses(closed, {**request, "continue_final_message": True}) if one[0] == "lost"] == []
         as_is = losses(closed, {**request, "continue_final_message": True}, "--as-is")  # which goes on with none
         assert ("lost", "setting", f"messages[1].{name}") in as_is, as_is
@@ -587,6 +748,18 @@ def test_arguments_that_are_cut_off():
     request = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [broken]}]}
     template = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.name }}{{ c.function.arguments }}{% endfor %}{% endfor %}"
     assert losses(template, request)[:-1] == [("lost", "argument", "messages[1].tool_calls[0].function.arguments")]
+
+
+def test_arguments_beyond_a_limit_of_the_reader_are_not_said_to_be_no_json():
+    template = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}{{ c.function.arguments }}{% endfor %}{% endfor %}"
+    deep, long = '{"a":' * 1200 + "1" + "}" * 1200, '{"a": ' + "1" * 5000 + "}"
+    for arguments, why in ((deep, "not read as JSON: maximum recursion depth exceeded"), (long, "not read as JSON: Exceeds the limit"), ("{no", "not JSON: Expecting"), ("[1]", "not a JSON object")):
+        chat = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [{**CALL, "function": {"name": "look", "arguments": arguments}}]}]}
+        for request in (chat, {"input": [{"type": "function_call", "call_id": "1", "name": "look", "arguments": arguments}]}):
+            assert f"arguments: given to the template as text: it is {why}" in run(template, request).stderr, (why, run(template, request).stderr)
+        if arguments != "[1]":
+            line = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "function_call", "value": '{"name": "look", "arguments": %s}' % arguments if arguments != "{no" else arguments}]}
+            assert f"this text is {why}" in run(template, line).stderr, (why, run(template, line).stderr)
 
 
 def test_a_template_that_changes_lists_is_told_how():

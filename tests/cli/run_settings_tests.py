@@ -127,6 +127,8 @@ def test_a_generation_prompt_that_nobody_wants_is_a_loss():
     always = (loop + "<assistant>", loop + "<assistant>{{ '<think>' }}", header + "<bot>", loop + "\n{{ '<assistant>\\n' }}",
               loop.replace("{% endfor %}", "{% if loop.last and m.role == 'user' %}<assistant>{% endif %}{% endfor %}"),
               "{% for m in messages %}{% if m.role == 'assistant' %}<bot><say>{{ m.content }}</bot>{% else %}<user>{{ m.content }}</user>{% endif %}{% endfor %}<bot>",
+              # one text closes what stands before it and opens the reply; the reply may begin otherwise than an answer is shown
+              header.replace("</user>{% endif %}", "{% endif %}<end>") + "<end><bot>", header + "<end>\n<bot>\n", header.replace("<bot>", "<bot><say>") + "<bot>{% if not thinks %}<no think>{% endif %}",
               loop + "{% if add_generation_prompt %}<assistant>{% else %}<assistant>{% endif %}", loop + "{% if not add_generation_prompt %}<assistant>{% endif %}")
     never = (loop, header, loop + "\n", loop + "{% if add_generation_prompt %}<assistant>{% endif %}", loop + "{{ eos_token }}", loop + "<|endoftext|>",
              loop + "{% if add_generation_prompt %}<assistant>{% else %}<|endoftext|>{% endif %}",
@@ -165,6 +167,98 @@ def losses_plain(template, requests, *options):
         text = "".join(json.dumps(one) + "\n" for one in requests)
         done = subprocess.run([BINARY, "render", "-t", path, "--jsonl", "--json", *options], input=text, capture_output=True, text=True)
         return [[(one["kind"], one["subject"], one["path"]) for one in json.loads(line)["losses"]] for line in done.stdout.split("\n")[:-1]]
+
+
+def places_of(name, value, chat):
+    """Where a request's member can stand: request, options, the path that a note has."""
+    yield {**chat, name: value}, (), name
+    yield {**chat, "chat_template_kwargs": {name: value}}, (), f"chat_template_kwargs.{name}"
+    yield chat, ("--var", f"{name}={json.dumps(value)}"), name
+    yield chat, ("--var-json", f"{name}={json.dumps(value)}"), name
+    if isinstance(value, str):
+        yield chat, ("--var-text", f"{name}={value}"), name
+
+
+def lost_paths(template, request, *options):
+    return [path for kind, _, path in losses_plain(template, [request], *options)[0] if kind == "lost"]
+
+
+def test_a_wish_for_a_generation_prompt_that_is_no_boolean_is_lost_wherever_it_is_not_heeded():
+    name, loop = "add_generation_prompt", "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
+    truth, strict = loop + "{% if add_generation_prompt %}<assistant>{% endif %}", loop + "{% if add_generation_prompt is true %}<assistant>{% endif %}"
+    always, chat = loop + "<assistant>", user("Hi")
+    for words, meant in ((TRUE, True), (FALSE, False)):
+        for word in words:
+            for request, options, path in places_of(name, word, chat):
+                inverted = not meant and isinstance(word, str)
+                assert lost_paths(truth, request, *options) == [path] * inverted, (word, options, lost_paths(truth, request, *options))
+                assert lost_paths(strict, request, *options) == [path] * meant, (word, options)
+                assert lost_paths(always, request, *options) == [path] * (not meant), (word, options)
+                for option in ("--generation-prompt", "--no-generation-prompt"):  # which overrules it
+                    assert lost_paths(truth, request, option, *options) == [], (word, options)
+    for value in (True, False, None, "", []):
+        for request, options, _ in places_of(name, value, chat):
+            assert lost_paths(truth, request, *options) == [], (value, options)
+    said = named_plain(truth, {**chat, name: "false"})
+    assert messages_of(said) == [(name, "a text, which the template does not take for false", "write false, without quotes")], said
+
+
+def named_plain(template, request, *options):
+    done = rendered(template, request, "--json", *options)
+    assert done.returncode == 0, (template, request, options, done)
+    return json.loads(done.stdout)["losses"]
+
+
+def test_a_wish_to_go_on_that_is_not_true_is_lost_where_the_message_is_closed():
+    name = "continue_final_message"
+    closed, open_end = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}", "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    heeds = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% if not (loop.last and continue_final_message) %}<end>{% endif %}{% endfor %}"
+    chat = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}]}
+    for value in (*TRUE, "content", "reasoning_content", 5, 0.5, ["content"], {"a": 1}):
+        for request, options, path in places_of(name, value, chat):
+            assert lost_paths(closed, request, *options) == [path], (value, options, lost_paths(closed, request, *options))
+            assert lost_paths(closed, request, "--as-is", *options) == ([path] if "chat_template_kwargs" not in path else ["chat_template_kwargs"]), (value, options)
+            assert lost_paths(open_end, request, *options) == lost_paths(heeds, request, *options) == [], (value, options)
+            assert lost_paths(closed, request, "--continue", *options) == [], (value, options)
+    for value in (*FALSE, False, None, "", [], True):
+        for request, options, _ in places_of(name, value, chat):
+            assert lost_paths(closed, request, *options) == [], (value, options)
+    assert lost_paths(closed, {**chat, name: True}, "--as-is") == [name]
+    for value, hint in (("true", "write true, without quotes"), (1, "write true"), ("content", "write true")):
+        said = named_plain(closed, {**chat, name: value})
+        assert messages_of(said) == [(name, "no effect: the message is closed, and the reply does not go on with it", hint)], said
+    # as transformers: what Python takes for true, but no name
+    for value in (True, 1, 5, 0.5, ["content"], {"a": 1}):
+        assert rendered(closed, {**chat, name: value}, "--as-transformers").stdout.endswith("Yo"), value
+        both = rendered(closed, {**chat, name: value, "add_generation_prompt": 1}, "--as-transformers")
+        assert both.returncode == 2 and "exclude each other" in both.stderr, (value, both)
+    for value in (False, 0, 0.0, None, "", [], {}):
+        assert rendered(closed, {**chat, name: value}, "--as-transformers").stdout.endswith("<end>"), value
+    for value in ("true", "content"):
+        assert rendered(closed, {**chat, name: value}, "--as-transformers").returncode == 3, value
+
+
+def rendered(template, request, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "t.jinja"
+        path.write_text(template)
+        return subprocess.run([BINARY, "render", "-t", path, *options], input=json.dumps(request), capture_output=True, text=True)
+
+
+def test_a_built_in_template_that_always_begins_a_reply_says_so():
+    root = pathlib.Path(__file__).resolve().parents[2] / "formats"
+    always = 0
+    for path in sorted([*root.glob("*.gotmpl"), *root.glob("*.jinja")]):
+        for chat in (user("Hi"), {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}, {"role": "user", "content": "Hi"}]}):
+            made = {}
+            for option in ("--generation-prompt", "--no-generation-prompt"):
+                done = subprocess.run([BINARY, "render", "-f", path.name.split(".")[0], option, "--json"], input=json.dumps(chat), capture_output=True, text=True)
+                made[option] = json.loads(done.stdout)
+            same = made["--generation-prompt"]["text"] == made["--no-generation-prompt"]["text"]
+            named = any(one["path"] == "add_generation_prompt" for one in made["--no-generation-prompt"]["losses"])
+            always += same
+            assert named == same, (path.name, chat, made["--no-generation-prompt"])
+    assert always
 
 
 def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():

@@ -92,6 +92,12 @@ TEST(Transformers, TheLastMessageIsContinuedWhereTheRequestSaysSo) {
       R"({"messages": [{"role": "assistant", "content": "Old pond"}], "continue_final_message": true})";
   EXPECT_EQ(as_release("{{ continue_final_message }}<{{ messages[0].content }}>", request, kNewestTransformers),
             "<Old pond");
+  const std::string closed = R"({"messages": [{"role": "assistant", "content": "a"}], "continue_final_message": )";
+  for (const char* value : {"1", "-2", "0.5", "[0]", "{\"a\": 0}"})
+    EXPECT_EQ(as_release("{{ messages[0].content }}<end>", closed + value + "}", kNewestTransformers), "a") << value;
+  for (const char* value : {"0", "0.0", "[]", "{}", "null", "\"\"", "false"})
+    EXPECT_EQ(as_release("{{ messages[0].content }}<end>", closed + value + "}", kNewestTransformers), "a<end>")
+        << value;
 }
 
 TEST(Transformers, WhatTheMethodRefusesIsNoConversation) {
