@@ -219,13 +219,15 @@ class Session:
         """The events of a reply with these ids, without appending it."""
         return self._read(_ids(ids))[1]
 
-    def extend(self, messages: Iterable[Any]) -> list[int]:
+    def extend(self, messages: Iterable[Any], *, advise: bool = True) -> list[int]:
         """Adds messages, and gives the new ids, with the opening of the next assistant turn.
 
         After sampled(), the assistant's message that was read of it is put in front unless `messages` begins with one. The template may
         write it otherwise than the model did, with other blanks around its reasoning, say: the sampled ids stay where reading the
         template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far; its hint names a
-        variable of the template that would have kept them, if there is one.
+        variable of the template that would have kept them, if there is one. Finding it costs about as much as two sessions from the beginning
+        for each variable of the template that may be a switch: with `advise=False` nothing is looked for, and `difference["switches"]` is
+        empty.
         """
         given, trust = _plain_messages(messages), list[str]()
         sampled = self._steps[-1].sampled if self._steps else None
@@ -239,7 +241,9 @@ class Session:
                 new = self._session.extend(given)
         except Error as error:
             if error.code == "history_rewritten":
-                hint = self._behind_end(sampled or []) or self._session.advise([*reply, *given])
+                hint = self._behind_end(sampled or [])
+                if advise and not hint:
+                    hint = self._session.advise([*reply, *given])
                 set_hint(error, hint or error.hint)
             raise
         self._settle()

@@ -405,6 +405,10 @@ def test_a_refusal_names_the_switch_that_would_avoid_it(chatml_tokenizer: str, n
         session.extend([asks])
     assert caught.value.code == "history_rewritten" and session.prompt_ids() == ids
     assert session.difference and session.difference["switches"] == helping
+    with pytest.raises(parlance.Error) as plain:
+        session.extend([asks], advise=False)
+    assert session.difference and session.difference["switches"] == {} and "variable" not in plain.value.hint
+    assert plain.value.code == "history_rewritten" and session.prompt_ids() == ids
     for variable, value in helping.items():
         assert f"{variable} = {str(value).lower()}" in caught.value.hint and caught.value.hint in str(caught.value)
         begun(**{variable: value}).extend([asks])
