@@ -229,28 +229,28 @@ def compared():
          "tests/oracle/gguf_tokens_oracle.py --real", "2026-11-23"],
         ["mistral-common 1.13.1, tiktoken 0.14.0", "ids of 7,200 conversations with 18 tekken.json and tiktoken files, six of them real ones",
          "no difference",
-         "tests/oracle/rank_tokens_oracle.py", "2026-11-23"],
+         "tests/oracle/rank_tokens_oracle.py", "2026-11-28"],
         ["transformers' AutoTokenizer", "with `--model-as transformers`, ids of 18,800 conversations with 47 folders of a .model, and of 28,000 with "
          "70 folders of a tokenizer.json, 16 of them real models'", "no difference",
-         "tests/oracle/model_as_transformers_oracle.py", "2026-11-26"],
+         "tests/oracle/model_as_transformers_oracle.py", "2026-11-28"],
         ["parlance's own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or an error "
          "exactly if the prefix is not stable",
          "tests/session_law.cpp", "2026-11-22"],
         ["parlance's own full render", "591,574 prompts of chats that grow, on 184 templates, and 730,841 on 12,000 templates made at random, each taken over from the one "
          "before it where that is possible", "the same text, steps, errors and spans; 12,790,948 iterations were left out",
          "tests/growing_law.cpp", "2026-11-24"],
-        ["a search for words, without origins", "50,784 requests of 138 forms on 184 templates: each text, image, setting and special "
+        ["a search for words, without origins", "80,408 requests of 212 forms on 184 templates: each text, image, setting and special "
          "token is in the prompt, or reported as lost, or the request is refused; and what is reported is not in the prompt", "no exception",
-         "tests/losses_test.py", "2026-11-24"],
+         "tests/losses_test.py", "2026-11-28"],
         ["anthropic 2.12.0, ollama 0.6.3, openai 3.54.0", "1,483 replies as answers of four APIs, whole and in 23,712 streams of 332,479 events",
          "all valid; the streams, put together, equal the whole answers",
          "tests/oracle/reply_api_oracle.py", "2026-11-25"],
         ["anthropic 2.12.0, openai 3.54.0", "1,004 requests written for the three APIs", "all fit the clients' types, which lack only a few of their members that "
          "servers accept",
          "tests/oracle/request_api_oracle.py", "2026-11-24"],
-        ["conversion there and back", "458 requests on 183 templates: chats converted to another API, and requests of other APIs to chats", "the same "
+        ["conversion there and back", "421 requests on 184 templates, adapted and not: chats converted to another API, and requests of other APIs to chats", "the same "
          "prompt, except for what notes name",
-         "tests/convert_test.py", "2026-11-24"],
+         "tests/convert_test.py", "2026-11-28"],
         ["the rule that content forges no control token", "45,600 attacked conversations with each of 16 tokenizers, and 1,018,400 in the "
          "longest run", "no forged control token",
          "tests/token_law.cpp", "2026-11-22"],
