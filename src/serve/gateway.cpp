@@ -70,7 +70,7 @@ void Gateway::replace(Offer offer) {
 void Gateway::count(const EngineFailure& failure, std::string_view session) {
   metrics_.engine_failures.add("kind=\"" + std::string(name_of(failure.kind())) + "\"");
   log_.say(LogLevel::error, "engine_failure", [&](JsonWriter& line) {
-    line.text("session", session).text("kind", name_of(failure.kind())).text("message", failure.what());
+    line.text("session", session).text("kind", name_of(failure.kind())).text("message", failure.own_message());
   });
 }
 

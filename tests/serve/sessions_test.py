@@ -258,6 +258,26 @@ def text_without_a_token(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(talk.headers.get("X-Parlance-Unknown-Text"), "64", "at most so many of a later turn")
 
 
+def no_content_in_the_log(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Where a prefix breaks, and where the engine answers what is no answer: neither what was said nor what the engine wrote."""
+    with Gateway(parlance, engine.url) as gateway:
+        engine.script = lambda asked: Reply("Yes, PLUMREPLY.<|im_end|>")
+        talk = Talk(gateway, engine)
+        talk.turn({"role": "system", "content": "PLUMLINE 1\nBe short."}, user("PLUMASK 1?"))
+        for number in (2, 3):
+            talk.request["messages"][0]["content"] = f"PLUMLINE {number}\nBe short."
+            talk.turn(user(f"PLUMMORE {number}?"))
+        engine.script = lambda asked: Reply(raw=b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: PLUMGARBAGE {\n\n")
+        status, _, answer = gateway.post("/v1/chat/completions", talk.request)
+        checks.that(status == 502 and "PLUMGARBAGE" in json.dumps(answer), f"the client sees what the engine wrote: {answer}")
+        log = gateway.end()
+    breaks = [line for line in log if line["event"] == "prefix_break"]
+    checks.equal([line["input"] for line in breaks], ["messages[0].content"] * 2, "breaks in the log")
+    checks.that(all(line["lost"] > 0 and line["cause"] and line["session"] for line in breaks), f"with their facts: {breaks}")
+    checks.that(any(line["event"] == "engine_failure" and line["kind"] == "garbage" for line in log), f"a failure: {log}")
+    checks.that("PLUM" not in json.dumps(log), f"no content in the log: {log}")
+
+
 def main() -> int:
     checks = Checks()
     with Engine() as engine, Gateway(sys.argv[1], engine.url) as gateway:
@@ -275,6 +295,7 @@ def main() -> int:
             test(gateway, engine, checks)
         memory_of_tools(sys.argv[1], engine, checks)
         text_without_a_token(sys.argv[1], engine, checks)
+        no_content_in_the_log(sys.argv[1], engine, checks)
     return checks.end()
 
 

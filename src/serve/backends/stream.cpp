@@ -152,7 +152,7 @@ Task<> EngineStream::accept() {
 void EngineStream::read_event(std::string_view data, const Take& take) {
   if (ascii::is_blank(data) || data == "[DONE]") return;
   if (const Result<void> parsed = document_.parse(data); !parsed)
-    throw no_engine_answer("an event that is not JSON: " + std::string(utf8::whole_prefix(data, kMostOfAnError)));
+    throw no_engine_answer("an event that is not JSON").quoting(utf8::whole_prefix(data, kMostOfAnError));
   const Value event = document_.root();
   const Value error = event["error"];
   if (!error.is_undefined() && !error.is_none()) {

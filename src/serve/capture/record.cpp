@@ -174,16 +174,16 @@ std::string moment_json(const CivilTime& moment) {
   return list.take();
 }
 
+void write_break(JsonWriter& json, const PrefixBreak& broken) {
+  json.text("cause", broken.cause).text("template", broken.template_place).text("input", broken.path);
+  json.number("kept", whole(broken.kept)).number("lost", whole(broken.lost));
+  json.flag("volatile_line", broken.volatile_line);
+}
+
 std::string break_json(const PrefixBreak& broken) {
-  return JsonWriter('{')
-      .text("cause", broken.cause)
-      .text("sentence", broken.sentence)
-      .text("template", broken.template_place)
-      .text("input", broken.path)
-      .number("kept", whole(broken.kept))
-      .number("lost", whole(broken.lost))
-      .flag("volatile_line", broken.volatile_line)
-      .take();
+  JsonWriter json('{');
+  write_break(json, broken);
+  return json.text("sentence", broken.sentence).take();
 }
 
 std::string kinds_json(const Tokenizer& tokenizer, std::span<const TokenId> sampled, std::span<const KindRange> kinds) {

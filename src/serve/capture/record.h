@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parlance/json_writer.h"
 #include "serve/backends/ids_json.h"
 #include "serve/turn/turn.h"
 
@@ -44,6 +45,8 @@ std::string reply_json(const ReplyMessage& message, const std::vector<std::strin
 std::string origins_json(const ServedModel& model, const Session& session, CivilTime now, std::size_t from,
                          bool alone = false);
 std::string break_json(const PrefixBreak& broken);
+/// The members of break_json() but for the sentence, which quotes what the prompts say.
+void write_break(JsonWriter& json, const PrefixBreak& broken);
 std::string moment_json(const CivilTime& moment);
 /// The settings as they go to the engine, by our names, and `stop`.
 std::string sampling_json(const SamplingSettings& sampling);

@@ -168,7 +168,8 @@ void say_break(Gateway& gateway, const Turn& turn) {
   if (!broken) return;
   gateway.metrics().prefix_breaks.add("cause=\"" + broken->cause + "\"");
   gateway.log().say(LogLevel::warning, "prefix_break", [&](JsonWriter& line) {
-    line.text("session", turn.prompt().id).raw("break", break_json(*broken));
+    line.text("session", turn.prompt().id);
+    write_break(line, *broken);
   });
 }
 

@@ -46,6 +46,14 @@ class EngineFailure : public std::exception {
   EngineFailure(Kind kind, std::string message, unsigned status = 0, std::string code = {})
       : kind_(kind), message_(std::move(message)), status_(status), code_(std::move(code)) {}
   const char* what() const noexcept override { return message_.c_str(); }
+  /// Puts ": " and what the engine wrote behind the message, for the client: it may be content of the request.
+  EngineFailure quoting(std::string_view answer) && {
+    own_ = message_.size();
+    message_.append(": ").append(answer);
+    return std::move(*this);
+  }
+  /// The message without what the engine wrote, for the log.
+  std::string_view own_message() const { return std::string_view(message_).substr(0, own_); }
   Kind kind() const { return kind_; }
   unsigned status() const { return status_; }        ///< of an answer that is an error, else 0
   const std::string& code() const { return code_; }  ///< for clients; "": the kind says it
@@ -55,6 +63,7 @@ class EngineFailure : public std::exception {
   std::string message_;
   unsigned status_;
   std::string code_;
+  std::size_t own_ = std::string::npos;
 };
 std::string_view name_of(EngineFailure::Kind kind);
 
