@@ -30,7 +30,8 @@ ReplyApi api_of_path(std::string_view path) {
 constexpr std::string_view kNoEngine =
     "this server has no engine (--backend), so it answers no chat; /v1/chat/completions/render makes the prompt's ids";
 
-std::string_view sentence_for(unsigned refused) {
+std::string_view sentence_for(unsigned refused, const HttpRequest& request) {
+  if (!request.fault.empty()) return request.fault;
   switch (refused) {
     case 408: return "the request did not arrive in time";
     case 413: return "the request's body is larger than this server takes (--max-body)";
@@ -81,7 +82,7 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   const Route* const route = route_for(request.method, request.path, method_fits);
   ReplyApiError error{.status = 0};
   if (refused != 0) {
-    error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused))};
+    error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused, request))};
   } else if (route == nullptr) {
     error = {.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
   } else if (!method_fits) {

@@ -26,11 +26,33 @@ BROKEN = {
     "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
     "a long header": (b"GET / HTTP/1.1\r\nX: " + b"a" * 70000 + b"\r\n\r\n", 431),
     "two lengths": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}abc", 400),
-    "a length and chunks": (b"POST /tokenize HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    "a length and chunks": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     "a negative length": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: -2\r\n\r\n", 400),
     "a wrong chunk": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+    "no Host": (b"GET /health HTTP/1.1\r\n\r\n", 400),
+    "two Hosts": (b"GET /health HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n", 400),
+    "two Hosts of HTTP/1.0": (b"GET /health HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n", 400),
     "no such path": (b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
     "another method": (b"DELETE /v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405),
+}
+
+FRAMING = {  # the lines that say where a body ends, and the status: what stands behind the header must not run as a request of its own
+    "Transfer-Encoding: identity": 400,
+    "Transfer-Encoding: x": 400,
+    "Transfer-Encoding:": 400,
+    "Transfer-Encoding: chunked, gzip": 400,
+    'Transfer-Encoding: "chunked"': 400,
+    "Transfer-Encoding: chunked;a=b": 400,
+    "Transfer-Encoding: chunked, chunked": 400,
+    "Transfer-Encoding: xchunked": 400,
+    "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity": 400,
+    "Transfer-Encoding: identity\r\nContent-Length: 0": 400,
+    "Content-Length: 0\r\nTransfer-Encoding: x": 400,
+    "Content-Length: 0\r\nTransfer-Encoding: chunked": 400,
+    "Transfer-Encoding: chunked\r\nContent-Length: 0": 400,
+    "Transfer-Encoding: gzip, chunked": 501,
+    "transfer-encoding: GZIP\r\nTransfer-Encoding: Chunked": 501,
+    "Transfer-Encoding: gzip\t,chunked": 501,
 }
 
 WRONG = {  # what is sent, and what the error names
@@ -71,14 +93,30 @@ def broken_http(gateway: Gateway, checks: Checks) -> None:
     for name, (data, status) in BROKEN.items():
         answer = talk(gateway, data)
         head, _, body = answer.partition(b"\r\n\r\n")
-        checks.that(head.startswith(b"HTTP/1.1 %d" % status) and json.loads(body)["error"]["message"], f"{name}: {answer[:200]!r}")
-    behind = talk(gateway, b"POST /tokenize HTTP/1.1\r\nConnection: close\r\n\r\n" + b"x" * 8_000_000)
+        checks.that(head[:5] == b"HTTP/" and head[8:12] == b" %d" % status and json.loads(body)["error"]["message"], f"{name}: {answer[:200]!r}")
+    behind = talk(gateway, b"POST /tokenize HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" + b"x" * 8_000_000)
     checks.that(behind.startswith(b"HTTP/1.1 400"), f"a body without a size, before the connection is closed: {behind[:200]!r}")
-    three = talk(gateway, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
+    three = talk(gateway, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     checks.equal(three.count(b'{"status": "ok"}'), 3, "three requests at once")
     old = talk(gateway, b"GET /health HTTP/1.0\r\n\r\n")
     checks.that(old.startswith(b"HTTP/1.0 200") and b"Connection: close" in old, f"HTTP/1.0: {old!r}")
-    checks.that(talk(gateway, b"HEAD /health HTTP/1.1\r\nConnection: close\r\n\r\n").endswith(b"\r\n\r\n"), "HEAD has no body")
+    checks.that(talk(gateway, b"HEAD /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").endswith(b"\r\n\r\n"), "HEAD has no body")
+
+
+def smuggled(gateway: Gateway, checks: Checks) -> None:
+    """A proxy that reads another end of a body than the gateway would send one client's bytes as another's request."""
+    second = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    for lines, status in FRAMING.items():
+        for chunks in (b"", b"0\r\n\r\n"):
+            answer = talk(gateway, b"POST /tokenize HTTP/1.1\r\nHost: x\r\n" + lines.encode() + b"\r\n\r\n" + chunks + second)
+            checks.that(answer.startswith(b"HTTP/1.1 %d " % status), f"{lines!r}: {answer[:200]!r}")
+            checks.that(answer.count(b"HTTP/1.1") == 1 and b"Connection: close" in answer, f"behind {lines!r}: {answer!r}")
+    old = talk(gateway, b"POST /tokenize HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+    checks.that(old.startswith(b"HTTP/1.0 400 "), f"chunks of HTTP/1.0: {old[:200]!r}")
+    for coding in (b"chunked", b" CHUNKED\t"):
+        head = b"POST /tokenize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:" + coding + b"\r\n\r\n"
+        answer = talk(gateway, head + b'10\r\n{"prompt": "Hi"}\r\n0\r\n\r\n' + second)
+        checks.equal(answer.count(b"HTTP/1.1 200 "), 2, f"chunks, and a request behind them: {answer!r}")
 
 
 def wrong_requests(gateway: Gateway, checks: Checks) -> None:
@@ -225,6 +263,7 @@ def main() -> int:
         checks.equal(gateway.process.poll(), None, "the gateway with limits lives")
     with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", "--max-body", "8000000") as gateway:
         broken_http(gateway, checks)
+        smuggled(gateway, checks)
         wrong_requests(gateway, checks)
         large_bodies(gateway, checks)
         leaves_early(gateway, checks)
