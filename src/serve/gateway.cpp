@@ -48,6 +48,7 @@ std::string owner_of(const HttpRequest& request) { return std::string(api_key_of
 Gateway::Gateway(const GatewayOptions& options, Offer offer, Log log)
     : offer_(std::make_shared<const Offer>(std::move(offer))),
       keep_alive_(options.keep_alive),
+      hosts_(options.hosts),
       sessions_(options.most_sessions, options.most_session_bytes),
       log_(std::move(log)),
       inspector_(options.inspect ? std::make_unique<Inspector>() : nullptr) {}
@@ -78,11 +79,14 @@ void Gateway::count(const EngineFailure& failure, std::string_view session) {
 Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   Call call{*this, exchange, offer()};
   const HttpRequest& request = exchange.request();
+  const std::string stranger = hosts_ ? hosts_->refusal_of(request) : std::string();
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
   ReplyApiError error{.status = 0};
   if (refused != 0) {
     error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused, request))};
+  } else if (!stranger.empty()) {
+    error = {.status = 403, .message = stranger, .code = "host_not_allowed"};
   } else if (route == nullptr) {
     error = {.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
   } else if (!method_fits) {

@@ -283,7 +283,7 @@ def leaves_the_queue(parlance: str, checks: Checks) -> None:
     with crowded(parlance, "--max-running", "1") as (gateway, crowd):
         host, port = gateway.url.removeprefix("http://").split(":")
         body = json.dumps({"messages": [USER], "stream": True}).encode()
-        data = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body)) + body
+        data = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body)) + body
         clients = []
         for number in range(3):
             clients.append(socket.create_connection((host, int(port))))
