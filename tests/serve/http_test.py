@@ -72,6 +72,20 @@ WRONG = {  # what is sent, and what the error names
     "stop": ({"messages": [USER], "stop": [1]}, "stop must be"),
     "stream": ({"messages": [USER], "stream": "yes"}, "stream must be true or false"),
     "logit_bias": ({"messages": [USER], "logit_bias": [1]}, "logit_bias must be an object"),
+    "a bias of a text": ({"messages": [USER], "logit_bias": {"a": 1}}, "logit_bias must be an object of token ids"),
+    "a bias of a negative id": ({"messages": [USER], "logit_bias": {"-1": 1}}, "logit_bias must be an object of token ids"),
+    "a bias that is a text": ({"messages": [USER], "logit_bias": {"1": "1"}}, "logit_bias must be an object of token ids"),
+    "a bias without end": ({"messages": [USER], "logit_bias": {"1": 2, "5": float("inf")}}, "logit_bias must be an object of token ids"),
+    "no number of alternatives": (
+        {"messages": [USER], "logprobs": True, "top_logprobs": 2.5},
+        "top_logprobs must be an integer from 0 to 20",
+    ),
+    "too many alternatives": ({"messages": [USER], "logprobs": True, "top_logprobs": 21}, "top_logprobs must be an integer from 0 to 20"),
+    "fewer alternatives than none": ({"messages": [USER], "top_logprobs": -1}, "top_logprobs must be an integer from 0 to 20"),
+    "logprobs": ({"messages": [USER], "logprobs": 21}, "logprobs must be true, false or an integer from 0 to 20"),
+    "below the range": ({"messages": [USER], "temperature": -1}, "temperature must be a number of at least 0"),
+    "top_p below the range": ({"messages": [USER], "top_p": -0.1}, "top_p must be a number from 0 to 1"),
+    "min_p above the range": ({"messages": [USER], "min_p": 1.5}, "min_p must be a number from 0 to 1"),
     "messages": ({"model": "mine"}, "messages"),
     "an image": ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages[0].content[0]"),
     "tool_choice": ({"messages": [USER], "tool_choice": {"type": "function", "function": {"name": "nothing"}}}, "nothing"),
@@ -227,6 +241,24 @@ def wrong_requests(gateway: Gateway, checks: Checks) -> None:
         status, _, answer = gateway.post(CHAT, body)
         said = answer.get("error", {}).get("message", "")
         checks.that(status == 400 and named in said and "--" not in said, f"{name}: {status} {said}")
+    for name in ("temperature", "top_p", "min_p", "typical_p", "presence_penalty", "frequency_penalty", "repetition_penalty"):
+        for value in ("NaN", "Infinity", "-Infinity", "1e999", "-1e999"):
+            for path, text in ((CHAT, '"messages": [{"role": "user", "content": "Hi"}]'), ("/v1/completions", '"prompt": "Hi"')):
+                status, _, answer = gateway.post(path, f'{{{text}, "{name}": {value}}}'.encode())
+                said = answer.get("error", {}).get("message", "")
+                checks.that(status == 400 and f"{name} must be a number" in said, f"{path} with {name} {value}: {status} {said}")
+    status, _, answer = gateway.post("/api/chat", b'{"messages": [{"role": "user", "content": "Hi"}], "options": {"top_p": NaN}}')
+    checks.that(status == 400 and "options.top_p must be a number" in answer["error"], f"Ollama's option: {answer}")
+    good = {
+        "temperature": 3,
+        "top_p": 0,
+        "min_p": 1,
+        "logit_bias": {"65": -100, "0": 0.5},
+        "logprobs": True,
+        "top_logprobs": 20,
+        "frequency_penalty": -3,
+    }
+    checks.equal(gateway.post(CHAT, {"messages": [USER], **good})[0], 200, "settings at their bounds")
     status, _, answer = gateway.post("/v1/messages", {"messages": [USER], "max_tokens": "many"})
     checks.equal((status, answer["type"], answer["error"]["type"]), (400, "error", "invalid_request_error"), "Anthropic's error")
     status, headers, answer = gateway.post(CHAT, {"messages": [USER], "prompt_cache_key": "a\r\nX-Made-Up: b\r\n\r\n{}"})
