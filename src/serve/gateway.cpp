@@ -3,17 +3,41 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "serve/fronts/routes.h"
 
 namespace parlance::serve {
 
 namespace {
 
+/// Schemes are written in any case. "": there is none.
+std::string_view bearer_of(const HttpRequest& request) {
+  constexpr std::string_view kBearer = "bearer ";
+  const std::string_view given = request.header("authorization"), scheme = given.substr(0, kBearer.size());
+  const auto is_same = [](char a, char b) { return ascii::lower(a) == b; };
+  const bool fits = std::equal(scheme.begin(), scheme.end(), kBearer.begin(), kBearer.end(), is_same);
+  return fits ? ascii::trimmed(given.substr(kBearer.size())) : std::string_view();
+}
+
 std::string_view api_key_of(const HttpRequest& request) {
-  constexpr std::string_view kBearer = "Bearer ";
-  std::string_view given = request.header("authorization");
-  if (given.starts_with(kBearer)) return given.substr(kBearer.size());
-  return request.header("x-api-key");
+  const std::string_view bearer = bearer_of(request);
+  return bearer.empty() ? request.header("x-api-key") : bearer;
+}
+
+/// A client may send a key of its proxy, or of its defaults, besides the one that is meant. Then it goes by the other.
+bool takes_a_key_of(const Offer& offer, HttpRequest& request) {
+  if (offer.takes_key(api_key_of(request))) return true;
+  if (!offer.takes_key(request.header("x-api-key"))) return false;
+  std::erase_if(request.headers, [](const HttpHeader& header) { return header.name == "authorization"; });
+  return true;
+}
+
+/// How a body is packed, which is not undone here; "": it is as it is. Some clients do not say so.
+std::string packing_of(const HttpRequest& request) {
+  const std::string_view said = ascii::trimmed(request.header("content-encoding"));
+  const bool is_word = std::all_of(said.begin(), said.end(), [](char c) { return ascii::is_word(c) || c == '-'; });
+  if (!said.empty() && said != "identity") return is_word ? std::string(said) : "in several ways";
+  return request.body.starts_with("\x1F\x8B") ? "gzip" : "";
 }
 
 double seconds_since(std::chrono::steady_clock::time_point then) {
@@ -78,7 +102,8 @@ void Gateway::count(const EngineFailure& failure, std::string_view session) {
 
 Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   Call call{*this, exchange, offer()};
-  const HttpRequest& request = exchange.request();
+  HttpRequest& request = exchange.request();
+  const std::string packing = packing_of(request);
   const std::string stranger = hosts_ ? hosts_->refusal_of(request) : std::string();
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
@@ -92,8 +117,13 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   } else if (!method_fits) {
     error = {.status = 405, .message = request.path + " takes " + std::string(route->method)};
     exchange.add_header("Allow", route->method);
-  } else if (route->access != Access::open && !call.offer->takes_key(api_key_of(request))) {
+  } else if (route->access != Access::open && !takes_a_key_of(*call.offer, request)) {
     error = {.status = 401, .message = "the API key is missing or wrong"};
+  } else if (!packing.empty()) {
+    error = {.status = 415,
+             .message = "the request's body is packed (" + packing + "); send it without a Content-Encoding",
+             .code = "unsupported_content_encoding"};
+    exchange.add_header("Accept-Encoding", "identity");
   } else if (route->access == Access::engine && !call.offer->has_engine()) {
     error = {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
   }

@@ -8,10 +8,12 @@ Each error must be a sentence that says which member or place is wrong, without 
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from typing import Any
@@ -236,6 +238,52 @@ def pages_of_others(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.that(ended.returncode == 2 and "is no name of a host" in ended.stderr, f"--allow-host {wrong}: {ended.stderr}")
 
 
+def packed_bodies(gateway: Gateway, checks: Checks) -> None:
+    """A body that is packed is refused as such, also where its client does not say so."""
+    body = json.dumps({"messages": [USER], "max_tokens": 9}).encode()
+    for path in (CHAT, "/v1/messages", "/api/chat", "/tokenize"):
+        for headers in ({"Content-Encoding": "gzip"}, {}, {"Content-Encoding": "identity"}):
+            status, answered, answer = gateway.post(path, gzip.compress(body), headers)
+            said = answer["error"] if path == "/api/chat" else answer["error"]["message"]
+            checks.that(status == 415 and "gzip" in said and "--" not in said, f"{path}, gzip, {headers}: {status} {said}")
+            checks.equal(answered.get("Accept-Encoding"), "identity", "what it takes")
+        for coding in ("br", "zstd", "deflate", "gzip, br", "\xff"):
+            checks.equal(gateway.post(path, body, {"Content-Encoding": coding})[0], 415, f"{path}, {coding!r}")
+    checks.equal(gateway.post(CHAT, body, {"Content-Encoding": "identity"})[0], 200, "a body as it is")
+
+
+def keys(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A scheme is written in any case, and of two keys one is enough: by that the client's sessions are kept."""
+    with tempfile.NamedTemporaryFile("w", suffix=".keys") as file:
+        file.write("key-a\nkey-b\n")
+        file.flush()
+        with Gateway(parlance, engine.url, "--log", "errors", "--api-key-file", file.name) as gateway:
+
+            def ask(**headers: str) -> int:
+                named = {name.replace("_", "-"): value for name, value in headers.items()}
+                return gateway.post("/tokenize", {"prompt": "Hi"}, named)[0]
+
+            for scheme in ("Bearer", "bearer", "BEARER", "bEaReR"):
+                checks.equal(ask(Authorization=f"{scheme} key-a"), 200, f"the scheme {scheme}")
+                checks.equal(ask(Authorization=f"{scheme} key-c"), 401, f"another key by {scheme}")
+            checks.equal(ask(Authorization="Bearer  key-a "), 200, "blanks around a key")
+            for bad in ("Bearer bad", "Basic a2V5LWE=", "Bearer ", "bearer", "key-b"):
+                checks.equal(ask(Authorization=bad, x_api_key="key-a"), 200, f"a good x-api-key beside {bad!r}")
+                checks.equal(ask(Authorization=bad, x_api_key="bad"), 401, f"a bad x-api-key beside {bad!r}")
+                checks.equal(ask(Authorization=bad), 401, f"{bad!r} alone")
+            checks.equal(ask(Authorization="Bearer key-a", x_api_key="bad"), 200, "a bad x-api-key beside a good bearer")
+            checks.equal(ask(), 401, "no key")
+            request = {"model": "mine", "input": "Hi"}
+            mine = gateway.post("/v1/responses", request, {"Authorization": "Bearer proxy", "x-api-key": "key-a"})[2]["id"]
+            for headers, status in (
+                ({"Authorization": "bearer key-a"}, 200),
+                ({"x-api-key": "key-b"}, 400),
+                ({"Authorization": "Bearer key-b", "x-api-key": "key-a"}, 400),
+            ):
+                got = gateway.post("/v1/responses", {**request, "previous_response_id": mine}, headers)[0]
+                checks.equal(got, status, f"to go on from a response of key-a by {headers}")
+
+
 def wrong_requests(gateway: Gateway, checks: Checks) -> None:
     for name, (body, named) in WRONG.items():
         status, _, answer = gateway.post(CHAT, body)
@@ -398,9 +446,11 @@ def main() -> int:
         checks.equal(gateway.process.poll(), None, "the gateway with limits lives")
     with Engine() as engine:
         pages_of_others(sys.argv[1], engine, checks)
+        keys(sys.argv[1], engine, checks)
     with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", "--max-body", "8000000") as gateway:
         broken_http(gateway, checks)
         smuggled(gateway, checks)
+        packed_bodies(gateway, checks)
         wrong_requests(gateway, checks)
         large_bodies(gateway, checks)
         leaves_early(gateway, checks)
