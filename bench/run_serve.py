@@ -200,7 +200,7 @@ def idle(options):
 def slow_readers(options, folder):
     """1,000 clients of streams that take little: memory after each of five waits."""
     chat = json.dumps({"stream": True, "messages": [{"role": "user", "content": "Hi"}]}).encode()
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     with engine(options.build, "1000000") as (engine_url, _), gateway(options.build, BYTES, "--backend", f"llama-server={engine_url}") as (url, process):
         urllib.request.urlopen(f"{url}/health").read()
         before = resident(process)

@@ -90,7 +90,7 @@ Offer make_offer() {
 
 /// One gateway for all inputs. What a request leaves in it is dropped.
 struct Served {
-  Gateway gateway{{.most_sessions = 64, .most_session_bytes = std::size_t{1} << 22},
+  Gateway gateway{{.most_sessions = 64, .most_session_bytes = std::size_t{1} << 22, .hosts = KnownHosts({"h"})},
                   make_offer(),
                   Log(LogLevel::debug, [](std::string_view line) { fuzz::must_be_json(line); })};
   Loops loops{1};

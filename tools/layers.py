@@ -12,9 +12,11 @@ The files of a module may be compiled together, as one text (PARLANCE_UNITY). So
 or as static, has a name that no other file of its module gives to something of its own: two constants of a name do not compile then, and
 two functions with other parameters do, but a call may mean the wrong one. An alias may stand in several files if it is of the same type.
 
+What a coroutine awaits has no temporary in braces among its arguments: GCC destroys the members of an aggregate there twice.
+
 Prints each include that reaches where it may not, each allowance that no include needs, a folder or header without a line, a line
-without its folder or header, lines that are no order from bottom to top, C++ files that do not open with a comment, and names that two
-files of a module have for their own; ends with 1 if there is any of these.
+without its folder or header, lines that are no order from bottom to top, C++ files that do not open with a comment, names that two
+files of a module have for their own, and what is awaited with braces; ends with 1 if there is any of these.
 """
 
 import collections
@@ -182,11 +184,25 @@ def named_twice(root):
                 yield f"{' and '.join(map(str, files))} each have a {name} of their own, and may be compiled together"
 
 
+AWAITED = re.compile(r"\bco_await\b(?:(?!\bco_return\b)[^;])*")
+BRACED = re.compile(r"(?:[(,]\s*|[\w>])\{\s*[^\s}]")  # not a lambda's body, which clang-format sets apart
+
+
+def awaited_aggregates(root):
+    """Temporaries in braces among what is awaited: GCC (12 does) destroys their members twice."""
+    for path in sorted(path for pattern in ("*.h", "*.cpp") for path in (root / "src").rglob(pattern)):
+        text = blanked(path.read_text("utf-8"))
+        for match in AWAITED.finditer(text):
+            if BRACED.search(match[0]):
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{path.relative_to(root)}:{line} awaits with a temporary in braces, which GCC destroys twice: give it a name"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
     layers = Layers(root / "src" / "LAYERS")
     faults = [*wrong_lines(root, layers), *wrong_includes(root, layers), *unneeded(layers), *unopened(root),
-              *named_twice(root)]
+              *named_twice(root), *awaited_aggregates(root)]
     print("\n".join([*faults, f"{len(faults)} faults of layers"]))
     sys.exit(1 if faults else 0)
 

@@ -18,12 +18,14 @@ CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<tool_call>", "</tool
 RAW_REQUESTS = [
     b"GET /health HTTP/1.1\r\nHost: h\r\n\r\n" * 3,
     b"GET /metrics HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
-    b"HEAD /v1/models HTTP/1.1\r\nHost: h\r\n\r\nOPTIONS * HTTP/1.1\r\n\r\n",
-    b'POST /tokenize HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 15\r\n\r\n{"prompt": "a"}',
-    b'POST /tokenize?a=b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nf;x=y\r\n{"prompt": "a"}\r\n0\r\nT: t\r\n\r\n',
-    b"POST /tokenize HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}abc",
-    b"POST /tokenize HTTP/1.1\r\nContent-Length: 99999\r\n\r\n{}",
-    b"POST http://h/v1/messages HTTP/1.1\r\nAuthorization: Bearer k\r\nx-api-key: k\r\nContent-Length: 2\r\n\r\n{}",
+    b"HEAD /v1/models HTTP/1.1\r\nHost: h\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n",
+    b'POST /tokenize HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 15\r\n\r\n{"prompt": "a"}',
+    b'POST /tokenize?a=b HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nf;x=y\r\n{"prompt": "a"}\r\n0\r\nT: t\r\n\r\n',
+    b"POST /tokenize HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}abc",
+    b"POST /tokenize HTTP/1.1\r\nHost: h\r\nContent-Length: 99999\r\n\r\n{}",
+    b"POST /tokenize HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    b"GET /v1/models HTTP/1.1\r\nHost: [::1]:8080\r\nOrigin: http://h.example:80\r\n\r\n",
+    b"POST http://h/v1/messages HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer k\r\nx-api-key: k\r\nContent-Length: 2\r\n\r\n{}",
 ]
 
 

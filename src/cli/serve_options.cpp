@@ -118,6 +118,12 @@ void declare_shared_sessions(Options& app, ServerWish& wish) {
                "Answer also if a turn cannot be shared, in place of 503");
 }
 
+/// What a browser says of a host, without scheme and port.
+std::string wrong_host(const std::string& name) {
+  const bool is_name = !name.empty() && name.find_first_of("/:*[] ") == name.npos;
+  return is_name ? "" : "'" + name + "' is no name of a host: example.com, without scheme and port";
+}
+
 using Differs = bool (*)(const ServerWish&, const ServerWish&);
 
 template <auto Member>
@@ -129,6 +135,7 @@ bool differs(const ServerWish& a, const ServerWish& b) {
 constexpr std::pair<const char*, Differs> kFixed[] = {
     {"--host", differs<&ServerWish::host>},
     {"--port", differs<&ServerWish::port>},
+    {"--allow-host", differs<&ServerWish::allow_host>},
     {"--threads", differs<&ServerWish::threads>},
     {"--log", differs<&ServerWish::log>},
     {"--capture", differs<&ServerWish::capture>},
@@ -180,6 +187,12 @@ void declare_server(Options& app, ServerWish& wish) {
   add_number(app, "--port", wish.port, "The port; 0: any free one", std::numeric_limits<std::uint16_t>::max());
   add_number(app, "--threads", wish.threads, "Threads; by default one for each core", kMostThreads);
   app.add_option("--api-key-file", wish.api_key_file, "Keys that clients must send, one a line").placeholder("FILE");
+  app.add_option("--allow-host", wish.allow_host,
+                 "A name by which clients, or web pages of which, may ask a server on the loopback besides the "
+                 "machine's own: that of a proxy in front. May be repeated")
+      .placeholder("NAME")
+      .one_value()
+      .check(wrong_host);
   app.add_option("--log", wish.log, "What the log says on standard error").one_of(kLogLevels).show_default();
   app.add_option("--capture", wish.capture,
                  "Record each turn in a file of its session in this folder, see\nparlance replay")
@@ -221,6 +234,7 @@ Result<serve::ServeOptions> server_options(const ServerWish& wish) {
   options.address = wish.host;
   options.port = static_cast<std::uint16_t>(wish.port);
   options.threads = wish.threads;
+  options.hosts = wish.allow_host;
   options.http = {.connections = wish.max_connections,
                   .header = wish.max_header,
                   .body = wish.max_body,

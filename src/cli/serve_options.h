@@ -34,6 +34,7 @@ struct ServerWish {
   std::uint64_t port = 8080;
   unsigned threads = 0;
   std::string api_key_file;
+  std::vector<std::string> allow_host;
   std::string log = "turns";
   std::string capture;
   bool capture_optional = false;

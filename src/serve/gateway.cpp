@@ -3,17 +3,41 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "serve/fronts/routes.h"
 
 namespace parlance::serve {
 
 namespace {
 
+/// Schemes are written in any case. "": there is none.
+std::string_view bearer_of(const HttpRequest& request) {
+  constexpr std::string_view kBearer = "bearer ";
+  const std::string_view given = request.header("authorization"), scheme = given.substr(0, kBearer.size());
+  const auto is_same = [](char a, char b) { return ascii::lower(a) == b; };
+  const bool fits = std::equal(scheme.begin(), scheme.end(), kBearer.begin(), kBearer.end(), is_same);
+  return fits ? ascii::trimmed(given.substr(kBearer.size())) : std::string_view();
+}
+
 std::string_view api_key_of(const HttpRequest& request) {
-  constexpr std::string_view kBearer = "Bearer ";
-  std::string_view given = request.header("authorization");
-  if (given.starts_with(kBearer)) return given.substr(kBearer.size());
-  return request.header("x-api-key");
+  const std::string_view bearer = bearer_of(request);
+  return bearer.empty() ? request.header("x-api-key") : bearer;
+}
+
+/// A client may send a key of its proxy, or of its defaults, besides the one that is meant. Then it goes by the other.
+bool takes_a_key_of(const Offer& offer, HttpRequest& request) {
+  if (offer.takes_key(api_key_of(request))) return true;
+  if (!offer.takes_key(request.header("x-api-key"))) return false;
+  std::erase_if(request.headers, [](const HttpHeader& header) { return header.name == "authorization"; });
+  return true;
+}
+
+/// How a body is packed, which is not undone here; "": it is as it is. Some clients do not say so.
+std::string packing_of(const HttpRequest& request) {
+  const std::string_view said = ascii::trimmed(request.header("content-encoding"));
+  const bool is_word = std::all_of(said.begin(), said.end(), [](char c) { return ascii::is_word(c) || c == '-'; });
+  if (!said.empty() && said != "identity") return is_word ? std::string(said) : "in several ways";
+  return request.body.starts_with("\x1F\x8B") ? "gzip" : "";
 }
 
 double seconds_since(std::chrono::steady_clock::time_point then) {
@@ -30,7 +54,8 @@ ReplyApi api_of_path(std::string_view path) {
 constexpr std::string_view kNoEngine =
     "this server has no engine (--backend), so it answers no chat; /v1/chat/completions/render makes the prompt's ids";
 
-std::string_view sentence_for(unsigned refused) {
+std::string_view sentence_for(unsigned refused, const HttpRequest& request) {
+  if (!request.fault.empty()) return request.fault;
   switch (refused) {
     case 408: return "the request did not arrive in time";
     case 413: return "the request's body is larger than this server takes (--max-body)";
@@ -47,6 +72,7 @@ std::string owner_of(const HttpRequest& request) { return std::string(api_key_of
 Gateway::Gateway(const GatewayOptions& options, Offer offer, Log log)
     : offer_(std::make_shared<const Offer>(std::move(offer))),
       keep_alive_(options.keep_alive),
+      hosts_(options.hosts),
       sessions_(options.most_sessions, options.most_session_bytes),
       log_(std::move(log)),
       inspector_(options.inspect ? std::make_unique<Inspector>() : nullptr) {}
@@ -76,19 +102,28 @@ void Gateway::count(const EngineFailure& failure, std::string_view session) {
 
 Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   Call call{*this, exchange, offer()};
-  const HttpRequest& request = exchange.request();
+  HttpRequest& request = exchange.request();
+  const std::string packing = packing_of(request);
+  const std::string stranger = hosts_ ? hosts_->refusal_of(request) : std::string();
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
   ReplyApiError error{.status = 0};
   if (refused != 0) {
-    error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused))};
+    error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused, request))};
+  } else if (!stranger.empty()) {
+    error = {.status = 403, .message = stranger, .code = "host_not_allowed"};
   } else if (route == nullptr) {
     error = {.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
   } else if (!method_fits) {
     error = {.status = 405, .message = request.path + " takes " + std::string(route->method)};
     exchange.add_header("Allow", route->method);
-  } else if (route->access != Access::open && !call.offer->takes_key(api_key_of(request))) {
+  } else if (route->access != Access::open && !takes_a_key_of(*call.offer, request)) {
     error = {.status = 401, .message = "the API key is missing or wrong"};
+  } else if (!packing.empty()) {
+    error = {.status = 415,
+             .message = "the request's body is packed (" + packing + "); send it without a Content-Encoding",
+             .code = "unsupported_content_encoding"};
+    exchange.add_header("Accept-Encoding", "identity");
   } else if (route->access == Access::engine && !call.offer->has_engine()) {
     error = {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
   }

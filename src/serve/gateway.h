@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -12,6 +13,7 @@
 
 #include "parlance/reply_api.h"
 #include "serve/capture/capture.h"
+#include "serve/http/hosts.h"
 #include "serve/http/server.h"
 #include "serve/inspect/inspector.h"
 #include "serve/log.h"
@@ -28,6 +30,7 @@ struct GatewayOptions {
   std::size_t most_session_bytes = std::size_t{1} << 30;
   bool inspect = false;                    ///< keep the last turns for a page that shows them
   std::chrono::milliseconds keep_alive{};  ///< of streams that have nothing to say (http/event_stream.h); 0: none
+  std::optional<KnownHosts> hosts{};       ///< who asks by other names is refused; unset: nobody is
 };
 
 /// Threads: any.
@@ -68,6 +71,7 @@ class Gateway {
   std::shared_ptr<const Offer> offer_;
 
   const std::chrono::milliseconds keep_alive_;
+  const std::optional<KnownHosts> hosts_;
   SessionStore sessions_;
   StoredResponses responses_;
   Metrics metrics_;

@@ -215,7 +215,8 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   Gateway gateway({.most_sessions = options.most_sessions,
                    .most_session_bytes = options.most_session_bytes,
                    .inspect = options.inspect,
-                   .keep_alive = options.keep_alive},
+                   .keep_alive = options.keep_alive,
+                   .hosts = is_loopback(options.address) ? std::optional(KnownHosts(options.hosts)) : std::nullopt},
                   std::move(*offer), Log(static_cast<LogLevel>(options.log_level), options.log));
   if (!options.capture.empty()) {
     Result<std::unique_ptr<CaptureFiles>> files = CaptureFiles::open(options.capture);

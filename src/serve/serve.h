@@ -51,6 +51,7 @@ struct ServeOptions {
   std::chrono::milliseconds keep_alive = std::chrono::seconds(15);  ///< of streams that have nothing to say; 0: none
   std::chrono::milliseconds drain = std::chrono::seconds(30);       ///< for requests that are under way at SIGTERM
   std::vector<std::string> api_keys{};
+  std::vector<std::string> hosts{};  ///< by whose names it may be asked on the loopback, besides the machine's own
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
   std::size_t run_cache_bytes = std::size_t{256} << 20;  ///< of each model's texts whose tokens are remembered

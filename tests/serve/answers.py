@@ -139,7 +139,8 @@ def faults_of(answer: Answer, api: str | None, sent: bytes = b"") -> str:
 
     A good answer may have half surrogates and NaN, which are no JSON, where it repeats what was sent."""
     lenient = answer.status == 200 and any(word in sent for word in NO_JSON)
-    if answer.status >= 500 or answer.status < 200:
+    unknown_coding = api is None and answer.status == 501
+    if (answer.status >= 500 and not unknown_coding) or answer.status < 200:
         return f"the status {answer.status}"
     try:
         if not answer.body and answer.headers.get("content-length", "0") != "0":

@@ -407,6 +407,32 @@ def test_ollama() -> None:
         assert "format" not in OLLAMA.asked()[1].body
 
 
+def sampled_tokens(gateway: Gateway) -> float:
+    with urllib.request.urlopen(gateway.url + "/metrics", timeout=60) as metrics:
+        lines = metrics.read().decode().splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith('parlance_tokens_total{kind="sampled"}'))
+
+
+def test_a_stop_text_ends_the_count(kind: Kind) -> None:
+    """An engine whose reply is cut says no more how many tokens it had: those that were read are counted, in chats as in completions."""
+    for script in ({"delay": 0.005}, {"per_event": 2}, {}):
+        ENGINE.script({"text": HELLO} | script)
+        with kind.start() as gateway:
+            for stream in (False, True):
+                before = sampled_tokens(gateway)
+                answer = gateway.chat(stop=["the"], stream=stream, stream_options={"include_usage": True} if stream else None)
+                same((answer.status, answer.content), (200, "Hello "))
+                usage = (answer.events[-1] if stream else answer.json)["usage"]
+                plain = gateway.ask("/v1/completions", {"prompt": "x", "stop": ["the"]}).json["usage"]
+                same(usage["completion_tokens"], plain["completion_tokens"])
+                same(sampled_tokens(gateway) - before, 2 * usage["completion_tokens"])
+                assert 0 < usage["completion_tokens"] <= len(ENGINE.ids_of("Hello the")) + 1, usage
+
+
+def test_a_stop_text_ends_ollamas_count() -> None:
+    test_a_stop_text_ends_the_count(OLLAMA)
+
+
 def test_ollama_faults() -> None:
     with OLLAMA.start(*LIMITS) as gateway:
         for fault, status, code in FAULTS:

@@ -8,9 +8,12 @@ Each error must be a sentence that says which member or place is wrong, without 
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 from typing import Any
@@ -25,12 +28,37 @@ BROKEN = {
     "no HTTP": (b"\0\1\2 nonsense\r\n\r\n", 400),
     "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
     "a long header": (b"GET / HTTP/1.1\r\nX: " + b"a" * 70000 + b"\r\n\r\n", 431),
-    "two lengths": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}abc", 400),
-    "a length and chunks": (b"POST /tokenize HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-    "a negative length": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: -2\r\n\r\n", 400),
-    "a wrong chunk": (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
-    "no such path": (b"GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
-    "another method": (b"DELETE /v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405),
+    "two lengths": (b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}abc", 400),
+    "a length and chunks": (
+        b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        400,
+    ),
+    "a negative length": (b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: -2\r\n\r\n", 400),
+    "a wrong chunk": (b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+    "no Host": (b"GET /health HTTP/1.1\r\n\r\n", 400),
+    "two Hosts": (b"GET /health HTTP/1.1\r\nHost: localhost\r\nhost: x\r\n\r\n", 400),
+    "two Hosts of HTTP/1.0": (b"GET /health HTTP/1.0\r\nHost: localhost\r\nHost: y\r\n\r\n", 400),
+    "no such path": (b"GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 404),
+    "another method": (b"DELETE /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 405),
+}
+
+FRAMING = {  # the lines that say where a body ends, and the status: what stands behind the header must not run as a request of its own
+    "Transfer-Encoding: identity": 400,
+    "Transfer-Encoding: x": 400,
+    "Transfer-Encoding:": 400,
+    "Transfer-Encoding: chunked, gzip": 400,
+    'Transfer-Encoding: "chunked"': 400,
+    "Transfer-Encoding: chunked;a=b": 400,
+    "Transfer-Encoding: chunked, chunked": 400,
+    "Transfer-Encoding: xchunked": 400,
+    "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity": 400,
+    "Transfer-Encoding: identity\r\nContent-Length: 0": 400,
+    "Content-Length: 0\r\nTransfer-Encoding: x": 400,
+    "Content-Length: 0\r\nTransfer-Encoding: chunked": 400,
+    "Transfer-Encoding: chunked\r\nContent-Length: 0": 400,
+    "Transfer-Encoding: gzip, chunked": 501,
+    "transfer-encoding: GZIP\r\nTransfer-Encoding: Chunked": 501,
+    "Transfer-Encoding: gzip\t,chunked": 501,
 }
 
 WRONG = {  # what is sent, and what the error names
@@ -46,6 +74,20 @@ WRONG = {  # what is sent, and what the error names
     "stop": ({"messages": [USER], "stop": [1]}, "stop must be"),
     "stream": ({"messages": [USER], "stream": "yes"}, "stream must be true or false"),
     "logit_bias": ({"messages": [USER], "logit_bias": [1]}, "logit_bias must be an object"),
+    "a bias of a text": ({"messages": [USER], "logit_bias": {"a": 1}}, "logit_bias must be an object of token ids"),
+    "a bias of a negative id": ({"messages": [USER], "logit_bias": {"-1": 1}}, "logit_bias must be an object of token ids"),
+    "a bias that is a text": ({"messages": [USER], "logit_bias": {"1": "1"}}, "logit_bias must be an object of token ids"),
+    "a bias without end": ({"messages": [USER], "logit_bias": {"1": 2, "5": float("inf")}}, "logit_bias must be an object of token ids"),
+    "no number of alternatives": (
+        {"messages": [USER], "logprobs": True, "top_logprobs": 2.5},
+        "top_logprobs must be an integer from 0 to 20",
+    ),
+    "too many alternatives": ({"messages": [USER], "logprobs": True, "top_logprobs": 21}, "top_logprobs must be an integer from 0 to 20"),
+    "fewer alternatives than none": ({"messages": [USER], "top_logprobs": -1}, "top_logprobs must be an integer from 0 to 20"),
+    "logprobs": ({"messages": [USER], "logprobs": 21}, "logprobs must be true, false or an integer from 0 to 20"),
+    "below the range": ({"messages": [USER], "temperature": -1}, "temperature must be a number of at least 0"),
+    "top_p below the range": ({"messages": [USER], "top_p": -0.1}, "top_p must be a number from 0 to 1"),
+    "min_p above the range": ({"messages": [USER], "min_p": 1.5}, "min_p must be a number from 0 to 1"),
     "messages": ({"model": "mine"}, "messages"),
     "an image": ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages[0].content[0]"),
     "tool_choice": ({"messages": [USER], "tool_choice": {"type": "function", "function": {"name": "nothing"}}}, "nothing"),
@@ -71,14 +113,175 @@ def broken_http(gateway: Gateway, checks: Checks) -> None:
     for name, (data, status) in BROKEN.items():
         answer = talk(gateway, data)
         head, _, body = answer.partition(b"\r\n\r\n")
-        checks.that(head.startswith(b"HTTP/1.1 %d" % status) and json.loads(body)["error"]["message"], f"{name}: {answer[:200]!r}")
-    behind = talk(gateway, b"POST /tokenize HTTP/1.1\r\nConnection: close\r\n\r\n" + b"x" * 8_000_000)
+        checks.that(
+            head[:5] == b"HTTP/" and head[8:12] == b" %d" % status and json.loads(body)["error"]["message"], f"{name}: {answer[:200]!r}"
+        )
+    behind = talk(gateway, b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" + b"x" * 8_000_000)
     checks.that(behind.startswith(b"HTTP/1.1 400"), f"a body without a size, before the connection is closed: {behind[:200]!r}")
-    three = talk(gateway, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n")
+    three = talk(
+        gateway,
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2 + b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    )
     checks.equal(three.count(b'{"status": "ok"}'), 3, "three requests at once")
     old = talk(gateway, b"GET /health HTTP/1.0\r\n\r\n")
     checks.that(old.startswith(b"HTTP/1.0 200") and b"Connection: close" in old, f"HTTP/1.0: {old!r}")
-    checks.that(talk(gateway, b"HEAD /health HTTP/1.1\r\nConnection: close\r\n\r\n").endswith(b"\r\n\r\n"), "HEAD has no body")
+    checks.that(
+        talk(gateway, b"HEAD /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").endswith(b"\r\n\r\n"), "HEAD has no body"
+    )
+
+
+def smuggled(gateway: Gateway, checks: Checks) -> None:
+    """A proxy that reads another end of a body than the gateway would send one client's bytes as another's request."""
+    second = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    for lines, status in FRAMING.items():
+        for chunks in (b"", b"0\r\n\r\n"):
+            answer = talk(gateway, b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\n" + lines.encode() + b"\r\n\r\n" + chunks + second)
+            checks.that(answer.startswith(b"HTTP/1.1 %d " % status), f"{lines!r}: {answer[:200]!r}")
+            checks.that(answer.count(b"HTTP/1.1") == 1 and b"Connection: close" in answer, f"behind {lines!r}: {answer!r}")
+    old = talk(gateway, b"POST /tokenize HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+    checks.that(old.startswith(b"HTTP/1.0 400 "), f"chunks of HTTP/1.0: {old[:200]!r}")
+    for coding in (b"chunked", b" CHUNKED\t"):
+        head = b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding:" + coding + b"\r\n\r\n"
+        answer = talk(gateway, head + b'10\r\n{"prompt": "Hi"}\r\n0\r\n\r\n' + second)
+        checks.equal(answer.count(b"HTTP/1.1 200 "), 2, f"chunks, and a request behind them: {answer!r}")
+
+
+def headers_of(gateway: Gateway, **headers: str) -> tuple[int, str]:
+    """The status for a request with these headers, and the sentence of the error."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    answer = talk(gateway, f"GET /v1/models HTTP/1.1\r\n{lines}Connection: close\r\n\r\n".encode("latin-1"))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head[9:12]), json.loads(body).get("error", {}).get("message", "")
+
+
+def pages_of_others(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A page of somebody asks a server of the machine that shows it, by a name that leads there or from its own origin."""
+    machine = socket.gethostname()
+    good = [
+        "localhost",
+        "LOCALHOST:8080",
+        "localhost.",
+        "a.localhost",
+        "127.0.0.1:1",
+        "[::1]:8080",
+        "192.168.0.7",
+        "",
+        machine,
+        f"{machine}:80",
+    ]
+    bad = [
+        "evil.example",
+        "evil.example:8080",
+        "localhost.evil.example",
+        "evil-localhost",
+        "127.0.0.1.evil.example",
+        "a b",
+        "[::1",
+        "x@localhost",
+    ]
+    with Gateway(parlance, engine.url, "--log", "errors") as gateway:
+        for host in [*good, "host.docker.internal"]:
+            checks.equal(headers_of(gateway, Host=host)[0], 200, f"Host {host!r}")
+        for host in [*bad, "proxy.example", "\xff"]:
+            status, said = headers_of(gateway, Host=host)
+            checks.that(status == 403 and "--allow-host" in said and "Host" in said, f"Host {host!r}: {status} {said}")
+        checks.that("--allow-host evil.example)" in headers_of(gateway, Host="Evil.Example:80")[1], "the error says what to do")
+        origins = [
+            "http://localhost:3000",
+            "https://127.0.0.1",
+            "http://[::1]:5",
+            "http://a.localhost",
+            "vscode-webview://1a2b",
+            f"http://{machine}",
+        ]
+        for origin in origins:
+            checks.equal(headers_of(gateway, Host="localhost", Origin=origin)[0], 200, f"Origin {origin}")
+        checks.equal(headers_of(gateway, Host="10.0.0.7:80", Origin="http://10.0.0.7")[0], 200, "a page of the server itself")
+        for origin in (
+            "http://evil.example",
+            "https://evil.example:8080",
+            "HTTP://evil.example",
+            "null",
+            "http://203.0.113.5",
+            "http://",
+            "x",
+        ):
+            status, said = headers_of(gateway, Host="localhost", Origin=origin)
+            checks.that(status == 403 and "--allow-host" in said and "Origin" in said, f"Origin {origin}: {status} {said}")
+        engine.asked.clear()
+        plain = {"Content-Type": "text/plain", "Origin": "http://evil.example"}
+        for path, body in (
+            (CHAT, {"messages": [USER]}),
+            ("/v1/messages", {"messages": [USER], "max_tokens": 9}),
+            ("/api/chat", {"messages": [USER]}),
+        ):
+            status, _, answer = gateway.post(path, body, plain)
+            checks.that(status == 403 and not engine.asked and answer["error"], f"{path} from a page: {status} {answer}")
+        checks.equal(gateway.post(CHAT, {"messages": [USER]})[0], 200, "a program's request")
+        for path in ("/metrics", "/inspect/api/sessions", "/health", "/nothing"):
+            answer = talk(gateway, f"GET {path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n".encode())
+            checks.that(answer.startswith(b"HTTP/1.1 403"), f"{path}: {answer[:80]!r}")
+        checks.that(talk(gateway, b"GET /health HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.0 200"), "HTTP/1.0 without a Host")
+    named = ("--allow-host", "proxy.example", "--allow-host", "Two.example")
+    with Gateway(parlance, engine.url, "--log", "errors", *named) as gateway:
+        for name in ("proxy.example", "two.example:443"):
+            checks.equal(headers_of(gateway, Host=name, Origin=f"https://{name}")[0], 200, f"--allow-host {name}")
+            checks.equal(headers_of(gateway, Host="localhost", Origin=f"https://{name}")[0], 200, f"a page of {name}")
+        checks.equal(headers_of(gateway, Host="a.proxy.example")[0], 403, "a name below it")
+    with Gateway(parlance, engine.url, "--log", "errors", "--host", "0.0.0.0") as gateway:
+        checks.equal(
+            headers_of(gateway, Host="evil.example", Origin="http://evil.example")[0], 200, "a server for others is asked by any name"
+        )
+    for wrong in ("http://a.example", "a.example:80", "*"):
+        command = [parlance, "serve", "-f", "terminal-agent", "--port", "0", "--allow-host", wrong]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        checks.that(ended.returncode == 2 and "is no name of a host" in ended.stderr, f"--allow-host {wrong}: {ended.stderr}")
+
+
+def packed_bodies(gateway: Gateway, checks: Checks) -> None:
+    """A body that is packed is refused as such, also where its client does not say so."""
+    body = json.dumps({"messages": [USER], "max_tokens": 9}).encode()
+    for path in (CHAT, "/v1/messages", "/api/chat", "/tokenize"):
+        for headers in ({"Content-Encoding": "gzip"}, {}, {"Content-Encoding": "identity"}):
+            status, answered, answer = gateway.post(path, gzip.compress(body), headers)
+            said = answer["error"] if path == "/api/chat" else answer["error"]["message"]
+            checks.that(status == 415 and "gzip" in said and "--" not in said, f"{path}, gzip, {headers}: {status} {said}")
+            checks.equal(answered.get("Accept-Encoding"), "identity", "what it takes")
+        for coding in ("br", "zstd", "deflate", "gzip, br", "\xff"):
+            checks.equal(gateway.post(path, body, {"Content-Encoding": coding})[0], 415, f"{path}, {coding!r}")
+    checks.equal(gateway.post(CHAT, body, {"Content-Encoding": "identity"})[0], 200, "a body as it is")
+
+
+def keys(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A scheme is written in any case, and of two keys one is enough: by that the client's sessions are kept."""
+    with tempfile.NamedTemporaryFile("w", suffix=".keys") as file:
+        file.write("key-a\nkey-b\n")
+        file.flush()
+        with Gateway(parlance, engine.url, "--log", "errors", "--api-key-file", file.name) as gateway:
+
+            def ask(**headers: str) -> int:
+                named = {name.replace("_", "-"): value for name, value in headers.items()}
+                return gateway.post("/tokenize", {"prompt": "Hi"}, named)[0]
+
+            for scheme in ("Bearer", "bearer", "BEARER", "bEaReR"):
+                checks.equal(ask(Authorization=f"{scheme} key-a"), 200, f"the scheme {scheme}")
+                checks.equal(ask(Authorization=f"{scheme} key-c"), 401, f"another key by {scheme}")
+            checks.equal(ask(Authorization="Bearer  key-a "), 200, "blanks around a key")
+            for bad in ("Bearer bad", "Basic a2V5LWE=", "Bearer ", "bearer", "key-b"):
+                checks.equal(ask(Authorization=bad, x_api_key="key-a"), 200, f"a good x-api-key beside {bad!r}")
+                checks.equal(ask(Authorization=bad, x_api_key="bad"), 401, f"a bad x-api-key beside {bad!r}")
+                checks.equal(ask(Authorization=bad), 401, f"{bad!r} alone")
+            checks.equal(ask(Authorization="Bearer key-a", x_api_key="bad"), 200, "a bad x-api-key beside a good bearer")
+            checks.equal(ask(), 401, "no key")
+            request = {"model": "mine", "input": "Hi"}
+            mine = gateway.post("/v1/responses", request, {"Authorization": "Bearer proxy", "x-api-key": "key-a"})[2]["id"]
+            for headers, status in (
+                ({"Authorization": "bearer key-a"}, 200),
+                ({"x-api-key": "key-b"}, 400),
+                ({"Authorization": "Bearer key-b", "x-api-key": "key-a"}, 400),
+            ):
+                got = gateway.post("/v1/responses", {**request, "previous_response_id": mine}, headers)[0]
+                checks.equal(got, status, f"to go on from a response of key-a by {headers}")
 
 
 def wrong_requests(gateway: Gateway, checks: Checks) -> None:
@@ -86,6 +289,24 @@ def wrong_requests(gateway: Gateway, checks: Checks) -> None:
         status, _, answer = gateway.post(CHAT, body)
         said = answer.get("error", {}).get("message", "")
         checks.that(status == 400 and named in said and "--" not in said, f"{name}: {status} {said}")
+    for name in ("temperature", "top_p", "min_p", "typical_p", "presence_penalty", "frequency_penalty", "repetition_penalty"):
+        for value in ("NaN", "Infinity", "-Infinity", "1e999", "-1e999"):
+            for path, text in ((CHAT, '"messages": [{"role": "user", "content": "Hi"}]'), ("/v1/completions", '"prompt": "Hi"')):
+                status, _, answer = gateway.post(path, f'{{{text}, "{name}": {value}}}'.encode())
+                said = answer.get("error", {}).get("message", "")
+                checks.that(status == 400 and f"{name} must be a number" in said, f"{path} with {name} {value}: {status} {said}")
+    status, _, answer = gateway.post("/api/chat", b'{"messages": [{"role": "user", "content": "Hi"}], "options": {"top_p": NaN}}')
+    checks.that(status == 400 and "options.top_p must be a number" in answer["error"], f"Ollama's option: {answer}")
+    good = {
+        "temperature": 3,
+        "top_p": 0,
+        "min_p": 1,
+        "logit_bias": {"65": -100, "0": 0.5},
+        "logprobs": True,
+        "top_logprobs": 20,
+        "frequency_penalty": -3,
+    }
+    checks.equal(gateway.post(CHAT, {"messages": [USER], **good})[0], 200, "settings at their bounds")
     status, _, answer = gateway.post("/v1/messages", {"messages": [USER], "max_tokens": "many"})
     checks.equal((status, answer["type"], answer["error"]["type"]), (400, "error", "invalid_request_error"), "Anthropic's error")
     status, headers, answer = gateway.post(CHAT, {"messages": [USER], "prompt_cache_key": "a\r\nX-Made-Up: b\r\n\r\n{}"})
@@ -213,7 +434,7 @@ def behind_the_end(gateway: Gateway, engine: Engine, checks: Checks) -> None:
 
 def _request(body: Any) -> bytes:
     data = json.dumps(body).encode()
-    return f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
+    return f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
 
 
 def main() -> int:
@@ -223,8 +444,13 @@ def main() -> int:
         limits(gateway, engine, checks)
         byte_by_byte(gateway, checks)
         checks.equal(gateway.process.poll(), None, "the gateway with limits lives")
+    with Engine() as engine:
+        pages_of_others(sys.argv[1], engine, checks)
+        keys(sys.argv[1], engine, checks)
     with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", "--max-body", "8000000") as gateway:
         broken_http(gateway, checks)
+        smuggled(gateway, checks)
+        packed_bodies(gateway, checks)
         wrong_requests(gateway, checks)
         large_bodies(gateway, checks)
         leaves_early(gateway, checks)

@@ -151,7 +151,10 @@ def head_of_events(gateway: Gateway, checks: Checks) -> None:
     """HEAD has the header alone, also of a stream that does not end, and the connection goes on."""
     host, port = gateway.url.removeprefix("http://").split(":")
     alone = b"HEAD /inspect/api/live HTTP/1.0\r\n\r\n"
-    several = b"HEAD /inspect/api/live HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    several = (
+        b"HEAD /inspect/api/live HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2
+        + b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
     for sent, count in ((alone, 1), (several, 2)):
         began = time.monotonic()
         with socket.create_connection((host, int(port)), timeout=5) as connection:

@@ -34,7 +34,7 @@ from watched_gateway import WatchedGateway
 
 LONGEST = 60.0  # seconds that an answer may take, on a machine that has other things to do
 QUIET = 0.4  # seconds without a byte, behind broken HTTP, after which this side has nothing more to say
-PROBE = b"GET /health HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+PROBE = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
 class Wire:

@@ -253,7 +253,7 @@ def chunked(draw: random.Random, body: bytes) -> bytes:
 
 
 def request(draw: random.Random, path: str, body: bytes) -> bytes:
-    head = f"POST {path} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     if draw.random() < 0.3:
         head += draw.choice(
             ("X-Session-Id: s\r\n", "session-id: t\r\n", "Authorization: Bearer k\r\n", "x-api-key: \r\n", "X-A: " + "a" * 500 + "\r\n")
@@ -337,7 +337,7 @@ def broken_http(draw: random.Random, whole: bytes) -> bytes:
         at = draw.randint(0, len(head))
         return whole[:at] + bytes([draw.randrange(256)]) + whole[at + 1 :]
     elif way == 5:
-        lines = [lines[0], b"Transfer-Encoding: chunked"]
+        lines = [lines[0], b"Host: localhost", b"Transfer-Encoding: chunked"]
         body = draw.choice(
             (
                 b"zz\r\n",
@@ -367,7 +367,7 @@ def mutated(draw: random.Random) -> Sent:
     if draw.random() < 0.85:
         return Sent(whole, api_of(path), True)
     others = b"".join(
-        b"%s %s HTTP/1.1\r\nHost: h\r\n\r\n" % (m.encode(), p.encode())
+        b"%s %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % (m.encode(), p.encode())
         for m, p in draw.choices(ROUTES, k=draw.choice((0, 0, 1, 4)))
         if m == "GET"
     )

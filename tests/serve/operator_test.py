@@ -24,6 +24,7 @@ from typing import Any
 
 from engine import TOKENIZER, Asked, Engine, Reply
 from gateway import Checks, Gateway
+from valid_requests import bodies_of, routes
 
 CHAT = "/v1/chat/completions"
 USER: Any = {"role": "user", "content": "Hi"}
@@ -78,6 +79,18 @@ def several_models(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
             checks.that(one.asked[-1].body.get("n_predict") != 7, "is the second model's alone")
             checks.equal(chat(gateway, "three")[0], 404, "a model that there is not")
             checks.equal(chat(gateway, "")[0], 404, "a request without a name, where there are two models")
+            unknown_everywhere(gateway, checks)
+
+
+def unknown_everywhere(gateway: Gateway, checks: Checks) -> None:
+    """Each route that takes a model's name refuses one that there is not, and the gateway goes on."""
+    for method, path in routes():
+        for body in bodies_of(path) if method == "POST" else []:
+            if "derender" in path:  # it has the model's name within
+                continue
+            status, _, answer = gateway.post(path, {**body, "model": "three"})
+            checks.that(status in (400, 404) and answer["error"], f"{path} with a model that there is not: {status} {answer}")
+    checks.equal(gateway.process.poll(), None, "it goes on behind models that there are not")
 
 
 def wrong_files(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
@@ -270,7 +283,7 @@ def leaves_the_queue(parlance: str, checks: Checks) -> None:
     with crowded(parlance, "--max-running", "1") as (gateway, crowd):
         host, port = gateway.url.removeprefix("http://").split(":")
         body = json.dumps({"messages": [USER], "stream": True}).encode()
-        data = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body)) + body
+        data = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body)) + body
         clients = []
         for number in range(3):
             clients.append(socket.create_connection((host, int(port))))

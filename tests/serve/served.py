@@ -93,7 +93,7 @@ class Gateway:
         host, port = self.url.removeprefix("http://").split(":")
         data = json.dumps(body).encode()
         made = socket.create_connection((host, int(port)))
-        made.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data))
+        made.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data))
         return made
 
     def __enter__(self) -> Gateway:

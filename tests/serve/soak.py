@@ -204,7 +204,7 @@ class Client:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         made.settimeout(LONGEST)
         made.connect(self.address)
-        made.sendall(b"POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(data), data))
+        made.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(data), data))
         return made
 
     def leave(self) -> None:
@@ -229,7 +229,10 @@ class Client:
 
     def send_slowly(self) -> None:
         """Slow loris: a header, or a body, that does not end. The gateway does."""
-        header, body = b"POST /v1/chat/completions HTTP/1.1\r\nX-Slow: ", b"POST /tokenize HTTP/1.1\r\nContent-Length: 9999\r\n\r\n{"
+        header, body = (
+            b"POST /v1/chat/completions HTTP/1.1\r\nX-Slow: ",
+            b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n{",
+        )
         text = self.draw.choice((header, body))
         begun = time.monotonic()
         with socket.create_connection(self.address) as connection:

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <limits>
 
 #include "parlance/json.h"
 
@@ -11,27 +13,30 @@ namespace parlance::serve {
 
 namespace {
 
-enum class Wanted : std::uint8_t { number, whole, flag, object };
+enum class Wanted : std::uint8_t { number, whole, flag, biases };
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 /// A setting, and the members of requests that mean it. Behind a dot: a member of `options`, as Ollama has them.
 struct SettingNames {
   std::string_view name;
   Wanted wanted;
   std::array<std::string_view, 4> members;
+  double least = -kUnlimited, most = kUnlimited;  ///< of a number, which is never infinite
 };
 
 constexpr SettingNames kNames[kSettings] = {
     {"max_tokens", Wanted::whole, {"max_completion_tokens", "max_tokens", "max_output_tokens", ".num_predict"}},
-    {"temperature", Wanted::number, {"temperature", ".temperature"}},
-    {"top_p", Wanted::number, {"top_p", ".top_p"}},
+    {"temperature", Wanted::number, {"temperature", ".temperature"}, 0},
+    {"top_p", Wanted::number, {"top_p", ".top_p"}, 0, 1},
     {"top_k", Wanted::whole, {"top_k", ".top_k"}},
-    {"min_p", Wanted::number, {"min_p", ".min_p"}},
-    {"typical_p", Wanted::number, {"typical_p", ".typical_p"}},
+    {"min_p", Wanted::number, {"min_p", ".min_p"}, 0, 1},
+    {"typical_p", Wanted::number, {"typical_p", ".typical_p"}, 0, 1},
     {"presence_penalty", Wanted::number, {"presence_penalty", ".presence_penalty"}},
     {"frequency_penalty", Wanted::number, {"frequency_penalty", ".frequency_penalty"}},
     {"repeat_penalty", Wanted::number, {"repetition_penalty", "repeat_penalty", ".repeat_penalty"}},
     {"seed", Wanted::whole, {"seed", ".seed"}},
-    {"logit_bias", Wanted::object, {"logit_bias"}},
+    {"logit_bias", Wanted::biases, {"logit_bias"}},
     {"ignore_eos", Wanted::flag, {"ignore_eos"}},
     {"min_tokens", Wanted::whole, {"min_tokens"}},
 };
@@ -49,19 +54,46 @@ std::string path_of(std::string_view name) {
   return name[0] == '.' ? "options" + std::string(name) : std::string(name);
 }
 
-bool fits(Value value, Wanted wanted) {
-  switch (wanted) {
-    case Wanted::number: return value.is_small_int() || value.is(Kind::real);
+/// JSON has neither infinities nor what is no number, but the reader takes 1e999 and NaN, as Python does.
+std::optional<double> finite_number(Value value) {
+  if (value.is_small_int()) return static_cast<double>(value.integer);
+  return value.is(Kind::real) && std::isfinite(value.real) ? std::optional(value.real) : std::nullopt;
+}
+
+bool is_within(Value value, double least, double most) {
+  const std::optional<double> number = finite_number(value);
+  return number && *number >= least && *number <= most;
+}
+
+bool is_id(Value value) {
+  std::int32_t id = 0;
+  const std::string_view text = value.text();
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), id);
+  return failed == std::errc() && end == text.data() + text.size() && id >= 0;
+}
+
+bool are_biases(Value value) {
+  const auto members = value.members();
+  return value.is(Kind::dict) && std::all_of(members.begin(), members.end(), [](const DictEntry& one) {
+           return is_id(one.key) && finite_number(one.value);
+         });
+}
+
+bool fits(Value value, const SettingNames& setting) {
+  switch (setting.wanted) {
+    case Wanted::number: return is_within(value, setting.least, setting.most);
     case Wanted::whole: return value.is_small_int();
     case Wanted::flag: return value.is(Kind::boolean);
-    case Wanted::object: return value.is(Kind::dict);
+    case Wanted::biases: return are_biases(value);
   }
   return false;
 }
 
-std::string_view words_for(Wanted wanted) {
-  constexpr std::string_view kWords[] = {"a number", "an integer", "true or false", "an object"};
-  return kWords[static_cast<std::size_t>(wanted)];
+std::string_view words_for(const SettingNames& setting) {
+  constexpr std::string_view kWords[] = {"a number", "an integer", "true or false",
+                                         "an object of token ids, each with a number"};
+  if (setting.most == 1) return "a number from 0 to 1";
+  return setting.least == 0 ? "a number of at least 0" : kWords[static_cast<std::size_t>(setting.wanted)];
 }
 
 Error wrong(std::string_view name, std::string_view wanted) {
@@ -130,7 +162,7 @@ Result<SamplingSettings> read_sampling(Value request) {
     for (const std::string_view name : kNames[number].members) {
       const Value given = member_of(request, name);
       if (given.is_undefined() || given.is_none()) continue;
-      if (!fits(given, kNames[number].wanted)) return wrong(name, words_for(kNames[number].wanted));
+      if (!fits(given, kNames[number])) return wrong(name, words_for(kNames[number]));
       const bool is_limit = static_cast<Setting>(number) == Setting::max_tokens;
       if (is_limit && given.integer < 1 && name != ".num_predict") return wrong(name, "at least 1");
       if (is_limit && given.integer < 0) break;  // Ollama: no limit

@@ -46,7 +46,7 @@ struct SamplingSettings {
 };
 
 /// Reads the settings of a request of any API: OpenAI's two, Anthropic's, Ollama's (`options`).
-/// Fails with conversation if one has the wrong type, with its path.
+/// Fails with conversation if one has the wrong type, or is a number that no sampler takes, with its path.
 Result<SamplingSettings> read_sampling(Value request);
 
 }  // namespace parlance::serve

@@ -51,8 +51,8 @@ Task<> ollama_show(Call& call) {
   const Value name = body["model"].is_string() ? body["model"] : body["name"];
   const std::shared_ptr<const ServedModel> model = call.offer->model_named(name.text());
   if (model == nullptr) {
-    co_await refuse(call.exchange, ReplyApi::ollama,
-                    {.status = 404, .message = "model '" + std::string(name.text()) + "' not found"});
+    const ReplyApiError error{.status = 404, .message = "model '" + std::string(name.text()) + "' not found"};
+    co_await refuse(call.exchange, ReplyApi::ollama, error);
     co_return;
   }
   JsonWriter answer('{');

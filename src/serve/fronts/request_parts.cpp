@@ -10,7 +10,6 @@ namespace parlance::serve {
 namespace {
 
 constexpr std::size_t kLongestId = 256;
-constexpr std::int64_t kMostAlternatives = 20;
 constexpr std::int64_t kMostChoices = 16;
 
 }  // namespace

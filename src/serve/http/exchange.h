@@ -20,6 +20,7 @@ struct HttpRequest {
   std::string query;  ///< behind the '?'
   std::vector<HttpHeader> headers;
   std::string body;
+  std::string_view fault{};  ///< why it was refused, where the status alone does not say it
 
   /// The value of the first header of this name (in lower case); "" if there is none.
   std::string_view header(std::string_view name) const;

@@ -25,6 +25,7 @@
 #include <unordered_set>
 
 #include "base/ascii.h"
+#include "serve/http/refusal.h"
 
 namespace parlance::serve {
 
@@ -428,6 +429,13 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     parser.header_limit(static_cast<std::uint32_t>(limits.header));
     parser.body_limit(limits.body);
     failed = co_await read_header(connection, parser);
+    const Refusal refusal = failed ? Refusal() : refusal_of(parser.get());
+    if (refusal.status != 0) {
+      const unsigned said = parser.get().version();
+      answer.take(request_of(parser.release()), said, false);
+      answer.request().fault = refusal.why;
+      co_return refusal.status;
+    }
     if (!failed && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
       static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
       co_await asio::async_write(connection.stream, asio::buffer(kContinue.data(), kContinue.size()), caught);

@@ -27,6 +27,19 @@ Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling
       .input("max_tokens");
 }
 
+/// Chats have the count of alternatives as `top_logprobs`, completions as `logprobs`.
+Result<void> check_logprobs(Value request) {
+  for (const std::string_view name : {"top_logprobs", "logprobs"}) {
+    const Value given = request[name];
+    if (given.is_undefined() || given.is_none() || (name == "logprobs" && given.is(Kind::boolean))) continue;
+    if (given.is_small_int() && given.integer >= 0 && given.integer <= kMostAlternatives) continue;
+    const std::string path(name), most = std::to_string(kMostAlternatives);
+    const std::string flag = name == "logprobs" ? "true, false or " : "";
+    return Error(ErrorCode::conversation, path + " must be " + flag + "an integer from 0 to " + most).input(path);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_messages(const RequestLimits& limits, std::size_t messages) {
@@ -41,6 +54,7 @@ Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value reques
   Result<SamplingSettings> sampling = read_sampling(request);
   if (!sampling) return sampling;
   if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits.error();
+  if (Result<void> fits = check_logprobs(request); !fits) return fits.error();
   return sampling;
 }
 

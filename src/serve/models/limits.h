@@ -38,9 +38,13 @@ struct SlotLimits {
   std::chrono::milliseconds longest_wait = std::chrono::minutes(10);
 };
 
+/// Alternatives of a token that a request may ask for.
+inline constexpr std::int64_t kMostAlternatives = 20;
+
 /// Fail with conversation, naming the member and the limit.
 Result<void> check_messages(const RequestLimits& limits, std::size_t messages);
-/// read_sampling() within the limits, which hold also where the request sets none. Fails as it does, too.
+/// read_sampling() within the limits, which hold also where the request sets none. Fails as it does, too, and where the
+/// request asks for logprobs in a way that there is not.
 Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request);
 /// How many tokens of reasoning a reply may have: the request's figure, by the names of vLLM, Anthropic, OpenRouter and
 /// DashScope, or the limit where that is lower; unset: any number.

@@ -155,6 +155,7 @@ void Turn::note(const ReplyEvent& event) {
 void Turn::note(const SampledToken& token) {
   if (token.id < 0) {
     sampled_text_ += token.text;
+    ++text_tokens_;
     return;
   }
   if (token.logprob || !logprobs_.empty()) {
@@ -230,6 +231,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
     pieces.add(token, parser, read);
     count_reasoning();
   };
+  bool cut = false;  // the engine's count of tokens never came, or is of more than the reply
   // An engine need not know what ends a reply of this format. What it samples behind that is none of the reply.
   const auto is_past = [&] { return ended_ || stops.found() || (pieces.are_whole() && is_at_limit()); };
   const TokenSink sink = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
@@ -241,7 +243,10 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
       take_one(token);
     }
     if (!is_last) co_await flush();
-    co_return goes_on && !stops.found() && !(pieces.are_whole() && is_at_limit());
+    const bool all_taken = goes_on && is_last;
+    goes_on = goes_on && !stops.found() && !(pieces.are_whole() && is_at_limit());
+    cut = !goes_on && !all_taken;
+    co_return goes_on;
   };
   Generation asked = generation();
   end_ = co_await generate(*model_, asked, sink);
@@ -252,6 +257,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   } else if (is_at_limit()) {
     end_.length = true;
   }
+  if (cut) end_.sampled_tokens = static_cast<std::int64_t>(sampled_.size() + text_tokens_);
   const bool ended = ended_;  // by the model's own mark: finish() ends each reply
   pieces.finish(parser, read);
   parser.finish(read);

@@ -165,6 +165,7 @@ class Turn {
   std::vector<TokenId> sampled_;
   bool session_taken_ = false;  ///< by what keeps it, or what records it
   std::string sampled_text_;
+  std::size_t text_tokens_ = 0;  ///< of it
   std::vector<std::optional<double>> logprobs_;
   std::optional<std::string> stop_text_;
   GenerationEnd end_;
