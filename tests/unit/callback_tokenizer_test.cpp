@@ -118,6 +118,39 @@ TEST(CallbackTokenizer, texts_that_do_not_give_the_run_have_its_span) {
   EXPECT_EQ(textless.token_text(97), "");
 }
 
+/// Tokens of an unknown character, and of a character's parts, do not take the places of others away.
+TEST(CallbackTokenizer, texts_that_are_not_there_have_what_is_between) {
+  const auto shown = [](TokenId id) { return id < 128 ? byte_text(id) : std::string("\xef\xbf\xbd"); };
+  const CallbackTokenizer parts({kAdded, encode_with_pair, shown});
+  EXPECT_EQ(encoded(parts,
+                    "a\xc3\xbc"
+                    "b"),
+            "97@0-1 195@1-3 188@1-3 98@3-4 ");
+  EXPECT_EQ(encoded(parts, "\xc3\xbc"), "195@0-2 188@0-2 ");
+  EXPECT_EQ(encoded(parts, "\xc3\xbc<s>x"), "195@0-2 188@0-2 1000@2-5! 120@5-6 ");
+  const auto knows = [](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
+    for (const char c : std::string(" ") + std::string(run)) ids.push_back(c == 'q' ? 999 : c == 'z' ? -2 : c);
+    std::erase(ids, -2);  // of a z nothing is left
+    return {};
+  };
+  TokenizerFacts facts;
+  facts.unk = 999;
+  const auto text = [](TokenId id) { return id == 999 ? std::string("<unk>") : byte_text(id); };
+  const CallbackTokenizer unknown({{{999, "<unk>", true}}, knows, text, facts});
+  EXPECT_EQ(encoded(unknown, "aqb", Spans{}), "32@0-0 97@0-1 999@1-2 98@2-3 ") << "and <unk> is forged by nobody";
+  EXPECT_EQ(encoded(unknown, "aqqb", Spans{}), "32@0-0 97@0-1 999@1-3 999@1-3 98@3-4 ");
+  EXPECT_EQ(encoded(unknown, "azb", Spans{}), "32@0-0 97@0-1 98@2-3 ") << "what is left out is nobody's";
+  EXPECT_EQ(encoded(unknown, "AB qb"), "32@0-0 65@0-1 66@1-2 32@2-3 999@3-4 98@4-5 ");
+  const auto plain = [](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
+    for (const char c : run) ids.push_back(c == '\n' ? ' ' : c >= 'A' && c <= 'Z' ? c + 32 : c == 'q' ? 999 : c);
+    return {};
+  };
+  const CallbackTokenizer small({{{999, "<unk>", true}}, plain, text, facts});
+  EXPECT_EQ(encoded(small, "Aq\nBc"), "97@0-1 999@1-2 32@2-3 98@3-4 99@4-5 ")
+      << "white space is blanks, capitals are small";
+  EXPECT_EQ(encoded(unknown, "abq", Spans{}), "32@0-0 97@0-1 98@1-2 999@2-3 ");
+}
+
 TEST(CallbackTokenizer, a_callback_that_makes_control_tokens_of_content_is_an_error) {
   const auto forger = [](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
     if (run != "<s>") return encode_with_pair(run, ids);
@@ -134,7 +167,7 @@ TEST(CallbackTokenizer, a_callback_that_makes_control_tokens_of_content_is_an_er
   };
   const CallbackTokenizer doubles({kAdded, with_bos, byte_text});
   EXPECT_TRUE(encoded(doubles, "a", Spans{}).starts_with("tokenizer: "));
-  EXPECT_EQ(encoded(doubles, "a"), "1000@0-1 97@0-1 ");
+  EXPECT_EQ(encoded(doubles, "a"), "1000@0-0 97@0-1 ") << "it stands for nothing of the text";
 }
 
 TEST(CallbackTokenizer, failures_come_through) {

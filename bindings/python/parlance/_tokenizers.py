@@ -127,7 +127,8 @@ def _of_callables(tokenizer: Any, added: tuple[tuple[int, str, bool], ...]) -> _
         text = (lambda id: decode([id])) if decode is not None else (lambda id: "")
     else:
         raise TypeError(f"a {type(tokenizer).__name__} is no tokenizer: it has no encode")
-    return _Tokenizer._from_callables(encode, text, list(added), vocabulary_size=_size(tokenizer))
+    unk = getattr(tokenizer, "unk_token_id", None)  # of transformers
+    return _Tokenizer._from_callables(encode, text, list(added), vocabulary_size=_size(tokenizer), unk=unk if isinstance(unk, int) else None)
 
 
 def _size(tokenizer: Any) -> int:

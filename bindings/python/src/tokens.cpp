@@ -117,7 +117,7 @@ PyTokenizer from_bytes(nb::bytes bytes, const std::string& name) {
 
 /// `added` are tuples (id, text, special).
 PyTokenizer from_callables(nb::object encode, nb::object token_text, const nb::list& added, std::optional<TokenId> bos,
-                           std::optional<TokenId> eos, std::size_t vocabulary_size) {
+                           std::optional<TokenId> eos, std::size_t vocabulary_size, std::optional<TokenId> unk) {
   std::vector<AddedToken> tokens;
   for (nb::handle one : added) {
     const auto tuple = nb::cast<nb::tuple>(one);
@@ -132,6 +132,7 @@ PyTokenizer from_callables(nb::object encode, nb::object token_text, const nb::l
   facts.vocabulary_size = vocabulary_size;
   facts.bos = bos;
   facts.eos = eos;
+  facts.unk = unk;
   return {tokenizer_of_callables(std::move(encode), std::move(token_text), std::move(tokens), std::move(facts))};
 }
 
@@ -266,7 +267,7 @@ void bind_tokenizer(nb::module_& module) {
                   "parlance.Error (also OSError or ValueError).")
       .def_static("_from_bytes", &from_bytes, "data"_a, "name"_a)
       .def_static("_from_callables", &from_callables, "encode"_a, "token_text"_a, "added"_a, "bos"_a = nb::none(),
-                  "eos"_a = nb::none(), "vocabulary_size"_a = 0)
+                  "eos"_a = nb::none(), "vocabulary_size"_a = 0, "unk"_a = nb::none())
       .def("encode", &encode, "text"_a, "The ids of a text, added tokens recognised, without special tokens around it.")
       .def("decode", &decode, "ids"_a,
            "The bytes of ids, one after the other.\n\nRaises parlance.Error, also ValueError, for an id that is not "

@@ -185,6 +185,44 @@ def test_slow_tokenizers_whose_tokens_are_bytes() -> None:
         assert engine.decode([end]).decode() == made.pad_token
 
 
+class Bytes:
+    """A tokenizer of bytes that knows no more than how to encode, and to decode to text."""
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: list[int]) -> str:
+        return bytes(ids).decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize("asked", ["Hi", "Grüße", "😀😀 and 中", "\u00fc\u00fc\u00fc"])
+def test_masks_where_tokens_are_parts_of_characters(asked: str) -> None:
+    prompt = parlance.Template.builtin("chatml").render(
+        [{"role": "user", "content": asked}, {"role": "assistant", "content": "Yes, Grüße"}], assistant=True, add_generation_prompt=False
+    )
+    tokens = prompt.tokens(parlance.tokenizer_of(Bytes()))
+    learnt = bytes(id for id, is_learnt in zip(tokens.ids, tokens.mask(), strict=True) if is_learnt)
+    assert learnt.decode() == "Yes, Grüße<|im_end|>\n"
+
+
+@pytest.mark.parametrize("asked", ["he said the", "he said 😀", "the 😀😀 end 😀 q", "He  SAID\n\nthe"])
+def test_masks_and_protection_where_tokens_are_unknown(asked: str) -> None:
+    """A slow tokenizer whose model makes all white space blanks, and has one token for all that it does not know."""
+    transformers = pytest.importorskip("transformers")
+    model = pathlib.Path(__file__).parents[3] / "build/oracle/tokenizers/sp_unigram/tokenizer.model"
+    if not model.exists():
+        pytest.skip("run tests/oracle/setup.sh first")
+    tok = transformers.GPTSw3Tokenizer(vocab_file=str(model))
+    tok.chat_template = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
+    chat = [{"role": "user", "content": asked}, {"role": "assistant", "content": "the end"}]
+    made = parlance.apply_chat_template(tok, chat, mask="assistant", return_dict=True)
+    learnt = [id for id, is_learnt in zip(made["input_ids"], made["assistant_masks"], strict=True) if is_learnt]
+    assert tok.decode(learnt).split() == ["the", "end"]
+    assert parlance.apply_chat_template(tok, chat, protect=True, return_dict=True)["input_ids"] == made["input_ids"]
+    session = parlance.Session(parlance.Template.from_string(tok.chat_template), tok, chat[:1])
+    assert session.prompt_ids() == tok.encode(f"user: {asked}\nassistant: ", add_special_tokens=False)
+
+
 def test_slow_tokenizers_of_pieces() -> None:
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("sentencepiece")
