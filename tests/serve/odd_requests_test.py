@@ -6,6 +6,7 @@ Run by the Python of build/oracle/apis, which has the packages. The engine is a 
 
 from __future__ import annotations
 
+import json
 import sys
 import urllib.request
 from collections.abc import Callable
@@ -119,6 +120,12 @@ def messages(url: str, checks: Checks) -> None:
     opened = ask(USER, {"role": "assistant", "content": "Sure,"})
     checks.that(prompt().endswith("assistant\nSure,"), f"a reply that the client begins: {prompt()[-60:]!r}")
     begun = client.messages.count_tokens(model="mine", messages=[USER, {"role": "assistant", "content": "Sure,"}])
+    ask(USER, {"role": "assistant", "content": thought})
+    checks.that(prompt().endswith("\nHm\n</think>\n\nA"), f"a reply that the client begins behind a thought: {prompt()[-60:]!r}")
+    unfinished: tuple[Any, ...] = (use["content"], thought[:1], [thought[2], *use["content"]], "")
+    for content in unfinished:
+        ask(USER, {"role": "assistant", "content": content}, tools=tools)
+        checks.that(prompt().endswith("<|im_end|>\n<|im_start|>assistant\n"), f"no reply that could go on, {content}: {prompt()[-60:]!r}")
     usage = opened.usage
     checks.equal(begun.input_tokens, usage.input_tokens + (usage.cache_read_input_tokens or 0), "count_tokens of such a request")
     ENGINE.script = lambda asked: Reply(CALL)
@@ -208,10 +215,65 @@ def ollama_api(url: str, checks: Checks) -> None:
         checks.equal(answer.status, 200, "HEAD /")
 
 
+def ends_with_the_assistant(url: str, checks: Checks) -> None:
+    """What is sampled is never behind a closed message: a turn is opened, or the message is gone on with."""
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    said: Any = [USER, {"role": "assistant", "content": "x"}]
+    prefixed: Any = [USER, {"role": "assistant", "content": "x", "prefix": True}]
+    opened, goes_on = "assistant\nx<|im_end|>\n<|im_start|>assistant\n", "assistant\nx"
+
+    def chat(messages: Any, **more: Any) -> Any:
+        return client.chat.completions.create(model="mine", messages=messages, extra_body=more)
+
+    def post(path: str, **body: Any) -> Any:
+        request = urllib.request.Request(url + path, json.dumps({"model": "mine", **body}).encode())
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def check(what: str, end: str, got: str = "") -> None:
+        got = got or prompt()
+        checks.that(got.endswith(end), f"{what}: {got[-60:]!r}")
+
+    wishes: tuple[tuple[Any, dict[str, Any], str], ...] = (
+        (said, {}, opened),
+        (said, {"continue_final_message": False}, opened),
+        (said, {"add_generation_prompt": True}, opened),
+        (said, {"add_generation_prompt": False}, "assistant\nx<|im_end|>\n"),
+        (said, {"chat_template_kwargs": {"add_generation_prompt": False}}, "assistant\nx<|im_end|>\n"),
+        (said, {"continue_final_message": True}, goes_on),
+        (prefixed, {}, goes_on),
+        ([*prefixed[:1], {**prefixed[1], "prefix": False}], {}, opened),
+        ([*said[:1], {"role": "assistant", "content": "x", "partial": True}], {}, goes_on),
+    )
+    for messages, more, end in wishes:
+        chat(messages, **more)
+        check(f"chat completions, {messages[-1]}, {more}", end)
+        rendered = post("/v1/chat/completions/render", messages=messages, **more)["token_ids"]
+        check(f"render, {messages[-1]}, {more}", end, ENGINE.vocabulary.decode(rendered))
+        tokens = post("/tokenize", messages=messages, **more)["tokens"]
+        checks.equal(tokens, rendered, f"tokenize, {messages[-1]}, {more}")
+    refused(openai.BadRequestError, lambda: chat(prefixed, add_generation_prompt=True), checks, "both wishes")
+    client.responses.create(model="mine", input=said)
+    check("responses", opened)
+    first = client.responses.create(model="mine", input="Hi").id
+    client.responses.create(model="mine", input=[], previous_response_id=first)
+    check("responses that go on with nothing new", "assistant\nYes.<|im_end|>\n<|im_start|>assistant\n")
+    local = ollama.Client(host=url)
+    local.chat(model="mine", messages=said)
+    check("Ollama", goes_on)
+    local.chat(model="mine", messages=[USER, {"role": "assistant", "content": ""}])
+    check("Ollama, an empty message", "<|im_end|>\n<|im_start|>assistant\n")
+    rendered = post("/v1/messages/render", messages=said, max_tokens=9)["token_ids"]
+    check("Anthropic, rendered", goes_on, ENGINE.vocabulary.decode(rendered))
+    chat(said)
+    answer = chat([*said, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "And?"}], parlance=True)
+    checks.that(answer.model_extra["parlance"]["reused_tokens"] > 0, "the turn behind goes on from it")
+
+
 def main() -> int:
     checks = Checks()
     with ENGINE, Gateway(sys.argv[1], ENGINE.url, "--log", "errors") as gateway:
-        for test in (chats, messages, responses, ollama_api):
+        for test in (chats, messages, responses, ollama_api, ends_with_the_assistant):
             ENGINE.script = lambda asked: Reply()
             test(gateway.url, checks)
     return checks.end()

@@ -6,6 +6,7 @@
 #include "parlance/json_writer.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
+#include "serve/turn/reply_begin.h"
 
 namespace parlance::serve {
 
@@ -26,16 +27,6 @@ std::string messages_of_generate(Value body) {
     if (name != "prompt" && name != "system" && name != "images") made.raw(name, json_text(member.value));
   }
   return made.take();
-}
-
-std::string with_open_reply(Value body) {
-  const std::span<const Value> messages = body["messages"].items();
-  if (messages.empty() || messages.back()["role"].text() != "assistant") return {};
-  for (const Value& block : messages.back()["content"].items())
-    if (block["type"].text() != "text") return {};  // a call that nobody answered is no beginning of a text
-  JsonWriter made('{');
-  for (const DictEntry& member : body.members()) made.raw(member.key.text(), json_text(member.value));
-  return made.flag("continue_final_message", true).take();
 }
 
 namespace {
@@ -74,9 +65,7 @@ std::string without(Value body, std::string_view name) {
   return made.take();
 }
 
-}  // namespace
-
-Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                                       Value body, std::string_view text, const SessionHints& hints) {
   if (hints.response.empty()) return model->reader.read(text, "the request");
   const Result<ChatRequest> request = model->reader.consume(without(body, "previous_response_id"), "the request");
@@ -90,14 +79,25 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
   return behind_response(*model, *held, request->conversation);
 }
 
+}  // namespace
+
+Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                                      const RequestText& given, const SessionHints& hints) {
+  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints);
+  if (!request) return request;
+  if (Result<void> said = say_where_reply_begins(request->conversation, given.body, given.api); !said)
+    return said.error();
+  return request;
+}
+
 namespace {
 
-Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, ChatRequest request, const TurnSettings& settings) {
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                       const RequestText& given, ChatRequest request, const TurnSettings& settings) {
   Result<Turn> turn = Turn::plan(model, sessions, std::move(request), settings);
   if (turn || turn.error().code() != ErrorCode::undefined) return turn;
   // Of a special token, mostly, that nobody told.
-  Result<ChatRequest> again = read_conversation(sessions, model, body, text, settings.hints);
+  Result<ChatRequest> again = read_conversation(sessions, model, given, settings.hints);
   if (!again) return again.error();
   if (const Result<ReplyStart> set = model->reader.reply_to(*again, model->render); !set) return set.error();
   return Turn::plan(model, sessions, std::move(*again), settings);
@@ -122,7 +122,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body, "") : 1U;
   if (!choices) return choices.error();
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
-  Result<ChatRequest> request = read_conversation(sessions, chat.model, body, text, settings->hints);
+  const RequestText given{.api = chat.api.api, .body = body, .text = text};
+  Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints);
   if (!request) return request.error();
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
@@ -130,7 +131,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (chat.loads) return {};
   if (messages == 0) return Error(ErrorCode::conversation, "messages must not be empty").input("messages");
   chat.logprobs = settings->logprobs.has_value();
-  Result<Turn> turn = plan_turn(sessions, chat.model, body, text, std::move(*request), *settings);
+  Result<Turn> turn = plan_turn(sessions, chat.model, given, std::move(*request), *settings);
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
   while (chat.turns.size() < *choices)
@@ -173,11 +174,11 @@ Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, Sess
                       .reasoning_tokens = *reasoning};
 }
 
-Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, const TurnSettings& settings) {
-  Result<ChatRequest> request = read_conversation(sessions, model, body, text, settings.hints);
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                       const RequestText& given, const TurnSettings& settings) {
+  Result<ChatRequest> request = read_conversation(sessions, model, given, settings.hints);
   if (!request) return request.error();
-  return plan_turn(sessions, model, body, text, std::move(*request), settings);
+  return plan_turn(sessions, model, given, std::move(*request), settings);
 }
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
@@ -202,7 +203,6 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may
   }
   std::string made;
   if (api.generate) made = messages_of_generate(body);
-  if (api.api == ReplyApi::anthropic) made = with_open_reply(body);
   const std::string_view text = made.empty() ? std::string_view(call.exchange.request().body) : made;
   if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
   return chat;

@@ -2,7 +2,6 @@
 #include "parlance/json_writer.h"
 #include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
-#include "serve/fronts/chat_request.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/prompt_ids.h"
@@ -49,7 +48,7 @@ Result<std::string> tokenized(const Call& call) {
   const Result<std::vector<TokenId>> ids =
       given.is_string() ? ids_of_text(**model, given.text(),
                                       flag_of(body[is_llama ? "add_special" : "add_special_tokens"], !is_llama))
-                        : prompt_ids(**model, text);
+                        : prompt_ids(**model, text, body, ReplyApi::openai);
   if (!ids) return ids.error();
   JsonWriter answer('{');
   if (is_llama) return answer.raw("tokens", ids_json(*ids)).take();
@@ -90,9 +89,8 @@ Result<std::string> counted(const Call& call, bool is_responses) {
   if (!document) return document.error();
   const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, document->root());
   if (!model) return model.error();
-  const std::string begun = is_responses ? std::string() : with_open_reply(document->root());
-  const std::string& read = begun.empty() ? text : begun;
-  const Result<std::vector<TokenId>> ids = prompt_ids(**model, read);
+  const ReplyApi api = is_responses ? ReplyApi::responses : ReplyApi::anthropic;
+  const Result<std::vector<TokenId>> ids = prompt_ids(**model, text, document->root(), api);
   if (!ids) return ids.error();
   JsonWriter made('{');
   if (is_responses) made.text("object", "response.input_tokens");
