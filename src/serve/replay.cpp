@@ -228,11 +228,13 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
   if (!request) return failed(request.error());
   Result<SamplingSettings> sampling = read_sampling(body.root());
   if (!sampling) return failed(sampling.error());
+  const OwnHead own = own_head_of(*model, request->conversation, body.root());
   Result<Turn> turn = Turn::plan(model, store, std::move(*request),
                                  {.sampling = std::move(*sampling),
                                   .hints = hints,
                                   .new_session = std::string(record["session"].text()),
-                                  .choice = static_cast<unsigned>(number_in(record["choice"]))});
+                                  .choice = static_cast<unsigned>(number_in(record["choice"])),
+                                  .own = own});
   if (!turn) return failed(turn.error());
   return std::move(*turn);
 }

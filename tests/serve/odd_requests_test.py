@@ -144,6 +144,44 @@ def messages(url: str, checks: Checks) -> None:
     checks.equal(client.models.retrieve("mine").id, "mine", "one model of Anthropic's")
 
 
+def following_responses(ask: Any, checks: Checks) -> None:
+    """Input of all requests stays, in its order; instructions are those of the last request."""
+
+    def system(text: str, role: str = "system") -> Any:
+        return {"role": role, "content": text}
+
+    def turns(*texts: str) -> str:
+        parts = [f"<|im_start|>{text}<|im_end|>\n" for text in texts]
+        return "".join(parts) + "<|im_start|>assistant\n"
+
+    said = ("user\nHi", "assistant\nYes.")
+    listed: Any = [system("I"), {"role": "developer", "content": "J"}]
+    for role in ("system", "developer"):
+        first = ask([system("Bob", role), USER])
+        cases: tuple[tuple[Any, dict[str, Any], tuple[str, ...]], ...] = (
+            ("More", {}, ("system\nBob", *said, "user\nMore")),
+            ("More", {"instructions": "Brief"}, ("system\nBrief", "system\nBob", *said, "user\nMore")),
+            ("More", {"instructions": listed}, ("system\nI", "system\nJ", "system\nBob", *said, "user\nMore")),
+            ([system("New", role), USER], {}, ("system\nBob", *said, "system\nNew", "user\nHi")),
+        )
+        for given, members, wanted in cases:
+            ask(given, previous_response_id=first.id, **members)
+            checks.equal(prompt(), turns(*wanted), f"behind a {role} message: {given}, {members}")
+    ask()
+    unsaid = prompt().split("<|im_start|>user")[0]  # the template's own
+    for instructions in ("Brief", listed):
+        first = ask(instructions=instructions)
+        second = ask("More", previous_response_id=first.id)
+        checks.equal(prompt(), unsaid + turns(*said, "user\nMore"), f"no instructions behind {instructions}")
+        checks.equal(second.instructions, None, f"what the answer says behind {instructions}")
+        ask("More", previous_response_id=first.id, instructions="Long")
+        checks.equal(prompt(), turns("system\nLong", *said, "user\nMore"), f"others behind {instructions}")
+        third = ask("And?", previous_response_id=second.id, instructions="Other")
+        ask("So?", previous_response_id=third.id)
+        wanted = (*said, "user\nMore", "assistant\nYes.", "user\nAnd?", "assistant\nYes.", "user\nSo?")
+        checks.equal(prompt(), unsaid + turns(*wanted), f"two turns behind {instructions}")
+
+
 def responses(url: str, checks: Checks) -> None:
     client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
 
@@ -173,6 +211,7 @@ def responses(url: str, checks: Checks) -> None:
     second = ask("Two", previous_response_id=first.id, instructions="New")
     ask([{"role": "user", "content": "Three"}], previous_response_id=second.id)
     checks.that(all(text in prompt() for text in ("user\nHi", "user\nTwo", "user\nThree")), "a chain of previous_response_id")
+    following_responses(ask, checks)
     checks.equal(client.responses.retrieve(first.id).output_text, "Yes.", "a response by its id")
     items: Any = client.responses.input_items.list(first.id).data
     checks.equal([item.content[0].text for item in items], ["Hi"], "its input")

@@ -31,23 +31,103 @@ std::string messages_of_generate(Value body) {
 
 namespace {
 
-bool is_system(Value message) { return message["role"].text() == "system" || message["role"].text() == "developer"; }
+/// How many messages at the beginning the model brings along (add_model).
+std::size_t messages_of_model(const ServedModel& model, const Conversation& conversation) {
+  const ModelSource& source = model.reader.model();
+  const std::span<const Value> messages = conversation.messages().items();
+  std::size_t count = 0;
+  const auto take = [&](std::string_view role, std::string_view content) {
+    if (count >= messages.size()) return;
+    const Value message = messages[count];
+    if (message["role"].text() == role && whole_text(message["content"]) == content) ++count;
+  };
+  if (!source.system.empty()) take("system", source.system);
+  for (const SourceMessage& one : source.messages) take(one.role, one.content);
+  return count;
+}
 
-/// A request that goes on from an answer has only what is new. The instructions are the new request's alone.
-Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, const Conversation& more) {
-  JsonWriter messages('[');
-  const std::span<const Value> news = more.messages().items();
-  const auto behind_system = std::find_if_not(news.begin(), news.end(), is_system);
-  for (auto at = news.begin(); at != behind_system; ++at) messages.item(json_text(*at));
-  bool leading = true;
-  for (const Value& message : held.session.conversation().messages().items()) {
-    leading = leading && is_system(message);
-    if (!leading || behind_system == news.begin()) messages.item(json_text(message));
+/// Counts what is at the beginning of a conversation. Passes join system messages for some templates.
+class HeadCounter {
+ public:
+  HeadCounter(const ServedModel& model, const Conversation& conversation)
+      : messages_(conversation.messages().items()), head_{.messages = messages_of_model(model, conversation)} {}
+
+  /// Is the next message this content, and no more?
+  bool take(Value content) {
+    if (head_.messages >= messages_.size()) return false;
+    const Value found = messages_[head_.messages]["content"];
+    if (json_text(found) == json_text(content)) return ++head_.messages, true;
+    if (!found.is_string() || !content.is_string()) return false;
+    const std::string joined = whole_text(content) + "\n\n";
+    if (whole_text(found).starts_with(joined)) head_.bytes = joined.size();
+    return false;
   }
+  const OwnHead& head() const { return head_; }
+
+ private:
+  std::span<const Value> messages_;
+  OwnHead head_;
+};
+
+std::string behind_bytes(std::string text, std::size_t bytes) { return text.erase(0, std::min(bytes, text.size())); }
+
+/// The messages behind a head, as JSON.
+std::vector<std::string> behind(std::span<const Value> messages, const OwnHead& head) {
+  std::vector<std::string> made;
+  for (std::size_t at = head.messages; at < messages.size(); ++at) {
+    if (at > head.messages || head.bytes == 0) {
+      made.push_back(json_text(messages[at]));
+      continue;
+    }
+    JsonWriter cut('{');
+    for (const DictEntry& member : messages[at].members()) {
+      if (member.key.text() == "content")
+        cut.text("content", behind_bytes(whole_text(member.value), head.bytes));
+      else
+        cut.raw(member.key.text(), json_text(member.value));
+    }
+    made.push_back(cut.take());
+  }
+  return made;
+}
+
+/// The instructions of a request, each as a message.
+std::vector<std::string> instructions_of(const ServedModel& model, Value body) {
+  const Value said = body["messages"].is_undefined() ? body["instructions"] : Value();
+  if (said.is_string() && said.text().empty()) return {};
+  if (said.is_string()) return {JsonWriter('{').text("role", "system").text("content", whole_text(said)).take()};
+  if (!said.is_sequence()) return {};
+  const std::string alone = JsonWriter('{').raw("input", "[]").raw("instructions", json_text(said)).take();
+  const Result<ChatRequest> request = model.reader.read(alone, "instructions");
+  if (!request) return {};
+  return behind(request->conversation.messages().items(),
+                {.messages = messages_of_model(model, request->conversation)});
+}
+
+}  // namespace
+
+OwnHead own_head_of(const ServedModel& model, const Conversation& conversation, Value body) {
+  HeadCounter counter(model, conversation);
+  Document message;
+  for (const std::string& one : instructions_of(model, body))
+    if (!message.parse(one) || !counter.take(message.root()["content"])) break;
+  return counter.head();
+}
+
+namespace {
+
+/// A request that goes on from an answer has only what is new. What earlier requests had as input stays; each one's
+/// instructions, and what the model brings along, are its own.
+Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, const Conversation& more, Value given) {
   Conversation reply;
   if (Result<void> added = reply.add(held.reply); !added) return added.error();
+  JsonWriter messages('[');
+  for (const std::string& message : instructions_of(model, given)) messages.item(message);
+  for (const std::string& message : behind(held.session.conversation().messages().items(), held.own))
+    messages.item(message);
   messages.item(json_text(reply.messages().items().front()));
-  for (auto at = behind_system; at != news.end(); ++at) messages.item(json_text(*at));
+  for (const std::string& message : behind(more.messages().items(), own_head_of(model, more, given)))
+    messages.item(message);
   JsonWriter body('{');
   body.raw("messages", messages.take());
   for (const DictEntry& member : more.variables().members()) {
@@ -76,7 +156,7 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
         .input("previous_response_id")
         .hint("send the whole conversation");
   }
-  return behind_response(*model, *held, request->conversation);
+  return behind_response(*model, *held, request->conversation, body);
 }
 
 }  // namespace
@@ -93,7 +173,8 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
 namespace {
 
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                       const RequestText& given, ChatRequest request, const TurnSettings& settings) {
+                       const RequestText& given, ChatRequest request, TurnSettings settings) {
+  settings.own = own_head_of(*model, request.conversation, given.body);
   Result<Turn> turn = Turn::plan(model, sessions, std::move(request), settings);
   if (turn || turn.error().code() != ErrorCode::undefined) return turn;
   // Of a special token, mostly, that nobody told.
