@@ -7,6 +7,7 @@
 #include "parlance/json_writer.h"
 #include "reply/event_json.h"
 #include "serve/capture/utc.h"
+#include "serve/models/engine.h"
 
 namespace parlance::serve {
 
@@ -86,7 +87,7 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn:
   try {
     co_await turn_.run(taking, flush, take_tokens);
   } catch (const EngineFailure& failure) {
-    facts_.status = "engine_failure";
+    facts_.status = is_refusal(failure) ? "not_answered" : "engine_failure";
     facts_.error = failure.what();
     throw;
   }
