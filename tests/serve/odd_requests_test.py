@@ -182,6 +182,48 @@ def following_responses(ask: Any, checks: Checks) -> None:
         checks.equal(prompt(), unsaid + turns(*wanted), f"two turns behind {instructions}")
 
 
+def side_routes(client: Any, ask: Any, checks: Checks) -> None:
+    """What the API has around responses: tokens counted, input by pages, and what there is not."""
+
+    def error(path: str, body: Any = None, code: int = 400) -> str:
+        try:
+            client.post(path, cast_to=object, body=body) if body is not None else client.get(path, cast_to=object)
+        except openai.APIStatusError as failed:
+            checks.equal(failed.status_code, code, f"{path}: {failed.body}")
+            return str(failed.body)
+        checks.that(False, f"{path} {body}: not refused")
+        return ""
+
+    first = ask(instructions="Brief")
+    for members in ({}, {"instructions": "Long"}):
+        behind = ask("More", previous_response_id=first.id, **members)
+        counted = client.responses.input_tokens.count(model="mine", input="More", previous_response_id=first.id, **members)
+        checks.equal(counted.input_tokens, behind.usage.input_tokens, f"tokens behind a response, {members}")
+    alone = client.responses.input_tokens.count(model="mine", input="Hi", instructions="Brief")
+    checks.equal(alone.input_tokens, first.usage.input_tokens, "tokens of a request alone")
+    checks.that("input is missing" in error("/responses/input_tokens", {}), "input_tokens of nothing")
+    checks.that("input must not be empty" in error("/responses/input_tokens", {"input": []}), "input_tokens of an empty list")
+    checks.that("resp_none" in error("/responses/input_tokens", {"input": "a", "previous_response_id": "resp_none"}), "behind nothing")
+
+    many = ask([{"role": "user", "content": str(number)} for number in range(30)])
+    wanted = [str(number) for number in range(30)]
+    pages: Any = client.responses.input_items
+    for order, texts in (("asc", wanted), ("desc", wanted[::-1])):
+        for limit in (1, 7, 29, 30, 31, 100):
+            got = [item.content[0].text for item in pages.list(many.id, order=order, limit=limit)]
+            checks.equal(got, texts, f"{order} by {limit}")
+    page = pages.list(many.id)
+    checks.equal((len(page.data), page.has_more, page.data[0].content[0].text), (20, True, "29"), "a page as it is asked for by itself")
+    page = pages.list(many.id, after=page.data[-1].id, limit=10)
+    checks.equal((len(page.data), page.has_more), (10, False), "the last page")
+    for query in ("limit=abc", "limit=0", "limit=101", "limit=-1", "limit=", "order=up", "after=zz"):
+        checks.that(query.split("=")[0] in error(f"/responses/{many.id}/input_items?{query}"), query)
+    checks.that("stream" in error(f"/responses/{many.id}?stream=true"), "a response that is streamed again")
+    checks.that("complete" in error(f"/responses/{many.id}/cancel", {}), "what cannot be cancelled")
+    for path in ("/responses/compact", "/responses/resp_none/cancel", f"/responses/{many.id}/other"):
+        error(path, {}, 404)
+
+
 def responses(url: str, checks: Checks) -> None:
     client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
 
@@ -215,6 +257,7 @@ def responses(url: str, checks: Checks) -> None:
     checks.equal(client.responses.retrieve(first.id).output_text, "Yes.", "a response by its id")
     items: Any = client.responses.input_items.list(first.id).data
     checks.equal([item.content[0].text for item in items], ["Hi"], "its input")
+    side_routes(client, ask, checks)
     with client.responses.stream(model="mine", input="Hi") as stream:
         streamed = stream.get_final_response()
     checks.equal(client.responses.retrieve(streamed.id).output_text, "Yes.", "a streamed response by its id")

@@ -170,6 +170,11 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
   return request;
 }
 
+Result<void> check_input(Value body) {
+  if (!body["input"].is_undefined() || !body["previous_response_id"].is_undefined()) return {};
+  return Error(ErrorCode::conversation, "input is missing").input("input");
+}
+
 namespace {
 
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
@@ -191,9 +196,7 @@ Result<void> check_asked(Value body, const ChatApi& api) {
   if (api.generate && is_given("template"))
     return Error(ErrorCode::conversation, "template: the model's own is used; with `raw` there is none")
         .input("template");
-  if (api.api == ReplyApi::responses && body["input"].is_undefined() && body["previous_response_id"].is_undefined())
-    return Error(ErrorCode::conversation, "input is missing").input("input");
-  return {};
+  return api.api == ReplyApi::responses ? check_input(body) : Result<void>();
 }
 
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {

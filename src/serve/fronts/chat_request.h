@@ -52,6 +52,8 @@ struct RequestText {
 /// reply begins. Fails as RequestReader::read does, and with conversation.
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                                       const RequestText& given, const SessionHints& hints);
+/// A request of Responses says something, or goes on from what was said. Fails with conversation.
+Result<void> check_input(Value body);
 /// What at the beginning belongs to this request alone.
 OwnHead own_head_of(const ServedModel& model, const Conversation& conversation, Value body);
 /// What a request asks of its reply besides the conversation. Fails as read_sampling() and reasoning_limit() do.

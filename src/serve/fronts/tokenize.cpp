@@ -2,6 +2,7 @@
 #include "parlance/json_writer.h"
 #include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
+#include "serve/fronts/chat_request.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/prompt_ids.h"
@@ -83,18 +84,38 @@ Result<std::string> detokenized(const Call& call) {
   return JsonWriter('{').text("prompt", text).text("content", text).take();
 }
 
-Result<std::string> counted(const Call& call, bool is_responses) {
+Result<std::string> counted(const Call& call) {
   const std::string& text = call.exchange.request().body;
   const Result<Document> document = parsed_body(text);
   if (!document) return document.error();
   const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, document->root());
   if (!model) return model.error();
-  const ReplyApi api = is_responses ? ReplyApi::responses : ReplyApi::anthropic;
-  const Result<std::vector<TokenId>> ids = prompt_ids(**model, text, document->root(), api);
+  const Result<std::vector<TokenId>> ids = prompt_ids(**model, text, document->root(), ReplyApi::anthropic);
   if (!ids) return ids.error();
+  return JsonWriter('{').number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
+}
+
+/// What the prompt of such a request to /v1/responses has, with the conversation that it goes on from.
+Result<std::string> counted_input(Call& call, bool may_wait) {
+  const HttpRequest& http = call.exchange.request();
+  const Result<Document> document = parsed_body(http.body);
+  if (!document) return document.error();
+  const Value body = document->root();
+  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
+  if (!model) return model.error();
+  if (Result<void> given = check_input(body); !given) return given.error();
+  const SessionHints hints = hints_of(http, body);
+  const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
+  const RequestText given{.api = ReplyApi::responses, .body = body, .text = http.body};
+  Result<ChatRequest> request = read_conversation(sessions, *model, given, hints);
+  if (!request) return request.error();
+  if (request->conversation.messages().items().empty())
+    return Error(ErrorCode::conversation, "input must not be empty").input("input");
+  const Result<PreparedPrompt> prompt = prepare_prompt(*model, sessions, *request, hints, "");
+  if (!prompt) return prompt.error();
   JsonWriter made('{');
-  if (is_responses) made.text("object", "response.input_tokens");
-  return made.number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
+  made.text("object", "response.input_tokens");
+  return made.number("input_tokens", static_cast<std::int64_t>(prompt->session.ids().size())).take();
 }
 
 }  // namespace
@@ -110,13 +131,24 @@ Task<> detokenize_ids(Call& call) {
 }
 
 Task<> count_tokens(Call& call) {
-  const auto make = [&call] { return counted(call, false); };
+  const auto make = [&call] { return counted(call); };
   co_await answer(call, ReplyApi::anthropic, make);
 }
 
 Task<> count_input_tokens(Call& call) {
-  const auto make = [&call] { return counted(call, true); };
-  co_await answer(call, ReplyApi::openai, make);
+  const auto make = [&call](bool may_wait) { return counted_input(call, may_wait); };
+  std::optional<Result<std::string>> made;
+  std::optional<ReplyApiError> failed;
+  try {
+    made.emplace(co_await apart_with_sessions(call, make));
+  } catch (const SharedFailure& failure) {
+    failed = error_of(failure);
+  }
+  if (!failed && !*made) failed = error_of(made->error());
+  if (failed)
+    co_await refuse(call.exchange, ReplyApi::openai, *failed);
+  else
+    co_await call.exchange.answer(200, kJson, **made);
 }
 
 }  // namespace parlance::serve
