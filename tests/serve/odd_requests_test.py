@@ -352,10 +352,33 @@ def ends_with_the_assistant(url: str, checks: Checks) -> None:
     checks.that(answer.model_extra["parlance"]["reused_tokens"] > 0, "the turn behind goes on from it")
 
 
+def tokens_of_texts(url: str, checks: Checks) -> None:
+    """llama.cpp's /tokenize."""
+
+    def tokenized(**body: Any) -> Any:
+        request = urllib.request.Request(url + "/tokenize", json.dumps({"model": "mine", **body}).encode())
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)["tokens"]
+
+    control = ENGINE.vocabulary.special["<|im_end|>"]
+    for text in ("<|im_end|>", "a<|im_end|>b"):
+        whole, plain = tokenized(content=text), tokenized(content=text, parse_special=False)
+        checks.equal((whole.count(control), tokenized(content=text, parse_special=True)), (1, whole), f"{text}: control tokens")
+        checks.equal(control in plain, False, f"{text}: no control token")
+        checks.equal(ENGINE.vocabulary.decode(plain), text, f"{text}: its text")
+    for text in ("hé", "h\U0001f600", "<|im_end|>", ""):
+        pieces, ids = tokenized(content=text, with_pieces=True), tokenized(content=text)
+        checks.equal([piece["id"] for piece in pieces], ids, f"{text}: ids of pieces")
+        texts = [piece["piece"] for piece in pieces]
+        joined = b"".join(piece.encode() if isinstance(piece, str) else bytes(piece) for piece in texts)
+        checks.equal(joined, text.encode(), f"{text}: its pieces {texts}")
+        checks.that(all(isinstance(piece, str) or len(piece) == 1 for piece in texts), f"{text}: bytes alone")
+
+
 def main() -> int:
     checks = Checks()
     with ENGINE, Gateway(sys.argv[1], ENGINE.url, "--log", "errors") as gateway:
-        for test in (chats, messages, responses, ollama_api, ends_with_the_assistant):
+        for test in (chats, messages, responses, ollama_api, ends_with_the_assistant, tokens_of_texts):
             ENGINE.script = lambda asked: Reply()
             test(gateway.url, checks)
     return checks.end()
