@@ -38,13 +38,25 @@ std::string row_as_text(const serve::CaptureRow& row) {
   return out + "\n";
 }
 
+/// The exit code where something of the capture is missing from what was printed.
+constexpr int kLeftOut = 1;
+
+std::string note_of(const serve::CaptureDamage& damage) {
+  const std::string place = damage.file + ":" + std::to_string(damage.line) + ": ";
+  if (damage.records == 1) return place + "the record is not what was written; it is left out";
+  return place + "the record is not what was written, nor are " + std::to_string(damage.records - 1) +
+         " more of the file; they are left out";
+}
+
 int list_turns(const CaptureCommand& command) {
   if (command.paths.size() != 1) return report(usage("list takes one folder"));
-  const Result<std::vector<serve::CaptureRow>> rows = serve::indexed_turns(command.paths.front());
-  if (!rows) return report(rows.error());
+  const Result<serve::CaptureIndex> index = serve::indexed_turns(command.paths.front());
+  if (!index) return report(index.error());
   std::string out;
-  for (const serve::CaptureRow& row : *rows) out += command.json ? row_as_json(row) : row_as_text(row);
-  return print(out);
+  for (const serve::CaptureRow& row : index->turns) out += command.json ? row_as_json(row) : row_as_text(row);
+  for (const serve::CaptureDamage& damage : index->damage) say_note(note_of(damage));
+  const int code = print(out);
+  return code != 0 || index->damage.empty() ? code : kLeftOut;
 }
 
 int export_turns(const CaptureCommand& command) {
@@ -53,10 +65,15 @@ int export_turns(const CaptureCommand& command) {
     if (code == 0) code = print(line);
     return {};
   };
+  bool is_whole = true;
+  const auto note = [&is_whole](const std::string& sentence) {
+    is_whole = false;
+    say_note(sentence);
+  };
   const Result<void> done =
-      serve::export_rows(command.paths, {.per_turn = command.per == "turn", .failed = command.failed}, take,
-                         [](const std::string& note) { say_note(note); });
-  return done ? code : report(done.error());
+      serve::export_rows(command.paths, {.per_turn = command.per == "turn", .failed = command.failed}, take, note);
+  if (!done) return report(done.error());
+  return code != 0 || is_whole ? code : kLeftOut;
 }
 
 int run_capture(const CaptureCommand& command) {

@@ -13,7 +13,7 @@ Result<void> serve(ServeOptions, std::vector<ModelOptions>) {
   return Error(ErrorCode::usage, "this build has no gateway").hint("build with Boost 1.81 and -DPARLANCE_SERVE=ON");
 }
 
-Result<std::vector<CaptureRow>> indexed_turns(const std::string&) {
+Result<CaptureIndex> indexed_turns(const std::string&) {
   return Error(ErrorCode::usage, "this build has no gateway").hint("build with Boost 1.81 and -DPARLANCE_SERVE=ON");
 }
 

@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "parlance/json_writer.h"
 #include "serve/capture/utc.h"
+#include "serve/models/engine.h"
 
 namespace parlance::serve {
 
@@ -57,7 +58,7 @@ Task<> ContinuationRecorder::run(const Continuation::Take& take) {
   try {
     co_await one_.run(take);
   } catch (const EngineFailure& failure) {
-    facts_.status = "engine_failure";
+    facts_.status = is_refusal(failure) ? "not_answered" : "engine_failure";
     facts_.error = failure.what();
     throw;
   }

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "serve/fronts/errors.h"
 #include "serve/fronts/routes.h"
+#include "serve/models/engine.h"
 
 namespace parlance::serve {
 
@@ -94,6 +96,14 @@ void Gateway::replace(Offer offer) {
 }
 
 void Gateway::count(const EngineFailure& failure, std::string_view session) {
+  if (is_refusal(failure)) {
+    const std::string code = error_of(failure).code;
+    metrics_.refusals.add("code=\"" + code + "\"");
+    log_.say(LogLevel::info, "refused", [&](JsonWriter& line) {
+      line.text("session", session).text("code", code).text("message", failure.own_message());
+    });
+    return;
+  }
   metrics_.engine_failures.add("kind=\"" + std::string(name_of(failure.kind())) + "\"");
   log_.say(LogLevel::error, "engine_failure", [&](JsonWriter& line) {
     line.text("session", session).text("kind", name_of(failure.kind())).text("message", failure.own_message());

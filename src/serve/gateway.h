@@ -60,7 +60,7 @@ class Gateway {
   /// Null: no page may show turns.
   Inspector* inspector() { return inspector_.get(); }
   const Log& log() const { return log_; }
-  /// Counts and logs what an engine did to a session.
+  /// Counts and logs what an engine did to a session, or that a request was refused before.
   void count(const EngineFailure& failure, std::string_view session);
   /// For gauges of the server's connections.
   void watch(const HttpServer& server) { server_ = &server; }

@@ -67,6 +67,7 @@ std::string Metrics::text() const {
   prefix_breaks.write(out, "prefix_breaks_total",
                       "Turns whose prompt does not begin with the ids of the turn before, by cause.");
   engine_failures.write(out, "engine_failures_total", "Failures of engines by kind.");
+  refusals.write(out, "refusals_total", "Requests that do not fit the engine or its queue, by the code of the error.");
   malformed.write(out, "malformed_total", "Parts of replies that were not as the model's format has them, by fault.");
   guarded.write(out, "guarded_total", "Texts in requests that look like control tokens and were encoded as text.");
   prepare.write(out, "prepare_seconds", "From the last byte of a request to the request to the engine.");

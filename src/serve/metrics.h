@@ -39,6 +39,7 @@ struct Metrics {
   Counter tokens;           ///< kind: prompt, reused, evaluated, sampled
   Counter prefix_breaks;    ///< cause
   Counter engine_failures;  ///< kind
+  Counter refusals;         ///< code: requests that no engine was to answer
   Counter malformed;        ///< fault
   Counter guarded;          ///< texts in requests that were not allowed to become control tokens
   Histogram prepare;        ///< from a request's last byte to the engine

@@ -7,6 +7,7 @@
 #include "parlance/json_writer.h"
 #include "reply/event_json.h"
 #include "serve/capture/utc.h"
+#include "serve/models/engine.h"
 
 namespace parlance::serve {
 
@@ -35,11 +36,12 @@ void TurnRecorder::give_up() {
 
 CaptureEntry TurnRecorder::entry(const Session& session) const {
   const PreparedPrompt& prompt = turn_.prompt();
-  const bool is_behind = prompt.reused > 0 && prompt.from->id == prompt.id &&
-                         std::atomic_ref<bool>(prompt.from->captured).load(std::memory_order_acquire);
+  const std::string file = capture_file_name(prompt.id, turn_.settings().hints.owner);
+  const bool is_behind =
+      prompt.reused > 0 && prompt.from->id == prompt.id && gateway_.capture()->has(prompt.from->captured, file);
   TurnFacts facts = facts_;
   facts.call_ids = call_ids_;
-  CaptureEntry made{.file = capture_file_name(prompt.id, turn_.settings().hints.owner),
+  CaptureEntry made{.file = file,
                     .head = turn_.model()->capture_head,
                     .record = turn_record(facts, turn_, session, request_, is_behind ? prompt.reused : 0)};
   if (turn_.grammar()) {
@@ -86,7 +88,7 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn:
   try {
     co_await turn_.run(taking, flush, take_tokens);
   } catch (const EngineFailure& failure) {
-    facts_.status = "engine_failure";
+    facts_.status = is_refusal(failure) ? "not_answered" : "engine_failure";
     facts_.error = failure.what();
     throw;
   }
@@ -152,7 +154,10 @@ Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
   if (capture != nullptr) {
     CaptureEntry made = entry(*kept_);
     why = co_await capture->write(std::move(made));  // throws before it writes if the client is gone
-    if (kept && why.empty()) std::atomic_ref<bool>(kept->captured).store(true, std::memory_order_release);
+    if (kept && why.empty()) {
+      const std::string file = capture_file_name(turn_.prompt().id, turn_.settings().hints.owner);
+      std::atomic_ref<std::uint64_t>(kept->captured).store(capture->version(file), std::memory_order_release);
+    }
     if (!why.empty()) say_failure(why);
   }
   done_ = true;

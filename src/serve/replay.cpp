@@ -221,18 +221,20 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
   Document body;
   if (Result<void> parsed = body.parse(record["request"].text()); !parsed) return failed(parsed.error());
   const bool generate = !record["generate"].is_undefined();
-  std::string text = generate ? messages_of_generate(body.root()) : std::string(record["request"].text());
-  if (record["api"].text() == "anthropic")
-    if (std::string made = with_open_reply(body.root()); !made.empty()) text = std::move(made);
-  Result<ChatRequest> request = read_conversation(store, model, body.root(), text, hints);
+  const std::string text = generate ? messages_of_generate(body.root()) : std::string(record["request"].text());
+  const RequestText given{
+      .api = reply_api_named(record["api"].text()).value_or(ReplyApi::openai), .body = body.root(), .text = text};
+  Result<ChatRequest> request = read_conversation(store, model, given, hints);
   if (!request) return failed(request.error());
   Result<SamplingSettings> sampling = read_sampling(body.root());
   if (!sampling) return failed(sampling.error());
+  const OwnHead own = own_head_of(*model, request->conversation, body.root());
   Result<Turn> turn = Turn::plan(model, store, std::move(*request),
                                  {.sampling = std::move(*sampling),
                                   .hints = hints,
                                   .new_session = std::string(record["session"].text()),
-                                  .choice = static_cast<unsigned>(number_in(record["choice"]))});
+                                  .choice = static_cast<unsigned>(number_in(record["choice"])),
+                                  .own = own});
   if (!turn) return failed(turn.error());
   return std::move(*turn);
 }

@@ -53,7 +53,7 @@ Result<Turn> Succession::plan_copy(const std::shared_ptr<const ServedModel>& mod
   SessionStore store;
   const bool goes_on = !settings.hints.response.empty() || left_ == nullptr;
   if (const std::shared_ptr<const Held> from = goes_on ? last_ : left_) store.keep(from, settings.hints.owner);
-  return plan_turn(store, model, body, text, settings);
+  return plan_turn(store, model, {.api = ReplyApi::openai, .body = body, .text = text}, settings);
 }
 
 std::shared_ptr<const Held> Succession::keep(Turn& turn, const std::vector<std::string>& call_ids,

@@ -149,6 +149,68 @@ def listed(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(command(parlance, "capture", "list", made + "/nowhere")[0], 3, "a folder that is not there")
 
 
+def damaged(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Records that are not what was written: named by list and export, also by a list that has no news."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        with Gateway(parlance, engine.url, "--capture", made) as gateway:
+            for number in range(3):
+                gateway.post("/v1/chat/completions", {"messages": [user("Hi")]}, {"x-session-id": f"s{number % 2}"})
+        checks.equal((folder / "index.sqlite").exists(), False, "no index yet")
+        checks.equal(command(parlance, "capture", "list", made)[0], 0, "a list of what is whole")
+        checks.equal((folder / "index.sqlite").stat().st_mode & 0o777, 0o600, "who may read the index")
+        (folder / "index.sqlite").unlink()
+        file = next(folder.glob("s0.*"))
+        lines = file.read_bytes().splitlines(keepends=True)
+        file.write_bytes(lines[0] + lines[1].replace(b"Hi", b"Ho") + lines[2])
+        (folder / "garbage.jsonl").write_text("This is no record.\n" * 9)
+        for _ in range(2):
+            code, said = command(parlance, "capture", "list", made)
+            checks.equal(code, 1, f"a list of what is damaged: {said}")
+            checks.that(f"{file.name}:2: the record is not what was written; it is left out" in said, f"one record: {said}")
+            checks.that("garbage.jsonl:1: the record is not what was written, nor are 8 more" in said, f"garbage: {said}")
+            checks.equal(said.count("answered"), 2, f"the rest: {said}")
+        code, said = command(parlance, "capture", "export", made)
+        checks.equal((code, "s0." in said and ":2: the record is not" in said), (1, True), f"export: {said[-300:]}")
+        file.write_bytes(lines[0])
+        (folder / "garbage.jsonl").unlink()
+        checks.equal(command(parlance, "capture", "list", made)[0], 0, "a list where the damage is gone")
+
+
+def removed(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A file that is removed or moved under a gateway is made anew, and has all that is needed to read it."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    for how in ("removed", "moved", "replaced"):
+        with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as other:
+            folder = pathlib.Path(made)
+            with Gateway(parlance, engine.url, "--capture", made) as gateway:
+                messages: list[Any] = []
+                for turn in range(4):
+                    messages += [user("And?")]
+                    members = {"n": 2} if turn == 2 else {}
+                    body = {"messages": messages, "response_format": {"type": "json_object"}, **members}
+                    engine.script = lambda asked: Reply('{"a": 1}<|im_end|>')
+                    checks.equal(gateway.post("/v1/chat/completions", body, {"x-session-id": "one"})[0], 200, f"{how}: turn {turn}")
+                    messages += [{"role": "assistant", "content": '{"a": 1}'}]
+                    if turn == 1:
+                        file = next(folder.glob("*.jsonl"))
+                        text = file.read_bytes()
+                        file.unlink() if how == "removed" else file.rename(pathlib.Path(other) / file.name)
+                        if how == "replaced":
+                            file.write_bytes(text)
+            lines = [json.loads(line)["record"] for line in file.read_bytes().splitlines()]
+            wanted = ["head", "grammar", "turn", "turn"] if how == "replaced" else ["head", "grammar"]
+            checks.equal(lines, [*wanted, "turn", "turn", "turn"], f"{how}: records of the new file")
+            turns = records(folder)[-3:]
+            if how != "replaced":
+                checks.equal([turn["prompt"]["behind"] for turn in turns[:2]], [0, 0], f"{how}: both choices have all ids")
+            checks.that(turns[2]["prompt"]["behind"] > 0, f"{how}: the turn behind them")
+            checks.equal(command(parlance, "capture", "export", made)[0], 0, f"{how}: export")
+            if how != "removed":
+                checks.equal(command(parlance, "replay", other, made)[0], 0, f"{how}: replay")
+
+
 def exported(parlance: str, engine: Engine, checks: Checks) -> None:
     """Training rows equal what a Session in Python gives for the same ids."""
     call = written_call(parlance, "terminal-agent")
@@ -413,6 +475,8 @@ def main() -> int:
         forged(parlance, engine, checks)
         every_engine(parlance, checks)
         listed(parlance, engine, checks)
+        damaged(parlance, engine, checks)
+        removed(parlance, engine, checks)
         exported(parlance, engine, checks)
         failed_turns(parlance, engine, checks)
         ended(parlance, engine, checks)

@@ -298,6 +298,10 @@ def test_a_client_that_leaves_ends_the_request(kind: Kind) -> None:
             assert record.ended_at - left < 5, f"{fault}: it took {record.ended_at - left:.3f} s"
 
 
+def counted(gateway: Gateway, name: str) -> list[str]:
+    return [line for line in gateway.ask("/metrics").text.splitlines() if line.startswith(name)]
+
+
 def test_a_prompt_larger_than_the_context(kind: Kind) -> None:
     ENGINE.script({"text": HELLO}, context=3000)
     with kind.start() as gateway:
@@ -311,6 +315,14 @@ def test_a_prompt_larger_than_the_context(kind: Kind) -> None:
         ENGINE.script({"status": 400, "message": "request (9010 tokens) exceeds the available context size (4096 tokens)"})
         answer = gateway.chat()
         same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
+        same(counted(gateway, "parlance_engine_failures_total"), [])
+        same(counted(gateway, "parlance_refusals_total"), ['parlance_refusals_total{code="context_length_exceeded"} 2'])
+        refused = gateway.logged("refused")
+        same((refused["level"], refused["code"], refused["session"].startswith("session-")), ("info", "context_length_exceeded", True))
+        same([line for line in gateway.lines if line["event"] == "engine_failure"], [])
+        ENGINE.script({"status": 400, "message": "no such setting"})
+        same(gateway.chat().status, 400)
+        same(counted(gateway, "parlance_engine_failures_total"), ['parlance_engine_failures_total{kind="status"} 1'])
 
 
 def test_another_tokenizer(kind: Kind) -> None:

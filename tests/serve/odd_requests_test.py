@@ -6,6 +6,7 @@ Run by the Python of build/oracle/apis, which has the packages. The engine is a 
 
 from __future__ import annotations
 
+import json
 import sys
 import urllib.request
 from collections.abc import Callable
@@ -119,6 +120,12 @@ def messages(url: str, checks: Checks) -> None:
     opened = ask(USER, {"role": "assistant", "content": "Sure,"})
     checks.that(prompt().endswith("assistant\nSure,"), f"a reply that the client begins: {prompt()[-60:]!r}")
     begun = client.messages.count_tokens(model="mine", messages=[USER, {"role": "assistant", "content": "Sure,"}])
+    ask(USER, {"role": "assistant", "content": thought})
+    checks.that(prompt().endswith("\nHm\n</think>\n\nA"), f"a reply that the client begins behind a thought: {prompt()[-60:]!r}")
+    unfinished: tuple[Any, ...] = (use["content"], thought[:1], [thought[2], *use["content"]], "")
+    for content in unfinished:
+        ask(USER, {"role": "assistant", "content": content}, tools=tools)
+        checks.that(prompt().endswith("<|im_end|>\n<|im_start|>assistant\n"), f"no reply that could go on, {content}: {prompt()[-60:]!r}")
     usage = opened.usage
     checks.equal(begun.input_tokens, usage.input_tokens + (usage.cache_read_input_tokens or 0), "count_tokens of such a request")
     ENGINE.script = lambda asked: Reply(CALL)
@@ -135,6 +142,86 @@ def messages(url: str, checks: Checks) -> None:
     listed = client.models.list().data[0]
     checks.equal((listed.id, listed.type, listed.display_name), ("mine", "model", "mine"), "Anthropic's list of models")
     checks.equal(client.models.retrieve("mine").id, "mine", "one model of Anthropic's")
+
+
+def following_responses(ask: Any, checks: Checks) -> None:
+    """Input of all requests stays, in its order; instructions are those of the last request."""
+
+    def system(text: str, role: str = "system") -> Any:
+        return {"role": role, "content": text}
+
+    def turns(*texts: str) -> str:
+        parts = [f"<|im_start|>{text}<|im_end|>\n" for text in texts]
+        return "".join(parts) + "<|im_start|>assistant\n"
+
+    said = ("user\nHi", "assistant\nYes.")
+    listed: Any = [system("I"), {"role": "developer", "content": "J"}]
+    for role in ("system", "developer"):
+        first = ask([system("Bob", role), USER])
+        cases: tuple[tuple[Any, dict[str, Any], tuple[str, ...]], ...] = (
+            ("More", {}, ("system\nBob", *said, "user\nMore")),
+            ("More", {"instructions": "Brief"}, ("system\nBrief", "system\nBob", *said, "user\nMore")),
+            ("More", {"instructions": listed}, ("system\nI", "system\nJ", "system\nBob", *said, "user\nMore")),
+            ([system("New", role), USER], {}, ("system\nBob", *said, "system\nNew", "user\nHi")),
+        )
+        for given, members, wanted in cases:
+            ask(given, previous_response_id=first.id, **members)
+            checks.equal(prompt(), turns(*wanted), f"behind a {role} message: {given}, {members}")
+    ask()
+    unsaid = prompt().split("<|im_start|>user")[0]  # the template's own
+    for instructions in ("Brief", listed):
+        first = ask(instructions=instructions)
+        second = ask("More", previous_response_id=first.id)
+        checks.equal(prompt(), unsaid + turns(*said, "user\nMore"), f"no instructions behind {instructions}")
+        checks.equal(second.instructions, None, f"what the answer says behind {instructions}")
+        ask("More", previous_response_id=first.id, instructions="Long")
+        checks.equal(prompt(), turns("system\nLong", *said, "user\nMore"), f"others behind {instructions}")
+        third = ask("And?", previous_response_id=second.id, instructions="Other")
+        ask("So?", previous_response_id=third.id)
+        wanted = (*said, "user\nMore", "assistant\nYes.", "user\nAnd?", "assistant\nYes.", "user\nSo?")
+        checks.equal(prompt(), unsaid + turns(*wanted), f"two turns behind {instructions}")
+
+
+def side_routes(client: Any, ask: Any, checks: Checks) -> None:
+    """What the API has around responses: tokens counted, input by pages, and what there is not."""
+
+    def error(path: str, body: Any = None, code: int = 400) -> str:
+        try:
+            client.post(path, cast_to=object, body=body) if body is not None else client.get(path, cast_to=object)
+        except openai.APIStatusError as failed:
+            checks.equal(failed.status_code, code, f"{path}: {failed.body}")
+            return str(failed.body)
+        checks.that(False, f"{path} {body}: not refused")
+        return ""
+
+    first = ask(instructions="Brief")
+    for members in ({}, {"instructions": "Long"}):
+        behind = ask("More", previous_response_id=first.id, **members)
+        counted = client.responses.input_tokens.count(model="mine", input="More", previous_response_id=first.id, **members)
+        checks.equal(counted.input_tokens, behind.usage.input_tokens, f"tokens behind a response, {members}")
+    alone = client.responses.input_tokens.count(model="mine", input="Hi", instructions="Brief")
+    checks.equal(alone.input_tokens, first.usage.input_tokens, "tokens of a request alone")
+    checks.that("input is missing" in error("/responses/input_tokens", {}), "input_tokens of nothing")
+    checks.that("input must not be empty" in error("/responses/input_tokens", {"input": []}), "input_tokens of an empty list")
+    checks.that("resp_none" in error("/responses/input_tokens", {"input": "a", "previous_response_id": "resp_none"}), "behind nothing")
+
+    many = ask([{"role": "user", "content": str(number)} for number in range(30)])
+    wanted = [str(number) for number in range(30)]
+    pages: Any = client.responses.input_items
+    for order, texts in (("asc", wanted), ("desc", wanted[::-1])):
+        for limit in (1, 7, 29, 30, 31, 100):
+            got = [item.content[0].text for item in pages.list(many.id, order=order, limit=limit)]
+            checks.equal(got, texts, f"{order} by {limit}")
+    page = pages.list(many.id)
+    checks.equal((len(page.data), page.has_more, page.data[0].content[0].text), (20, True, "29"), "a page as it is asked for by itself")
+    page = pages.list(many.id, after=page.data[-1].id, limit=10)
+    checks.equal((len(page.data), page.has_more), (10, False), "the last page")
+    for query in ("limit=abc", "limit=0", "limit=101", "limit=-1", "limit=", "order=up", "after=zz"):
+        checks.that(query.split("=")[0] in error(f"/responses/{many.id}/input_items?{query}"), query)
+    checks.that("stream" in error(f"/responses/{many.id}?stream=true"), "a response that is streamed again")
+    checks.that("complete" in error(f"/responses/{many.id}/cancel", {}), "what cannot be cancelled")
+    for path in ("/responses/compact", "/responses/resp_none/cancel", f"/responses/{many.id}/other"):
+        error(path, {}, 404)
 
 
 def responses(url: str, checks: Checks) -> None:
@@ -166,9 +253,11 @@ def responses(url: str, checks: Checks) -> None:
     second = ask("Two", previous_response_id=first.id, instructions="New")
     ask([{"role": "user", "content": "Three"}], previous_response_id=second.id)
     checks.that(all(text in prompt() for text in ("user\nHi", "user\nTwo", "user\nThree")), "a chain of previous_response_id")
+    following_responses(ask, checks)
     checks.equal(client.responses.retrieve(first.id).output_text, "Yes.", "a response by its id")
     items: Any = client.responses.input_items.list(first.id).data
     checks.equal([item.content[0].text for item in items], ["Hi"], "its input")
+    side_routes(client, ask, checks)
     with client.responses.stream(model="mine", input="Hi") as stream:
         streamed = stream.get_final_response()
     checks.equal(client.responses.retrieve(streamed.id).output_text, "Yes.", "a streamed response by its id")
@@ -208,10 +297,88 @@ def ollama_api(url: str, checks: Checks) -> None:
         checks.equal(answer.status, 200, "HEAD /")
 
 
+def ends_with_the_assistant(url: str, checks: Checks) -> None:
+    """What is sampled is never behind a closed message: a turn is opened, or the message is gone on with."""
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    said: Any = [USER, {"role": "assistant", "content": "x"}]
+    prefixed: Any = [USER, {"role": "assistant", "content": "x", "prefix": True}]
+    opened, goes_on = "assistant\nx<|im_end|>\n<|im_start|>assistant\n", "assistant\nx"
+
+    def chat(messages: Any, **more: Any) -> Any:
+        return client.chat.completions.create(model="mine", messages=messages, extra_body=more)
+
+    def post(path: str, **body: Any) -> Any:
+        request = urllib.request.Request(url + path, json.dumps({"model": "mine", **body}).encode())
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def check(what: str, end: str, got: str = "") -> None:
+        got = got or prompt()
+        checks.that(got.endswith(end), f"{what}: {got[-60:]!r}")
+
+    wishes: tuple[tuple[Any, dict[str, Any], str], ...] = (
+        (said, {}, opened),
+        (said, {"continue_final_message": False}, opened),
+        (said, {"add_generation_prompt": True}, opened),
+        (said, {"add_generation_prompt": False}, "assistant\nx<|im_end|>\n"),
+        (said, {"chat_template_kwargs": {"add_generation_prompt": False}}, "assistant\nx<|im_end|>\n"),
+        (said, {"continue_final_message": True}, goes_on),
+        (prefixed, {}, goes_on),
+        ([*prefixed[:1], {**prefixed[1], "prefix": False}], {}, opened),
+        ([*said[:1], {"role": "assistant", "content": "x", "partial": True}], {}, goes_on),
+    )
+    for messages, more, end in wishes:
+        chat(messages, **more)
+        check(f"chat completions, {messages[-1]}, {more}", end)
+        rendered = post("/v1/chat/completions/render", messages=messages, **more)["token_ids"]
+        check(f"render, {messages[-1]}, {more}", end, ENGINE.vocabulary.decode(rendered))
+        tokens = post("/tokenize", messages=messages, **more)["tokens"]
+        checks.equal(tokens, rendered, f"tokenize, {messages[-1]}, {more}")
+    refused(openai.BadRequestError, lambda: chat(prefixed, add_generation_prompt=True), checks, "both wishes")
+    client.responses.create(model="mine", input=said)
+    check("responses", opened)
+    first = client.responses.create(model="mine", input="Hi").id
+    client.responses.create(model="mine", input=[], previous_response_id=first)
+    check("responses that go on with nothing new", "assistant\nYes.<|im_end|>\n<|im_start|>assistant\n")
+    local = ollama.Client(host=url)
+    local.chat(model="mine", messages=said)
+    check("Ollama", goes_on)
+    local.chat(model="mine", messages=[USER, {"role": "assistant", "content": ""}])
+    check("Ollama, an empty message", "<|im_end|>\n<|im_start|>assistant\n")
+    rendered = post("/v1/messages/render", messages=said, max_tokens=9)["token_ids"]
+    check("Anthropic, rendered", goes_on, ENGINE.vocabulary.decode(rendered))
+    chat(said)
+    answer = chat([*said, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "And?"}], parlance=True)
+    checks.that(answer.model_extra["parlance"]["reused_tokens"] > 0, "the turn behind goes on from it")
+
+
+def tokens_of_texts(url: str, checks: Checks) -> None:
+    """llama.cpp's /tokenize."""
+
+    def tokenized(**body: Any) -> Any:
+        request = urllib.request.Request(url + "/tokenize", json.dumps({"model": "mine", **body}).encode())
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)["tokens"]
+
+    control = ENGINE.vocabulary.special["<|im_end|>"]
+    for text in ("<|im_end|>", "a<|im_end|>b"):
+        whole, plain = tokenized(content=text), tokenized(content=text, parse_special=False)
+        checks.equal((whole.count(control), tokenized(content=text, parse_special=True)), (1, whole), f"{text}: control tokens")
+        checks.equal(control in plain, False, f"{text}: no control token")
+        checks.equal(ENGINE.vocabulary.decode(plain), text, f"{text}: its text")
+    for text in ("hé", "h\U0001f600", "<|im_end|>", ""):
+        pieces, ids = tokenized(content=text, with_pieces=True), tokenized(content=text)
+        checks.equal([piece["id"] for piece in pieces], ids, f"{text}: ids of pieces")
+        texts = [piece["piece"] for piece in pieces]
+        joined = b"".join(piece.encode() if isinstance(piece, str) else bytes(piece) for piece in texts)
+        checks.equal(joined, text.encode(), f"{text}: its pieces {texts}")
+        checks.that(all(isinstance(piece, str) or len(piece) == 1 for piece in texts), f"{text}: bytes alone")
+
+
 def main() -> int:
     checks = Checks()
     with ENGINE, Gateway(sys.argv[1], ENGINE.url, "--log", "errors") as gateway:
-        for test in (chats, messages, responses, ollama_api):
+        for test in (chats, messages, responses, ollama_api, ends_with_the_assistant, tokens_of_texts):
             ENGINE.script = lambda asked: Reply()
             test(gateway.url, checks)
     return checks.end()

@@ -267,6 +267,8 @@ def one_after_the_other(parlance: str, checks: Checks) -> None:
             checks.equal((status, headers.get("Retry-After")), (503, "1"), f"a queue that is full, for {path}: {answer}")
             checks.that("3 requests wait" in json.dumps(answer), f"the error of {path} says so: {answer}")
         checks.equal(chat(gateway)[2]["error"]["code"], "engine_busy", "its code")
+        checks.equal(gateway.metric("parlance_refusals_total"), 6, "full queues are counted")
+        checks.equal(gateway.metric("parlance_engine_failures_total"), 0, "and are no failures of the engine")
         checks.that(gateway.get("/v1/models")[0] == 200, "the rest is answered meanwhile")
         until(lambda: len(crowd.order) == 2)  # who has a slot has not yet asked the engine
         crowd.go.set()

@@ -278,6 +278,66 @@ def no_content_in_the_log(parlance: str, engine: Engine, checks: Checks) -> None
     checks.that("PLUM" not in json.dumps(log), f"no content in the log: {log}")
 
 
+MODELFILE = '''FROM x
+TEMPLATE """{{ range .Messages }}<|im_start|>{{ .Role }}
+{{ .Content }}<|im_end|>
+{{ end }}<|im_start|>assistant
+"""
+SYSTEM "Own."
+MESSAGE user "Q"
+MESSAGE assistant "A"
+'''
+ONE_SYSTEM = (
+    "{% for m in messages %}{% if m.role == 'system' and not loop.first %}{{ raise_exception('one system message') }}{% endif %}"
+    "<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{{ '<|im_start|>assistant\\n' }}"
+)
+
+
+def heads_of_responses(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Behind a response a model's own messages stand once, and of a system message that passes joined the input is left."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    own = "system: Own.|user: Q|assistant: A"
+    system = {"role": "system", "content": "Bob"}
+    cases: tuple[tuple[str, str, str, tuple[tuple[Any, ...], ...]], ...] = (
+        (
+            "Modelfile",
+            "-m",
+            MODELFILE,
+            (
+                ([user("Hi")], None, own + "|user: Hi"),
+                ([user("B")], None, own + "|user: Hi|assistant: Yes.|user: B"),
+                ([user("C")], "I", "user: Q|assistant: A|system: I|user: Hi|assistant: Yes.|user: B|assistant: Yes.|user: C"),
+            ),
+        ),
+        (
+            "chat.jinja",
+            "-t",
+            ONE_SYSTEM,
+            (
+                ([system, user("Hi")], "I", "system: I\n\nBob|user: Hi"),
+                ([user("B")], None, "system: Bob|user: Hi|assistant: Yes.|user: B"),
+                ([user("C")], "J", "system: J\n\nBob|user: Hi|assistant: Yes.|user: B|assistant: Yes.|user: C"),
+                ([user("D")], None, "system: Bob|user: Hi|assistant: Yes.|user: B|assistant: Yes.|user: C|assistant: Yes.|user: D"),
+            ),
+        ),
+    )
+    for name, option, text, turns in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / name
+            path.write_text(text)
+            with Gateway(parlance, engine.url, template=(option, str(path))) as gateway:
+                before: dict[str, Any] = {}
+                for number, (given, instructions, wanted) in enumerate(turns):
+                    body = {"model": "mine", "input": given, "instructions": instructions, **before}
+                    status, _, answer = gateway.post("/v1/responses", body)
+                    checks.equal(status, 200, f"{name}, turn {number}: {answer}")
+                    before = {"previous_response_id": answer["id"]}
+                    prompt = engine.vocabulary.decode(engine.asked[-1].prompt).removesuffix("<|im_start|>assistant\n")
+                    got = prompt.replace("<|im_end|>\n", "|").replace("<|im_start|>", "")
+                    parts = (part.replace("\n", ": ", 1) for part in got.rstrip("|").split("|"))
+                    checks.equal("|".join(parts), wanted, f"{name}, turn {number}")
+
+
 def main() -> int:
     checks = Checks()
     with Engine() as engine, Gateway(sys.argv[1], engine.url) as gateway:
@@ -296,6 +356,7 @@ def main() -> int:
         memory_of_tools(sys.argv[1], engine, checks)
         text_without_a_token(sys.argv[1], engine, checks)
         no_content_in_the_log(sys.argv[1], engine, checks)
+        heads_of_responses(sys.argv[1], engine, checks)
     return checks.end()
 
 

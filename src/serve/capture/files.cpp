@@ -39,9 +39,20 @@ struct CaptureFiles::File {
   File() = default;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  ~File() {
+  ~File() { close(); }
+
+  void close() {
     if (number >= 0 && waits) ::fdatasync(number);
     if (number >= 0) ::close(number);
+    number = -1;
+    waits = false;
+  }
+  /// Is it still the one that a path leads to?
+  bool is_at(const std::string& path) const {
+    struct stat open {
+    }, there{};
+    return ::fstat(number, &open) == 0 && ::stat(path.c_str(), &there) == 0 && open.st_ino == there.st_ino &&
+           open.st_dev == there.st_dev;
   }
 
   std::mutex mutex;
@@ -91,6 +102,8 @@ Result<void> CaptureFiles::open_file(File& file, const std::string& name) const 
   const int number = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (number < 0) return capture_error(path, "cannot be opened", errno);
   file.number = number;
+  file.head.clear();
+  file.grammars.clear();
   const Result<std::string> text = read_file(path);
   if (!text) return text.error();
   const std::size_t end = text->rfind('\n');
@@ -119,10 +132,14 @@ Result<void> CaptureFiles::open_file(File& file, const std::string& name) const 
 Result<void> CaptureFiles::append(const CaptureEntry& entry) {
   const std::shared_ptr<File> file = file_named(entry.file);
   const std::lock_guard lock(file->mutex);
+  if (file->number >= 0 && !file->is_at(folder_ + "/" + entry.file)) {
+    file->close();
+    const std::lock_guard names(mutex_);
+    ++replaced_[entry.file];
+  }
   if (file->number < 0) {
     if (Result<void> opened = open_file(*file, entry.file); !opened) {
-      if (file->number >= 0) ::close(file->number);
-      file->number = -1;
+      file->close();
       return opened;
     }
   }
@@ -138,10 +155,7 @@ Result<void> CaptureFiles::append(const CaptureEntry& entry) {
   if (!whole) {
     const int why = errno != 0 ? errno : ENOSPC;
     // Where it cannot be cut it is opened anew the next time, which cuts it.
-    if (::ftruncate(file->number, file->size) != 0) {
-      ::close(file->number);
-      file->number = -1;
-    }
+    if (::ftruncate(file->number, file->size) != 0) file->close();
     return capture_error(folder_ + "/" + entry.file, "cannot be written to", why);
   }
   file->size += written;
@@ -149,6 +163,14 @@ Result<void> CaptureFiles::append(const CaptureEntry& entry) {
   file->head = head;
   if (needs_grammar) file->grammars.insert(entry.grammar_hash);
   return {};
+}
+
+std::uint64_t CaptureFiles::version(const std::string& name) {
+  struct stat there {};
+  if (::stat((folder_ + "/" + name).c_str(), &there) != 0) return 0;
+  const std::lock_guard lock(mutex_);
+  const auto found = replaced_.find(name);
+  return found == replaced_.end() ? 1 : 1 + found->second;
 }
 
 Result<void> CaptureFiles::probe() {

@@ -40,8 +40,10 @@ class CaptureFiles {
   CaptureFiles& operator=(const CaptureFiles&) = delete;
   ~CaptureFiles();
 
-  /// Fails with file. The file is then as it was before.
+  /// Where the file was removed or moved, it is made anew. Fails with file. The file is then as it was before.
   Result<void> append(const CaptureEntry& entry);
+  /// Which file of this name it is, since one may be removed or moved while the gateway runs; 0: there is none.
+  std::uint64_t version(const std::string& name);
   /// Can the folder be written to? Fails with file.
   Result<void> probe();
   const std::string& folder() const { return folder_; }
@@ -56,6 +58,7 @@ class CaptureFiles {
   int lock_ = -1;
   std::mutex mutex_;                                                // of what follows
   std::list<std::pair<std::string, std::shared_ptr<File>>> order_;  ///< the last used first
+  std::unordered_map<std::string, std::uint64_t> replaced_;         ///< how often a file was made anew
   std::unordered_map<std::string, std::list<std::pair<std::string, std::shared_ptr<File>>>::iterator> open_;
 };
 

@@ -4,7 +4,9 @@
 #include "serve/capture/reader.h"
 
 #ifdef PARLANCE_HAS_SQLITE
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -15,7 +17,7 @@ namespace parlance::serve {
 
 #ifndef PARLANCE_HAS_SQLITE
 
-Result<std::vector<CaptureRow>> indexed_turns(const std::string&) {
+Result<CaptureIndex> indexed_turns(const std::string&) {
   return Error(ErrorCode::usage, "this build has no SQLite").hint("build with libsqlite3-dev");
 }
 
@@ -24,8 +26,9 @@ Result<std::vector<CaptureRow>> indexed_turns(const std::string&) {
 namespace {
 
 constexpr const char* kTables = R"(
-PRAGMA user_version = 1;
-CREATE TABLE IF NOT EXISTS files (file TEXT PRIMARY KEY, size INTEGER NOT NULL);
+PRAGMA user_version = 2;
+CREATE TABLE IF NOT EXISTS files (file TEXT PRIMARY KEY, size INTEGER NOT NULL, damaged INTEGER NOT NULL,
+  first_damaged INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS turns (
   file TEXT NOT NULL, line INTEGER NOT NULL, offset INTEGER NOT NULL, session TEXT NOT NULL, turn INTEGER NOT NULL,
   time TEXT NOT NULL, model TEXT NOT NULL, api TEXT NOT NULL, id TEXT NOT NULL, status TEXT NOT NULL,
@@ -39,6 +42,8 @@ CREATE INDEX IF NOT EXISTS turns_by_time ON turns (time);
 class Database {
  public:
   explicit Database(const std::string& path) {
+    // SQLite would have others read it.
+    if (const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600); made >= 0) ::close(made);
     if (sqlite3_open(path.c_str(), &database_) != SQLITE_OK) fail();
     sqlite3_busy_timeout(database_, 10000);
   }
@@ -124,34 +129,44 @@ void forget(Database& database, const std::string& file) {
 Result<void> update_file(Database& database, const std::string& path) {
   const std::string file = std::filesystem::path(path).filename().string();
   std::size_t known = 0;
+  CaptureDamage damage;
   database.each(
-      "SELECT size FROM files WHERE file = ?", [&](sqlite3_stmt* statement) { bind_text(statement, 1, file); },
-      [&](sqlite3_stmt* statement) { known = static_cast<std::size_t>(sqlite3_column_int64(statement, 0)); });
+      "SELECT size, damaged, first_damaged FROM files WHERE file = ?",
+      [&](sqlite3_stmt* statement) { bind_text(statement, 1, file); },
+      [&](sqlite3_stmt* statement) {
+        known = static_cast<std::size_t>(sqlite3_column_int64(statement, 0));
+        damage.records = sqlite3_column_int64(statement, 1);
+        damage.line = sqlite3_column_int64(statement, 2);
+      });
   std::error_code failed;
   const std::uintmax_t size = std::filesystem::file_size(path, failed);
   if (!failed && size == known) return {};
   if (size < known) {
     forget(database, file);
     known = 0;
+    damage = {};
   }
   const Result<CaptureText> text = read_capture(path, known);
   if (!text) return text.error();
   for (const CaptureRecord& record : text->records) {
     if (record.intact && record.kind() == "turn") add_turn(database, file, record);
+    if (!record.intact && damage.records++ == 0) damage.line = static_cast<std::int64_t>(record.line);
   }
   if (text->size == 0) return {};
   database.each(
-      "INSERT OR REPLACE INTO files VALUES (?, ?)",
+      "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
       [&](sqlite3_stmt* statement) {
         bind_text(statement, 1, file);
         sqlite3_bind_int64(statement, 2, static_cast<sqlite3_int64>(text->size));
+        sqlite3_bind_int64(statement, 3, damage.records);
+        sqlite3_bind_int64(statement, 4, damage.line);
       },
       [](sqlite3_stmt*) {});
   return {};
 }
 
 Result<void> update(Database& database, const std::string& folder) {
-  const Result<std::vector<std::string>> files = capture_files(folder);
+  const Result<std::vector<std::string> > files = capture_files(folder);
   if (!files) return files.error();
   database.run("BEGIN IMMEDIATE");
   database.run(kTables);
@@ -189,33 +204,40 @@ CaptureRow row_of(sqlite3_stmt* statement) {
 }
 
 /// Unset where the database is damaged.
-Result<std::vector<CaptureRow>> read_index(const std::string& folder, std::string& damage) {
+Result<CaptureIndex> read_index(const std::string& folder, std::string& damage) {
   Database database(folder + "/index.sqlite");
-  std::vector<CaptureRow> rows;
+  CaptureIndex index;
   if (database.failed().empty()) {
     if (Result<void> done = update(database, folder); !done) return done.error();
   }
   database.each(
       "SELECT * FROM turns ORDER BY time, file, line", [](sqlite3_stmt*) {},
-      [&](sqlite3_stmt* statement) { rows.push_back(row_of(statement)); });
+      [&](sqlite3_stmt* statement) { index.turns.push_back(row_of(statement)); });
+  database.each(
+      "SELECT file, damaged, first_damaged FROM files WHERE damaged > 0 ORDER BY file", [](sqlite3_stmt*) {},
+      [&](sqlite3_stmt* statement) {
+        index.damage.push_back({.file = column_text(statement, 0),
+                                .line = sqlite3_column_int64(statement, 2),
+                                .records = sqlite3_column_int64(statement, 1)});
+      });
   damage = database.failed();
-  return rows;
+  return index;
 }
 
 }  // namespace
 
-Result<std::vector<CaptureRow>> indexed_turns(const std::string& folder) {
+Result<CaptureIndex> indexed_turns(const std::string& folder) {
   std::error_code failed;
   if (!std::filesystem::is_directory(folder, failed))
     return Error(ErrorCode::file, "'" + folder + "' is no folder of a capture");
   std::string damage;
-  Result<std::vector<CaptureRow>> rows = read_index(folder, damage);
-  if (!rows || damage.empty()) return rows;
+  Result<CaptureIndex> index = read_index(folder, damage);
+  if (!index || damage.empty()) return index;
   std::filesystem::remove(folder + "/index.sqlite", failed);
-  rows = read_index(folder, damage);
-  if (rows && !damage.empty())
+  index = read_index(folder, damage);
+  if (index && !damage.empty())
     return Error(ErrorCode::file, "'" + folder + "/index.sqlite' cannot be written: " + damage);
-  return rows;
+  return index;
 }
 
 #endif

@@ -17,8 +17,20 @@ struct CaptureRow {
   std::string flags;            ///< words: "prefix_break guarded faults grammar length"
 };
 
-/// Brings FOLDER/index.sqlite up to date with the files and gives its turns, by time. Fails with file, value; usage if
+/// Records of a file that are not what was written, and have no row.
+struct CaptureDamage {
+  std::string file;
+  std::int64_t line = 0;     ///< of the first
+  std::int64_t records = 0;  ///< how many
+};
+
+struct CaptureIndex {
+  std::vector<CaptureRow> turns;  ///< by time
+  std::vector<CaptureDamage> damage;
+};
+
+/// Brings FOLDER/index.sqlite up to date with the files and reads it. Fails with file, value; usage if
 /// this build has no SQLite.
-Result<std::vector<CaptureRow>> indexed_turns(const std::string& folder);
+Result<CaptureIndex> indexed_turns(const std::string& folder);
 
 }  // namespace parlance::serve

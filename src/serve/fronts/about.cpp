@@ -1,7 +1,6 @@
 // What the gateway says of itself: its models, its health, its counts.
-#include <charconv>
-
 #include "parlance/json_writer.h"
+#include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/models/engine.h"
 
@@ -22,20 +21,6 @@ std::string listed_model(const ServedModel& model) {
       .take();
 }
 
-/// A name in a path, where signs may be written as %2F.
-std::string name_in_path(std::string_view path) {
-  std::string name;
-  for (std::size_t at = 0; at < path.size(); ++at) {
-    unsigned byte = 0;
-    const char* const digits = path.data() + at + 1;
-    const bool is_escape =
-        path[at] == '%' && at + 2 < path.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
-    name += is_escape ? static_cast<char>(byte) : path[at];
-    if (is_escape) at += 2;
-  }
-  return name;
-}
-
 }  // namespace
 
 Task<> list_models(Call& call) {
@@ -49,7 +34,7 @@ Task<> list_models(Call& call) {
 
 Task<> show_model(Call& call) {
   constexpr std::string_view kPath = "/v1/models/";
-  const std::string name = name_in_path(std::string_view(call.exchange.request().path).substr(kPath.size()));
+  const std::string name = unescaped(std::string_view(call.exchange.request().path).substr(kPath.size()));
   std::string body;
   for (const auto& model : call.offer->models)
     if (model->name == name) body = listed_model(*model);

@@ -1,7 +1,10 @@
 // Work that takes long is done apart from the threads that serve connections: others are answered meanwhile.
 #pragma once
+#include <optional>
+
 #include "serve/fronts/routes.h"
 #include "serve/http/in_pool.h"
+#include "serve/sessions/lookup.h"
 
 namespace parlance::serve {
 
@@ -12,6 +15,22 @@ Task<std::invoke_result_t<Make&>> apart(Call& call, Make& make) {
   constexpr std::size_t kShort = std::size_t{64} << 10;
   if (call.exchange.request().body.size() <= kShort) co_return make();
   co_return co_await in_pool(call.gateway.workers(), make);
+}
+
+/// The same for what asks for kept conversations: `make(may_wait)`. Where Redis has to be asked, a thread that may wait
+/// for it makes it once more. Throws as Sessions do.
+template <typename Make>
+Task<std::invoke_result_t<Make&, bool>> apart_with_sessions(Call& call, Make& make) {
+  const auto at_once = [&make] { return make(false); };
+  std::optional<std::invoke_result_t<Make&, bool>> made;
+  try {
+    made.emplace(co_await apart(call, at_once));
+  } catch (const AskShared&) {
+    made.reset();
+  }
+  if (made) co_return std::move(*made);
+  const auto waiting = [&make] { return make(true); };
+  co_return co_await in_pool(call.gateway.shared()->pool(), waiting);
 }
 
 }  // namespace parlance::serve

@@ -308,27 +308,14 @@ Task<> answer_load(Call& call, const Chat& chat) {
 
 using ReadChat = Result<std::unique_ptr<Chat>>;
 
-/// Where Redis has to be asked, a thread that may wait for it reads the request once more.
-Task<ReadChat> read(Call& call, const ChatApi& api) {
-  const auto make = [&call, &api] { return read_chat(call, api, false); };
-  std::optional<ReadChat> made;
-  try {
-    made.emplace(co_await apart(call, make));
-  } catch (const AskShared&) {
-    made.reset();
-  }
-  if (made) co_return std::move(*made);
-  const auto make_waiting = [&call, &api] { return read_chat(call, api, true); };
-  co_return co_await in_pool(call.gateway.shared()->pool(), make_waiting);
-}
-
 Task<> answer_chat(Call& call, Chat& chat);
 
 Task<> chat(Call& call, const ChatApi& api) {
   std::optional<ReadChat> made;
   std::optional<ReplyApiError> failed;
+  const auto read = [&call, &api](bool may_wait) { return read_chat(call, api, may_wait); };
   try {
-    made.emplace(co_await read(call, api));
+    made.emplace(co_await apart_with_sessions(call, read));
   } catch (const SharedFailure& failure) {
     failed = error_of(failure);
   }

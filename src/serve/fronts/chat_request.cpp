@@ -6,6 +6,7 @@
 #include "parlance/json_writer.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
+#include "serve/turn/reply_begin.h"
 
 namespace parlance::serve {
 
@@ -28,35 +29,105 @@ std::string messages_of_generate(Value body) {
   return made.take();
 }
 
-std::string with_open_reply(Value body) {
-  const std::span<const Value> messages = body["messages"].items();
-  if (messages.empty() || messages.back()["role"].text() != "assistant") return {};
-  for (const Value& block : messages.back()["content"].items())
-    if (block["type"].text() != "text") return {};  // a call that nobody answered is no beginning of a text
-  JsonWriter made('{');
-  for (const DictEntry& member : body.members()) made.raw(member.key.text(), json_text(member.value));
-  return made.flag("continue_final_message", true).take();
+namespace {
+
+/// How many messages at the beginning the model brings along (add_model).
+std::size_t messages_of_model(const ServedModel& model, const Conversation& conversation) {
+  const ModelSource& source = model.reader.model();
+  const std::span<const Value> messages = conversation.messages().items();
+  std::size_t count = 0;
+  const auto take = [&](std::string_view role, std::string_view content) {
+    if (count >= messages.size()) return;
+    const Value message = messages[count];
+    if (message["role"].text() == role && whole_text(message["content"]) == content) ++count;
+  };
+  if (!source.system.empty()) take("system", source.system);
+  for (const SourceMessage& one : source.messages) take(one.role, one.content);
+  return count;
+}
+
+/// Counts what is at the beginning of a conversation. Passes join system messages for some templates.
+class HeadCounter {
+ public:
+  HeadCounter(const ServedModel& model, const Conversation& conversation)
+      : messages_(conversation.messages().items()), head_{.messages = messages_of_model(model, conversation)} {}
+
+  /// Is the next message this content, and no more?
+  bool take(Value content) {
+    if (head_.messages >= messages_.size()) return false;
+    const Value found = messages_[head_.messages]["content"];
+    if (json_text(found) == json_text(content)) return ++head_.messages, true;
+    if (!found.is_string() || !content.is_string()) return false;
+    const std::string joined = whole_text(content) + "\n\n";
+    if (whole_text(found).starts_with(joined)) head_.bytes = joined.size();
+    return false;
+  }
+  const OwnHead& head() const { return head_; }
+
+ private:
+  std::span<const Value> messages_;
+  OwnHead head_;
+};
+
+std::string behind_bytes(std::string text, std::size_t bytes) { return text.erase(0, std::min(bytes, text.size())); }
+
+/// The messages behind a head, as JSON.
+std::vector<std::string> behind(std::span<const Value> messages, const OwnHead& head) {
+  std::vector<std::string> made;
+  for (std::size_t at = head.messages; at < messages.size(); ++at) {
+    if (at > head.messages || head.bytes == 0) {
+      made.push_back(json_text(messages[at]));
+      continue;
+    }
+    JsonWriter cut('{');
+    for (const DictEntry& member : messages[at].members()) {
+      if (member.key.text() == "content")
+        cut.text("content", behind_bytes(whole_text(member.value), head.bytes));
+      else
+        cut.raw(member.key.text(), json_text(member.value));
+    }
+    made.push_back(cut.take());
+  }
+  return made;
+}
+
+/// The instructions of a request, each as a message.
+std::vector<std::string> instructions_of(const ServedModel& model, Value body) {
+  const Value said = body["messages"].is_undefined() ? body["instructions"] : Value();
+  if (said.is_string() && said.text().empty()) return {};
+  if (said.is_string()) return {JsonWriter('{').text("role", "system").text("content", whole_text(said)).take()};
+  if (!said.is_sequence()) return {};
+  const std::string alone = JsonWriter('{').raw("input", "[]").raw("instructions", json_text(said)).take();
+  const Result<ChatRequest> request = model.reader.read(alone, "instructions");
+  if (!request) return {};
+  return behind(request->conversation.messages().items(),
+                {.messages = messages_of_model(model, request->conversation)});
+}
+
+}  // namespace
+
+OwnHead own_head_of(const ServedModel& model, const Conversation& conversation, Value body) {
+  HeadCounter counter(model, conversation);
+  Document message;
+  for (const std::string& one : instructions_of(model, body))
+    if (!message.parse(one) || !counter.take(message.root()["content"])) break;
+  return counter.head();
 }
 
 namespace {
 
-bool is_system(Value message) { return message["role"].text() == "system" || message["role"].text() == "developer"; }
-
-/// A request that goes on from an answer has only what is new. The instructions are the new request's alone.
-Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, const Conversation& more) {
-  JsonWriter messages('[');
-  const std::span<const Value> news = more.messages().items();
-  const auto behind_system = std::find_if_not(news.begin(), news.end(), is_system);
-  for (auto at = news.begin(); at != behind_system; ++at) messages.item(json_text(*at));
-  bool leading = true;
-  for (const Value& message : held.session.conversation().messages().items()) {
-    leading = leading && is_system(message);
-    if (!leading || behind_system == news.begin()) messages.item(json_text(message));
-  }
+/// A request that goes on from an answer has only what is new. What earlier requests had as input stays; each one's
+/// instructions, and what the model brings along, are its own.
+Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, const Conversation& more, Value given) {
   Conversation reply;
   if (Result<void> added = reply.add(held.reply); !added) return added.error();
+  JsonWriter messages('[');
+  for (const std::string& message : instructions_of(model, given)) messages.item(message);
+  for (const std::string& message : behind(held.session.conversation().messages().items(), held.own))
+    messages.item(message);
   messages.item(json_text(reply.messages().items().front()));
-  for (auto at = behind_system; at != news.end(); ++at) messages.item(json_text(*at));
+  for (const std::string& message : behind(more.messages().items(), own_head_of(model, more, given)))
+    messages.item(message);
   JsonWriter body('{');
   body.raw("messages", messages.take());
   for (const DictEntry& member : more.variables().members()) {
@@ -74,9 +145,7 @@ std::string without(Value body, std::string_view name) {
   return made.take();
 }
 
-}  // namespace
-
-Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                                       Value body, std::string_view text, const SessionHints& hints) {
   if (hints.response.empty()) return model->reader.read(text, "the request");
   const Result<ChatRequest> request = model->reader.consume(without(body, "previous_response_id"), "the request");
@@ -87,17 +156,34 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
         .input("previous_response_id")
         .hint("send the whole conversation");
   }
-  return behind_response(*model, *held, request->conversation);
+  return behind_response(*model, *held, request->conversation, body);
+}
+
+}  // namespace
+
+Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                                      const RequestText& given, const SessionHints& hints) {
+  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints);
+  if (!request) return request;
+  if (Result<void> said = say_where_reply_begins(request->conversation, given.body, given.api); !said)
+    return said.error();
+  return request;
+}
+
+Result<void> check_input(Value body) {
+  if (!body["input"].is_undefined() || !body["previous_response_id"].is_undefined()) return {};
+  return Error(ErrorCode::conversation, "input is missing").input("input");
 }
 
 namespace {
 
-Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, ChatRequest request, const TurnSettings& settings) {
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                       const RequestText& given, ChatRequest request, TurnSettings settings) {
+  settings.own = own_head_of(*model, request.conversation, given.body);
   Result<Turn> turn = Turn::plan(model, sessions, std::move(request), settings);
   if (turn || turn.error().code() != ErrorCode::undefined) return turn;
   // Of a special token, mostly, that nobody told.
-  Result<ChatRequest> again = read_conversation(sessions, model, body, text, settings.hints);
+  Result<ChatRequest> again = read_conversation(sessions, model, given, settings.hints);
   if (!again) return again.error();
   if (const Result<ReplyStart> set = model->reader.reply_to(*again, model->render); !set) return set.error();
   return Turn::plan(model, sessions, std::move(*again), settings);
@@ -110,9 +196,7 @@ Result<void> check_asked(Value body, const ChatApi& api) {
   if (api.generate && is_given("template"))
     return Error(ErrorCode::conversation, "template: the model's own is used; with `raw` there is none")
         .input("template");
-  if (api.api == ReplyApi::responses && body["input"].is_undefined() && body["previous_response_id"].is_undefined())
-    return Error(ErrorCode::conversation, "input is missing").input("input");
-  return {};
+  return api.api == ReplyApi::responses ? check_input(body) : Result<void>();
 }
 
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
@@ -122,7 +206,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body, "") : 1U;
   if (!choices) return choices.error();
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
-  Result<ChatRequest> request = read_conversation(sessions, chat.model, body, text, settings->hints);
+  const RequestText given{.api = chat.api.api, .body = body, .text = text};
+  Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints);
   if (!request) return request.error();
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
@@ -130,7 +215,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (chat.loads) return {};
   if (messages == 0) return Error(ErrorCode::conversation, "messages must not be empty").input("messages");
   chat.logprobs = settings->logprobs.has_value();
-  Result<Turn> turn = plan_turn(sessions, chat.model, body, text, std::move(*request), *settings);
+  Result<Turn> turn = plan_turn(sessions, chat.model, given, std::move(*request), *settings);
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
   while (chat.turns.size() < *choices)
@@ -173,11 +258,11 @@ Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, Sess
                       .reasoning_tokens = *reasoning};
 }
 
-Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, const TurnSettings& settings) {
-  Result<ChatRequest> request = read_conversation(sessions, model, body, text, settings.hints);
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                       const RequestText& given, const TurnSettings& settings) {
+  Result<ChatRequest> request = read_conversation(sessions, model, given, settings.hints);
   if (!request) return request.error();
-  return plan_turn(sessions, model, body, text, std::move(*request), settings);
+  return plan_turn(sessions, model, given, std::move(*request), settings);
 }
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
@@ -202,7 +287,6 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may
   }
   std::string made;
   if (api.generate) made = messages_of_generate(body);
-  if (api.api == ReplyApi::anthropic) made = with_open_reply(body);
   const std::string_view text = made.empty() ? std::string_view(call.exchange.request().body) : made;
   if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
   return chat;

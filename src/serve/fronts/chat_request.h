@@ -40,18 +40,27 @@ struct Chat {
 
 /// /api/generate has the parts of one conversation under names of their own: the same as a request with messages.
 std::string messages_of_generate(Value body);
-/// A request in Anthropic's API whose last message is the assistant's: the reply goes on from it, which our own reading
-/// of requests has a member for. "": it is none such.
-std::string with_open_reply(Value body);
-/// The conversation of a request, with those before it if it names a response that it goes on from. `text` is the
-/// request, `body` its values. Fails as RequestReader::read does, and with conversation.
+
+/// A request as it came.
+struct RequestText {
+  ReplyApi api;
+  Value body;             ///< its values
+  std::string_view text;  ///< as JSON, with `messages`
+};
+
+/// The conversation of a request, with those before it if it names a response that it goes on from. It says where its
+/// reply begins. Fails as RequestReader::read does, and with conversation.
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      Value body, std::string_view text, const SessionHints& hints);
+                                      const RequestText& given, const SessionHints& hints);
+/// A request of Responses says something, or goes on from what was said. Fails with conversation.
+Result<void> check_input(Value body);
+/// What at the beginning belongs to this request alone.
+OwnHead own_head_of(const ServedModel& model, const Conversation& conversation, Value body);
 /// What a request asks of its reply besides the conversation. Fails as read_sampling() and reasoning_limit() do.
 Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints);
 /// Plans one reply to a request. Fails as read_conversation() and Turn::plan() do.
-Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model, Value body,
-                       std::string_view text, const TurnSettings& settings);
+Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
+                       const RequestText& given, const TurnSettings& settings);
 /// Fails as RequestReader and Turn::plan() do, and with no_template, conversation. Throws as Sessions do; `may_wait`:
 /// the thread is one that may wait for the sessions that gateways share.
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait);

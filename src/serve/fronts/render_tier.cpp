@@ -2,10 +2,12 @@
 #include "parlance/json.h"
 #include "parlance/reply_prompt.h"
 #include "serve/fronts/apart.h"
+#include "serve/fronts/chat_request.h"
 #include "serve/fronts/engine_wire.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/random_id.h"
+#include "serve/turn/reply_begin.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {
@@ -42,10 +44,17 @@ Result<void> check_texts(const Conversation& conversation) {
   return {};
 }
 
-Result<Prepared> prepare(const ServedModel& model, const std::string& body, const RenderOptions& options,
+ReplyApi reply_api_of(RenderedApi api) {
+  if (api == RenderedApi::messages) return ReplyApi::anthropic;
+  return api == RenderedApi::responses ? ReplyApi::responses : ReplyApi::openai;
+}
+
+Result<Prepared> prepare(const ServedModel& model, const RequestText& given, const RenderOptions& options,
                          bool want_offsets) {
   Prepared made;
-  if (Result<void> read = model.reader.read_into(made.request, body, "the request"); !read) return read.error();
+  if (Result<void> read = model.reader.read_into(made.request, given.text, "the request"); !read) return read.error();
+  if (Result<void> said = say_where_reply_begins(made.request.conversation, given.body, given.api); !said)
+    return said.error();
   const Conversation& conversation = made.request.conversation;
   if (Result<void> checked = check_texts(conversation); !checked) return checked.error();
   Result<Rendering> rendering = model.reader.render(made.request, options);
@@ -138,7 +147,8 @@ Result<std::string> render_chat(Call& call, RenderedApi api) {
   if (!sampling) return sampling.error();
   const RenderOptions options = (*model)->render_now();
   const bool wants_offsets = flag_of(body["return_token_offsets"], false);
-  const Result<Prepared> prepared = prepare(**model, http.body, options, wants_offsets);
+  const Result<Prepared> prepared =
+      prepare(**model, {.api = reply_api_of(api), .body = body, .text = http.body}, options, wants_offsets);
   if (!prepared) return prepared.error();
   const Result<GrammarOptions> asked = grammar_options(prepared->request.conversation);
   if (!asked) return asked.error();

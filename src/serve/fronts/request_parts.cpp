@@ -2,6 +2,7 @@
 #include "serve/fronts/request_parts.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/utf8.h"
 
@@ -72,5 +73,18 @@ std::optional<unsigned> logprobs_of(Value body) {
 }
 
 bool flag_of(Value member, bool otherwise) { return member.is(Kind::boolean) ? member.integer != 0 : otherwise; }
+
+std::string unescaped(std::string_view text) {
+  std::string made;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    unsigned byte = 0;
+    const char* const digits = text.data() + at + 1;
+    const bool is_escape =
+        text[at] == '%' && at + 2 < text.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    made += is_escape ? static_cast<char>(byte) : text[at];
+    if (is_escape) at += 2;
+  }
+  return made;
+}
 
 }  // namespace parlance::serve

@@ -26,5 +26,7 @@ Result<unsigned> choices_of(Value settings, const std::string& before);
 std::optional<unsigned> logprobs_of(Value body);
 /// A member that is true or false.
 bool flag_of(Value member, bool otherwise);
+/// A part of a path or a query, where signs may be written as %2F.
+std::string unescaped(std::string_view text);
 
 }  // namespace parlance::serve

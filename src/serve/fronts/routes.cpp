@@ -29,6 +29,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/completions/render", ReplyApi::openai, Access::key, render_completions},
     {"POST", "/v1/messages/render", ReplyApi::openai, Access::key, render_messages},
     {"POST", "/v1/responses/render", ReplyApi::openai, Access::key, render_responses},
+    {"POST", "/v1/responses/*", ReplyApi::openai, Access::key, refuse_response_action},
     {"POST", "/v1/chat/completions/derender", ReplyApi::openai, Access::key, derender_chat_completions},
     {"POST", "/v1/completions/derender", ReplyApi::openai, Access::key, derender_completions},
     {"GET", "/v1/models", ReplyApi::openai, Access::key, list_models},

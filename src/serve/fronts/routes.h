@@ -47,6 +47,7 @@ Task<> ollama_raw(Call& call);    // ollama_raw.cpp
 bool wants_raw(const std::string& body);
 Task<> stored_response(Call& call);  // stored.cpp
 Task<> delete_response(Call& call);
+Task<> refuse_response_action(Call& call);
 Task<> tokenize_text(Call& call);  // tokenize.cpp
 Task<> detokenize_ids(Call& call);
 Task<> count_tokens(Call& call);

@@ -2,9 +2,13 @@
 //
 // Begin reading at stored_response.
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "serve/fronts/errors.h"
+#include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 
 namespace parlance::serve {
@@ -40,7 +44,42 @@ std::string item_json(Value item, const std::string& id) {
   return made.take();
 }
 
-std::string items_json(const StoredResponse& response, bool newest_first) {
+/// A setting of the query; unset if it is not there.
+std::optional<std::string> setting_of(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(one.size() + 1, query.size()));
+    if (one.starts_with(name) && one.substr(name.size()).starts_with('='))
+      return unescaped(one.substr(name.size() + 1));
+  }
+  return std::nullopt;
+}
+
+Error wrong_setting(std::string_view name, std::string_view wanted) {
+  return Error(ErrorCode::conversation, std::string(name) + " must be " + std::string(wanted)).input(std::string(name));
+}
+
+/// Which of the items are asked for.
+struct Page {
+  std::size_t limit = 20;
+  std::string after{};  ///< the id of the item before the first; "": none is
+  bool newest_first = true;
+};
+
+Result<Page> page_of(std::string_view query) {
+  constexpr std::size_t kMostItems = 100;
+  Page page{.after = setting_of(query, "after").value_or("")};
+  const std::string limit = setting_of(query, "limit").value_or(std::to_string(page.limit));
+  const auto [end, failed] = std::from_chars(limit.data(), limit.data() + limit.size(), page.limit);
+  const bool is_number = failed == std::errc() && end == limit.data() + limit.size();
+  if (!is_number || page.limit == 0 || page.limit > kMostItems) return wrong_setting("limit", "a number from 1 to 100");
+  const std::string order = setting_of(query, "order").value_or("desc");
+  if (order != "asc" && order != "desc") return wrong_setting("order", "asc or desc");
+  page.newest_first = order == "desc";
+  return page;
+}
+
+Result<std::string> items_json(const StoredResponse& response, const Page& page) {
   Document input;
   std::vector<std::string> items, ids;
   const auto add = [&](Value item) {
@@ -54,16 +93,34 @@ std::string items_json(const StoredResponse& response, bool newest_first) {
     if (input.root().is_string() && text.parse(alone)) add(text.root());
     for (const Value& item : input.root().items()) add(item);
   }
-  if (newest_first) {
+  if (page.newest_first) {
     std::reverse(items.begin(), items.end());
     std::reverse(ids.begin(), ids.end());
   }
+  std::size_t begin = 0;
+  if (!page.after.empty()) {
+    const auto found = std::find(ids.begin(), ids.end(), page.after);
+    if (found == ids.end()) return wrong_setting("after", "the id of an item of this response");
+    begin = static_cast<std::size_t>(found - ids.begin()) + 1;
+  }
+  const std::size_t end = std::min(begin + page.limit, items.size());
   JsonWriter list('['), made('{');
-  for (const std::string& item : items) list.item(item);
-  made.text("object", "list").raw("data", list.take()).flag("has_more", false);
-  ids.empty() ? made.null("first_id") : made.text("first_id", ids.front());
-  ids.empty() ? made.null("last_id") : made.text("last_id", ids.back());
+  for (std::size_t at = begin; at < end; ++at) list.item(items[at]);
+  made.text("object", "list").raw("data", list.take()).flag("has_more", end < items.size());
+  begin == end ? made.null("first_id") : made.text("first_id", ids[begin]);
+  begin == end ? made.null("last_id") : made.text("last_id", ids[end - 1]);
   return made.take();
+}
+
+Result<std::string> items_of(const StoredResponse& response, std::string_view query) {
+  const Result<Page> page = page_of(query);
+  if (!page) return page.error();
+  return items_json(response, *page);
+}
+
+Result<std::string> whole_of(const StoredResponse& response, std::string_view query) {
+  if (setting_of(query, "stream").value_or("false") == "false") return response.json;
+  return Error(ErrorCode::conversation, "stream: an answer that is complete is given as a whole").input("stream");
 }
 
 }  // namespace
@@ -78,9 +135,29 @@ Task<> stored_response(Call& call) {
     co_await refuse_unknown(call, id);
     co_return;
   }
-  const bool newest_first = request.query.find("order=asc") == request.query.npos;
-  const std::string body = wants_items ? items_json(*found, newest_first) : found->json;
-  co_await call.exchange.answer(200, "application/json", body);
+  const Result<std::string> body = wants_items ? items_of(*found, request.query) : whole_of(*found, request.query);
+  if (body) {
+    co_await call.exchange.answer(200, "application/json", *body);
+    co_return;
+  }
+  const ReplyApiError error = error_of(body.error());
+  co_await refuse(call.exchange, ReplyApi::openai, error);
+}
+
+/// What the API has besides: to cancel what runs in the background, to compact a conversation.
+Task<> refuse_response_action(Call& call) {
+  const HttpRequest& request = call.exchange.request();
+  constexpr std::string_view kCancel = "/cancel";
+  std::string_view id = std::string_view(request.path).substr(kPath.size());
+  const bool cancels = id.ends_with(kCancel);
+  if (cancels) id.remove_suffix(kCancel.size());
+  if (cancels && call.gateway.responses().find(id, owner_of(request)) == nullptr) {
+    co_await refuse_unknown(call, id);
+    co_return;
+  }
+  ReplyApiError error{.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
+  if (cancels) error = {.status = 400, .message = "the response is complete: nothing of it can be cancelled"};
+  co_await refuse(call.exchange, ReplyApi::openai, error);
 }
 
 /// Nothing goes on from it any more, either.

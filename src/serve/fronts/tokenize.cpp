@@ -1,4 +1,5 @@
 // Texts and ids: /tokenize and /detokenize in the forms of vLLM and of llama.cpp, and Anthropic's count_tokens.
+#include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
@@ -23,16 +24,46 @@ Task<> answer(Call& call, ReplyApi api, Make make) {
     co_await refuse(call.exchange, api, error_of(made.error()));
 }
 
-/// The ids of a text alone, in which control tokens count, as engines take a text.
-Result<std::vector<TokenId>> ids_of_text(const ServedModel& model, std::string_view text, bool add_special) {
+struct TextWish {
+  bool add_special = false;
+  bool parse_special = true;  ///< false: what spells a control token is text
+};
+
+/// The ids of a text alone, as engines take a text.
+Result<std::vector<TokenId>> ids_of_text(const ServedModel& model, std::string_view text, TextWish wish) {
+  const std::vector<ByteSpan> nothing;
   std::vector<EncodedToken> tokens;
-  if (Result<void> encoded = model.tokenizer->encode(text, nullptr, tokens); !encoded) return encoded.error();
+  if (Result<void> encoded = model.tokenizer->encode(text, wish.parse_special ? nullptr : &nothing, tokens); !encoded)
+    return encoded.error();
   std::vector<TokenId> ids;
   const TokenizerFacts& facts = model.tokenizer->facts();
-  if (add_special) ids = facts.puts_before;
+  if (wish.add_special) ids = facts.puts_before;
   for (const EncodedToken& token : tokens) ids.push_back(token.id);
-  if (add_special) ids.insert(ids.end(), facts.puts_after.begin(), facts.puts_after.end());
+  if (wish.add_special) ids.insert(ids.end(), facts.puts_after.begin(), facts.puts_after.end());
   return ids;
+}
+
+/// llama.cpp's form of a token with its text, or with its bytes where these are no text.
+std::string piece_json(TokenId id, std::string_view text) {
+  JsonWriter made('{');
+  made.number("id", id);
+  if (utf8::is_valid(text, false)) return made.text("piece", text).take();
+  JsonWriter bytes('[');
+  for (const char byte : text) bytes.item(std::to_string(static_cast<unsigned char>(byte)));
+  return made.raw("piece", bytes.take()).take();
+}
+
+std::string llama_answer(const ServedModel& model, const std::vector<TokenId>& ids, bool with_pieces) {
+  JsonWriter answer('{');
+  if (!with_pieces) return answer.raw("tokens", ids_json(ids)).take();
+  JsonWriter pieces('[');
+  for (const TokenId id : ids) pieces.item(piece_json(id, model.tokenizer->token_text(id)));
+  return answer.raw("tokens", pieces.take()).take();
+}
+
+TextWish wish_of(Value body, bool is_llama) {
+  if (!is_llama) return {.add_special = flag_of(body["add_special_tokens"], true)};
+  return {.add_special = flag_of(body["add_special"], false), .parse_special = flag_of(body["parse_special"], true)};
 }
 
 Result<std::string> tokenized(const Call& call) {
@@ -46,13 +77,12 @@ Result<std::string> tokenized(const Call& call) {
   const Value given = is_llama ? body["content"] : body["prompt"];
   if (!given.is_string() && body["messages"].is_undefined())
     return Error(ErrorCode::conversation, "/tokenize takes `prompt`, `content` or `messages`").input("prompt");
-  const Result<std::vector<TokenId>> ids =
-      given.is_string() ? ids_of_text(**model, given.text(),
-                                      flag_of(body[is_llama ? "add_special" : "add_special_tokens"], !is_llama))
-                        : prompt_ids(**model, text);
+  const Result<std::vector<TokenId>> ids = given.is_string()
+                                               ? ids_of_text(**model, given.text(), wish_of(body, is_llama))
+                                               : prompt_ids(**model, text, body, ReplyApi::openai);
   if (!ids) return ids.error();
+  if (is_llama) return llama_answer(**model, *ids, flag_of(body["with_pieces"], false));
   JsonWriter answer('{');
-  if (is_llama) return answer.raw("tokens", ids_json(*ids)).take();
   answer.number("count", static_cast<std::int64_t>(ids->size()));
   const std::shared_ptr<const EngineInfo> engine = (*model)->backend ? (*model)->backend->info() : nullptr;
   const bool is_known = engine && engine->context;
@@ -84,19 +114,38 @@ Result<std::string> detokenized(const Call& call) {
   return JsonWriter('{').text("prompt", text).text("content", text).take();
 }
 
-Result<std::string> counted(const Call& call, bool is_responses) {
+Result<std::string> counted(const Call& call) {
   const std::string& text = call.exchange.request().body;
   const Result<Document> document = parsed_body(text);
   if (!document) return document.error();
   const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, document->root());
   if (!model) return model.error();
-  const std::string begun = is_responses ? std::string() : with_open_reply(document->root());
-  const std::string& read = begun.empty() ? text : begun;
-  const Result<std::vector<TokenId>> ids = prompt_ids(**model, read);
+  const Result<std::vector<TokenId>> ids = prompt_ids(**model, text, document->root(), ReplyApi::anthropic);
   if (!ids) return ids.error();
+  return JsonWriter('{').number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
+}
+
+/// What the prompt of such a request to /v1/responses has, with the conversation that it goes on from.
+Result<std::string> counted_input(Call& call, bool may_wait) {
+  const HttpRequest& http = call.exchange.request();
+  const Result<Document> document = parsed_body(http.body);
+  if (!document) return document.error();
+  const Value body = document->root();
+  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
+  if (!model) return model.error();
+  if (Result<void> given = check_input(body); !given) return given.error();
+  const SessionHints hints = hints_of(http, body);
+  const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
+  const RequestText given{.api = ReplyApi::responses, .body = body, .text = http.body};
+  Result<ChatRequest> request = read_conversation(sessions, *model, given, hints);
+  if (!request) return request.error();
+  if (request->conversation.messages().items().empty())
+    return Error(ErrorCode::conversation, "input must not be empty").input("input");
+  const Result<PreparedPrompt> prompt = prepare_prompt(*model, sessions, *request, hints, "");
+  if (!prompt) return prompt.error();
   JsonWriter made('{');
-  if (is_responses) made.text("object", "response.input_tokens");
-  return made.number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
+  made.text("object", "response.input_tokens");
+  return made.number("input_tokens", static_cast<std::int64_t>(prompt->session.ids().size())).take();
 }
 
 }  // namespace
@@ -112,13 +161,24 @@ Task<> detokenize_ids(Call& call) {
 }
 
 Task<> count_tokens(Call& call) {
-  const auto make = [&call] { return counted(call, false); };
+  const auto make = [&call] { return counted(call); };
   co_await answer(call, ReplyApi::anthropic, make);
 }
 
 Task<> count_input_tokens(Call& call) {
-  const auto make = [&call] { return counted(call, true); };
-  co_await answer(call, ReplyApi::openai, make);
+  const auto make = [&call](bool may_wait) { return counted_input(call, may_wait); };
+  std::optional<Result<std::string>> made;
+  std::optional<ReplyApiError> failed;
+  try {
+    made.emplace(co_await apart_with_sessions(call, make));
+  } catch (const SharedFailure& failure) {
+    failed = error_of(failure);
+  }
+  if (!failed && !*made) failed = error_of(made->error());
+  if (failed)
+    co_await refuse(call.exchange, ReplyApi::openai, *failed);
+  else
+    co_await call.exchange.answer(200, kJson, **made);
 }
 
 }  // namespace parlance::serve

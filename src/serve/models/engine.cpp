@@ -59,11 +59,18 @@ Task<bool> compare(const ServedModel& model, const std::string& text) {
                           " has another tokenizer than this model: " + difference_of(*model.tokenizer, *theirs, ours));
 }
 
+constexpr std::string_view kTooLong = "context_length_exceeded";
+
 EngineFailure unfit(std::string message, std::string code) {
   return {EngineFailure::Kind::unfit, std::move(message), 0, std::move(code)};
 }
 
 }  // namespace
+
+bool is_refusal(const EngineFailure& failure) {
+  using Kind = EngineFailure::Kind;
+  return failure.kind() == Kind::unfit || failure.kind() == Kind::busy || failure.code() == kTooLong;
+}
 
 Task<std::vector<std::string>> check_engine(const ServedModel& model) {
   std::vector<std::string> warnings;
@@ -98,12 +105,12 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   if (most != 0 && generation.ids.size() - generation.sampled > most) {
     throw unfit(
         "the prompt has " + std::to_string(size) + " tokens, and this server takes at most " + std::to_string(most),
-        "context_length_exceeded");
+        std::string(kTooLong));
   }
   if (info->context && size >= *info->context) {
     throw unfit("the prompt has " + std::to_string(size) + " tokens, and the engine's context " +
                     std::to_string(*info->context) + ", of which the reply needs some",
-                "context_length_exceeded");
+                std::string(kTooLong));
   }
   if (generation.forgeable && !backend.facts().takes_ids) {
     throw unfit(

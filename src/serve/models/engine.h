@@ -7,6 +7,9 @@
 
 namespace parlance::serve {
 
+/// Was the request refused for what it asks, or since too many wait? Then the engine did not fail.
+bool is_refusal(const EngineFailure& failure);
+
 /// Asks the engine what it is, and compares its tokenizer with the model's. Returns what there is to warn of.
 /// Throws EngineFailure; of kind other if its ids differ, with the ids.
 Task<std::vector<std::string>> check_engine(const ServedModel& model);

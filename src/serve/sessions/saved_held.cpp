@@ -142,6 +142,8 @@ std::string save(const Held& held) {
   head.text("written", held.written).text("key", held.key).text("key_without_system", held.key_without_system);
   head.text("variables", held.variables).text("previous", held.previous).text("superseded", held.superseded);
   head.text("first", held.first).number("messages", static_cast<std::int64_t>(held.messages));
+  head.number("own_messages", static_cast<std::int64_t>(held.own.messages));
+  head.number("own_bytes", static_cast<std::int64_t>(held.own.bytes));
   head.number("turn", static_cast<std::int64_t>(held.turn)).raw("now", moment(held.now));
   head.number("with_tools", held.with_tools ? 1 : 0);
   const std::string all = head.take().append("\n").append(held.session.save());
@@ -181,6 +183,10 @@ Result<std::shared_ptr<const Held>> restore(std::string_view saved, const std::s
   held->turn = static_cast<std::uint64_t>(head.number(head.from["turn"], kMostNumber));
   held->with_tools = head.number(head.from["with_tools"], 1) != 0;
   held->now = head.moment("now");
+  if (!head.from["own_messages"].is_undefined()) {  // older gateways do not tell
+    held->own.messages = static_cast<std::size_t>(head.number(head.from["own_messages"], kMostNumber));
+    held->own.bytes = static_cast<std::size_t>(head.number(head.from["own_bytes"], kMostNumber));
+  }
   if (!head.fits) return not_ours("has other members");
   return std::shared_ptr<const Held>(std::move(held));
 }

@@ -18,6 +18,12 @@
 
 namespace parlance::serve {
 
+/// The beginning of a conversation that belongs to one request alone: the model's own messages and `instructions`.
+struct OwnHead {
+  std::size_t messages = 0;
+  std::size_t bytes = 0;  ///< of the content of the message behind these, where passes joined them
+};
+
 /// A conversation up to and with a reply. It never changes: a request that goes on from it takes a copy.
 struct Held {
   std::string id;                            ///< of the session, for people and for headers
@@ -30,15 +36,17 @@ struct Held {
   Key key{};                                 ///< of the messages and the reply
   Key key_without_system{};
   Key variables{};
-  Key previous{};                 ///< of the conversation that it goes on from; "": it is the session's first
-  Key superseded{};               ///< of the one before that, which nobody needs once this is kept
-  Key first{};                    ///< of the session's first reply; "": it is this one
-  std::size_t messages = 0;       ///< of the request, and the reply
-  std::size_t text_bytes = 0;     ///< of the texts of its ids
-  std::uint64_t turn = 0;         ///< number of the reply in its session, from 1
-  bool with_tools = false;        ///< the session began with the template for requests with tools
-  CivilTime now{};                ///< what the session's renders show
-  mutable bool captured = false;  ///< its record is on the disk; by std::atomic_ref alone
+  Key previous{};              ///< of the conversation that it goes on from; "": it is the session's first
+  Key superseded{};            ///< of the one before that, which nobody needs once this is kept
+  Key first{};                 ///< of the session's first reply; "": it is this one
+  std::size_t messages = 0;    ///< of the request, and the reply
+  OwnHead own{};               ///< what a request that names the response does not go on with
+  std::size_t text_bytes = 0;  ///< of the texts of its ids
+  std::uint64_t turn = 0;      ///< number of the reply in its session, from 1
+  bool with_tools = false;     ///< the session began with the template for requests with tools
+  CivilTime now{};             ///< what the session's renders show
+  /// The version of the capture's file that has its record; 0: none has. By std::atomic_ref alone.
+  mutable std::uint64_t captured = 0;
   std::size_t bytes() const;
 };
 

@@ -1,11 +1,14 @@
 // Renders and encodes one request.
 #include "serve/turn/prompt_ids.h"
 
+#include "serve/turn/reply_begin.h"
+
 namespace parlance::serve {
 
-Result<std::vector<TokenId>> prompt_ids(const ServedModel& model, std::string_view body) {
-  const Result<ChatRequest> request = model.reader.read(body, "the request");
+Result<std::vector<TokenId>> prompt_ids(const ServedModel& model, std::string_view text, Value body, ReplyApi api) {
+  Result<ChatRequest> request = model.reader.read(text, "the request");
   if (!request) return request.error();
+  if (Result<void> said = say_where_reply_begins(request->conversation, body, api); !said) return said.error();
   const Result<Rendering> prompt = model.reader.render(*request, model.render_now());
   if (!prompt) return prompt.error();
   TokenizeOptions options = model.tokenize;

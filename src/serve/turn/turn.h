@@ -25,6 +25,7 @@ struct TurnSettings {
   std::string new_session;             ///< the id of a session that begins
   std::optional<unsigned> logprobs{};  ///< alternatives of each token; unset: no logprobs
   unsigned choice = 0;
+  OwnHead own{};  ///< of the conversation
   /// So many tokens of reasoning, then the gateway closes it and the model goes on; unset: no limit. For engines that
   /// give ids.
   std::optional<std::int64_t> reasoning_tokens{};

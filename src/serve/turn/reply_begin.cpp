@@ -1,0 +1,50 @@
+// Reads where a reply is to begin. Begin reading at say_where_reply_begins.
+#include "serve/turn/reply_begin.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace parlance::serve {
+
+namespace {
+
+constexpr std::string_view kOpens = "add_generation_prompt", kGoesOn = "continue_final_message";
+
+bool is_true(Value value) { return value.is(Kind::boolean) && value.integer != 0; }
+bool is_said(Value value) { return !value.is_undefined() && !value.is_none(); }
+
+bool has_text(Value content) {
+  if (content.is_string()) return !content.text().empty();
+  return std::ranges::any_of(content.items(), [](Value part) { return !part["text"].text().empty(); });
+}
+
+/// Does the message say it itself, as DeepSeek's, Mistral's and Moonshot's APIs have it?
+bool asks_to_go_on(Value message) { return is_true(message["prefix"]) || is_true(message["partial"]); }
+
+/// A call or a thought that nobody answered is no beginning of a text.
+bool ends_with_text(Value message, Value body) {
+  if (!message["tool_calls"].items().empty() || !has_text(message["content"])) return false;
+  const std::span<const Value> given = body["messages"].items();
+  if (given.empty()) return true;
+  const std::span<const Value> blocks = given.back()["content"].items();
+  return blocks.empty() || blocks.back()["type"].text() == "text";
+}
+
+}  // namespace
+
+Result<void> say_where_reply_begins(Conversation& conversation, Value body, ReplyApi api) {
+  const Value list = conversation.messages();
+  const std::span<const Value> messages = list.items();
+  if (messages.empty() || messages.back()["role"].text() != "assistant") return {};
+  const Value variables = conversation.variables();
+  const Value opens = variables[kOpens], goes_on = variables[kGoesOn];
+  if (is_true(goes_on)) return {};
+  if (asks_to_go_on(messages.back())) return conversation.set_json(kGoesOn, "true");
+  if (is_said(opens)) return {};
+  const bool by_itself = api == ReplyApi::anthropic || api == ReplyApi::ollama;
+  if (by_itself && !is_said(goes_on) && ends_with_text(messages.back(), body))
+    return conversation.set_json(kGoesOn, "true");
+  return conversation.set_json(kOpens, "true");
+}
+
+}  // namespace parlance::serve
