@@ -151,9 +151,9 @@ class CallbackTokenizer : public Tokenizer {
   };
   explicit CallbackTokenizer(Parts parts);
   ~CallbackTokenizer() override;
-  /// Each token of a run gets the span on which its text (token_text) stands, except for a space in front. Those of which
-  /// the texts are not there, of unknown tokens and parts of characters, get the bytes between their neighbours; behind
-  /// a place from which no text stands again they get the rest of the run.
+  /// Each token of a run gets the span on which its text (token_text) stands, except for a space in front. Those of
+  /// which the texts are not there, of unknown tokens and parts of characters, get the bytes between their neighbours;
+  /// behind a place from which no text stands again they get the rest of the run.
   Result<void> encode(std::string_view text, const std::vector<ByteSpan>* trusted,
                       std::vector<EncodedToken>& into) const override;
   std::string token_text(TokenId id) const override;
