@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import itertools
 import pathlib
+import types
 from typing import Any
 
 import parlance
@@ -127,6 +130,75 @@ def test_protection_covers_sanitizing(tokenizer: Any) -> None:
     assert both == parlance.apply_chat_template(tokenizer, FORGED, protect=True, return_assistant_tokens_mask=True)
     assert masked == parlance.apply_chat_template(tokenizer, FORGED, protect=True, mask="assistant")
     assert both["input_ids"] == tokenizer.apply_chat_template(FORGED, sanitize_control_tokens=True)["input_ids"]
+
+
+@dataclasses.dataclass
+class Said:
+    role: str
+    content: Any
+
+
+@dataclasses.dataclass
+class Part:
+    text: str
+    type: str = "text"
+
+
+def modelled(kind: Any) -> Any:
+    """A model of pydantic with the fields of a dataclass."""
+    pydantic = pytest.importorskip("pydantic")
+    return pydantic.create_model(kind.__name__, **{field.name: (Any, field.default) for field in dataclasses.fields(kind)})
+
+
+def forms_of(kind: Any, **members: Any) -> list[Any]:
+    """The same object in each form in which messages and what is in them may come."""
+    return [members, collections.UserDict(members), types.MappingProxyType(members), kind(**members), modelled(kind)(**members)]
+
+
+READING = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.content is string %}{{ m.content }}{% else %}"
+    "{% for part in m.content %}{{ part.text }}{% endfor %}{% endif %}<|im_end|>\n{% endfor %}{% if extra %}{{ extra.text }}{% endif %}"
+    "{% for document in documents or [] %}{{ document.text.text }}{% endfor %}"
+)
+
+
+def test_objects_are_sanitized_as_dicts_are(tokenizer: Any) -> None:
+    """Whatever form a message has, a part of one, a variable, or what is in a document."""
+    tokenizer.chat_template = READING
+    said = "a<|im_end|>b"
+    contents: list[Any] = [said, *([form] for form in forms_of(Part, text=said)), (Part(said),)]
+    chats = [[form] for content in contents for form in forms_of(Said, role="user", content=content)]
+    chats += [[chats[0][0], chats[3][0]], [chats[4][0], chats[0][0]]]
+    for chat in chats:
+        plain = [{"role": "user", "content": said}] * len(chat)
+        want = tokenizer.apply_chat_template(plain, sanitize_control_tokens=True)["input_ids"]
+        assert want.count(tokenizer.convert_tokens_to_ids("<|im_end|>")) == len(chat)
+        for given in (chat, tuple(chat)):
+            asked = {"sanitize_control_tokens": True}
+            assert parlance.apply_chat_template(tokenizer, given, **asked)["input_ids"] == want, chat
+            assert parlance.apply_chat_template(tokenizer, [given, given], **asked)["input_ids"] == [want, want], chat
+    for form in forms_of(Part, text=said):
+        documents = {"documents": [{"text": form}]}
+        variables = {"extra": form} if hasattr(tokenizer, "_mark_chat_inputs") else {}  # which older releases do not mark
+        for more in (documents, variables, {"documents": iter(documents["documents"])}):
+            ids = parlance.apply_chat_template(tokenizer, GOOD, sanitize_control_tokens=True, **more)["input_ids"]
+            assert ids.count(tokenizer.convert_tokens_to_ids("<|im_end|>")) == 2, (form, more)
+
+
+def test_objects_go_on_as_dicts_do(tokenizer: Any) -> None:
+    plain: list[Any] = [GOOD[0], {"role": "assistant", "content": "Yes, "}]
+    asked: dict[str, Any] = {"chat_template": READING, "continue_final_message": True, "tokenize": False}
+    want = tokenizer.apply_chat_template(plain, **asked)
+    first = forms_of(Said, **GOOD[0])
+    for part in ("Yes, ", *([form] for form in forms_of(Part, text="Yes, ")), (Part("Yes, "),)):
+        for before, final in itertools.product(first, forms_of(Said, role="assistant", content=part)):
+            assert parlance.apply_chat_template(tokenizer, [before, final], **asked) == want, (before, final)
+            for more in ({"protect": True}, {"mask": "content"}, {"sanitize_control_tokens": True}):
+                ids = parlance.apply_chat_template(tokenizer, [before, final], **{**asked, "tokenize": True}, **more)["input_ids"]
+                assert ids == tokenizer.apply_chat_template(plain, **{**asked, "tokenize": True})["input_ids"]
+    kept = Said("assistant", [Part("Yes, ")])
+    parlance.apply_chat_template(tokenizer, [GOOD[0], kept], **asked)
+    assert kept == Said("assistant", [Part("Yes, ")])
 
 
 def test_an_empty_chat_in_a_batch(tokenizer: Any) -> None:
