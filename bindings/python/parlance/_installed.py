@@ -28,16 +28,16 @@ class Installed:
         self._more = more
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        asked = {**self._defaults, **kwargs}
+        parameters = inspect.signature(self._replaced).parameters if args else {}
+        by_place = dict(zip(parameters, args, strict=False))  # the call wins here too
+        asked = {name: value for name, value in self._defaults.items() if name not in by_place} | kwargs
         for name in _MASKS:
-            if name in self._defaults and name not in kwargs and not self._gives_masks(args, asked):
+            if name in asked and name not in kwargs and not self._gives_masks(by_place | asked):
                 del asked[name]
         return self._method(self._tokenizer, *args, **asked)
 
-    def _gives_masks(self, args: tuple[Any, ...], asked: dict[str, Any]) -> bool:
-        signature = inspect.signature(self._replaced)
-        given = dict(zip(signature.parameters, args, strict=False)) | asked
-        shown = {name: one.default for name, one in signature.parameters.items()}
+    def _gives_masks(self, given: dict[str, Any]) -> bool:
+        shown = {name: one.default for name, one in inspect.signature(self._replaced).parameters.items()}
         return all(given.get(name, shown.get(name, False)) for name in ("tokenize", "return_dict"))
 
     def __get__(self, instance: Any, owner: Any = None) -> Installed:  # help() shows what has it as a method

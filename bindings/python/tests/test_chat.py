@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import inspect
 import itertools
 import pathlib
 import types
@@ -273,6 +274,27 @@ def test_a_default_mask_of_install_refuses_nothing(tokenizer: Any) -> None:
         assert learnt(tokenizer, tokenizer.apply_chat_template(GOOD)).startswith("Yes, no")
         with pytest.raises(ValueError, match="requires `return_dict=True`"):
             tokenizer.apply_chat_template(GOOD, tokenize=False, **default)
+        parlance.uninstall(tokenizer)
+
+
+def test_what_a_call_says_by_place_wins_over_install(tokenizer: Any) -> None:
+    """Each positional argument of the method that is replaced, and all before it."""
+    parameters = list(inspect.signature(type(tokenizer).apply_chat_template).parameters.values())[1:]
+    by_place = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    others = {"conversation": GOOD[:1], "add_generation_prompt": True, "tokenize": False, "return_dict": False, "max_length": 3}
+    defaults = {name: value for name, value in others.items() if name in {one.name for one in by_place}}
+    for count in range(1, len(by_place) + 1):
+        args = [GOOD, *(one.default for one in by_place[1:count])]
+        names = [one.name for one in by_place[:count]]
+        want = tokenizer.apply_chat_template(*args, **{name: value for name, value in defaults.items() if name not in names})
+        parlance.install(tokenizer, **defaults)
+        assert tokenizer.apply_chat_template(*args) == want, names
+        parlance.uninstall(tokenizer)
+    for asked in ({}, {"protect": True}, {"mask": "assistant"}):
+        parlance.install(tokenizer, add_generation_prompt=True, **asked)
+        given = tokenizer.apply_chat_template(GOOD, None, None, None, False)
+        assert given["input_ids"] == parlance.apply_chat_template(tokenizer, GOOD, **asked)["input_ids"]
+        assert ("assistant_masks" in given) == ("mask" in asked)
         parlance.uninstall(tokenizer)
 
 
