@@ -14,6 +14,7 @@ from typing import Any
 
 _STATE = "_parlance_installed"  # in an instance: the defaults, and the methods that the instance had of its own
 _OWN = "_parlance_own_class"
+_MAY_BE_BASE = 1 << 10  # Py_TPFLAGS_BASETYPE, in a class's __flags__
 _MASKS = ("mask", "return_assistant_tokens_mask")  # which a call must be able to give
 
 
@@ -90,14 +91,26 @@ class Method:
 
 
 def put_on(tokenizer: Any, defaults: dict[str, Any]) -> None:
-    """Methods that the instance had of its own are kept for take_off()."""
+    """Methods that the instance had of its own are kept for take_off().
+
+    Raises TypeError for what can have no methods of its own.
+    """
+    _check_takes_methods(tokenizer)
     before = vars(tokenizer).get(_STATE, {"instance": {}})["instance"]
     own = {name: vars(tokenizer).pop(name) for name in methods() if name in vars(tokenizer)}
     vars(tokenizer)[_STATE] = {"instance": before | own, "defaults": defaults}  # what was there may be a copy's too
     _derive(tokenizer)
 
 
+def _check_takes_methods(tokenizer: Any) -> None:
+    kind = type(tokenizer)
+    if isinstance(tokenizer, type) or not hasattr(tokenizer, "__dict__") or not kind.__flags__ & _MAY_BE_BASE:
+        name = f"the class {tokenizer.__name__}" if isinstance(tokenizer, type) else f"a {kind.__module__}.{kind.__qualname__}"
+        raise TypeError(f"{name.replace('builtins.', '')} is neither a tokenizer of transformers nor a processor")
+
+
 def take_off(tokenizer: Any) -> None:
+    _check_takes_methods(tokenizer)
     state = vars(tokenizer).pop(_STATE, {"instance": {}})
     if _OWN in vars(type(tokenizer)):
         tokenizer.__class__ = own_class(tokenizer)

@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from parlance._core import (
@@ -25,7 +25,7 @@ from parlance._core import (
     _plain_value,
     _TokenSession,
 )
-from parlance._errors import Error, of_object, set_hint
+from parlance._errors import Error, of_member, of_object, set_hint
 
 
 @dataclasses.dataclass
@@ -50,9 +50,10 @@ class Sample:
 
         Raises ValueError for a word that is no kind, or without one.
         """
-        for kind in kinds or ("nothing",):
-            if kind not in ("assistant", *REPLY_KINDS):
-                raise ValueError(f"a mask is of assistant, {', '.join(REPLY_KINDS)}, or several of them, not of {kind!r}")
+        known = ("assistant", *REPLY_KINDS)
+        given = next((f"not of {kind!r}" for kind in kinds if kind not in known), "" if kinds else "and mask() was given none")
+        if given:
+            raise ValueError(f"a mask is of {', '.join(known)}, or several of them, {given}")
         return list(self.loss_mask) if "assistant" in kinds else [1 if kind in kinds else 0 for kind in self.kinds]
 
 
@@ -155,9 +156,9 @@ class Session:
         self._request: dict[str, Any] = {
             "messages": _plain_messages(messages),
             "tools": None if tools is None else _plain_tools(tools),
-            "documents": None if documents is None else _plain_value(list(documents)),
+            "documents": None if documents is None else _plain_documents(documents),
         }
-        self._variables: dict[str, Any] = _plain_value(variables)
+        self._variables = _plain_members(variables)
         self._now = now or datetime.datetime.now()
         self._options: dict[str, Any] = {"protect": protect, "trust": list(trust)}
         self._steps: list[_Step] = []
@@ -478,6 +479,23 @@ class Session:
         if session._digest() != data["digest"]:
             raise of_object(ValueError, "", "this template or tokenizer gives other ids than the session had")
         return session
+
+
+def _plain_members(members: dict[str, Any]) -> dict[str, Any]:
+    """As JSON has them; raises with the path in the request."""
+    try:
+        made: dict[str, Any] = _plain_value(members)
+    except Error as error:
+        raise of_member(error) from error.__cause__
+    return made
+
+
+def _plain_documents(documents: Any) -> list[Any]:
+    is_list = isinstance(documents, Iterable) and not isinstance(documents, (str, bytes, Mapping))
+    made = _plain_members({"documents": list(documents) if is_list else documents})["documents"]
+    if not isinstance(made, list):
+        raise of_object(ValueError, "documents", f"a list is needed, not a {type(documents).__name__}")
+    return made
 
 
 def _logprobs(given: Iterable[Any] | None) -> list[float | None] | None:

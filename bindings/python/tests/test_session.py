@@ -223,9 +223,44 @@ def test_masks_of_a_sample_are_of_kinds_that_there_are(chatml_tokenizer: str) ->
     session, _ = with_a_call_in_other_spaces(chatml_tokenizer)
     sample = session.sample()
     assert sample.mask("assistant") == sample.loss_mask
-    for wrong in (("contnet",), ()):
-        with pytest.raises(ValueError, match="mask is of"):
+    for wrong, said in ((("contnet",), "not of 'contnet'"), (("assistant", "contnet"), "not of 'contnet'"), ((), "was given none")):
+        with pytest.raises(ValueError, match=f"mask is of assistant, content.* {said}$"):
             sample.mask(*wrong)
+
+
+@pytest.mark.parametrize("wrong", [{1}, object(), b"abc", {"b": [{1}]}, [[{1}]], {"a b": {1}}, {(1,): 2}, {1: 2, "1": 3}], ids=str)
+def test_what_is_no_json_has_the_path_that_it_has_in_a_rendering(chatml_tokenizer: str, wrong: Any) -> None:
+    template, tokenizer = parlance.Template.builtin("chatml"), parlance.Tokenizer.from_file(chatml_tokenizer)
+    requests: list[dict[str, Any]] = [
+        {"x": wrong},
+        {"value": wrong},
+        {"documents": [{"a": wrong}]},
+        {"documents": [{}, wrong]},
+        {"documents": b"abc"},
+    ]
+    requests += [{"messages": [{**ASKED, "content": wrong}]}, {"tools": [{"function": wrong}]}]
+    for request in requests:
+        given = {"messages": [ASKED], **request}
+        messages = given.pop("messages")
+        with pytest.raises(parlance.Error) as real:
+            template.render(messages, **given)
+        with pytest.raises(parlance.Error) as ours:
+            parlance.Session(template, tokenizer, messages, **given)
+        assert type(ours.value) is type(real.value)
+        assert (ours.value.path, str(ours.value)) == (real.value.path, str(real.value))
+
+
+@pytest.mark.parametrize("wrong", [{"a": 1}, "abc", 3, True])
+def test_documents_that_are_no_list_are_refused(chatml_tokenizer: str, wrong: Any) -> None:
+    template, tokenizer = parlance.Template.builtin("chatml"), parlance.Tokenizer.from_file(chatml_tokenizer)
+    for call in (
+        lambda: template.render([ASKED], documents=wrong),
+        lambda: parlance.Session(template, tokenizer, [ASKED], documents=wrong),
+    ):
+        with pytest.raises(ValueError) as caught:
+            call()
+        assert isinstance(caught.value, parlance.Error) and caught.value.path == "documents"
+    assert parlance.Session(template, tokenizer, [ASKED], documents=iter([{"text": "x"}])).to_dict()["documents"] == [{"text": "x"}]
 
 
 OPENS_BEHIND_USERS = (
