@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import datetime
+import decimal
+import enum
 import inspect
 import itertools
 import pathlib
@@ -200,6 +203,46 @@ def test_objects_go_on_as_dicts_do(tokenizer: Any) -> None:
     kept = Said("assistant", [Part("Yes, ")])
     parlance.apply_chat_template(tokenizer, [GOOD[0], kept], **asked)
     assert kept == Said("assistant", [Part("Yes, ")])
+
+
+class Kind(enum.Enum):
+    A = "a"
+
+
+class Word(str, enum.Enum):
+    A = "a"
+
+
+NO_JSON: list[tuple[Any, Any]] = [
+    (b"x", "<bytes>"),
+    (datetime.date(2026, 1, 1), "<date>"),
+    (decimal.Decimal("1.5"), "<Decimal>"),
+    ({1}, "<set>"),
+    (range(3), "<range>"),
+    (Kind.A, "<Kind>"),
+    (Word.A, "a"),
+]
+
+
+@pytest.mark.parametrize("read", ["{}", "{} | tojson", "{}.year", "{}.value", "{} is string"])
+def test_objects_that_are_no_json_are_what_newer_releases_make_of_them(tokenizer: Any, read: str) -> None:
+    """Also where an older one is followed, or installed."""
+    numpy = pytest.importorskip("numpy")
+    others = [(numpy.array([1, 2]), "<ndarray>"), (numpy.int64(3), 3), (numpy.float32(0.5), 0.5), (numpy.bool_(False), False)]
+    is_newer = tuple(int(part) for part in __import__("transformers").__version__.split(".")[:3]) >= (5, 22, 2)
+    for given, plain in [*NO_JSON, *others]:
+        for content, same, of in (
+            (given, plain, "x.content"),
+            ([given], [plain], "x.content[0]"),
+            ({"a": given}, {"a": plain}, "x.content.a"),
+        ):
+            asked: dict[str, Any] = {"chat_template": f"{{% set x = messages[0] %}}{{{{ {read.format(of)} }}}}", "tokenize": False}
+            want = tokenizer.apply_chat_template([{"role": "user", "content": same}], **asked)
+            chat = [{"role": "user", "content": content}]
+            for version in (None, "5.21.0", "5.22.2"):
+                assert parlance.apply_chat_template(tokenizer, chat, transformers_version=version, **asked) == want, (given, version)
+            if is_newer:
+                assert tokenizer.apply_chat_template(chat, **asked) == want, given
 
 
 def test_an_empty_chat_in_a_batch(tokenizer: Any) -> None:
