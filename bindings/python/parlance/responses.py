@@ -59,16 +59,11 @@ def parse_response(
 # ---- what was given
 
 
-_BYTES = (bytes, bytearray, memoryview)
-
-
 def _as_batch(given: Any) -> tuple[list[Any], bool]:
     """Texts, or lists of ids; and whether there were several."""
     if isinstance(given, str):
         return [given], False
-    of_bytes = (item for item in (given, *(given if isinstance(given, (list, tuple)) else ())) if isinstance(item, _BYTES))
-    if (foreign := next(of_bytes, None)) is not None:
-        raise _no_reply(foreign)
+    _check_no_bytes(given)
     if hasattr(given, "tolist"):
         is_empty = getattr(given, "ndim", None) == 1 and len(given) == 0
         given = [[]] if is_empty else given.tolist()
@@ -82,6 +77,12 @@ def _as_batch(given: Any) -> tuple[list[Any], bool]:
     if not items or isinstance(items[0], (str, list, tuple)):
         return items, True
     return [items], False
+
+
+def _check_no_bytes(given: Any) -> None:
+    for one in (given, *given) if isinstance(given, (list, tuple)) else (given,):
+        if isinstance(one, (bytes, bytearray, memoryview)):
+            raise _no_reply(one)
 
 
 def _no_reply(given: Any) -> TypeError:
