@@ -163,6 +163,13 @@ def of_object(kind: type[BaseException], path: str, sentence: str) -> Error:
     return of_engine(kind.__name__, parts)
 
 
+def of_member(error: Error) -> Error:
+    """The exception for a value that is a request's members by name, whose paths begin with these names."""
+    path = error.path.removeprefix("value").removeprefix(".")
+    error._parts = {**error._parts, "path": path, "display": error._parts["display"].replace(error.path, path, 1)}
+    return error
+
+
 def of_raised(cause: BaseException, path: str, sentence: str) -> Error:
     """The same where code of the object's own raised `cause`."""
     kind = next((kind for kind in type(cause).__mro__ if kind.__module__ == "builtins"), TypeError)

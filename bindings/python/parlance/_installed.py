@@ -14,6 +14,7 @@ from typing import Any
 
 _STATE = "_parlance_installed"  # in an instance: the defaults, and the methods that the instance had of its own
 _OWN = "_parlance_own_class"
+_MAY_BE_BASE = 1 << 10  # Py_TPFLAGS_BASETYPE, in a class's __flags__
 _MASKS = ("mask", "return_assistant_tokens_mask")  # which a call must be able to give
 
 
@@ -28,16 +29,16 @@ class Installed:
         self._more = more
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        asked = {**self._defaults, **kwargs}
+        parameters = inspect.signature(self._replaced).parameters if args else {}
+        by_place = dict(zip(parameters, args, strict=False))  # the call wins here too
+        asked = {name: value for name, value in self._defaults.items() if name not in by_place} | kwargs
         for name in _MASKS:
-            if name in self._defaults and name not in kwargs and not self._gives_masks(args, asked):
+            if name in asked and name not in kwargs and not self._gives_masks(by_place | asked):
                 del asked[name]
         return self._method(self._tokenizer, *args, **asked)
 
-    def _gives_masks(self, args: tuple[Any, ...], asked: dict[str, Any]) -> bool:
-        signature = inspect.signature(self._replaced)
-        given = dict(zip(signature.parameters, args, strict=False)) | asked
-        shown = {name: one.default for name, one in signature.parameters.items()}
+    def _gives_masks(self, given: dict[str, Any]) -> bool:
+        shown = {name: one.default for name, one in inspect.signature(self._replaced).parameters.items()}
         return all(given.get(name, shown.get(name, False)) for name in ("tokenize", "return_dict"))
 
     def __get__(self, instance: Any, owner: Any = None) -> Installed:  # help() shows what has it as a method
@@ -90,14 +91,26 @@ class Method:
 
 
 def put_on(tokenizer: Any, defaults: dict[str, Any]) -> None:
-    """Methods that the instance had of its own are kept for take_off()."""
+    """Methods that the instance had of its own are kept for take_off().
+
+    Raises TypeError for what can have no methods of its own.
+    """
+    _check_takes_methods(tokenizer)
     before = vars(tokenizer).get(_STATE, {"instance": {}})["instance"]
     own = {name: vars(tokenizer).pop(name) for name in methods() if name in vars(tokenizer)}
     vars(tokenizer)[_STATE] = {"instance": before | own, "defaults": defaults}  # what was there may be a copy's too
     _derive(tokenizer)
 
 
+def _check_takes_methods(tokenizer: Any) -> None:
+    kind = type(tokenizer)
+    if isinstance(tokenizer, type) or not hasattr(tokenizer, "__dict__") or not kind.__flags__ & _MAY_BE_BASE:
+        name = f"the class {tokenizer.__name__}" if isinstance(tokenizer, type) else f"a {kind.__module__}.{kind.__qualname__}"
+        raise TypeError(f"{name.replace('builtins.', '')} is neither a tokenizer of transformers nor a processor")
+
+
 def take_off(tokenizer: Any) -> None:
+    _check_takes_methods(tokenizer)
     state = vars(tokenizer).pop(_STATE, {"instance": {}})
     if _OWN in vars(type(tokenizer)):
         tokenizer.__class__ = own_class(tokenizer)

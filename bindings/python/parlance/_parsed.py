@@ -118,9 +118,7 @@ class ParsedReply:
         read = _loaded(raw)
         if read is _UNREADABLE:
             return ParsedToolCall(raw, name, call.arguments or None if call else None, span, ToolCallParseStatus.INVALID_JSON, id)
-        if not isinstance(read, dict):
-            return ParsedToolCall(raw, name, None, span, ToolCallParseStatus.MALFORMED_STRUCTURE, id)
-        arguments = read.get("arguments", read.get("parameters"))
+        arguments = read.get("arguments", read.get("parameters", {})) if isinstance(read, dict) else {}
         return ParsedToolCall(raw, name, arguments, span, ToolCallParseStatus.OK if name else ToolCallParseStatus.MISSING_NAME, id)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from parlance._transformers import plain_data
 from parlance._truncation import truncated
 
 
@@ -24,9 +26,11 @@ class Sanitized:
         self._is_newer = hasattr(tokenizer, "_mark_chat_inputs")  # from 5.23 on
 
     def mark(self, chats: Any, tools: Any, documents: Any, variables: dict[str, Any]) -> tuple[Any, Any, Any, dict[str, Any]]:
+        """They become plain data first: transformers marks nothing in objects, whose texts the template then has all the same."""
         mark = functools.partial(self._functions.mark_control_tokens, control_tokens_re=self._pattern)
-        marked = mark(variables) if self._is_newer else variables
-        return [mark(chat) for chat in chats], mark(tools), mark(documents), marked
+        marked = mark(plain_data(variables)) if self._is_newer else variables
+        chats = [mark(plain_data(_listed(chat))) for chat in chats]
+        return chats, mark(_plain_dicts(tools)), mark(_plain_dicts(documents)), marked
 
     def encode(self, texts: list[str], is_batched: bool, truncation: Any, shape: dict[str, Any], more: dict[str, Any]) -> Any:
         if self._is_newer:
@@ -45,3 +49,14 @@ class Sanitized:
             shape = {**shape, "max_length": most}
             ids = [truncated(self._tokenizer, one, most) for one in ids]
         return self._tokenizer.pad({"input_ids": ids if is_batched or shape["return_tensors"] else ids[0]}, **shape, **more)
+
+
+def _listed(given: Any) -> Any:
+    """A list of what an iterator gives; what is no list of messages, tools or documents stays what it is."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else given
+
+
+def _plain_dicts(given: Any) -> Any:
+    """Tools or documents; what is no dict is refused later, or is a function."""
+    given = _listed(given)
+    return [plain_data(one) if isinstance(one, dict) else one for one in given] if isinstance(given, list) else given

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
+import itertools
 import re
+import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from parlance._core import Tokenizer as _Tokenizer
 from parlance._errors import Error
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+
+# What decode gives for bytes that are no whole character, of which one has at most so many.
+_HALF = "\ufffd"
+_MOST_OF_CHARACTER = 4
 
 _STEPS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
@@ -24,8 +31,9 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
     with `encode`.
 
     A fast tokenizer, a SentencePiece processor and those of mistral-common are read by the engine, which then encodes without the GIL.
-    Others are called for each run of text between control tokens. It is kept as long as `tokenizer` lives, and made anew when that got
-    other added tokens or steps, such as a normalizer.
+    Others are called for each run of text between control tokens; `decode` is called with single ids, and a reply can be read only where
+    it gives bytes or whole characters for each. What is made is kept as long as `tokenizer` lives, unless its class has `__slots__` or
+    `__del__`, and made anew when that got other added tokens or steps, such as a normalizer.
     """
     if isinstance(tokenizer, _Tokenizer):
         return tokenizer
@@ -43,7 +51,11 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
     elif callable(getattr(tokenizer, "serialized_model_proto", None)):  # sentencepiece
         made = _Tokenizer._from_bytes(tokenizer.serialized_model_proto(), "tokenizer.model")
     else:
-        made = _of_file(tokenizer) or _of_callables(tokenizer, tuple(sorted(_added(tokenizer, fast))))
+        of_file = _of_file(tokenizer)
+        twin = None if of_file else _twin(tokenizer)
+        made = of_file or _of_callables(tokenizer if twin is None else twin, tuple(sorted(_added(tokenizer, fast))))
+        if of_file is None and twin is None:
+            return made  # which has the tokenizer itself: kept, neither would ever go
     with contextlib.suppress(TypeError):
         _TOKENIZERS[tokenizer] = (state, made)
     return made
@@ -64,6 +76,24 @@ def _step(step: Any) -> Any:
         return None if step is None or state is None else state()
     except Exception:  # one that is written in Python
         return str(step)
+
+
+def _twin(tokenizer: Any) -> Any:
+    """Another object with the same members, now and later: what is made of it does not keep the tokenizer. None where none can be made."""
+    kind = type(tokenizer)
+    has_slots = any(set(_names(vars(one).get("__slots__", ()))) - {"__dict__", "__weakref__"} for one in kind.__mro__)
+    if has_slots or hasattr(kind, "__del__") or not hasattr(tokenizer, "__dict__"):
+        return None
+    try:
+        twin: Any = object.__new__(kind)
+        object.__setattr__(twin, "__dict__", vars(tokenizer))
+    except (AttributeError, TypeError):  # its class is not written in Python
+        return None
+    return twin
+
+
+def _names(slots: str | Iterable[str]) -> Iterable[str]:
+    return (slots,) if isinstance(slots, str) else slots
 
 
 def _inner(tokenizer: Any) -> Any:
@@ -122,13 +152,77 @@ def _of_callables(tokenizer: Any, added: tuple[tuple[int, str, bool], ...]) -> _
         encode = functools.partial(tokenizer.encode, add_special_tokens=False, split_special_tokens=True)
         text = _texts_of_slow(tokenizer, {id for id, _, _ in added})
     elif callable(getattr(tokenizer, "encode", None)):
-        encode = tokenizer.encode
-        decode: Any = getattr(tokenizer, "decode", None)
-        text = (lambda id: decode([id])) if decode is not None else (lambda id: "")
+        texts = _Texts(tokenizer)
+        encode, text = texts.encode, texts.text
     else:
         raise TypeError(f"a {type(tokenizer).__name__} is no tokenizer: it has no encode")
     unk = getattr(tokenizer, "unk_token_id", None)  # of transformers
     return _Tokenizer._from_callables(encode, text, list(added), vocabulary_size=_size(tokenizer), unk=unk if isinstance(unk, int) else None)
+
+
+class _Texts:
+    """The texts of the ids of any object with `encode`.
+
+    Those of a run that was just encoded are asked for first, to see where each token lies: there, tokens may be parts of characters. Else
+    they are read, one by one, and half a character has no text.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._run = threading.local()
+
+    def encode(self, text: str) -> list[Any]:
+        ids = list(self._tokenizer.encode(text))
+        self._run.ids, self._run.pieces = collections.deque(ids), None
+        return ids
+
+    def text(self, id: int) -> str | bytes:
+        decode: Any = getattr(self._tokenizer, "decode", None)
+        ids = getattr(self._run, "ids", None)
+        if ids and ids[0] == id:
+            if self._run.pieces is None:
+                self._run.pieces = itertools.repeat(b"") if decode is None else iter(_pieces(list(ids), self._tokenizer))
+            ids.popleft()
+            piece: str | bytes = next(self._run.pieces)
+            return piece
+        self._run.ids = None
+        if decode is None:
+            raise TypeError(f"a {type(self._tokenizer).__name__} has no decode, without which no ids can be read")
+        text: str | bytes = decode([id])
+        if isinstance(text, str) and _HALF in text and not _spells(self._tokenizer, text, [id]):
+            raise TypeError(f"decode() of a {type(self._tokenizer).__name__} gives {text!r} for the id {id} alone: it must give bytes")
+        return text
+
+
+def _spells(tokenizer: Any, text: str, ids: list[Any]) -> bool:
+    """Whether U+FFFD of the ids' text is that character, and not what stands for a part of one."""
+    return bool(list(tokenizer.encode(text)) == ids)
+
+
+def _pieces(ids: list[Any], tokenizer: Any) -> list[str | bytes]:
+    """The text of each id of a run; where several spell one character, its bytes are theirs one after the other."""
+    pieces: list[str | bytes] = []
+    begun: list[Any] = []
+    ends: list[int] = []
+    for id in ids:
+        begun.append(id)
+        text = tokenizer.decode(begun)
+        is_half = isinstance(text, str) and text.endswith(_HALF) and not _spells(tokenizer, text, begun)
+        if is_half and len(begun) < _MOST_OF_CHARACTER:
+            whole = text.rstrip(_HALF)
+            ends.append(max(len(_utf8(whole)) + len(text) - len(whole), ends[-1] + 1 if ends else 0))
+            continue
+        if not ends:
+            pieces.append(text)
+        else:
+            data = text if isinstance(text, bytes) else _utf8(text)
+            pieces += [data[begin:end] for begin, end in itertools.pairwise([0, *ends, len(data)])]
+        begun, ends = [], []
+    return pieces + [b""] * len(begun)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _size(tokenizer: Any) -> int:

@@ -21,6 +21,9 @@ logger = logging.getLogger("parlance")
 # Of transformers, oldest first: whether members of messages that are None are dropped.
 _RELEASES: dict[str, bool] = dict(RELEASES)
 
+# The first one that makes plain data of messages itself.
+_FIRST_PLAIN = "5.22.2"
+
 REASONING = ("reasoning_content", "thinking", "reasoning")
 _MASKED_RENDER = "transformers.utils.chat_template_utils._render_with_assistant_indices()"
 _TAG = "CONTINUE_FINAL_MESSAGE_TAG "
@@ -49,11 +52,11 @@ def followed(asked: str | None) -> str:
 
 def nearest(version: str) -> str:
     """The last release that is not later than this one; the oldest where all are."""
+    return next((release for release in reversed(_RELEASES) if _number(release) <= _number(version)), next(iter(_RELEASES)))
 
-    def number(release: str) -> list[int]:
-        return [int(part) for part in re.findall(r"\d+", release)[:3]]
 
-    return next((release for release in reversed(_RELEASES) if number(release) <= number(version)), next(iter(_RELEASES)))
+def _number(release: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", release)[:3]]
 
 
 @functools.lru_cache(maxsize=128)
@@ -121,7 +124,7 @@ def messages_of(chat: Any, version: str) -> Any:
         return chat
     if isinstance(chat, (list, tuple)) and all(type(message) is dict or _is_object(message) for message in chat):
         return chat
-    return [message if _is_object(message) else {name: value for name, value in message.items() if value is not None} for message in chat]
+    return [message if _is_object(message) else _without_none(message) for message in chat]
 
 
 def _is_object(message: Any) -> bool:
@@ -134,7 +137,11 @@ def _dropped(chat: Any, version: str) -> list[Any]:
     """The messages without the members that are None, where the release drops them."""
     if not _RELEASES[version]:
         return list(chat)
-    return [{name: value for name, value in message.items() if value is not None} for message in chat]
+    return [message if _is_object(message) else _without_none(message) for message in chat]
+
+
+def _without_none(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in message.items() if value is not None}
 
 
 def _with_reasoning(message: dict[str, Any]) -> dict[str, Any]:
@@ -142,22 +149,35 @@ def _with_reasoning(message: dict[str, Any]) -> dict[str, Any]:
     return message if reasoning is None else {"thinking": reasoning, **message, "reasoning_content": reasoning}
 
 
-# ---- continuing the final message
+# ---- objects as plain data
 
 
-def _plain_data(value: Any) -> Any:
-    """What the template gets of a value, as far as it decides whether it is a text that can be continued."""
-    if isinstance(value, (str, int, float, list, tuple, Mapping, type(None))):
+def plain_data(value: Any, *, placeholders: bool = False) -> Any:
+    """Objects as the template gets them: mappings, dataclasses and models of pydantic as dicts, also inside of others.
+
+    `placeholders`: what JSON has nothing for becomes "<Type>".
+    """
+    plain = functools.partial(plain_data, placeholders=placeholders)
+    if isinstance(value, str):
+        return value if type(value) is str else str.__str__(value)
+    if isinstance(value, (int, float, type(None))):
         return value
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return (tuple if isinstance(value, tuple) else list)(plain(item) for item in value)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
-        return _plain_data(value.item())
+        return plain(value.item())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        return _plain_data(dump())
-    return f"<{type(value).__name__}>"
+    if callable(dump) and not isinstance(value, type):
+        return plain(dump())
+    return f"<{type(value).__name__}>" if placeholders else value
+
+
+# ---- continuing the final message
 
 
 class _Continued:
@@ -169,10 +189,8 @@ class _Continued:
                 raise IndexError("list index out of range")
             raise ValueError("continue_final_message is set but the conversation is empty!")
         # As the template gets it, with the reasoning under all of its names.
-        final = _with_reasoning(dict(messages[-1]))
+        final = _with_reasoning(_final_message(messages[-1], version))
         text: Any = final.get(field)
-        if _RELEASES[version]:
-            text = final[field] = _plain_data(text)
         if text is None:
             raise ValueError(f'continue_final_message is set but the final message has no "{field}" to continue!')
         fields = [field]
@@ -181,7 +199,7 @@ class _Continued:
         if not any(name in template for name in fields):
             raise ValueError(f'continue_final_message is set to "{field}" but this is not an accepted field in the chat_template')
         if isinstance(text, (list, tuple)):
-            blocks = [dict(block) if isinstance(block, Mapping) else block for block in text]
+            blocks = list(text)
             last = next((block for block in reversed(blocks) if "text" in block), None)
             if last is None:
                 raise ValueError("continue_final_message is set but we could not find any text to continue in the final message!")
@@ -205,6 +223,18 @@ class _Continued:
             )
         at = prompt.rindex(_TAG.strip())
         return prompt[:at] if prompt[at : at + len(_TAG)] == _TAG else prompt[:at].rstrip()
+
+
+def _final_message(message: Any, version: str) -> dict[str, Any]:
+    """The message that goes on, as plain data, of which nothing is the caller's.
+
+    Raises TypeError for what is no message.
+    """
+    makes_plain = _number(version) >= _number(_FIRST_PLAIN)
+    plain = plain_data(message, placeholders=makes_plain)
+    if makes_plain and not isinstance(plain, dict):
+        raise TypeError(f"Chat messages should be dicts, dataclasses or pydantic models, but got {plain!r}.")
+    return _without_none(plain) if _RELEASES[version] and _is_object(message) else dict(plain)
 
 
 def check_continued(add_generation_prompt: bool, return_assistant_tokens_mask: bool) -> None:

@@ -13,12 +13,12 @@ reading at ParlanceRenderer.
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import itertools
 import json
 import logging
 import re
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -27,16 +27,14 @@ from renderers.configs import BaseRendererConfig
 
 from parlance._attribution import Attribution, Habits
 from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Refusal, Turn, described, go_on, regardless, stand_in
-from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session
+from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session, _plain_messages
 from parlance._errors import Error
+from parlance._known import Conversations
 from parlance._parsed import ParsedReply
 from parlance._stops import stop_ids, template_stops
 from parlance._tokenizers import added_ids, tokenizer_of
 
 logger = logging.getLogger("parlance")
-
-# Conversations that bridges go on from.
-_KEPT = 4096
 
 
 class ParlanceRendererConfig(BaseRendererConfig):
@@ -56,8 +54,10 @@ class ParlanceRenderer:
     """Renders, parses and bridges for any template, by where each byte came from.
 
     A bridge goes on from ids of any renderer. If this one rendered or bridged them, it knows their conversation, and returns None only
-    where the template would write the past otherwise. If not, it puts others in its place, and returns None too where what the template
-    writes depends on them. `refusal` says why. With `thinking_retention="all"` reasoning that the template would drop is no reason.
+    where the template would write the past otherwise. If not, or if it has forgotten it, it puts others in its place, and returns None
+    too where what the template writes depends on them. It remembers prompts of 16 million tokens together, those that were asked for
+    last, and a copy remembers them too; a pickle has none. `refusal` says why. With `thinking_retention="all"` reasoning that the
+    template would drop is no reason.
     """
 
     config_class = ParlanceRendererConfig
@@ -73,15 +73,27 @@ class ParlanceRenderer:
         self._variables = dict(self.config.model_extra or {})
         self._own_stops = frozenset(template_stops(self._template, self._tokenizer, self._variables))
         self._stops = stop_ids(self._template, self._tokenizer, self._variables, tokenizer)
-        self._known: OrderedDict[tuple[int, ...], tuple[list[Any], list[Any] | None]] = OrderedDict()
+        self._known = Conversations()
         self._is_stable: bool | None = None
         self.effective_thinking_retention = self.config.thinking_retention or "template"
         self.refusal: str | None = None
         """Why the last bridge returned None."""
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """Without the conversations that it knows: where it is sent, they would go along each time."""
+        return type(self), (self._given_tokenizer, self.config)
+
+    def __copy__(self) -> ParlanceRenderer:
         """With the conversations that it knows."""
-        return type(self), (self._given_tokenizer, self.config), {"_known": self._known, "refusal": self.refusal}
+        return self._copied(self._given_tokenizer, self.config)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ParlanceRenderer:
+        return self._copied(copy.deepcopy(self._given_tokenizer, memo), copy.deepcopy(self.config, memo))
+
+    def _copied(self, tokenizer: Any, config: ParlanceRendererConfig) -> ParlanceRenderer:
+        made = type(self)(tokenizer, config)
+        made._known, made.refusal = self._known.copy(), self.refusal
+        return made
 
     @property
     def supports_tools(self) -> bool:
@@ -95,21 +107,16 @@ class ParlanceRenderer:
     def _tokens(self, prompt: Rendering) -> Tokens:
         return prompt.tokens(self._tokenizer, protect=self.config.protect)
 
-    def _remember(self, ids: Sequence[int], messages: Sequence[Any], tools: Any) -> None:
-        self._known[tuple(ids)] = (list(messages), None if tools is None else list(tools))
-        while len(self._known) > _KEPT:
-            self._known.popitem(last=False)
-
     def render_ids(self, messages: list[Any], *, tools: Any = None, add_generation_prompt: bool = False) -> list[int]:
         ids = self._tokens(self._prompt(messages, tools, add_generation_prompt)).ids
         if add_generation_prompt:
-            self._remember(ids, messages, tools)
+            self._known.add(ids, _plain_messages(messages), tools)
         return ids
 
     def render(self, messages: list[Any], *, tools: Any = None, add_generation_prompt: bool = False) -> RenderedTokens:
         made = self._attributed(messages, tools, add_generation_prompt)
         if add_generation_prompt:
-            self._remember(made.token_ids, messages, tools)
+            self._known.add(made.token_ids, _plain_messages(messages), tools)
         return made
 
     def _attributed(self, messages: list[Any], tools: Any, generation: bool, first: int = 0) -> RenderedTokens:
@@ -203,8 +210,9 @@ class ParlanceRenderer:
     ) -> RenderedTokens | None:
         self.refusal = None
         sampled = list(previous_completion_ids)
-        turn = Turn(list(previous_prompt_ids), self._without_foreign(sampled), list(new_messages), set(self._stops))
         try:
+            new = _plain_messages(new_messages)  # which are kept, and which the caller may change
+            turn = Turn(list(previous_prompt_ids), self._without_foreign(sampled), new, set(self._stops))
             bridge, tools, known = self._bridge(turn, tools)
         except Refusal as refusal:
             return self._refuse(str(refusal))
@@ -212,7 +220,7 @@ class ParlanceRenderer:
             return self._refuse(described(error))
         ids = [*turn.prompt_ids, *sampled, *bridge.added]
         if known and sampled == turn.completion_ids:
-            self._remember(ids, bridge.conversation, tools)
+            self._known.add(ids, bridge.conversation, tools)
         return self._bridged(ids, bridge, turn.new, tools)
 
     def _bridge(self, turn: Turn, tools: Any) -> tuple[Bridge, Any, bool]:
@@ -224,7 +232,7 @@ class ParlanceRenderer:
             raise Refusal("the new messages have one of the assistant's, which was not sampled")
         if self.config.thinking_retention == "tool_cycle" and "user" in roles:
             raise Refusal("a user's message ends the cycle of calls, beyond which thinking_retention keeps nothing")
-        messages, kept = self._known.get(tuple(turn.prompt_ids), (None, None))
+        messages, kept = self._known.get(turn.prompt_ids)
         tools = kept if tools is None else tools
         reader, turn.events = self._read(turn.completion_ids, tools, turn.prompt_ids)
         turn.reply = reader.message

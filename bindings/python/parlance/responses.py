@@ -63,17 +63,30 @@ def _as_batch(given: Any) -> tuple[list[Any], bool]:
     """Texts, or lists of ids; and whether there were several."""
     if isinstance(given, str):
         return [given], False
+    _check_no_bytes(given)
     if hasattr(given, "tolist"):
         is_empty = getattr(given, "ndim", None) == 1 and len(given) == 0
         given = [[]] if is_empty else given.tolist()
         if is_empty:
             return given, False
     if not isinstance(given, (list, tuple)):
+        if not hasattr(given, "__index__") and not isinstance(given, float):
+            raise _no_reply(given)
         return [[int(given)]], False
     items = [item.tolist() if hasattr(item, "tolist") else item for item in given]
     if not items or isinstance(items[0], (str, list, tuple)):
         return items, True
     return [items], False
+
+
+def _check_no_bytes(given: Any) -> None:
+    for one in (given, *given) if isinstance(given, (list, tuple)) else (given,):
+        if isinstance(one, (bytes, bytearray, memoryview)):
+            raise _no_reply(one)
+
+
+def _no_reply(given: Any) -> TypeError:
+    return TypeError(f"a reply, or a prefix of one, is a text or a list of token ids, or a list of those, not a {type(given).__name__}")
 
 
 def _prefixes(tokenizer: Any, prefix: Any, count: int) -> list[str | None]:

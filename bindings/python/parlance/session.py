@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from parlance._core import (
@@ -23,8 +23,9 @@ from parlance._core import (
     _plain_messages,
     _plain_tools,
     _plain_value,
+    _TokenSession,
 )
-from parlance._errors import Error, of_object, set_hint
+from parlance._errors import Error, of_member, of_object, set_hint
 
 
 @dataclasses.dataclass
@@ -49,10 +50,29 @@ class Sample:
 
         Raises ValueError for a word that is no kind, or without one.
         """
-        for kind in kinds or ("nothing",):
-            if kind not in ("assistant", *REPLY_KINDS):
-                raise ValueError(f"a mask is of assistant, {', '.join(REPLY_KINDS)}, or several of them, not of {kind!r}")
+        known = ("assistant", *REPLY_KINDS)
+        given = next((f"not of {kind!r}" for kind in kinds if kind not in known), "" if kinds else "and mask() was given none")
+        if given:
+            raise ValueError(f"a mask is of {', '.join(known)}, or several of them, {given}")
         return list(self.loss_mask) if "assistant" in kinds else [1 if kind in kinds else 0 for kind in self.kinds]
+
+
+_CONTINUE = "continue_final_message"
+_NO_START = (
+    "the message that goes on cannot be followed by others: the template opens a reply otherwise than it writes a message, so that "
+    "there is no prompt whose reply it is"
+)
+# Members of a message that are read of a reply.
+_OF_REPLIES = ("role", "content", "tool_calls", "reasoning_content", "reasoning", "thinking")
+
+
+@dataclasses.dataclass
+class _Started:
+    """A message of the request that the first reply goes on with."""
+
+    message: dict[str, Any]
+    reader: ReplyReader  # of what comes behind it
+    ids: list[int] | None = None  # its own, as the beginning of a reply
 
 
 @dataclasses.dataclass
@@ -103,7 +123,8 @@ class Session:
     `tokenizer` is whatever tokenizer_of() takes. With `protect` (the default) no text of the messages becomes a control token, except in
     the paths of `trust`: "messages[0].content"; one at which the request has nothing raises parlance.Error, also
     ValueError, unless a message may still come there. `now` is what strftime_now() shows, by default the time at the beginning. Other
-    keyword arguments are variables of the template.
+    keyword arguments are variables of the template. With `continue_final_message=True` the first reply goes on with the last message;
+    sampled() gives what was sampled of it, and extend() puts the whole in front.
 
     copy.copy(), copy.deepcopy() and branch() give a session that goes on by itself; it pickles with its template and tokenizer.
     Threads: one at a time.
@@ -135,9 +156,9 @@ class Session:
         self._request: dict[str, Any] = {
             "messages": _plain_messages(messages),
             "tools": None if tools is None else _plain_tools(tools),
-            "documents": None if documents is None else _plain_value(list(documents)),
+            "documents": None if documents is None else _plain_documents(documents),
         }
-        self._variables: dict[str, Any] = _plain_value(variables)
+        self._variables = _plain_members(variables)
         self._now = now or datetime.datetime.now()
         self._options: dict[str, Any] = {"protect": protect, "trust": list(trust)}
         self._steps: list[_Step] = []
@@ -145,18 +166,51 @@ class Session:
         self._begin()
 
     def _begin(self) -> None:
-        self._session = _begin_session(
+        self._session = self._begun(self._request["messages"], self._variables)
+        self._first = self._session.size()
+        self._started: _Started | None = None
+        if self._variables.get(_CONTINUE) is True:
+            self._begin_behind_start()
+
+    def _begun(self, messages: list[Any], variables: dict[str, Any]) -> _TokenSession:
+        return _begin_session(
             self._template._engine,
             self._tokenizer,
-            self._request["messages"],
+            messages,
             self._request["tools"],
             self._request["documents"],
             self._now,
-            self._variables,
+            variables,
             self._options["trust"],
             self._options["protect"],
         )
-        self._first = self._session.size()
+
+    def _begin_behind_start(self) -> None:
+        """The message that goes on, as the beginning of the reply to a prompt without it, so that the next turn can have the whole.
+
+        Not possible where the template opens a reply otherwise than it writes a message.
+        """
+        whole = self._session.ids()
+        *before, message = self._request["messages"]
+        variables = {name: value for name, value in self._variables.items() if name not in (_CONTINUE, "add_generation_prompt")}
+        self._started = _Started(message, self._session.reader())
+        try:
+            session = self._begun(before, variables)
+        except Error:
+            return
+        if whole[: session.size()] == session.ids():
+            self._started.ids = whole[session.size() :]
+            session.append_sampled(self._started.ids)
+            self._session = session
+
+    def _is_of_start(self) -> bool:
+        """Whether the reply that comes, or was sampled last, goes on with a message of the request."""
+        return self._started is not None and all(step.messages is None for step in self._steps)
+
+    def _new_reader(self) -> ReplyReader:
+        """For what is sampled next, or was sampled last."""
+        reader = self._started.reader if self._started is not None and self._is_of_start() else self._session.reader()
+        return reader.copy()
 
     # ---- the rollout
 
@@ -185,12 +239,12 @@ class Session:
         step = _Step([]) if self._reader is None else self._steps[-1]
         if step.ended and sampled:
             raise of_object(ValueError, "", "the reply has ended: extend() adds what comes behind it")
-        reader = self._session.reader().copy() if self._reader is None else self._reader
+        reader = self._new_reader() if self._reader is None else self._reader
         try:
             events = reader.feed(sampled)
         except BaseException:  # of a tokenizer in Python: what was read of these ids is forgotten
             if self._reader is not None:
-                self._reader = self._session.reader().copy()
+                self._reader = self._new_reader()
                 self._reader.feed(step.sampled or [])
             raise
         self._session.append_sampled(sampled)
@@ -225,17 +279,19 @@ class Session:
         After sampled(), the assistant's message that was read of it is put in front unless `messages` begins with one. The template may
         write it otherwise than the model did, with other blanks around its reasoning, say: the sampled ids stay where reading the
         template's text gives the same message. Raises parlance.Error if the new prompt does not begin with the ids so far; its hint names a
-        variable of the template that would have kept them, if there is one. Finding it costs about as much as two sessions from the beginning
-        for each variable of the template that may be a switch: with `advise=False` nothing is looked for, and `difference["switches"]` is
-        empty.
+        variable of the template that would have kept them, if there is one. Finding it costs about as much as two sessions from the
+        beginning for each variable of the template that may be a switch: with `advise=False` nothing is looked for, and
+        `difference["switches"]` is empty.
         """
+        if self._started is not None and self._started.ids is None:
+            raise of_object(ValueError, "", _NO_START)
         given, trust = _plain_messages(messages), list[str]()
-        sampled = self._steps[-1].sampled if self._steps else None
+        sampled = self._steps[-1].sampled if self._steps else [] if self._started is not None else None
         reply: list[Any] = []
         try:
             if sampled is not None and not _is_assistant(given[:1]):
-                reader, events = self._read(sampled)
-                reply = [reader.message.to_dict()]
+                message, events = self._read_reply(sampled)
+                reply = [message]
                 new, given, trust = self._extend_with_reply(reply[0], written_text(events), given)
             else:
                 new = self._session.extend(given)
@@ -257,7 +313,7 @@ class Session:
         except Error as error:
             if error.code != "history_rewritten":
                 raise
-            number = len(self._request["messages"]) + sum(len(step.messages or ()) for step in self._steps)
+            number = len(self._request["messages"]) + sum(len(step.messages or ()) for step in self._steps) - (self._started is not None)
             given, trust = [_as_written(reply, written), *messages], [f"messages[{number}].content"]
             try:
                 return self._session.extend(given, trust), given, trust
@@ -290,9 +346,19 @@ class Session:
 
     def _read(self, ids: list[int]) -> tuple[ReplyReader, list[ReplyEvent]]:
         """Reads them as the reply to the last prompt: templates open a reply behind a result otherwise than behind a question."""
-        reader = self._session.reader().copy()
+        reader = self._new_reader()
         events = reader.feed(ids) + reader.finish()
         return reader, events
+
+    def _read_reply(self, sampled: list[int]) -> tuple[dict[str, Any], list[ReplyEvent]]:
+        """The message of what was sampled; where that goes on with one of the request, the whole of it."""
+        if self._started is None or not self._is_of_start():
+            reader, events = self._read(sampled)
+            return reader.message.to_dict(), events
+        reader = self._session.reader().copy()
+        events = reader.feed([*(self._started.ids or []), *sampled]) + reader.finish()
+        others = {name: value for name, value in self._started.message.items() if name not in _OF_REPLIES}
+        return {**others, **reader.message.to_dict()}, events
 
     # ---- what training takes
 
@@ -413,6 +479,23 @@ class Session:
         if session._digest() != data["digest"]:
             raise of_object(ValueError, "", "this template or tokenizer gives other ids than the session had")
         return session
+
+
+def _plain_members(members: dict[str, Any]) -> dict[str, Any]:
+    """As JSON has them; raises with the path in the request."""
+    try:
+        made: dict[str, Any] = _plain_value(members)
+    except Error as error:
+        raise of_member(error) from error.__cause__
+    return made
+
+
+def _plain_documents(documents: Any) -> list[Any]:
+    is_list = isinstance(documents, Iterable) and not isinstance(documents, (str, bytes, Mapping))
+    made = _plain_members({"documents": list(documents) if is_list else documents})["documents"]
+    if not isinstance(made, list):
+        raise of_object(ValueError, "documents", f"a list is needed, not a {type(documents).__name__}")
+    return made
 
 
 def _logprobs(given: Iterable[Any] | None) -> list[float | None] | None:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import datetime
+import decimal
+import enum
+import inspect
 import itertools
 import pathlib
+import types
 from typing import Any
 
 import parlance
@@ -129,6 +136,115 @@ def test_protection_covers_sanitizing(tokenizer: Any) -> None:
     assert both["input_ids"] == tokenizer.apply_chat_template(FORGED, sanitize_control_tokens=True)["input_ids"]
 
 
+@dataclasses.dataclass
+class Said:
+    role: str
+    content: Any
+
+
+@dataclasses.dataclass
+class Part:
+    text: str
+    type: str = "text"
+
+
+def modelled(kind: Any) -> Any:
+    """A model of pydantic with the fields of a dataclass."""
+    pydantic = pytest.importorskip("pydantic")
+    return pydantic.create_model(kind.__name__, **{field.name: (Any, field.default) for field in dataclasses.fields(kind)})
+
+
+def forms_of(kind: Any, **members: Any) -> list[Any]:
+    """The same object in each form in which messages and what is in them may come."""
+    return [members, collections.UserDict(members), types.MappingProxyType(members), kind(**members), modelled(kind)(**members)]
+
+
+READING = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.content is string %}{{ m.content }}{% else %}"
+    "{% for part in m.content %}{{ part.text }}{% endfor %}{% endif %}<|im_end|>\n{% endfor %}{% if extra %}{{ extra.text }}{% endif %}"
+    "{% for document in documents or [] %}{{ document.text.text }}{% endfor %}"
+)
+
+
+def test_objects_are_sanitized_as_dicts_are(tokenizer: Any) -> None:
+    """Whatever form a message has, a part of one, a variable, or what is in a document."""
+    tokenizer.chat_template = READING
+    said = "a<|im_end|>b"
+    contents: list[Any] = [said, *([form] for form in forms_of(Part, text=said)), (Part(said),)]
+    chats = [[form] for content in contents for form in forms_of(Said, role="user", content=content)]
+    chats += [[chats[0][0], chats[3][0]], [chats[4][0], chats[0][0]]]
+    for chat in chats:
+        plain = [{"role": "user", "content": said}] * len(chat)
+        want = tokenizer.apply_chat_template(plain, sanitize_control_tokens=True)["input_ids"]
+        assert want.count(tokenizer.convert_tokens_to_ids("<|im_end|>")) == len(chat)
+        for given in (chat, tuple(chat)):
+            asked = {"sanitize_control_tokens": True}
+            assert parlance.apply_chat_template(tokenizer, given, **asked)["input_ids"] == want, chat
+            assert parlance.apply_chat_template(tokenizer, [given, given], **asked)["input_ids"] == [want, want], chat
+    for form in forms_of(Part, text=said):
+        documents = {"documents": [{"text": form}]}
+        variables = {"extra": form} if hasattr(tokenizer, "_mark_chat_inputs") else {}  # which older releases do not mark
+        for more in (documents, variables, {"documents": iter(documents["documents"])}):
+            ids = parlance.apply_chat_template(tokenizer, GOOD, sanitize_control_tokens=True, **more)["input_ids"]
+            assert ids.count(tokenizer.convert_tokens_to_ids("<|im_end|>")) == 2, (form, more)
+
+
+def test_objects_go_on_as_dicts_do(tokenizer: Any) -> None:
+    plain: list[Any] = [GOOD[0], {"role": "assistant", "content": "Yes, "}]
+    asked: dict[str, Any] = {"chat_template": READING, "continue_final_message": True, "tokenize": False}
+    want = tokenizer.apply_chat_template(plain, **asked)
+    first = forms_of(Said, **GOOD[0])
+    for part in ("Yes, ", *([form] for form in forms_of(Part, text="Yes, ")), (Part("Yes, "),)):
+        for before, final in itertools.product(first, forms_of(Said, role="assistant", content=part)):
+            assert parlance.apply_chat_template(tokenizer, [before, final], **asked) == want, (before, final)
+            for more in ({"protect": True}, {"mask": "content"}, {"sanitize_control_tokens": True}):
+                ids = parlance.apply_chat_template(tokenizer, [before, final], **{**asked, "tokenize": True}, **more)["input_ids"]
+                assert ids == tokenizer.apply_chat_template(plain, **{**asked, "tokenize": True})["input_ids"]
+    kept = Said("assistant", [Part("Yes, ")])
+    parlance.apply_chat_template(tokenizer, [GOOD[0], kept], **asked)
+    assert kept == Said("assistant", [Part("Yes, ")])
+
+
+class Kind(enum.Enum):
+    A = "a"
+
+
+class Word(str, enum.Enum):
+    A = "a"
+
+
+NO_JSON: list[tuple[Any, Any]] = [
+    (b"x", "<bytes>"),
+    (datetime.date(2026, 1, 1), "<date>"),
+    (decimal.Decimal("1.5"), "<Decimal>"),
+    ({1}, "<set>"),
+    (range(3), "<range>"),
+    (Kind.A, "<Kind>"),
+    (Word.A, "a"),
+]
+
+
+@pytest.mark.parametrize("read", ["{}", "{} | tojson", "{}.year", "{}.value", "{} is string"])
+def test_objects_that_are_no_json_are_what_newer_releases_make_of_them(tokenizer: Any, read: str) -> None:
+    """Also where an older one is followed, or installed."""
+    numpy = pytest.importorskip("numpy")
+    others = [(numpy.array([1, 2]), "<ndarray>"), (numpy.int64(3), 3), (numpy.float32(0.5), 0.5), (numpy.bool_(False), False)]
+    is_newer = tuple(int(part) for part in __import__("transformers").__version__.split(".")[:3]) >= (5, 22, 2)
+    for given, plain in [*NO_JSON, *others]:
+        for content, same, of in (
+            (given, plain, "x.content"),
+            ([given], [plain], "x.content[0]"),
+            ({"a": given}, {"a": plain}, "x.content.a"),
+        ):
+            asked: dict[str, Any] = {"chat_template": f"{{% set x = messages[0] %}}{{{{ {read.format(of)} }}}}", "tokenize": False}
+            want = tokenizer.apply_chat_template([{"role": "user", "content": same}], **asked)
+            chat = [{"role": "user", "content": content}]
+            for version in (None, "5.21.0", "5.22.2"):
+                assert parlance.apply_chat_template(tokenizer, chat, transformers_version=version, **asked) == want, (given, version)
+            if is_newer:
+                assert tokenizer.apply_chat_template(chat, **asked) == want, given
+
+
 def test_an_empty_chat_in_a_batch(tokenizer: Any) -> None:
     template = "  {% if not messages %}none{% endif %}{{ messages | length }}{% macro m() %}{{ messages }}{% endmacro %}{{ m() }}"
     for batch in ([[], GOOD], [GOOD, ()], [[]]):
@@ -201,6 +317,27 @@ def test_a_default_mask_of_install_refuses_nothing(tokenizer: Any) -> None:
         assert learnt(tokenizer, tokenizer.apply_chat_template(GOOD)).startswith("Yes, no")
         with pytest.raises(ValueError, match="requires `return_dict=True`"):
             tokenizer.apply_chat_template(GOOD, tokenize=False, **default)
+        parlance.uninstall(tokenizer)
+
+
+def test_what_a_call_says_by_place_wins_over_install(tokenizer: Any) -> None:
+    """Each positional argument of the method that is replaced, and all before it."""
+    parameters = list(inspect.signature(type(tokenizer).apply_chat_template).parameters.values())[1:]
+    by_place = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    others = {"conversation": GOOD[:1], "add_generation_prompt": True, "tokenize": False, "return_dict": False, "max_length": 3}
+    defaults = {name: value for name, value in others.items() if name in {one.name for one in by_place}}
+    for count in range(1, len(by_place) + 1):
+        args = [GOOD, *(one.default for one in by_place[1:count])]
+        names = [one.name for one in by_place[:count]]
+        want = tokenizer.apply_chat_template(*args, **{name: value for name, value in defaults.items() if name not in names})
+        parlance.install(tokenizer, **defaults)
+        assert tokenizer.apply_chat_template(*args) == want, names
+        parlance.uninstall(tokenizer)
+    for asked in ({}, {"protect": True}, {"mask": "assistant"}):
+        parlance.install(tokenizer, add_generation_prompt=True, **asked)
+        given = tokenizer.apply_chat_template(GOOD, None, None, None, False)
+        assert given["input_ids"] == parlance.apply_chat_template(tokenizer, GOOD, **asked)["input_ids"]
+        assert ("assistant_masks" in given) == ("mask" in asked)
         parlance.uninstall(tokenizer)
 
 

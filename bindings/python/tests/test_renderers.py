@@ -21,6 +21,7 @@ sys.path.append(str(PACKAGE))
 pytest.importorskip("renderers")
 pytest.importorskip("transformers")
 
+from parlance._known import Conversations
 from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
 from renderers.base import create_renderer
 from renderers.configs import CustomRendererConfig, DefaultRendererConfig, RendererConfig
@@ -320,6 +321,9 @@ CALLS = {
     "cut behind the name": '<tool_call>\n{"name": "look", "arguments": {"at": "x"',
     "cut in the name": '<tool_call>\n{"name": "lo',
     "no name": 'Hi\n<tool_call>\n{"arguments": {"at": "x"}}\n</tool_call><|im_end|>',
+    **{f"no object: {body}": f"<tool_call>\n{body}\n</tool_call><|im_end|>" for body in ("[1]", "[]", "3", '"look"', "null", "true", "{}")},
+    "an empty name": '<tool_call>\n{"name": "", "arguments": {"at": "x"}}\n</tool_call><|im_end|>',
+    "no object and good": '<tool_call>\n["look"]\n</tool_call>\n<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>',
     "a list": '<tool_call>\n{"name": "look", "arguments": [1]}\n</tool_call><|im_end|>',
     "NaN": '<tool_call>\n{"name": "look", "arguments": {"n": NaN}}\n</tool_call><|im_end|>',
     "reasoning": '<think>\nHm.\n</think>\n\n<tool_call>\n{"name": "look", "arguments": {"at": "é"}}\n</tool_call><|im_end|>',
@@ -370,7 +374,7 @@ def test_attempts_at_calls_are_told_as_by_hand(name: str) -> None:
     )
     for mine, theirs in zip(ours.tool_calls, hand.tool_calls, strict=True):
         assert (mine.raw, mine.token_span, mine.status) == (theirs.raw, theirs.token_span, theirs.status)
-        if theirs.status == "ok":
+        if theirs.status in ("ok", "missing_name"):
             assert (mine.name, repr(mine.arguments)) == (theirs.name, repr(theirs.arguments))
         if name.endswith("not closed") or "not closed at" in name:  # by hand nothing is left of it
             assert mine.name == "look" and set(mine.arguments) == {"at"}
@@ -393,7 +397,7 @@ def test_stop_tokens_that_the_template_never_writes_are_no_text(behind: list[str
     assert bridge is not None and bridge.token_ids[: len(prompt) + len(plain)] == [*prompt, *plain]
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 def test_a_renderer_is_copied_with_what_it_knows(copied: Any) -> None:
     one = tokenizer(COUNTING)
     renderer = ParlanceRenderer(one, ParlanceRendererConfig(thinking_retention="all", topic="x"))
@@ -403,3 +407,61 @@ def test_a_renderer_is_copied_with_what_it_knows(copied: Any) -> None:
     expected = renderer.bridge_to_next_turn(prompt, sampled, [user("And?")])
     made = again.bridge_to_next_turn(prompt, sampled, [user("And?")])
     assert expected is not None and made is not None and made.token_ids == expected.token_ids and again.config == renderer.config
+
+
+def test_a_pickle_has_none_of_the_conversations() -> None:
+    one = tokenizer(CHATML + ASKED)
+    renderer = ParlanceRenderer(one, ParlanceRendererConfig(topic="x"))
+    size = len(pickle.dumps(renderer))
+    prompts = [renderer.render_ids([user(f"{number}" * 1000)], add_generation_prompt=True) for number in range(10)]
+    assert len(pickle.dumps(renderer)) == size
+    again = pickle.loads(pickle.dumps(renderer))
+    sampled = encode(one, "Yo<|im_end|>")
+    for prompt in prompts:  # which others stand in for
+        made, expected = (each.bridge_to_next_turn(prompt, sampled, [user("And?")]) for each in (again, renderer))
+        assert expected is not None and made is not None and made.token_ids == expected.token_ids and again.config == renderer.config
+    counting = ParlanceRenderer(tokenizer(COUNTING))
+    prompt = counting.render_ids([user("Hi")], add_generation_prompt=True)
+    again = pickle.loads(pickle.dumps(counting))
+    assert again.bridge_to_next_turn(prompt, sampled, [user("And?")]) is None and "not known" in str(again.refusal)
+
+
+def test_a_message_that_is_changed_later_is_not_changed_in_what_is_known() -> None:
+    repeating = (
+        "<|im_start|>{{ m.role }}\n{% if m.role == 'user' %}{{ messages[0].content }}{{ tools }}{% endif %}{{ m.content }}<|im_end|>\n"
+    )
+    one = tokenizer(f"{{% for m in messages %}}{repeating}{{% endfor %}}" + ASKED)
+    sampled = encode(one, "Yo<|im_end|>")
+    for with_render in (False, True):
+        renderer = ParlanceRenderer(one)
+        first: list[Any] = [user("Hi"), {"role": "user", "content": [{"type": "text", "text": "there"}]}]
+        tools: list[Any] = [{"type": "function", "function": {"name": "look", "parameters": {}}}]
+        asked: dict[str, Any] = {"tools": tools, "add_generation_prompt": True}
+        prompt = renderer.render(first, **asked).token_ids if with_render else renderer.render_ids(first, **asked)
+        behind: list[Any] = [user("And?")]
+        bridge = renderer.bridge_to_next_turn(prompt, sampled, behind)
+        assert bridge is not None, renderer.refusal
+        ids, more = bridge.token_ids, [user("So?")]
+        expected = renderer.bridge_to_next_turn(ids, sampled, more)
+        first[0]["content"] = first[1]["content"][0]["text"] = "Other words"
+        tools[0]["function"]["name"] = "other"
+        behind[0]["content"] = "Or?"
+        for messages in (first, tools, behind):
+            messages.append(user("more"))
+        bridge = renderer.bridge_to_next_turn(prompt, sampled, [user("And?")])
+        assert bridge is not None and bridge.token_ids == ids, renderer.refusal
+        bridge = renderer.bridge_to_next_turn(ids, sampled, more)
+        assert bridge is not None and expected is not None and bridge.token_ids == expected.token_ids, renderer.refusal
+
+
+def test_what_is_known_has_a_limit_in_tokens() -> None:
+    kept = Conversations(100)
+    for number in range(50):
+        kept.add([number] * 30, [user(str(number))], [{"name": "x"}])
+        kept.add([number] * 30, [user(str(number))], None)  # once more
+        assert kept.get([0] * 30)[0] == (user("0"),)  # which is asked for, and stays
+        assert kept.get([number] * 30) == ((user(str(number)),), None) and len(kept) == min(number + 1, 3)
+    assert kept.get([47] * 30) == (None, None)
+    twin = kept.copy()
+    twin.add([1] * 1000, [user("long")], None)
+    assert len(twin) == 1 and len(kept) == 3 and twin.get([1] * 1000)[0] == (user("long"),)

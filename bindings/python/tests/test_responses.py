@@ -165,3 +165,27 @@ def test_a_tokenizer_of_another_package(chatml_tokenizer: str) -> None:
     fields = {"thinking": {"open": "<think>\n", "close": "\n</think>\n"}, "content": {"close": "<|im_end|>"}}
     declared = {**DECLARED, "fields": fields}
     assert parlance.parse_response(engine, engine.encode("<think>\n" + REPLIES[0]), declared, prefix="")["content"] == "Yes"
+
+
+@pytest.mark.parametrize(
+    "wrong", [b"abc", bytearray(b"7"), memoryview(b"7"), None, {"a": 1}, {1}, object(), [b"abc"], ["Hi", b"abc"]], ids=str
+)
+def test_what_is_no_reply(tokenizer: Any, wrong: Any) -> None:
+    tokenizer.response_template = None
+    for asked in ({"response": wrong}, {"response": "Hi", "prefix": wrong}):
+        if asked.get("prefix", 0) is None:
+            continue
+        with pytest.raises(TypeError, match="a reply, or a prefix of one, is a text or a list of token ids"):
+            parlance.parse_response(tokenizer, **asked)
+
+
+@pytest.mark.parametrize("wrong", ["abc", b"abc", 3, None, [], {}, object(), str, len, parlance.Template], ids=str)
+def test_what_can_have_no_methods_is_no_tokenizer(wrong: Any) -> None:
+    for call in (parlance.install, parlance.uninstall):
+        with pytest.raises(TypeError, match="is neither a tokenizer of transformers nor a processor"):
+            call(wrong)
+
+
+def test_a_fast_tokenizer_of_tokenizers_can_have_no_methods(tokenizer: Any) -> None:
+    with pytest.raises(TypeError, match=r"a tokenizers\.Tokenizer is neither"):
+        parlance.install(tokenizer.backend_tokenizer)

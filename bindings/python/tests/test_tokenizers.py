@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import gc
 import inspect
 import json
 import pathlib
@@ -11,6 +13,7 @@ import pydoc
 import shutil
 import subprocess
 import sys
+import weakref
 from typing import Any
 
 import parlance
@@ -105,12 +108,12 @@ def mistral_tokenizer(is_tekken: bool) -> Any:
     return pytest.importorskip("mistral_common.tokens.tokenizers.mistral").MistralTokenizer.v3(is_tekken=is_tekken)
 
 
-def read_by_ids(engine: parlance.Tokenizer, ids: list[int]) -> str:
-    """The text that a reader takes of ids that come one by one."""
+def read_by_ids(engine: parlance.Tokenizer, ids: list[int], said: str = "") -> str:
+    """The text that a reader takes of ids that come one by one; U+FFFD comes only where it was said."""
     reader = parlance.ReplyReader("chatml", tokenizer=engine)
     for id in ids:
         for event in reader.feed(id):
-            assert "\ufffd" not in event.text
+            assert "\ufffd" not in event.text or "\ufffd" in said
     reader.finish()
     return reader.message.content
 
@@ -314,6 +317,128 @@ def test_what_a_tokenizers_decode_raises_comes_out(error: BaseException) -> None
             call()
         assert caught.value is error
         assert engine.decode([65]) == b"A"  # it is raised once
+
+
+class Bytes:
+    """A tokenizer of bytes whose decode gives texts."""
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: list[int]) -> Any:
+        return bytes(ids).decode("utf-8", "replace")
+
+
+class WithBytes(Bytes):
+    def decode(self, ids: list[int]) -> Any:
+        return bytes(ids)
+
+
+class Pairs(Bytes):
+    """Two bytes are one token."""
+
+    def encode(self, text: str) -> list[int]:
+        data = text.encode()
+        return [int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2)]
+
+    def decode(self, ids: list[int]) -> Any:
+        return b"".join(id.to_bytes(2, "big").lstrip(b"\0") for id in ids).decode("utf-8", "replace")
+
+
+class Characters(Bytes):
+    """The token of U+FFFD is none of half a character."""
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(character) for character in text]
+
+    def decode(self, ids: list[int]) -> Any:
+        return "".join(map(chr, ids))
+
+
+class Encoder:
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+
+class Slots(Bytes):
+    __slots__ = ("other",)
+
+
+class Deleted(Bytes):
+    def __del__(self) -> None:
+        pass
+
+
+SAID = ["Hello", "Grüße", "日本語", "a😀b", "\ufffd", "ü\ufffdü"]
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("kind", [Bytes, WithBytes, Pairs, Characters, Encoder])
+def test_ids_of_an_object_are_read_rightly_or_not_at_all(kind: Any, said: str) -> None:
+    template, engine = parlance.Template.builtin("chatml"), parlance.tokenizer_of(kind())
+    for text in (said, f"x{said}"):
+        ids = kind().encode(f"{text}<|im_end|>")
+        is_of_texts = kind in (Bytes, Pairs)
+        is_whole = kind is not Encoder and not (is_of_texts and any("\ufffd" in kind().decode([id]) for id in ids))
+        for call in (
+            lambda: parlance.Session(template, engine, CHAT[:1]).sampled(ids).content,  # noqa: B023
+            lambda: read_by_ids(engine, ids, text).removesuffix("<|im_end|>"),  # noqa: B023
+            lambda: engine.decode(ids).decode().removesuffix("<|im_end|>"),  # noqa: B023
+        ):
+            if is_whole:
+                assert call() == text
+                continue
+            with pytest.raises(TypeError, match="has no decode" if kind is Encoder else "it must give bytes"):
+                call()
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("kind", [Bytes, WithBytes, Characters])
+def test_a_prompt_s_characters_have_the_tokens_that_spell_them(kind: Any, said: str) -> None:
+    """Whether decode gives bytes or texts."""
+    rendering = parlance.Template.builtin("chatml").render([{"role": "user", "content": said}])
+    ranges = rendering.tokens(parlance.tokenizer_of(kind())).ranges
+    lengths = [1 if kind is Characters else len(character.encode()) for character in rendering.text]
+    assert [begin for begin, _ in ranges] == [at for at, length in enumerate(lengths) for _ in range(length)]
+    assert parlance.Template.builtin("chatml").render(CHAT[:1]).tokens(parlance.tokenizer_of(Encoder())).ids
+
+
+def of_callables() -> list[Any]:
+    made: list[Any] = [Bytes(), WithBytes(), Encoder(), Slots(), Deleted()]
+    with contextlib.suppress(ImportError):
+        tiktoken = __import__("tiktoken")
+        made.append(
+            tiktoken.Encoding("b", pat_str=r"\S+", mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={"<|end|>": 300})
+        )
+    with contextlib.suppress(ImportError):
+        made.append(__import__("transformers").ByT5Tokenizer())
+    return made
+
+
+def test_a_tokenizer_that_is_no_longer_used_goes() -> None:
+    all = of_callables()
+    while all:
+        tokenizer = all.pop()
+        is_kept = not isinstance(tokenizer, (Slots, Deleted))
+        engine, gone = parlance.tokenizer_of(tokenizer), weakref.ref(tokenizer)
+        assert (parlance.tokenizer_of(tokenizer) is engine) == is_kept, tokenizer
+        ids = engine.encode("Hello")
+        name = type(tokenizer).__name__
+        del tokenizer
+        gc.collect()
+        assert (gone() is None) == is_kept, name
+        assert engine.encode("Hello") == ids  # which goes on
+        del engine
+        gc.collect()
+        assert gone() is None, name
+
+
+def test_members_of_a_tokenizer_that_change_later() -> None:
+    tokenizer = Raising(Upset())
+    engine = parlance.tokenizer_of(tokenizer)
+    tokenizer.error = KeyError(33)
+    with pytest.raises(KeyError):
+        engine.decode([33])
 
 
 def test_a_text_of_a_token_that_is_none() -> None:
