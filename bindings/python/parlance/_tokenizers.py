@@ -156,8 +156,9 @@ def _of_callables(tokenizer: Any, added: tuple[tuple[int, str, bool], ...]) -> _
         encode, text = texts.encode, texts.text
     else:
         raise TypeError(f"a {type(tokenizer).__name__} is no tokenizer: it has no encode")
-    unk = getattr(tokenizer, "unk_token_id", None)  # of transformers
-    return _Tokenizer._from_callables(encode, text, list(added), vocabulary_size=_size(tokenizer), unk=unk if isinstance(unk, int) else None)
+    named = getattr(tokenizer, "unk_token_id", None)  # of transformers
+    unk = named if isinstance(named, int) else None
+    return _Tokenizer._from_callables(encode, text, list(added), vocabulary_size=_size(tokenizer), unk=unk)
 
 
 class _Texts:

@@ -188,16 +188,6 @@ def test_slow_tokenizers_whose_tokens_are_bytes() -> None:
         assert engine.decode([end]).decode() == made.pad_token
 
 
-class Bytes:
-    """A tokenizer of bytes that knows no more than how to encode, and to decode to text."""
-
-    def encode(self, text: str) -> list[int]:
-        return list(text.encode())
-
-    def decode(self, ids: list[int]) -> str:
-        return bytes(ids).decode("utf-8", "replace")
-
-
 @pytest.mark.parametrize("asked", ["Hi", "Grüße", "😀😀 and 中", "\u00fc\u00fc\u00fc"])
 def test_masks_where_tokens_are_parts_of_characters(asked: str) -> None:
     prompt = parlance.Template.builtin("chatml").render(
@@ -216,7 +206,8 @@ def test_masks_and_protection_where_tokens_are_unknown(asked: str) -> None:
     if not model.exists():
         pytest.skip("run tests/oracle/setup.sh first")
     tok = transformers.GPTSw3Tokenizer(vocab_file=str(model))
-    tok.chat_template = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
+    turns = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+    tok.chat_template = turns + "{% if add_generation_prompt %}assistant: {% endif %}"
     chat = [{"role": "user", "content": asked}, {"role": "assistant", "content": "the end"}]
     made = parlance.apply_chat_template(tok, chat, mask="assistant", return_dict=True)
     learnt = [id for id, is_learnt in zip(made["input_ids"], made["assistant_masks"], strict=True) if is_learnt]
