@@ -37,6 +37,46 @@ Types types_named(Value names) {
   return types;
 }
 
+bool is_types(Value v) {
+  const auto is_one = [](Value name) { return types_named(name) != 0; };
+  return v.is_sequence() ? std::ranges::all_of(items(v), is_one) : is_one(v);
+}
+bool is_number(Value v) { return v.is(Kind::integer) || v.is(Kind::real); }
+bool is_text(Value v) { return v.is_string(); }
+bool is_list(Value v) { return v.is_sequence(); }
+bool is_object(Value v) { return v.is(Kind::dict); }
+bool is_schema(Value v) { return v.is(Kind::dict) || v.is(Kind::boolean); }
+bool is_schemas(Value v) { return is_schema(v) || v.is_sequence(); }
+
+/// What a keyword has to be, or it says nothing of any value.
+struct KeywordForm {
+  std::string_view keyword;
+  bool (*fits)(Value);
+};
+constexpr KeywordForm kForms[] = {
+    {"type", is_types},
+    {"enum", is_list},
+    {"minLength", is_number},
+    {"maxLength", is_number},
+    {"pattern", is_text},
+    {"items", is_schemas},
+    {"prefixItems", is_list},
+    {"minItems", is_number},
+    {"maxItems", is_number},
+    {"properties", is_object},
+    {"required", is_list},
+    {"additionalProperties", is_schema},
+    {"patternProperties", is_object},
+    {"propertyNames", is_schema},
+    {"minProperties", is_number},
+    {"maxProperties", is_number},
+    {"anyOf", is_list},
+    {"oneOf", is_list},
+    {"allOf", is_list},
+    {"not", is_schema},
+    {"$ref", is_text},
+};
+
 Types type_of(Value value) {
   switch (value.kind) {
     case Kind::none: return kNull;
@@ -218,6 +258,11 @@ void Schema::note_unread(const Leaf& leaf) {
   for (const Value schema : leaf.all) {
     for (const std::string_view keyword : kUnread) {
       if (!get(schema, keyword).is_undefined()) note(schema, keyword, "not held to");
+    }
+    for (const KeywordForm& form : kForms) {
+      const Value said = get(schema, form.keyword);
+      if (!said.is_undefined() && !said.is_none() && !form.fits(said))
+        note(schema, form.keyword, "of no form that a schema can have: not held to");
     }
     const Value excluded = get(schema, "not");
     const bool by_type =

@@ -164,6 +164,16 @@ def main():
     code, out, err = run("--syntax", "gbnf", "--schema", "-", "--notes", stdin=schema)
     check("--notes", code == 0 and err == "schema: uniqueItems: not held to\n", err)
 
+    wrong = (("type", "strng"), ("type", 5), ("type", ["string", "x"]), ("enum", "abc"), ("minLength", "x"), ("pattern", 5), ("items", "string"), ("required", True),
+             ("properties", ["a"]), ("anyOf", {"type": "string"}), ("additionalProperties", "no"), ("maxItems", [1]), ("not", "string"), ("$ref", 5))
+    for keyword, value in wrong:
+        for schema_, path in (({keyword: value}, "schema"), ({"type": "object", "properties": {"a": {keyword: value}}}, "schema.properties.a")):
+            code, out, err = run("--syntax", "gbnf", "--schema", "-", "--notes", stdin=json.dumps(schema_))
+            check(f"{keyword} of a wrong form", code == 0 and f"{path}: {keyword}: " in err and "not held to" in err, (keyword, value, path, err))
+    right = {"type": ["string", "null"], "enum": ["a", None], "minLength": 1.0, "pattern": None, "required": [], "items": True}
+    err = run("--syntax", "gbnf", "--schema", "-", "--notes", stdin=json.dumps(right))[2]
+    check("keywords of a right form, and null as if it were not there", "of no form" not in err, err)
+
     for flag in ("--any-order", "--text-around-calls"):
         plain, other = (run("--syntax", "lark", "-f", "rnj-1", "--tools", TOOLS, *more) for more in ((), (flag,)))
         check(flag, other[0] == 0 and other[1] != plain[1], other)
