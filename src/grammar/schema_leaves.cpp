@@ -101,7 +101,11 @@ void Schema::add_dict(Leaf& leaf, Value schema, std::vector<Value>& pending) {
   (only_refers(schema) ? leaf.followed : leaf.all).push_back(schema);  // two ways to the same schema are one
   for (const std::string_view keyword : {"$ref", "$dynamicRef", "$recursiveRef"}) {
     const Value reference = get(schema, keyword);
-    if (!reference.is_string()) continue;
+    if (!reference.is_string()) {
+      if (!reference.is_undefined() && !reference.is_none())
+        note(schema, keyword, "no text: not followed, not held to");
+      continue;
+    }
     const Value target = references_.resolve(leaf_text(reference));
     if (target.is_undefined()) {
       note(schema, keyword, "'" + std::string(leaf_text(reference)) + "' is not in this document");

@@ -74,7 +74,6 @@ constexpr KeywordForm kForms[] = {
     {"oneOf", is_list},
     {"allOf", is_list},
     {"not", is_schema},
-    {"$ref", is_text},
 };
 
 Types type_of(Value value) {

@@ -167,7 +167,7 @@ def main():
     wrong = (("type", "strng"), ("type", 5), ("type", ["string", "x"]), ("enum", "abc"), ("minLength", "x"), ("pattern", 5), ("items", "string"), ("required", True),
              ("properties", ["a"]), ("anyOf", {"type": "string"}), ("additionalProperties", "no"), ("maxItems", [1]), ("not", "string"), ("$ref", 5))
     for keyword, value in wrong:
-        for schema_, path in (({keyword: value}, "schema"), ({"type": "object", "properties": {"a": {keyword: value}}}, "schema.properties.a")):
+        for schema_, path in (({keyword: value}, "schema"), ({"type": "object", "properties": {"a": {keyword: value}}}, "properties.a")):
             code, out, err = run("--syntax", "gbnf", "--schema", "-", "--notes", stdin=json.dumps(schema_))
             check(f"{keyword} of a wrong form", code == 0 and f"{path}: {keyword}: " in err and "not held to" in err, (keyword, value, path, err))
     right = {"type": ["string", "null"], "enum": ["a", None], "minLength": 1.0, "pattern": None, "required": [], "items": True}
