@@ -138,8 +138,11 @@ Result<Value> JsonReader::read_leniently(std::string_view text, Arena& arena, st
   LenientReader reader(text, rt, next_origin, options);
   const Value v = reader.read();
   repeats_ = reader.repeats();
-  if (v.is_invalid()) return error_at(reader.failure(), text, name).hint(std::string(hint_for_bytes(text)));
-  return v;
+  if (!v.is_invalid()) return v;
+  const bool is_too_deep = reader.failure().code == ErrorCode::limit_depth;
+  std::string hint(hint_for_bytes(text));
+  if (is_too_deep) hint = "objects and lists nest at most " + std::to_string(kJsonDepth) + " deep";
+  return error_at(reader.failure(), text, name).hint(std::move(hint));
 }
 
 namespace {

@@ -244,6 +244,13 @@ def test_the_number_of_values_is_said_in_plain_words():
         has(run(*arguments, code=2)[1], words)
 
 
+def test_json_that_nests_too_deep_has_a_place_and_a_hint():
+    for opening, closing in (("[", "]"), ('{"a":', "}")):
+        deep = '{"messages": ' + opening * 4000 + ("1" if closing == "}" else "") + closing * 4000 + "}"
+        err = run("render", "-f", "chatml", "-", stdin=deep, code=4)[1]
+        has(err, "<stdin>:1:", "limit of depth", "hint: objects and lists nest at most 1000 deep")
+
+
 def test_errors_do_not_move_the_terminal():
     evil = "\x1b[31m\x1b]0;title\x07\r\x08"
     quoted = json.dumps(evil)[1:-1]
