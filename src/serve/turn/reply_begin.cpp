@@ -18,7 +18,7 @@ bool has_text(Value content) {
   return std::ranges::any_of(content.items(), [](Value part) { return !part["text"].text().empty(); });
 }
 
-/// Does the message say it itself, as DeepSeek's, Mistral's and Moonshot's APIs have it?
+/// Does the message say it itself, by a member that some providers' APIs have for it?
 bool asks_to_go_on(Value message) { return is_true(message["prefix"]) || is_true(message["partial"]); }
 
 /// A call or a thought that nobody answered is no beginning of a text.
