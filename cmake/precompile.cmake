@@ -2,10 +2,20 @@
 set(parlance_precompiled_headers <algorithm> <array> <charconv> <cmath> <cstring> <functional> <map> <memory> <optional> <random>
   <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <vector> <fmt/core.h>)
 
-# GCC writes other bytes each time it precompiles the same headers. ccache hashes this text in their place (CCACHE_PCH_EXTSUM), so a
-# header of our own, which changes, must not be among them.
+# CMake passes the header to Clang's front end with its whole path, which ccache takes for a part of the options, so that no other
+# checkout finds what was compiled. The driver's -include does the same, and ccache writes its path as from the project's folder.
+if(PARLANCE_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER>)
+endif()
+
+# GCC writes other bytes each time it precompiles the same headers, and Clang other paths in each checkout. ccache hashes this text in
+# their place (CCACHE_PCH_EXTSUM), so a header of our own, which changes, must not be among them.
 function(parlance_sum_of_precompiled target)
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum
+  set(suffix gch)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    set(suffix pch)
+  endif()
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.${suffix}.sum
     "${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${parlance_precompiled_headers} ${ARGN}\n")
 endfunction()
 
@@ -14,7 +24,7 @@ function(parlance_precompiled target)
   if(NOT PARLANCE_PRECOMPILE)
     return()
   endif()
-  # So that ccache knows it again: Clang leaves out the time, GCC's is known by a sum (below).
+  # So that ccache knows it again: Clang leaves out the time, and both are known by a sum (above).
   set(known_again "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>" $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   if(ARGN)
     target_compile_options(${target} PRIVATE ${known_again})
