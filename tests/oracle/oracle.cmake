@@ -148,8 +148,8 @@ if(TARGET parlance_cli)
 endif()
 
 # Answers of APIs, by the APIs' own clients.
-parlance_test_program(reply_api_dump oracle/reply_api_dump.cpp reply_material.cpp reply_cases.cpp)
-target_compile_definitions(reply_api_dump PRIVATE PARLANCE_TESTS="${CMAKE_CURRENT_SOURCE_DIR}")
+parlance_test_program(reply_api_dump oracle/reply_api_dump.cpp)
+target_link_libraries(reply_api_dump PRIVATE reply_cases)
 set(apis_python ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
 if(NOT EXISTS ${apis_python})
   set(apis_python "")
