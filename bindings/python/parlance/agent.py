@@ -57,14 +57,15 @@ class Agent:
         fewer where a limit ends it. grammar is None, or a text in the syntax of `grammar` for the engine.
     tools: functions with types and a docstring, as for get_json_schema, or pairs of a tool as a request has it and a function, which
         gets the arguments by their names. What one returns is the result: a ToolOutcome, a
-        text, or anything that JSON can say. An exception is told to the model as the result of a run that failed.
+        text, or anything that JSON can say. An exception, and a result that JSON cannot say (bytes, a set, NaN), is told to the
+        model as the result of a run that failed.
     goal: what is to be done; system: a system message in place of the template's own.
     verify: the model may not end before a run has succeeded after the last change.
     max_turns, max_tokens, max_seconds: limits; 0 is none. repeats: how often it may do the same with the same result.
     grammar: "gbnf", "lark", "structural-tag" or "json-schema": sample gets a grammar of each reply.
     context: tokens of the model's context; when it is full, turns are left out.
     events: is called with a dict for each event. approve: approve(name, arguments) is asked before each call; True lets it
-        run, False or a text with the reason does not.
+        run, False or a text with the reason does not; anything else is a TypeError, which run() raises.
 
     The sampled ids of each reply are kept: a turn's prompt begins with those of the turns before.
     """
@@ -123,12 +124,29 @@ def _tool(
 
     def run(arguments: str) -> tuple[str, bool, bool]:
         try:
-            result = function(**json.loads(arguments))
+            return _told(function(**json.loads(arguments)))
         except Exception as error:
-            return f"{type(error).__name__}: {error}", False, False
-        if isinstance(result, ToolOutcome):
-            return result.text, result.succeeded, result.changed
-        return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False), True, False
+            return _utf8(f"{type(error).__name__}: {error}"), False, False
 
     parameters = schema.get("parameters", {"type": "object", "properties": {}})
     return schema["name"], schema.get("description", ""), json.dumps(parameters), run
+
+
+def _told(result: Any) -> tuple[str, bool, bool]:
+    """What the model is told of what a function returned: text, succeeded, changed. Raises TypeError where it cannot be told."""
+    outcome = result if isinstance(result, ToolOutcome) else ToolOutcome(result if isinstance(result, str) else _json(result))
+    if not isinstance(outcome.text, str):
+        raise TypeError(f"the text of a ToolOutcome is a str, not a {type(outcome.text).__name__}")
+    return _utf8(outcome.text), bool(outcome.succeeded), bool(outcome.changed)
+
+
+def _json(result: Any) -> str:
+    try:
+        return json.dumps(result, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"the function returned a {type(result).__name__}, which JSON cannot say: {error}") from error
+
+
+def _utf8(text: str) -> str:
+    """With U+FFFD for surrogates without a partner, such as os.listdir gives for names that are no UTF-8."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

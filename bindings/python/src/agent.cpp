@@ -106,6 +106,15 @@ nb::dict end_of(const AgentEnd& end) {
   return made;
 }
 
+/// Throws TypeError where `approve` says neither yes nor no: None, for one, is what a function without `return` gives.
+Approval approval_of(const nb::object& answer) {
+  if (nb::isinstance<nb::str>(answer)) return {.allowed = false, .reason = nb::cast<std::string>(answer)};
+  if (nb::isinstance<nb::bool_>(answer)) return {.allowed = nb::cast<bool>(answer)};
+  PyErr_Format(PyExc_TypeError, "approve says True, False or a text with the reason, not a %s",
+               Py_TYPE(answer.ptr())->tp_name);
+  throw nb::python_error();
+}
+
 /// Functions of Python that the loop calls, and what of theirs was raised.
 struct Hooks {
   nb::object events, approve;
@@ -121,9 +130,7 @@ struct Hooks {
   Approval ask(std::string_view name, std::string_view arguments) {
     if (approve.is_none()) return {};
     const Result<Approval> said = calling([&] {
-      const nb::object answer = approve(text(name), text(arguments));
-      if (nb::isinstance<nb::str>(answer)) return Approval{.allowed = false, .reason = nb::cast<std::string>(answer)};
-      return Approval{.allowed = nb::cast<bool>(answer)};
+      return approval_of(approve(text(name), text(arguments)));
     });
     if (said) return *said;
     raised = true;

@@ -209,3 +209,57 @@ def test_examples_of_the_specification(number: int, tmp_path: pathlib.Path) -> N
     for prompt, at in zip(prompts, asked, strict=True):
         wanted = "\n".join(f"<|{role}|>{header}\n {text}" for role, header, text in turns[:at])
         assert prompt == f"[gMASK]sop{wanted}\n<|assistant|>"
+
+
+def returns(result: Any) -> Callable[[], Any]:
+    def give() -> Any:
+        """Gives something."""
+        return result
+
+    return give
+
+
+@pytest.mark.parametrize(
+    "result, said",
+    [
+        (b"abc", "the function returned a bytes, which JSON cannot say: Object of type bytes is not JSON serializable"),
+        ({1}, "the function returned a set, which JSON cannot say: Object of type set is not JSON serializable"),
+        (float("nan"), "the function returned a float, which JSON cannot say: Out of range float values"),
+        ([1, float("inf")], "the function returned a list, which JSON cannot say: Out of range float values"),
+        (parlance.ToolOutcome(7), "the text of a ToolOutcome is a str, not a int"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_result_that_cannot_be_told_is_a_run_that_failed(chatml_tokenizer: str, result: Any, said: str) -> None:
+    events: list[Any] = []
+    sample = Sampler(chatml_tokenizer, call("give"), "Done.<|im_end|>")
+    end = agent(chatml_tokenizer, sample, returns(result), verify=False, events=events.append).run()
+    (told,) = [event for event in events if "succeeded" in event]
+    assert end.reason == "done"
+    assert not told["succeeded"]
+    assert told["text"].startswith(f"TypeError: {said}")
+
+
+@pytest.mark.parametrize("result", ["a\udcff", parlance.ToolOutcome("a\udcff"), ["a\udcff"]])
+def test_a_name_that_is_no_utf8_is_told(chatml_tokenizer: str, result: Any) -> None:
+    events: list[Any] = []
+    sample = Sampler(chatml_tokenizer, call("give"), "Done.<|im_end|>")
+    assert agent(chatml_tokenizer, sample, returns(result), verify=False, events=events.append).run().reason == "done"
+    (told,) = [event for event in events if "succeeded" in event]
+    assert told["succeeded"]
+    assert "a\ufffd" in told["text"]
+
+
+def test_an_exception_whose_text_is_no_utf8_is_told(chatml_tokenizer: str) -> None:
+    def broken() -> str:
+        """Breaks."""
+        raise OSError("a\udcff")
+
+    sample = Sampler(chatml_tokenizer, call("broken"), "Done.<|im_end|>")
+    assert agent(chatml_tokenizer, sample, broken, verify=False).run().reason == "done"
+
+
+@pytest.mark.parametrize("answer", [None, 1, 0, []])
+def test_approve_says_yes_or_no(chatml_tokenizer: str, answer: Any) -> None:
+    sample = Sampler(chatml_tokenizer, call("look", at="the kitchen"), "Done.<|im_end|>")
+    with pytest.raises(TypeError, match=f"not a {type(answer).__name__}"):
+        agent(chatml_tokenizer, sample, look, approve=lambda name, arguments: answer).run()
