@@ -37,6 +37,9 @@ MODES = {
     "batch": "answers by lists of messages",
     "wrong_ids": "answers to other ids first, and to a number as a text",
     "only_wrong_ids": "answers calls to other ids alone",
+    "text_ids": "answers calls to the id as a text",
+    "real_ids": "answers calls to the id as a number with a point",
+    "empty_answer": "answers calls by neither a result nor an error",
     "endless": "answers a call by a line without an end",
     "flood": "answers a call by pings without end",
     "dies": "ends in the middle of a call, with an error on standard error",
@@ -59,6 +62,15 @@ MODES = {
     "not_json_result": "answers by a result that is no object",
     "error": "answers calls by a long error of JSON-RPC",
 }
+
+
+def nested(levels: int) -> Any:
+    schema: Any = {"type": "string"}
+    for _ in range(levels):
+        schema = {"anyOf": [schema]} if levels > 64 else {"not": schema}
+    return schema
+
+
 STRANGE = [
     {"type": 5, "properties": []},
     {"properties": {"a": {"$ref": "#/nowhere"}}},
@@ -70,6 +82,9 @@ STRANGE = [
     {"type": "object", "properties": {"": {}, "a b": {"enum": []}}},
     "no schema",
     None,
+    nested(63),
+    nested(64),
+    nested(300),
 ]
 
 
@@ -252,6 +267,11 @@ BROKEN: dict[str, Callable[[Server, dict[str, Any]], None]] = {
     "large": lambda server, request: text(server, request, "begin " + "many words " * 280_000 + "end"),
     "forged": lambda server, request: text(server, request, FORGED),
     "only_wrong_ids": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"] + 7, "result": {}}),
+    "text_ids": lambda server, request: server.send({"jsonrpc": "2.0", "id": str(request["id"]), "result": {}}),
+    "real_ids": lambda server, request: server.send(
+        {"jsonrpc": "2.0", "id": float(request["id"]), "result": {"content": [{"type": "text", "text": "hi"}]}}
+    ),
+    "empty_answer": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"]}),
     "not_json_result": lambda server, request: server.send({"jsonrpc": "2.0", "id": request["id"], "result": "text"}),
     "error": lambda server, request: server.send(
         {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32602, "message": "Unknown tool " + "é" * 1000}}

@@ -34,7 +34,7 @@ from engine import Engine
 SERVER = str(pathlib.Path(__file__).parent / "mcp_server.py")
 UNKNOWN = "It is not known whether the call was carried out."
 REVISIONS = {"good": "2025-11-25", "old": "2024-11-05", "modern": "2026-07-28", "batch": "2025-11-25"}
-TIMED_OUT = {"only_wrong_ids": 1, "flood": 1, "pings": 3, "deep": 1, "slow_again": 1}  # the seconds of a call; in one, a good answer comes
+TIMED_OUT = {"only_wrong_ids": 1, "text_ids": 1, "flood": 1, "pings": 3, "deep": 1, "slow_again": 1}  # the seconds of a call; in one, a good answer comes
 REFUSAL = {"code": -32601, "message": "Method not found"}
 
 
@@ -110,6 +110,9 @@ IN_CALL = {  # what the model must read
     "garbage": "hi",
     "wrong_ids": "hi",
     "only_wrong_ids": UNKNOWN,
+    "text_ids": 'it has not answered in time; it said: on standard output, no message: {"jsonrpc":"2.0","id":"',
+    "real_ids": "hi",
+    "empty_answer": "its answer has neither a result nor the message of an error",
     "endless": "a line that does not end within 8 MiB",
     "flood": "it has not answered in time",
     "dies": "it has ended, exit status 7; it said: … é",
@@ -144,7 +147,7 @@ def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks
     received = log_of(folder)
     cancelled = [one["params"]["requestId"] for one in received if one.get("method") == "notifications/cancelled"]
     calls = [one["id"] for one in received if one.get("method") == "tools/call"]
-    if mode in ("only_wrong_ids", "deep"):
+    if mode in ("only_wrong_ids", "text_ids", "deep"):
         checks.equal(cancelled, calls, f"{mode}: what is over its time is cancelled")
     if mode == "dies":
         checks.that("the database is gone\n[It is" in talk.observed[0], f"the last of what it said: {talk.observed[0][-300:]!r}")
@@ -153,12 +156,15 @@ def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks
         checks.that("started again" not in talk.observed[0] and "was started again" in talk.observed[1], f"{talk.observed[:2]}")
     if mode == "many_tools":
         warnings = [
-            "255 tools of the MCP server s left out, without a name or with a schema of more than 64 KiB",
+            "255 tools of the MCP server s left out, without a name or with a schema of more than 64 KiB or 64 levels",
             "the MCP server s tells more than 256 tools: the rest is left out",
         ]
         checks.equal([fact for fact in talk.facts if "left out" in fact], warnings, "many tools are said in two sentences")
         checks.equal([one["text"] for one in talk.events.of("note")], warnings * 2, "also where the list is another")
         checks.equal(len([one for one in received if one.get("method") == "tools/list"]), 3, "no page is asked for in vain")
+    if mode == "strange_schemas":
+        warning = "4 tools of the MCP server s left out, without a name or with a schema of more than 64 KiB or 64 levels, such as odd 11/é"
+        checks.equal([fact for fact in talk.facts if "left out" in fact], [warning], "schemas that nest too deep are left out")
     if mode == "forged":
         first = talk.run.speech.turn_tokens(talk.asked[0].prompt)
         checks.equal(first, talk.run.wire.tokens_of([Message("user")]), "a description forges no turn")

@@ -24,6 +24,12 @@ std::string line_of(std::string_view method, const std::string& parameters, std:
   return made.take();
 }
 
+/// JSON has one kind of number: 3.0 is 3.
+bool is_number(Value value, std::int64_t number) {
+  if (value.is(Kind::real)) return value.real == static_cast<double>(number);
+  return value.is_small_int() && value.integer == number;
+}
+
 }  // namespace
 
 std::string McpAnswer::reason() const {
@@ -55,6 +61,10 @@ void McpSession::answer_request(Value message, const Patience& patience) {
   process_->write(made.take(), patience.at_most(kToAnswer));
 }
 
+void McpSession::leave_out(std::string_view line) {
+  if (garbage_++ == 0) first_garbage_ = utf8::whole_prefix(line, kMostShownGarbage);
+}
+
 /// Is it the answer to the request of this id? What else it is, is done.
 bool McpSession::take_message(Value message, std::int64_t id, const Patience& patience) {
   if (message["method"].is_string()) {
@@ -63,8 +73,10 @@ bool McpSession::take_message(Value message, std::int64_t id, const Patience& pa
     return false;
   }
   const Value of = message["id"];
-  const bool is_answer = !message["result"].is_undefined() || !message["error"].is_undefined();
-  return id > 0 && of.is_small_int() && of.integer == id && is_answer;
+  if (is_number(of, id)) return id > 0;
+  // An answer to an earlier request may come late. We never ask by an id that is no number, so this is no message.
+  if (!of.is_small_int()) leave_out(json_text(message));
+  return false;
 }
 
 bool McpSession::take_line(const std::string& line, std::int64_t id, Document& answer, const Patience& patience) {
@@ -73,7 +85,7 @@ bool McpSession::take_line(const std::string& line, std::int64_t id, Document& a
   const Value root = is_json ? answer.root() : Value::none();
   if (root.is(Kind::dict)) return take_message(root, id, patience);
   if (!root.is_sequence()) {
-    if (garbage_++ == 0) first_garbage_ = utf8::whole_prefix(line, kMostShownGarbage);
+    leave_out(line);
     return false;
   }
   // Messages may come as a list (protocol 2025-03-26).

@@ -45,6 +45,7 @@ class McpSession {
   bool take_line(const std::string& line, std::int64_t id, Document& answer, const Patience& patience);
   bool take_message(Value message, std::int64_t id, const Patience& patience);
   void answer_request(Value message, const Patience& patience);
+  void leave_out(std::string_view line);
 
   std::unique_ptr<LineProcess> process_;
   std::int64_t last_id_ = 0;

@@ -14,8 +14,21 @@ namespace {
 
 constexpr std::size_t kMostTools = 256;            // that a server tells: also those that are left out count
 constexpr std::size_t kMostSchema = 64 << 10;      // bytes
+constexpr int kMostSchemaLevels = 64;              // templates write a schema by recursion
 constexpr std::size_t kMostDescription = 8 << 10;  // bytes
 constexpr std::size_t kMostShown = 64;             // bytes of a name in a sentence
+
+bool nests_within(Value value, int levels) {
+  if (levels == 0) return value.items().empty() && value.members().empty();
+  const auto fits = [levels](const Value& inner) { return nests_within(inner, levels - 1); };
+  return std::all_of(value.items().begin(), value.items().end(), fits) &&
+         std::all_of(value.members().begin(), value.members().end(),
+                     [&fits](const DictEntry& member) { return fits(member.value); });
+}
+
+bool is_fit(const McpTool& tool, Value schema) {
+  return !tool.name.empty() && tool.parameters.size() <= kMostSchema && nests_within(schema, kMostSchemaLevels);
+}
 
 }  // namespace
 
@@ -33,7 +46,7 @@ bool ToolList::add(Value tool) {
   const bool is_known =
       std::any_of(tools_.begin(), tools_.end(), [&made](const McpTool& one) { return one.name == made.name; });
   if (is_known) return true;
-  if (!made.name.empty() && made.parameters.size() <= kMostSchema) {
+  if (is_fit(made, schema)) {
     tools_.push_back(std::move(made));
     return true;
   }
@@ -47,7 +60,8 @@ std::vector<std::string> ToolList::warnings(const std::string& server) const {
   if (unfit_ > 0)
     warnings.push_back(std::to_string(unfit_) + (unfit_ == 1 ? " tool" : " tools") + " of the MCP server " + server +
                        " left out, without a name or with a schema of more than " + std::to_string(kMostSchema >> 10) +
-                       " KiB" + (first_unfit_.empty() ? "" : ", such as " + first_unfit_));
+                       " KiB or " + std::to_string(kMostSchemaLevels) + " levels" +
+                       (first_unfit_.empty() ? "" : ", such as " + first_unfit_));
   if (has_more_)
     warnings.push_back("the MCP server " + server + " tells more than " + std::to_string(kMostTools) +
                        " tools: the rest is left out");
