@@ -24,6 +24,11 @@ CODES = [  # and what the model must read of each
     ("import sys\nprint('a warning', file=sys.stderr)", ["a warning"]),
     ("1 / 0", ["ZeroDivisionError"]),
     ("while True: pass", ["interrupted"]),
+    ("raise SystemExit(7)", ["SystemExit: 7"]),
+    ("sys.stdout.close()\nprint(1)", ["ValueError"]),
+    ("sys.stderr = 7\n1 / 0", ["ZeroDivisionError"]),
+    ("sys.stdout = sys.stderr = None\nsys.exit('over')", ["SystemExit: over"]),
+    ("x", ["20"]),
     ("import os\nos._exit(3)", ["variables are gone"]),
     ("x", ["NameError"]),
 ]
