@@ -125,7 +125,8 @@ class Conversation {
   /// (parse-arguments)".
   const std::vector<std::string>& notes() const&;
   const std::vector<std::string>& notes() const&& = delete;
-  /// The path of a value of this conversation in the request as given: "messages[3].content".
+  /// The path of a value of this conversation in the request as given: "messages[3].content". A message that add() was
+  /// given as fields has none for its lists and dicts, and within further members the path of the member.
   std::string path_of(Value value) const;
 
  private:

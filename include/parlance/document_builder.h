@@ -46,7 +46,7 @@ class DocumentBuilder {
   void none();
   void boolean(bool value);
   void integer(std::int64_t value);
-  /// An integer of any size by its decimal digits, after a '-' if it is negative.
+  /// An integer by its at most 4,300 decimal digits, after a '-' if it is negative.
   void integer(std::string_view digits);
   void real(double value);
   /// UTF-8. Lone surrogates stand as three bytes, as in Python's "surrogatepass". Other bytes are an error.

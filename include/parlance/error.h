@@ -29,7 +29,7 @@ struct ErrorFacts {
   std::string_view sentence;      ///< one line of explanation
 };
 
-/// The row of `code`. Never fails.
+/// The row of `code`, which must be one of those in errors.def.
 const ErrorFacts& facts(ErrorCode code);
 
 /// A place in a template (or in a JSON input): bytes [begin, end) of the named text.

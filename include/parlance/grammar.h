@@ -173,16 +173,17 @@ class Grammar {
 ///
 /// If the grammar cannot express a keyword of a schema, it allows more, with a note. It leaves out a part of a schema
 /// that no value fits, and if necessary the whole tool, with a note. Time and memory are bounded for any schema.
-/// Fails with: json (place) if the tools are not JSON; conversation if they are not a list of tools; value if a call is
-/// required but there is no tool (or no tool of that name, or no tool whose schema a value fits) or the format has no
-/// calls, if the response's schema is not JSON or its pattern is not supported, or if no response fits.
+/// Fails with: json (place) if the tools are not JSON; conversation if they are not a list of tools; value if
+/// ReplyFormat::validate() refuses the format, if a call is required but there is no tool (or no tool of that name, or
+/// no tool whose schema a value fits) or the format has no calls, if the response's schema is not JSON or its pattern
+/// is not supported, or if no response fits.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
 
 /// A cache of grammars and their texts. Most requests to a server have the same tools as an earlier one, and so share
 /// its grammar. Requests share a grammar if format and options are equal, member by member. Errors are not cached.
 ///
 ///     parlance::GrammarCache grammars;                               // one for all requests, of all threads
-///     auto text = grammars.text(*reply->format, *options, parlance::GrammarSyntax::gbnf);
+///     auto text = grammars.text(reply->format.source(), *options, parlance::GrammarSyntax::gbnf);
 ///     if (!text) return fail(text.error());
 ///     sampler.use(**text);
 ///

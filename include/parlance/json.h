@@ -15,8 +15,8 @@ class DocumentBuilder;
 /// The values of a JSON text, or of a DocumentBuilder. It owns them: they are valid as long as the document lives, also
 /// after a move.
 ///
-/// JSON is read as Python's json module reads it: integers of any size, NaN and Infinity, 1e400 as infinity, lone
-/// surrogates, the last of equal keys wins. It refuses what Python refuses. A moved-from document is empty.
+/// JSON is read as Python's json module reads it: integers of up to 4,300 digits, NaN and Infinity, 1e400 as infinity,
+/// lone surrogates, the last of equal keys wins. It refuses what Python refuses. A moved-from document is empty.
 /// Threads: any number may read a Document; parse() and build() need it alone.
 ///
 ///     parlance::Document doc;
@@ -31,7 +31,8 @@ class Document {
 
   /// Parses a text, which replaces the contents. It reuses the memory of the last parse, so that further texts of
   /// similar size need no allocation. The text itself is not needed afterwards.
-  /// Fails with: json (place, and what was expected); limit_depth past 1000 levels, as CPython does.
+  /// Fails with: json (place, and what was expected); limit_depth past 1000 levels and value for an integer of more
+  /// than 4,300 digits, as CPython does.
   Result<void> parse(std::string_view text, std::string_view name = "<input>");
   /// Takes the values that a builder was given, without a JSON text. They replace the contents, and the builder is
   /// empty afterwards, also after a failure. The outermost value is none if the builder was given nothing.
@@ -54,7 +55,8 @@ class Document {
   std::unique_ptr<Storage> storage_;
 };
 
-/// Writes a value as JSON, without white space and without escaping UTF-8; "null" for a value that JSON does not have.
+/// Writes a value as JSON, without white space and without escaping UTF-8. NaN and Infinity are written by these names,
+/// as Python does; for another value that JSON does not have it writes "null".
 std::string json_text(Value value);
 
 }  // namespace parlance

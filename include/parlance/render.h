@@ -25,8 +25,8 @@ class SourceText;
 ///     continue_final         by the input  leaves the last (assistant) message open: the prompt ends after it
 ///     now                    1970-01-01    what strftime_now prints
 ///     limits                 see Limits    limits of this render
-///     want_spans             true          fill Rendering::spans (costs a tenth to a fifth of a render)
-///     want_assistant         false         fill Rendering::assistant (mostly at most a sixth more than spans)
+///     want_spans             true          fill Rendering::spans (a sixth to a third of a render more)
+///     want_assistant         false         fill Rendering::assistant (a tenth more than spans, without tags a half)
 ///     want_undefined         false         fill Rendering::undefined
 ///     ignore_tags            false         derive Rendering::assistant from provenance even if the template has tags
 ///     random_seed            0             seed of the filter `random`

@@ -29,6 +29,13 @@
 
 namespace parlance {
 
+namespace reply {  // parlance's own: what the classes below hold
+struct DeclaredTools;
+class SharedFormat;
+class ParserState;
+class CallCheck;
+}  // namespace reply
+
 /// The tools that a reply may call: their names, and the types of their arguments for formats whose values have no
 /// quotes.
 ///
@@ -47,11 +54,13 @@ class ReplyTools {
   bool is_custom(std::string_view name) const;
   /// The memory that they take, about. Copies share it.
   std::size_t bytes() const;
-  struct Data;
-  const Data* data() const { return data_.get(); }
 
  private:
-  std::shared_ptr<const Data> data_;
+  template <typename Class>
+  friend struct Inside;  // for parlance's own modules
+  const std::shared_ptr<const reply::DeclaredTools>& inside() const { return data_; }
+
+  std::shared_ptr<const reply::DeclaredTools> data_;
 };
 
 /// One step of a reply. Lifetime: its views are valid until the sink returns.
@@ -178,12 +187,14 @@ struct ReplyOptions {
 inline std::string_view opened_before_reply(const std::optional<std::string>& prompt, const ReplyFormat& format) {
   return prompt ? *prompt : format.prompt;
 }
+std::string_view opened_before_reply(const std::optional<std::string>&& prompt, const ReplyFormat& format) = delete;
+std::string_view opened_before_reply(const std::optional<std::string>& prompt, const ReplyFormat&& format) = delete;
 
 /// A ReplyFormat compiled for reading: tables of its markers for each place in a reply.
 ///
 /// Make one for each format, and the parser of each reply from it. It caches the parser's state for a few prompts and
 /// end tokens (ReplyOptions::prompt, ends), which saves work and changes no result.
-/// A value, cheap to copy.   Threads: any.
+/// A value, cheap to copy; what was moved from has no marker.   Threads: any.
 class CompiledReplyFormat {
  public:
   /// Fails with: value if validate() refuses the format.
@@ -195,12 +206,14 @@ class CompiledReplyFormat {
   /// The format from which it was made.   Lifetime: until the last copy is gone.
   const ReplyFormat& source() const&;
   const ReplyFormat& source() const&& = delete;
-  class Data;
-  const Data& data() const { return *data_; }
 
  private:
-  explicit CompiledReplyFormat(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
-  std::shared_ptr<const Data> data_;
+  template <typename Class>
+  friend struct Inside;  // for parlance's own modules
+  explicit CompiledReplyFormat(std::shared_ptr<const reply::SharedFormat> data) : data_(std::move(data)) {}
+  const reply::SharedFormat& inside() const;
+
+  std::shared_ptr<const reply::SharedFormat> data_;
 };
 
 /// Reads a reply while it arrives.
@@ -227,7 +240,8 @@ class ReplyParser {
   ReplyParser& operator=(ReplyParser&&) noexcept;
   ~ReplyParser();
 
-  /// Reads the next bytes. For text it allocates nothing, once its buffer for held bytes is large enough.
+  /// Reads the next bytes. For text it allocates nothing, once its buffer for held bytes is large enough. The sink must
+  /// not call this parser.
   void feed(std::string_view bytes, ReplySink sink);
   /// feed() for one token, if you know which tokens are control tokens. From then on, a text of ReplyFormat::control
   /// counts as part of a marker only if it is exactly one token fed as control; in other tokens it is text.
@@ -252,14 +266,11 @@ class ReplyParser {
   /// The size of the parser's own state in bytes, without held bytes and data that all copies share.
   std::size_t memory() const;
 
-  class State;
-  class CallCheck;
-
  private:
   ReplyParser();
 
-  std::unique_ptr<State> state_;
-  std::unique_ptr<CallCheck> check_;  ///< with ReplyOptions::check_calls
+  std::unique_ptr<reply::ParserState> state_;
+  std::unique_ptr<reply::CallCheck> check_;  ///< with ReplyOptions::check_calls
 };
 
 /// A call of a message.

@@ -81,7 +81,8 @@ struct ReplyApiOptions {
   /// Anthropic's Messages: makes the signature of a thinking block from its text. By default it is "".
   std::function<std::string(std::string_view thinking)> sign_reasoning{};
   /// Responses: members of the request that the answer repeats, as name and JSON: {"temperature", "0.5"}. What is not
-  /// given has the API's default; names that the API does not repeat are ignored.
+  /// given has the API's default; names that the API does not repeat are ignored. The JSON is written as it stands,
+  /// unchecked.
   std::vector<std::pair<std::string, std::string>> request_members{};
   bool generate = false;  ///< Ollama: the answer is /api/generate's, with `response` in place of `message`
 };

@@ -132,7 +132,8 @@ struct SessionOptions {
 /// unless extend() is given a whole conversation. The template runs again only for messages whose text may have
 /// changed: most templates' loop over messages continues after those that it cannot write differently.
 ///
-/// Movable. Lifetime: the tokenizer must outlive it. Threads: one at a time.
+/// Movable; what was moved from is empty, takes nothing, and extend() fails with usage. Lifetime: the tokenizer must
+/// outlive it, and it what its getters give. Threads: one at a time.
 class Session {
  public:
   /// Renders and tokenizes a conversation. Fails as Template::render and tokenize() do.
@@ -149,7 +150,7 @@ class Session {
   Session copy() const;
 
   /// The session as bytes, for another process: what copy() copies, without the template, the tokenizer and the
-  /// options.
+  /// options. "" if it was moved from.
   std::string save() const;
   /// A session from what save() gave, with the same template, tokenizer and options. Neither the template nor the
   /// tokenizer runs; the next extend() renders all of it once. The bytes may come from anybody: what no session is made
@@ -160,27 +161,34 @@ class Session {
                                  const SessionOptions& options = {}) = delete;  ///< it would be gone too early
 
   /// All tokens so far: those of the first prompt, sampled and appended.
-  std::span<const TokenId> ids() const;
-  const Conversation& conversation() const;
+  std::span<const TokenId> ids() const&;
+  std::span<const TokenId> ids() const&& = delete;
+  const Conversation& conversation() const&;
+  const Conversation& conversation() const&& = delete;
   /// The text of the prompt that was rendered last; what was sampled behind it is not in it. It is what ids() spell,
   /// except in kept(). Lifetime: until the next call that is not const.
-  std::string_view text() const;
+  std::string_view text() const&;
+  std::string_view text() const&& = delete;
   /// Replies that stand in ids() as they were sampled, and in text() as the template writes them; in order. Lifetime:
   /// as text().
-  std::span<const KeptReply> kept() const;
+  std::span<const KeptReply> kept() const&;
+  std::span<const KeptReply> kept() const&& = delete;
   /// The end of text(), with its spans: what the last extend() with messages added, and some text before that. Unset
   /// where something else made the prompt. Neither the template nor the tokenizer runs. Lifetime: as text(). Threads:
   /// one, also beside methods that are const.
-  std::optional<PromptPart> last_part() const;
+  std::optional<PromptPart> last_part() const&;
+  std::optional<PromptPart> last_part() const&& = delete;
   /// Texts that were kept from becoming control tokens (PromptTokens::guarded), of the first prompt and of what it was
   /// extended by; at most 1,024. Who has the prompt tokenised elsewhere, by its text, would forge them.
-  const std::vector<GuardedText>& guarded() const;
+  const std::vector<GuardedText>& guarded() const&;
+  const std::vector<GuardedText>& guarded() const&& = delete;
   /// How many there were, also of those that are not listed; of a restored session those that are.
   std::uint64_t guarded_count() const;
 
   /// Text that the model cannot read of what was encoded last, by begin() or extend(): at most the first 64.
   /// Nothing in a session that was restored.
-  const std::vector<UnknownText>& unknown() const;
+  const std::vector<UnknownText>& unknown() const&;
+  const std::vector<UnknownText>& unknown() const&& = delete;
 
   /// Appends what the model sampled after ids(), with the end-of-turn token if it was sampled. The ids stay unchanged.
   void append_sampled(std::span<const TokenId> ids);
@@ -204,7 +212,8 @@ class Session {
   /// As extend(), with a request that has the whole conversation; it replaces the session's.
   Result<Extension> extend(Conversation conversation, const SameReply& same = {});
   /// The difference of the last extend() that failed with history_rewritten.
-  const std::optional<PrefixDifference>& difference() const;
+  const std::optional<PrefixDifference>& difference() const&;
+  const std::optional<PrefixDifference>& difference() const&& = delete;
   /// Which variables of the template would have kept the ids, for an extend() with these arguments that failed with
   /// history_rewritten. Found by trying: each variable that the template reads, and that is not set to something else,
   /// is set to true and to false; it counts if the prompt before the sampled ids then ends as it did, and they go on.

@@ -371,7 +371,7 @@ Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text
   if (text.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a template of 2 GiB or more");
   auto program = std::make_unique<Program>(SourceText(std::move(name), text, false));
   program->arena.set_limit(limits.memory_bytes);
-  ParseSession session{*program, Lexer(program->source.text()), limits.depth};
+  ParseSession session{*program, Lexer(program->source.text()), that_hold(limits).depth};
   TreeParser parser(session, "");
   if (!parser.parse()) return parse_error(*program, session);
   if (!lay_out(*program, session.message)) {

@@ -160,6 +160,7 @@ std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name) {
 }
 
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options) {
+  if (Result<void> valid = format.validate(); !valid) return valid.error();
   auto data = std::make_shared<GrammarData>();
   data->options = options;
   data->control = control_of(format, options.control);

@@ -379,7 +379,7 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
       impl_->go != nullptr
           ? run_go(*impl_->go, conversation, variables, options, rt, memory.output, memory.go)
           : run_jinja(*impl_->program, conversation, options, rt, {variables, wishes.overrides.list()}, memory, into);
-  memory.steps = options.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
+  memory.steps = rt.limits.steps - static_cast<std::uint64_t>(std::max(rt.steps_left, std::int64_t{0}));
   if (!ran) return impl_->go == nullptr && asks_only_to_fill(conversation) ? cannot_fill(ran.error()) : ran.error();
   if (logs && into != nullptr) {
     memory.arena.sort_log();

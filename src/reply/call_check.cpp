@@ -1,9 +1,10 @@
-// From a call's events to what does not fit. Begin reading at ReplyParser::CallCheck::take.
+// From a call's events to what does not fit. Begin reading at reply::CallCheck::take.
 #include "reply/call_check.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "base/inside.h"
 #include "base/nearest.h"
 #include "reply/arguments_check.h"
 #include "reply/tools.h"
@@ -25,17 +26,17 @@ void say(const ReplyEvent& behind, ReplyEvent::Fault fault, std::string_view exp
 
 }  // namespace
 
-ReplyParser::CallCheck::CallCheck(std::shared_ptr<const ReplyFormat> format, const ReplyOptions& options)
+reply::CallCheck::CallCheck(std::shared_ptr<const ReplyFormat> format, const ReplyOptions& options)
     : tools_(options.tools), format_(std::move(format)), limit_(options.limits.pending) {}
 
 /// The format's forms name tools that models have whether a request declares them or not.
-bool ReplyParser::CallCheck::is_own(std::string_view name) const {
+bool reply::CallCheck::is_own(std::string_view name) const {
   const std::vector<CallForm>& forms = format_->calls;
   return std::any_of(forms.begin(), forms.end(),
                      [&](const CallForm& form) { return !form.name.empty() && form.name == name; });
 }
 
-void ReplyParser::CallCheck::take(const ReplyEvent& event, const ReplySink& sink) {
+void reply::CallCheck::take(const ReplyEvent& event, const ReplySink& sink) {
   using Kinds = ReplyEvent::Kind;
   sink(event);
   switch (event.kind) {
@@ -58,21 +59,21 @@ void ReplyParser::CallCheck::take(const ReplyEvent& event, const ReplySink& sink
   }
 }
 
-void ReplyParser::CallCheck::begin(const ReplyEvent& event, const ReplySink& sink) {
+void reply::CallCheck::begin(const ReplyEvent& event, const ReplySink& sink) {
   arguments_.clear();
   texts_ = 0;
   checks_ = tools_.declares(event.text);
   name_ = event.text;
   if (checks_ || is_own(name_)) return;
   NearestName nearest(name_);
-  for (const auto& [name, schema] : tools_.data()->tools) nearest.offer(name);
+  for (const auto& [name, schema] : inside_of(tools_)->tools) nearest.offer(name);
   const std::string hint = nearest.best().empty() ? "" : " (" + nearest.hint() + ")";
   say(event, ReplyEvent::Fault::unknown_tool, "a declared tool, not '" + name_ + "'" + hint, sink);
 }
 
-void ReplyParser::CallCheck::end(const ReplyEvent& event, const ReplySink& sink) {
-  const auto schema = tools_.data()->parameters.find(name_);
-  if (schema == tools_.data()->parameters.end()) return;
+void reply::CallCheck::end(const ReplyEvent& event, const ReplySink& sink) {
+  const auto schema = inside_of(tools_)->parameters.find(name_);
+  if (schema == inside_of(tools_)->parameters.end()) return;
   for (const reply::Misfit& misfit : reply::check_arguments(schema->second, arguments_, texts_)) {
     const ReplyEvent::Fault fault = misfit.missing ? ReplyEvent::Fault::missing : ReplyEvent::Fault::misfit;
     say(event, fault, misfit.expected + " of '" + name_ + "'" + misfit.found, sink);

@@ -10,7 +10,7 @@
 
 namespace parlance {
 
-class ReplyParser::CallCheck {
+class reply::CallCheck {
  public:
   /// Arguments past `limits.pending` bytes are not kept, and nothing is said of them.
   CallCheck(std::shared_ptr<const ReplyFormat> format, const ReplyOptions& options);

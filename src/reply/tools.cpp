@@ -215,7 +215,7 @@ Error no_list_of_tools(std::string_view name) {
 }  // namespace reply
 
 Result<ReplyTools> ReplyTools::from_json(std::string_view tools, std::string_view name) {
-  auto data = std::make_shared<Data>();
+  auto data = std::make_shared<reply::DeclaredTools>();
   Document& document = data->document;
   if (auto parsed = document.parse(tools, name); !parsed) return parsed.error();
   if (!document.root().is_sequence()) return reply::no_list_of_tools(name);
@@ -263,7 +263,7 @@ bool ReplyTools::declares(std::string_view name) const {
 /// Their text, its values, and the types that were made of them.
 std::size_t ReplyTools::bytes() const {
   constexpr std::size_t kOfByte = 4;
-  return data_ == nullptr ? 0 : sizeof(Data) + kOfByte * inside_of(data_->document).text_bytes();
+  return data_ == nullptr ? 0 : sizeof(reply::DeclaredTools) + kOfByte * inside_of(data_->document).text_bytes();
 }
 
 }  // namespace parlance

@@ -53,7 +53,7 @@ Error no_list_of_tools(std::string_view name);
 
 namespace parlance {
 
-struct ReplyTools::Data {
+struct reply::DeclaredTools {
   std::map<std::string, reply::Types::Node, std::less<>> tools;
   std::map<std::string, bool, std::less<>> custom;  ///< the names of custom tools: whether no function has them besides
   reply::Types types;

@@ -53,7 +53,8 @@ std::size_t first_room(const std::string& path) {
 }  // namespace
 
 Error file_error(const std::string& path, int system_error) {
-  const Error error(ErrorCode::file, path + ": " + std::strerror(system_error));
+  const std::string shown = path.empty() ? "''" : path;
+  const Error error(ErrorCode::file, shown + ": " + std::strerror(system_error));
   return system_error == ENOENT ? error.hint(hint_for(path)) : error;
 }
 

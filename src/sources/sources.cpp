@@ -41,6 +41,7 @@ const NamedTemplate* named(const ModelSource& source, std::string_view name) {
 }
 
 Error no_template_named(const ModelSource& source, std::string_view name) {
+  if (source.templates.empty()) return Error(ErrorCode::no_template, source.path + ": there is no chat template");
   std::string message = source.path;
   message += name.empty() ? ": several chat templates and none is `default`; there are"
                           : ": no chat template '" + std::string(name) + "'; there is";

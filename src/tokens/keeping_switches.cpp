@@ -101,6 +101,7 @@ bool Session::State::keeps(const KeepingSwitch& one, std::span<const Message> me
 
 std::vector<KeepingSwitch> Session::keeping_switches(std::span<const Message> messages,
                                                      std::span<const std::string> trust, const SameReply& same) const {
+  if (!state_) return {};
   const State& state = *state_;
   Conversation whole = state.chat.copy();
   for (const Message& message : messages)

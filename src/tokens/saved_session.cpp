@@ -133,6 +133,7 @@ bool begins_character(std::string_view text, std::size_t at) {
 }  // namespace
 
 std::string Session::save() const {
+  if (!state_) return {};
   const State& state = *state_;
   const std::string conversation = json_text(state.chat.variables());
   const auto& inside = inside_of(state.chat);

@@ -16,6 +16,8 @@ std::uint32_t message_count(const Conversation& chat) {
   return messages.is_sequence() ? messages.list->size : 0;
 }
 
+Result<Extension> moved_from() { return Error(ErrorCode::usage, "the session was moved from"); }
+
 Error not_behind() {
   return Error(ErrorCode::history_rewritten, "the new prompt does not begin with the text of the tokens so far");
 }
@@ -231,26 +233,27 @@ Result<Session> Session::begin(Template chat_template, const Tokenizer& tokenize
   return Session(std::move(state));
 }
 
-Session Session::copy() const { return Session(std::make_unique<State>(*state_)); }
-std::span<const TokenId> Session::ids() const { return state_->ids; }
-const Conversation& Session::conversation() const { return state_->chat; }
-std::string_view Session::text() const { return state_->prompt.known(); }
-std::span<const KeptReply> Session::kept() const { return state_->kept; }
-const std::vector<GuardedText>& Session::guarded() const { return state_->guarded; }
-std::uint64_t Session::guarded_count() const { return state_->guarded_count; }
-const std::vector<UnknownText>& Session::unknown() const { return state_->unknown; }
+Session Session::copy() const { return Session(state_ ? std::make_unique<State>(*state_) : nullptr); }
+std::span<const TokenId> Session::ids() const& { return State::of<&State::ids>(state_); }
+const Conversation& Session::conversation() const& { return State::of<&State::chat>(state_); }
+std::string_view Session::text() const& { return State::of<&State::prompt>(state_).known(); }
+std::span<const KeptReply> Session::kept() const& { return State::of<&State::kept>(state_); }
+const std::vector<GuardedText>& Session::guarded() const& { return State::of<&State::guarded>(state_); }
+std::uint64_t Session::guarded_count() const { return State::of<&State::guarded_count>(state_); }
+const std::vector<UnknownText>& Session::unknown() const& { return State::of<&State::unknown>(state_); }
 
-std::optional<PromptPart> Session::last_part() const {
+std::optional<PromptPart> Session::last_part() const& {
+  if (!State::of<&State::has_spans_from>(state_)) return std::nullopt;
   State& state = *state_;
-  if (!state.has_spans_from) return std::nullopt;
   if (state.is_whole) return PromptPart{state.rendering, 0};
   const std::optional<PromptEnd> end = state.prompt.part_from(*state.has_spans_from);
   return end ? std::optional(PromptPart{*end->rendering, end->begin}) : std::nullopt;
 }
 
-const std::optional<PrefixDifference>& Session::difference() const { return state_->difference; }
+const std::optional<PrefixDifference>& Session::difference() const& { return State::of<&State::difference>(state_); }
 
 void Session::append_sampled(std::span<const TokenId> ids) {
+  if (!state_) return;
   // A session may be kept as it is now: little of its memory is room for more.
   std::vector<TokenId>& all = state_->ids;
   const std::size_t size = all.size() + ids.size();
@@ -283,15 +286,16 @@ Result<Extension> Session::State::extend(std::span<const Message> messages, std:
 
 Result<Extension> Session::extend(std::span<const Message> messages, std::span<const std::string> trust,
                                   const SameReply& same) {
-  return state_->extend(messages, trust, same, Effort::of_whole_prompt);
+  return state_ ? state_->extend(messages, trust, same, Effort::of_whole_prompt) : moved_from();
 }
 
 Result<Extension> Session::try_extend(std::span<const Message> messages, std::span<const std::string> trust,
                                       const SameReply& same) {
-  return state_->extend(messages, trust, same, Effort::of_new_text);
+  return state_ ? state_->extend(messages, trust, same, Effort::of_new_text) : moved_from();
 }
 
 Result<Extension> Session::extend(Conversation conversation, const SameReply& same) {
+  if (!state_) return moved_from();
   Tail tail;
   Result<Extension> extension = state_->grow(conversation, tail, same, Effort::of_whole_prompt);
   if (!extension) return extension;

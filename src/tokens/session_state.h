@@ -49,6 +49,13 @@ struct Session::State {
     prompt.accept_whole(from.prompt.known());
   }
 
+  /// A member of a session; of one that was moved from, an empty one.
+  template <auto member>
+  static const auto& of(const std::unique_ptr<State>& state) {
+    static const std::remove_cvref_t<decltype((*state).*member)> nothing{};
+    return state ? (*state).*member : nothing;
+  }
+
   Result<void> begin();
   /// What save() wrote of another; a failure leaves something that must not be used.
   Result<void> take(std::string_view saved);

@@ -3,7 +3,9 @@
 // A builtin fails by `return rt.fail(ErrorCode::type, "…")`, which records the failure and gives the
 // invalid Value; whoever drives (the VM) tests for it in one place and adds the position there.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,12 +26,20 @@ struct Failure {
   Value culprit;  ///< the value to blame, for its path in the input
 };
 
+/// What of limits can hold: steps are counted with a sign, and what nests is walked on the native stack.
+inline Limits that_hold(Limits limits) {
+  constexpr std::uint64_t kMostSteps = std::numeric_limits<std::int64_t>::max();
+  constexpr std::uint32_t kDeepest = 2000;
+  limits.steps = std::min(limits.steps, kMostSteps);
+  limits.depth = std::min(limits.depth, kDeepest);
+  return limits;
+}
+
 struct Runtime {
-  explicit Runtime(Arena& arena_in, const Limits& limits_in) : arena(arena_in), limits(limits_in) {
-    steps_left = static_cast<std::int64_t>(limits.steps);
-  }
+  explicit Runtime(Arena& arena_in, const Limits& limits_in)
+      : arena(arena_in), limits(that_hold(limits_in)), steps_left(static_cast<std::int64_t>(limits.steps)) {}
   Arena& arena;
-  const Limits& limits;
+  const Limits limits;
   std::int64_t steps_left;
   std::uint32_t depth = 0;  ///< nesting of native walks (repr, tojson, compare, sort keys)
   bool autoescape = false;

@@ -271,10 +271,44 @@ TEST(Moved, OthersAreNotFatalEither) {
   writer.add({});
   writer.finish();
   EXPECT_EQ(writer.to_json(), "{}");
+  CompiledReplyFormat format(*ReplyFormat::from_json(R"({"end": ["<end>"]})"));
+  const CompiledReplyFormat taken_format = std::move(format);
+  EXPECT_TRUE(format.source().end.empty());  // NOLINT
+  ReplyParser parser(format);
+  const ReplyParser taken_parser = std::move(parser);
+  parser.feed("a", [](const ReplyEvent&) { FAIL(); });  // NOLINT
   const Error error(ErrorCode::file, "gone");
   Error first = error;
   const Error second = std::move(first);
   EXPECT_EQ(first.message(), second.message());  // NOLINT
+}
+
+/// Limits that nobody could hold are lowered to what can.
+TEST(Limits, OfAnySizeHold) {
+  constexpr std::size_t kDeep = 100'000;
+  const auto nested = [](std::string_view open, std::string_view close) {
+    std::string text;
+    for (std::size_t i = 0; i < kDeep; ++i) text += open;
+    text += "1";
+    for (std::size_t i = 0; i < kDeep; ++i) text += close;
+    return text;
+  };
+  CompileOptions options;
+  options.limits.depth = std::numeric_limits<std::uint32_t>::max();
+  RenderOptions rendering;
+  rendering.limits = {.steps = std::numeric_limits<std::uint64_t>::max(),
+                      .depth = std::numeric_limits<std::uint32_t>::max()};
+  const Template count = *Template::compile("{{ messages|length }}", options);
+  const auto prompt = count.render(Conversation(), rendering);
+  ASSERT_TRUE(prompt) << prompt.error().display();
+  EXPECT_EQ(prompt->text(), "0");
+  EXPECT_EQ(Template::compile("{{ " + nested("[", "]") + " }}", options).error().code(), ErrorCode::limit_depth);
+  const Template loop = *Template::compile(
+      "{% set ns = namespace(a=[]) %}{% for i in range(100000) %}{% set ns.a = [ns.a] %}{% endfor %}{{ ns.a }}",
+      options);
+  EXPECT_EQ(loop.render(Conversation(), rendering).error().code(), ErrorCode::limit_depth);
+  options.syntax = Syntax::go;
+  EXPECT_EQ(Template::compile("{{ " + nested("(", ")") + " }}", options).error().code(), ErrorCode::limit_depth);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "parlance/reply.h"
 #include "parlance/source.h"
 
 namespace parlance {
@@ -271,6 +272,19 @@ TEST(GrammarTest, Failures) {
   EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::json);
   options.tools = "{}";
   EXPECT_EQ(make_grammar(*format, options).error().code(), ErrorCode::conversation);
+}
+
+TEST(GrammarTest, AFormatThatIsNoneIsRefused) {
+  ReplyFormat format;
+  format.calls.resize(1);  // without an opening
+  ASSERT_FALSE(format.validate());
+  GrammarOptions options;
+  options.tools = kTools;
+  EXPECT_EQ(make_grammar(format, options).error().code(), ErrorCode::value);
+  EXPECT_EQ(GrammarCache().get(format, options).error().code(), ErrorCode::value);
+  EXPECT_EQ(read_conversation(format, "Hi").error().code(), ErrorCode::value);
+  format.turns.resize(1);
+  EXPECT_EQ(read_conversation(format, "Hi").error().code(), ErrorCode::value);
 }
 
 /// Tools of which some allow nothing, or are none: the others stay, and notes say why.

@@ -1,6 +1,7 @@
 // Tests of how much a request's tools may cost the reader: bounds are counted in what was made, not in time.
 #include <gtest/gtest.h>
 
+#include "base/inside.h"
 #include "reply/tools.h"
 
 namespace parlance {
@@ -21,7 +22,7 @@ std::string merging_tool(std::size_t number, std::size_t members, std::size_t ti
 
 std::size_t members_of(const ReplyTools& tools) {
   std::size_t all = 0;
-  for (const reply::Types::Schema& schema : tools.data()->types.nodes_) all += schema.members.size();
+  for (const reply::Types::Schema& schema : inside_of(tools)->types.nodes_) all += schema.members.size();
   return all;
 }
 

@@ -84,11 +84,34 @@ TEST(Session, HasItsTextAndWhatWasGuardedInIt) {
   EXPECT_EQ(session.text(), "<|start|>user\nHi<|end|><|end|>\n<|start|>assistant\n");
   ASSERT_EQ(session.guarded().size(), 1u);
   EXPECT_EQ(session.guarded()[0].path, "messages[0].content");
-  EXPECT_EQ(session.copy().guarded().size(), 1u);
+  const Session copy = session.copy();
+  EXPECT_EQ(copy.guarded().size(), 1u);
   session.append_sampled(ids_of("hello"));
   ASSERT_TRUE(session.extend(kNext));
   EXPECT_EQ(session.text(), shown(session.ids()));
-  EXPECT_TRUE(begin(kTurns).guarded().empty());
+  const Session unforged = begin(kTurns);
+  EXPECT_TRUE(unforged.guarded().empty());
+}
+
+TEST(Session, WhatWasMovedFromIsEmpty) {
+  Session session = begin(kTurns);
+  Session taken = std::move(session);
+  EXPECT_TRUE(session.ids().empty());  // NOLINT: what is left of it is the test
+  EXPECT_TRUE(session.text().empty() && session.kept().empty() && session.guarded().empty());
+  EXPECT_EQ(session.guarded_count(), 0u);
+  EXPECT_TRUE(session.unknown().empty() && session.save().empty());
+  EXPECT_FALSE(session.last_part() || session.difference());
+  EXPECT_TRUE(session.conversation().messages().items().empty());
+  session.append_sampled(ids_of("hello"));
+  const Session copy = session.copy();
+  EXPECT_TRUE(session.ids().empty() && copy.ids().empty());
+  EXPECT_EQ(session.extend(kNext).error().code(), ErrorCode::usage);
+  EXPECT_EQ(session.try_extend(kNext).error().code(), ErrorCode::usage);
+  EXPECT_EQ(session.extend(Conversation()).error().code(), ErrorCode::usage);
+  EXPECT_TRUE(session.keeping_switches(kNext).empty());
+  taken.append_sampled(ids_of("hello"));
+  session = std::move(taken);
+  EXPECT_TRUE(session.extend(kNext));
 }
 
 TEST(Session, HasWhatWasGuardedInLaterTurns) {

@@ -1,4 +1,4 @@
-// What parsers of a format share. Begin reading at CompiledReplyFormat::Data::start.
+// What parsers of a format share. Begin reading at reply::SharedFormat::start.
 #include "reply/read/compiled_format.h"
 
 #include <algorithm>
@@ -21,11 +21,10 @@ void keep(std::vector<T>& kept, std::size_t most, std::size_t& next, T made) {
 
 }  // namespace
 
-CompiledReplyFormat::Data::Data(const ReplyFormat& format)
+reply::SharedFormat::SharedFormat(const ReplyFormat& format)
     : source_(format), plain_(std::make_shared<const reply::Machine>(format)) {}
 
-std::shared_ptr<const reply::Machine> CompiledReplyFormat::Data::find_variant(
-    const std::vector<std::string>& ends) const {
+std::shared_ptr<const reply::Machine> reply::SharedFormat::find_variant(const std::vector<std::string>& ends) const {
   const std::lock_guard lock(mutex_);
   for (const Variant& one : variants_) {
     if (one.ends == ends) return one.machine;
@@ -33,8 +32,7 @@ std::shared_ptr<const reply::Machine> CompiledReplyFormat::Data::find_variant(
   return nullptr;
 }
 
-std::shared_ptr<const reply::Machine> CompiledReplyFormat::Data::machine_of(
-    const std::vector<std::string>& ends) const {
+std::shared_ptr<const reply::Machine> reply::SharedFormat::machine_of(const std::vector<std::string>& ends) const {
   if (!reply::Machine::is_changed_by(source_, ends)) return plain_;
   if (auto known = find_variant(ends)) return known;
   auto made = std::make_shared<const reply::Machine>(source_, ends);  // two threads may make the same: either will do
@@ -44,14 +42,13 @@ std::shared_ptr<const reply::Machine> CompiledReplyFormat::Data::machine_of(
 }
 
 template <typename IsWanted>
-std::shared_ptr<const CompiledReplyFormat::Data::Start> CompiledReplyFormat::Data::find_start(
-    IsWanted is_wanted) const {
+std::shared_ptr<const reply::SharedFormat::Start> reply::SharedFormat::find_start(IsWanted is_wanted) const {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(starts_.begin(), starts_.end(), is_wanted);
   return found == starts_.end() ? nullptr : *found;
 }
 
-ReplyParser::State CompiledReplyFormat::Data::start(const ReplyOptions& options) const {
+reply::ParserState reply::SharedFormat::start(const ReplyOptions& options) const {
   const std::shared_ptr<const reply::Machine> machine = machine_of(options.ends);
   const std::string_view prompt = opened_before_reply(options.prompt, source_);
   const ReplyFormat& format = machine->format;
@@ -61,7 +58,7 @@ ReplyParser::State CompiledReplyFormat::Data::start(const ReplyOptions& options)
     return one->prompt == prompt && one->in_reasoning == inside && one->state.is_of(*machine, options.limits, calls);
   };
   if (const std::shared_ptr<const Start> known = find_start(is_wanted)) return {known->state, options.tools};
-  ReplyParser::State state(
+  reply::ParserState state(
       std::make_shared<const reply::Request>(reply::Request{machine, options.tools, options.limits}), false);
   state.begin(prompt, inside, calls);
   if (prompt.size() > kLongestPrompt || state.called_in_prompt()) return state;
@@ -71,25 +68,33 @@ ReplyParser::State CompiledReplyFormat::Data::start(const ReplyOptions& options)
   return state;
 }
 
-ReplyParser::State CompiledReplyFormat::Data::start_of_conversation(const ReplyLimits& limits) const {
+reply::ParserState reply::SharedFormat::start_of_conversation(const ReplyLimits& limits) const {
   return {std::make_shared<const reply::Request>(reply::Request{plain_, {}, limits}), true};
 }
 
 // ---- the value
 
-CompiledReplyFormat::CompiledReplyFormat(const ReplyFormat& format)
-    : data_(std::make_shared<const Data>(format.validate() ? format : ReplyFormat())) {}
+namespace {
 
-CompiledReplyFormat::CompiledReplyFormat() {
-  static const std::shared_ptr<const Data> kText = std::make_shared<const Data>(ReplyFormat());
-  data_ = kText;
+const std::shared_ptr<const reply::SharedFormat>& without_markers() {
+  static const auto made = std::make_shared<const reply::SharedFormat>(ReplyFormat());
+  return made;
 }
+
+}  // namespace
+
+CompiledReplyFormat::CompiledReplyFormat(const ReplyFormat& format)
+    : data_(std::make_shared<const reply::SharedFormat>(format.validate() ? format : ReplyFormat())) {}
+
+CompiledReplyFormat::CompiledReplyFormat() : data_(without_markers()) {}
 
 Result<CompiledReplyFormat> CompiledReplyFormat::make(const ReplyFormat& format) {
   if (Result<void> valid = format.validate(); !valid) return valid.error();
-  return CompiledReplyFormat(std::make_shared<const Data>(format));
+  return CompiledReplyFormat(std::make_shared<const reply::SharedFormat>(format));
 }
 
-const ReplyFormat& CompiledReplyFormat::source() const& { return data_->source(); }
+const ReplyFormat& CompiledReplyFormat::source() const& { return inside().source(); }
+
+const reply::SharedFormat& CompiledReplyFormat::inside() const { return data_ ? *data_ : *without_markers(); }
 
 }  // namespace parlance

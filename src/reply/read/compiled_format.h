@@ -1,4 +1,4 @@
-// CompiledReplyFormat::Data: what all parsers of a format share, and what is remembered for the next one.
+// reply::SharedFormat: what all parsers of a format share, and what is remembered for the next one.
 //
 // A server's requests end their prompts in a few ways, and bring the same end-of-sequence token each time. So the
 // tables for a list of ends and the state behind a prompt are kept, a few of each, and copied. Both are functions of
@@ -14,14 +14,14 @@
 
 namespace parlance {
 
-class CompiledReplyFormat::Data {
+class reply::SharedFormat {
  public:
-  explicit Data(const ReplyFormat& format);
+  explicit SharedFormat(const ReplyFormat& format);
   const ReplyFormat& source() const { return source_; }
   /// Where a reply begins.
-  ReplyParser::State start(const ReplyOptions& options) const;
+  reply::ParserState start(const ReplyOptions& options) const;
   /// Where a whole prompt begins.
-  ReplyParser::State start_of_conversation(const ReplyLimits& limits) const;
+  reply::ParserState start_of_conversation(const ReplyLimits& limits) const;
 
  private:
   /// The machine of a list of ends.
@@ -33,7 +33,7 @@ class CompiledReplyFormat::Data {
   struct Start {
     std::string prompt;
     bool in_reasoning = false;  ///< ReplyOptions::begin_in_reasoning
-    ReplyParser::State state;
+    reply::ParserState state;
   };
   std::shared_ptr<const reply::Machine> machine_of(const std::vector<std::string>& ends) const;
   std::shared_ptr<const reply::Machine> find_variant(const std::vector<std::string>& ends) const;

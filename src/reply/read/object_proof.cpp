@@ -6,6 +6,7 @@
 // Nothing is taken back, so the call waits until that is certain: while it may be JSON, at most ReplyLimits::pending.
 // What is no JSON goes to the form of programs, which begins with the same text. A marker may say which it is
 // (content_type). Begin reading at begin_proof.
+#include "base/inside.h"
 #include "parlance/json.h"
 #include "reply/read/object_reader.h"
 #include "reply/read/text_reading.h"
@@ -23,7 +24,7 @@ bool ObjectReader::is_expected_object() const {
   if (shape_ == Shape::text) text = text_of_json(text);
   Document document;
   if (!document.parse(text) || !document.root().is(parlance::Kind::dict)) return false;
-  const ReplyTools::Data* data = in().tools().data();
+  const reply::DeclaredTools* data = inside_of(in().tools()).get();
   if (data == nullptr) return true;
   const auto tool = data->tools.find(in().call->name.view());
   if (tool == data->tools.end()) return true;

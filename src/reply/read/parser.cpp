@@ -1,9 +1,10 @@
-// ReplyParser, and the driver of its readers. Begin reading at ReplyParser::State::run.
+// ReplyParser, and the driver of its readers. Begin reading at reply::ParserState::run.
 #include "reply/read/parser.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "base/inside.h"
 #include "reply/call_check.h"
 #include "reply/read/compiled_format.h"
 
@@ -15,8 +16,9 @@ using reply::Region;
 
 ReplyParser::ReplyParser() = default;
 ReplyParser::ReplyParser(const CompiledReplyFormat& format, const ReplyOptions& options)
-    : state_(std::make_unique<State>(format.data().start(options))) {
-  if (options.check_calls && options.tools.known()) check_ = std::make_unique<CallCheck>(state_->format(), options);
+    : state_(std::make_unique<reply::ParserState>(inside_of(format).start(options))) {
+  if (options.check_calls && options.tools.known())
+    check_ = std::make_unique<reply::CallCheck>(state_->format(), options);
 }
 ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyOptions& options)
     : ReplyParser(CompiledReplyFormat(format), options) {}
@@ -27,12 +29,12 @@ Result<ReplyParser> ReplyParser::make(const ReplyFormat& format, const ReplyOpti
 }
 ReplyParser ReplyParser::of_conversation(const CompiledReplyFormat& format, const ReplyLimits& limits) {
   ReplyParser parser;
-  parser.state_ = std::make_unique<State>(format.data().start_of_conversation(limits));
+  parser.state_ = std::make_unique<reply::ParserState>(inside_of(format).start_of_conversation(limits));
   return parser;
 }
 ReplyParser::ReplyParser(const ReplyParser& other)
-    : state_(other.state_ ? std::make_unique<State>(*other.state_) : nullptr),
-      check_(other.check_ ? std::make_unique<CallCheck>(*other.check_) : nullptr) {}
+    : state_(other.state_ ? std::make_unique<reply::ParserState>(*other.state_) : nullptr),
+      check_(other.check_ ? std::make_unique<reply::CallCheck>(*other.check_) : nullptr) {}
 ReplyParser::ReplyParser(ReplyParser&&) noexcept = default;
 ReplyParser& ReplyParser::operator=(const ReplyParser& other) {
   if (this != &other) *this = ReplyParser(other);
@@ -61,11 +63,11 @@ void ReplyParser::finish(ReplySink sink) {
 std::size_t ReplyParser::held() const { return state_ ? state_->held() : 0; }
 std::size_t ReplyParser::memory() const { return state_ ? state_->memory() : 0; }
 
-ReplyParser::State::State(const State& other, const ReplyTools& tools) : State(other) {
+reply::ParserState::ParserState(const ParserState& other, const ReplyTools& tools) : ParserState(other) {
   in_.request = std::make_shared<const reply::Request>(reply::Request{in_.request->machine, tools, in_.limits()});
 }
 
-ReplyParser::State::State(std::shared_ptr<const reply::Request> request, bool conversation)
+reply::ParserState::ParserState(std::shared_ptr<const reply::Request> request, bool conversation)
     : in_(std::move(request), conversation) {
   if (in_.machine->assistant_turn != Machine::kNone)
     header_.turn = static_cast<std::uint8_t>(in_.machine->assistant_turn);
@@ -75,7 +77,7 @@ ReplyParser::State::State(std::shared_ptr<const reply::Request> request, bool co
 // ---- what stands before the reply
 
 /// What the prompt leaves open goes on in the reply: reasoning, a marker's beginning, a header, a call.
-void ReplyParser::State::begin(std::string_view prompt, bool in_reasoning, bool calls) {
+void reply::ParserState::begin(std::string_view prompt, bool in_reasoning, bool calls) {
   in_.calls_in_reasoning = calls;
   reply::Carried carried;
   const auto take = [&carried](const ReplyEvent& event) {
@@ -103,7 +105,7 @@ void ReplyParser::State::begin(std::string_view prompt, bool in_reasoning, bool 
 }
 
 /// As if the marker that opens it had been the prompt's last.
-void ReplyParser::State::begin_in_reasoning() {
+void reply::ParserState::begin_in_reasoning() {
   in_.out.flush();
   in_.out.drop(in_.lead.size() + in_.held.bytes.size() + in_.held_value());
   in_.lead.clear();
@@ -115,7 +117,7 @@ void ReplyParser::State::begin_in_reasoning() {
 }
 
 /// A call that the prompt began is a call of the reply; what was said of it there has no source here.
-void ReplyParser::State::say_carried() {
+void reply::ParserState::say_carried() {
   if (!in_.rare || !in_.rare->carried) return;
   const reply::Carried carried = std::move(*in_.rare->carried);
   in_.rare->carried.reset();
@@ -132,7 +134,7 @@ void ReplyParser::State::say_carried() {
 
 // ---- the reply
 
-void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
+void reply::ParserState::feed(std::string_view bytes, const ReplySink& sink) {
   if (bytes.empty()) return;
   in_.out.open(sink);
   if (!put_plain(bytes)) feed_marked(bytes);
@@ -141,7 +143,7 @@ void ReplyParser::State::feed(std::string_view bytes, const ReplySink& sink) {
 
 /// Puts text up to where a marker stands, or something else that changes how it is read: most pieces of most replies
 /// are such text. What may become a marker is held. False where something remains, which `bytes` is then.
-inline bool ReplyParser::State::put_plain(std::string_view& bytes) {
+inline bool reply::ParserState::put_plain(std::string_view& bytes) {
   if (in_.place != Place::text || in_.gap != Gap::none || !in_.absorb.empty()) return false;
   if (in_.rare && !in_.rare->is_idle()) return false;
   if (!in_.held.bytes.empty()) return put_behind_held(bytes);
@@ -154,7 +156,7 @@ inline bool ReplyParser::State::put_plain(std::string_view& bytes) {
 }
 
 /// What is held goes on, or it was text: then it leaves with what follows, in one event.
-bool ReplyParser::State::put_behind_held(std::string_view bytes) {
+bool reply::ParserState::put_behind_held(std::string_view bytes) {
   char room[64];
   std::string& held = in_.held.bytes;
   if (held.size() + bytes.size() > sizeof room || in_.out.place() < in_.out.origin()) return false;
@@ -166,7 +168,7 @@ bool ReplyParser::State::put_behind_held(std::string_view bytes) {
   return put_up_to(stop, joined);
 }
 
-bool ReplyParser::State::put_up_to(const Stop& stop, std::string_view& bytes) {
+bool reply::ParserState::put_up_to(const Stop& stop, std::string_view& bytes) {
   const auto plain = static_cast<std::size_t>(stop.p - bytes.data());
   if (stop.at.node != reply::MarkerTrie::kRoot) {
     in_.held.bytes.assign(bytes.substr(plain));
@@ -179,7 +181,7 @@ bool ReplyParser::State::put_up_to(const Stop& stop, std::string_view& bytes) {
 
 /// The end; or where a marker begins that may go on behind the end: `at` is its place then; or where a marker stands,
 /// or what may be the end of the reply.
-ReplyParser::State::Stop ReplyParser::State::find_stop(const char* p, const char* end) const {
+reply::ParserState::Stop reply::ParserState::find_stop(const char* p, const char* end) const {
   const reply::MarkerTrie& markers = in_.text_markers();
   const Machine& machine = *in_.machine;
   const std::vector<std::string>& last = machine.format.last;
@@ -195,14 +197,14 @@ ReplyParser::State::Stop ReplyParser::State::find_stop(const char* p, const char
   return {end, {}};
 }
 
-void ReplyParser::State::feed_marked(std::string_view bytes) {
+void reply::ParserState::feed_marked(std::string_view bytes) {
   if (in_.rare && in_.rare->carried) say_carried();
   if (held_last() != 0 || in_.machine->last.may_begin_in(bytes)) bytes = hold_last(bytes);
   run(bytes.data(), bytes.data() + bytes.size());
 }
 
 /// Controls are noted by place, until what they are part of has left.
-void ReplyParser::State::feed_token(std::string_view bytes, bool control, const ReplySink& sink) {
+void reply::ParserState::feed_token(std::string_view bytes, bool control, const ReplySink& sink) {
   in_.tokens = true;
   if (!in_.rare) in_.rare.make();
   std::erase_if(in_.rare->controls, [this](const reply::Control& one) { return one.to <= in_.out.place(); });
@@ -211,7 +213,7 @@ void ReplyParser::State::feed_token(std::string_view bytes, bool control, const 
   feed(bytes, sink);
 }
 
-void ReplyParser::State::finish(const ReplySink& sink) {
+void reply::ParserState::finish(const ReplySink& sink) {
   if (in_.finished) return;
   in_.finished = true;
   in_.out.open(sink);
@@ -225,7 +227,7 @@ void ReplyParser::State::finish(const ReplySink& sink) {
 }
 
 /// What is held cannot go on; it may still be a marker with something behind it. False when nothing is left.
-bool ReplyParser::State::finish_place() {
+bool reply::ParserState::finish_place() {
   switch (in_.place) {
     case Place::text:
     case Place::header:
@@ -236,14 +238,14 @@ bool ReplyParser::State::finish_place() {
   }
 }
 
-std::size_t ReplyParser::State::held() const {
+std::size_t reply::ParserState::held() const {
   const std::size_t size = in_.lead.size() + in_.held.bytes.size() + in_.held_value() + in_.out.held();
   return in_.out.in_reply(size) + held_last();
 }
 
-std::size_t ReplyParser::State::memory() const { return sizeof(State) + in_.call.memory(); }
+std::size_t reply::ParserState::memory() const { return sizeof(reply::ParserState) + in_.call.memory(); }
 
-void ReplyParser::State::run(const char* p, const char* end) {
+void reply::ParserState::run(const char* p, const char* end) {
   while (p != end) {
     p = read(p, end);
     if (in_.handing) take_handed();
@@ -251,7 +253,7 @@ void ReplyParser::State::run(const char* p, const char* end) {
 }
 
 /// Markers that ended a call, and bytes that were given back, come before all that follows.
-void ReplyParser::State::take_handed() {
+void reply::ParserState::take_handed() {
   if (!in_.handing) return;
   in_.handing = false;
   reply::Handed& handed = *in_.handed;
@@ -266,7 +268,7 @@ void ReplyParser::State::take_handed() {
   if (handed.back.empty()) handed.back.swap(back);  // so that the next bytes find room
 }
 
-const char* ReplyParser::State::read(const char* p, const char* end) {
+const char* reply::ParserState::read(const char* p, const char* end) {
   if (!in_.absorb.empty()) p = absorb(p, end);
   if (p == end) return p;
   switch (in_.place) {
@@ -279,7 +281,7 @@ const char* ReplyParser::State::read(const char* p, const char* end) {
 }
 
 /// Framing behind a marker, byte by byte as far as it is there.
-const char* ReplyParser::State::absorb(const char* p, const char* end) {
+const char* reply::ParserState::absorb(const char* p, const char* end) {
   const char* const begin = p;
   while (p != end && !in_.absorb.empty()) {
     if (*p == '\r' && in_.absorb.front() == '\n') {  // of a newline that has two bytes
@@ -301,7 +303,7 @@ const char* ReplyParser::State::absorb(const char* p, const char* end) {
 
 /// Keeps back what may be the end of the reply, before any reader sees it, since it means the same in each place; the
 /// rest may be read.
-std::string_view ReplyParser::State::hold_last(std::string_view bytes) {
+std::string_view reply::ParserState::hold_last(std::string_view bytes) {
   if (in_.conversation || in_.in_prompt) return bytes;
   const reply::LastTexts& last = in_.machine->last;
   const std::vector<std::string>& texts = in_.machine->format.last;
@@ -323,7 +325,7 @@ std::string_view ReplyParser::State::hold_last(std::string_view bytes) {
 }
 
 /// Nothing follows what was kept back: it ends the reply, or it is read as all else is. Gives what ends the reply.
-std::string ReplyParser::State::take_last() {
+std::string reply::ParserState::take_last() {
   if (held_last() == 0) return {};
   const std::string held = std::exchange(in_.rare->last, {});
   const std::vector<std::string>& texts = in_.machine->format.last;

@@ -15,11 +15,11 @@
 
 namespace parlance {
 
-class ReplyParser::State {
+class reply::ParserState {
  public:
-  State(std::shared_ptr<const reply::Request> request, bool conversation);
+  ParserState(std::shared_ptr<const reply::Request> request, bool conversation);
   /// Goes on as `other` with other tools.
-  State(const State& other, const ReplyTools& tools);
+  ParserState(const ParserState& other, const ReplyTools& tools);
   /// Goes through what stands before the reply, without a word. The reply begins inside reasoning if `in_reasoning`
   /// says so, whatever the prompt says; `calls`: what begins a call counts there.
   void begin(std::string_view prompt, bool in_reasoning, bool calls);

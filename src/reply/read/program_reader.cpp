@@ -1,5 +1,6 @@
 // Arguments that are a program, which becomes the text of one argument: {"code": "print(1)"}. It ends with its turn, or
 // with the literal behind it; its last bytes may close it.
+#include "base/inside.h"
 #include "json/json.h"
 #include "reply/read/text_reading.h"
 #include "reply/tools.h"
@@ -10,7 +11,7 @@ namespace {
 /// What the program becomes: the form's argument, unless the tool has another one that alone may be a string.
 std::string_view argument_of(const Reading& in) {
   const std::string_view usual = in.part().arguments.argument;
-  const ReplyTools::Data* data = in.tools().data();
+  const reply::DeclaredTools* data = inside_of(in.tools()).get();
   if (data == nullptr) return usual;
   const auto tool = data->tools.find(in.call->name.view());
   if (tool == data->tools.end()) return usual;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/inside.h"
 #include "json/json.h"
 #include "reply/scan/python_scanner.h"
 
@@ -18,7 +19,7 @@ bool is_whole_float(std::string_view json) {
 }
 
 std::uint8_t types_of(const Reading& in, Types::Node node, TagValue::Wire wire) {
-  const ReplyTools::Data* data = in.tools().data();
+  const reply::DeclaredTools* data = inside_of(in.tools()).get();
   if (data == nullptr || wire != TagValue::Wire::nothing) return Types::kAny;
   const Types::Schema& schema = data->types[node];
   return schema.null_text ? static_cast<std::uint8_t>(schema.types & ~Types::kNull) : schema.types;

@@ -6,6 +6,7 @@
 // value_end.h. Begin reading at TagsReader::read_part and TagsReader::meet.
 #include <algorithm>
 
+#include "base/inside.h"
 #include "json/json.h"
 #include "reply/read/tag_value.h"
 #include "reply/read/text_reading.h"
@@ -89,7 +90,7 @@ class TagsReader final : public PartReaderOf<TagsReader> {
 
 /// The schema of the tool's arguments.
 Types::Node schema_of_call(const Reading& in) {
-  const ReplyTools::Data* data = in.tools().data();
+  const reply::DeclaredTools* data = inside_of(in.tools()).get();
   if (data == nullptr) return Types::kUnknown;
   const auto tool = data->tools.find(in.call->name.view());
   return tool == data->tools.end() ? Types::kUnknown : tool->second;
@@ -290,7 +291,7 @@ bool TagsReader::take_key_byte(char c) {
 
 /// Whether items make a list there: an object may have that key too, if the tool says so.
 bool TagsReader::may_be_list(Types::Node node) const {
-  const ReplyTools::Data* data = in().tools().data();
+  const reply::DeclaredTools* data = inside_of(in().tools()).get();
   if (data == nullptr) return true;
   const Types::Schema& schema = data->types[node];
   return (schema.types & Types::kArray) != 0 && !schema.members.contains(tags().item);
@@ -328,7 +329,7 @@ void TagsReader::begin_member(const std::string& key) {
     in().put_meant("{");  // not sooner: what is no argument is none of the object
   }
   frame.filled = true;
-  const ReplyTools::Data* data = in().tools().data();
+  const reply::DeclaredTools* data = inside_of(in().tools()).get();
   schema_ = Types::kUnknown;
   if (frame.array) {
     if (data != nullptr) schema_ = data->types[frame.schema].items;

@@ -180,6 +180,7 @@ class Turns {
 }  // namespace
 
 Result<std::string> read_conversation(const ReplyFormat& format, std::string_view text) {
+  if (Result<void> valid = format.validate(); !valid) return valid.error();
   if (format.turns.empty())
     return Error(ErrorCode::value, "the format has no turns, so a conversation cannot be read back")
         .hint("its member `turns` says how turns begin (docs/reply-format.md)");

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/inside.h"
 #include "reply/read/text_reading.h"
 
 namespace parlance::reply {
@@ -140,7 +141,7 @@ ValueEnd::Verdict ValueEnd::decide_open(std::string_view rest, std::uint64_t pla
 bool ValueEnd::may_be_key(std::string_view key, bool declared) const {
   if (key.empty() || trimmed(key) != key) return false;
   if (!declared) return true;
-  const ReplyTools::Data* data = in_.tools().data();
+  const reply::DeclaredTools* data = inside_of(in_.tools()).get();
   if (data == nullptr) return true;
   const Types::Schema& schema = data->types[open_.schema];
   const std::string meant = tags_.key_escape == TextEscape::none ? std::string() : without_entities(key);
