@@ -5,6 +5,7 @@
 
 #include "probe/calls.h"
 #include "probe/read_back.h"
+#include "reply/codec.h"
 
 namespace parlance::probe {
 namespace {
@@ -60,26 +61,13 @@ void add_calls(std::vector<WrittenTurn>& trials, const DerivedFormat& derived, N
   }
 }
 
-/// Whether a text in arguments stands between quotes. (Programs do not; formats that have them have JSON as well.)
-bool quotes_text(CallArguments::Codec codec) {
-  using Codec = CallArguments::Codec;
-  switch (codec) {
-    case Codec::tags: return false;
-    case Codec::json:
-    case Codec::keywords:
-    case Codec::bare:
-    case Codec::code: break;
-  }
-  return true;
-}
-
 /// A text between quotes or in JSON, without the escapes that would tell where it ends.
 bool writes_raw(const ReplyFormat& format, std::string_view body, std::string_view text) {
   if (text.empty() || body.find(text) == std::string_view::npos) return false;
   for (const CallForm& form : format.calls) {
     for (const CallPart& part : form.call) {
       const bool arguments = part.kind == CallPart::Kind::arguments || part.kind == CallPart::Kind::object;
-      if (arguments && !quotes_text(part.arguments.codec)) return false;
+      if (arguments && !reply::facts_of(part.arguments.codec).quotes_text) return false;
     }
   }
   return true;

@@ -21,15 +21,18 @@ struct CodecFacts {
   /// Empty: any byte, so a literal must stand before them. (Arguments in tags may also begin with a tag.)
   std::string_view begins{};
   ArgumentsEnd end = ArgumentsEnd::bracket;
+  bool quotes_text = true;             ///< a text within stands between quotes
+  bool counts_round_brackets = false;  ///< where they go wrong, they end with the bracket that closes the first one
 };
 
 constexpr CodecFacts facts_of(CallArguments::Codec codec) {
   using Codec = CallArguments::Codec;
   switch (codec) {
-    case Codec::json: return {"json", "{\"", ArgumentsEnd::bracket};
-    case Codec::tags: return {"tags", "{", ArgumentsEnd::literal};
-    case Codec::keywords: return {"keywords", "(", ArgumentsEnd::bracket};
-    case Codec::bare: return {"bare", "{", ArgumentsEnd::bracket};
+    case Codec::json: return {"json", "{\""};
+    case Codec::tags: return {"tags", "{", ArgumentsEnd::literal, false};
+    case Codec::keywords: return {"keywords", "(", ArgumentsEnd::bracket, true, true};
+    case Codec::bare: return {"bare", "{"};
+    // Formats that have programs have JSON as well.
     case Codec::code: return {"code", "", ArgumentsEnd::literal_or_reply};
   }
   return {};  // beyond the last one

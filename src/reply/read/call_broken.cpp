@@ -6,6 +6,7 @@
 // item follows, since a piece of an argument must not become a call. Begin reading at CallReader::fail.
 #include <utility>
 
+#include "reply/codec.h"
 #include "reply/read/call_reader.h"
 
 namespace parlance::reply {
@@ -66,28 +67,11 @@ void CallReader::put_lost(std::string_view bytes) {
   in_.out.text(Kind::broken, bytes);
 }
 
-namespace {
-
-/// Whether arguments behind a name end with the bracket that closes the first one, where they went wrong.
-bool counts_round_brackets(CallArguments::Codec codec) {
-  using Codec = CallArguments::Codec;
-  switch (codec) {
-    case Codec::keywords: return true;
-    case Codec::json:
-    case Codec::bare:
-    case Codec::tags:
-    case Codec::code: break;
-  }
-  return false;
-}
-
-}  // namespace
-
 /// How far into the item it went wrong.
 void CallReader::begin_wreck() {
   const Form& form = in_.form();
   const bool object = form.form->call.back().kind == Part::object;
-  const bool keywords = form.arguments_part != Form::kNone && counts_round_brackets(in_.arguments().codec);
+  const bool keywords = form.arguments_part != Form::kNone && facts_of(in_.arguments().codec).counts_round_brackets;
   const bool python = !object && keywords && !form.is_literal(0);
   in_.call->wreck.reset();
   if (form.form->layout != CallLayout::single && (object || python)) {
