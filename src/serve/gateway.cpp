@@ -111,12 +111,12 @@ void Gateway::count(const EngineFailure& failure, std::string_view session) {
 }
 
 Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
-  Call call{*this, exchange, offer()};
   HttpRequest& request = exchange.request();
   const std::string packing = packing_of(request);
   const std::string stranger = hosts_ ? hosts_->refusal_of(request) : std::string();
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
+  Call call{*this, exchange, offer(), route};
   ReplyApiError error{.status = 0};
   if (refused != 0) {
     error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused, request))};

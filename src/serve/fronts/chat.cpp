@@ -306,24 +306,14 @@ Task<> answer_load(Call& call, const Chat& chat) {
   co_await call.exchange.answer(200, "application/json", writer.to_json());
 }
 
-using ReadChat = Result<std::unique_ptr<Chat>>;
+using ChatPtr = std::unique_ptr<Chat>;
 
 Task<> answer_chat(Call& call, Chat& chat);
 
 Task<> chat(Call& call, const ChatApi& api) {
-  std::optional<ReadChat> made;
-  std::optional<ReplyApiError> failed;
   const auto read = [&call, &api](bool may_wait) { return read_chat(call, api, may_wait); };
-  try {
-    made.emplace(co_await apart_with_sessions(call, read));
-  } catch (const SharedFailure& failure) {
-    failed = error_of(failure);
-  }
-  if (!failed && !*made) failed = error_of(made->error());
-  if (failed)
-    co_await refuse(call.exchange, api.api, *failed);
-  else
-    co_await answer_chat(call, ***made);
+  const std::optional<ChatPtr> made = co_await apart_or_refused<ChatPtr>(call, api.api, read);
+  if (made) co_await answer_chat(call, **made);
 }
 
 Task<> answer_chat(Call& call, Chat& chat) {

@@ -265,18 +265,16 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
   return plan_turn(sessions, model, given, std::move(*request), settings);
 }
 
-Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
-  if (!model) return model.error();
+namespace {
+
+Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRef& model, const ChatApi& api,
+                                           bool may_wait) {
   const Value stream = body["stream"];
   if (!stream.is_undefined() && !stream.is_none() && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
-  auto chat = std::make_unique<Chat>(api, *model);
-  chat->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
+  auto chat = std::make_unique<Chat>(api, model);
+  chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
   chat->stream = flag_of(stream, api.streams_by_default);
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
@@ -290,6 +288,15 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may
   const std::string_view text = made.empty() ? std::string_view(call.exchange.request().body) : made;
   if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
   return chat;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
+  const auto read = [&api, may_wait](Call& of, Value body, const ModelRef& model) {
+    return read_chat_of(of, body, model, api, may_wait);
+  };
+  return read_request(call, read);
 }
 
 }  // namespace parlance::serve

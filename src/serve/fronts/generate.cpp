@@ -76,19 +76,14 @@ Result<void> check(Value body, const ServedModel& model) {
   return Error(ErrorCode::conversation, "the engine of this model does not take and give ids").input("token_ids");
 }
 
-Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
-  if (!model) return model.error();
-  if (Result<void> checked = check(body, **model); !checked) return checked.error();
-  auto made = std::make_unique<GenerateAsked>(GenerateAsked{{.model = *model, .api = "generate"}});
-  made->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
+Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call, Value body, const ModelRef& model) {
+  if (Result<void> checked = check(body, *model); !checked) return checked.error();
+  auto made = std::make_unique<GenerateAsked>(GenerateAsked{{.model = model, .api = "generate"}});
+  made->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   made->return_prompt = flag_of(body["return_token_ids"], false);
   ContinuationsAsked& asked = made->asked;
   asked.id = body["request_id"].text().empty() ? random_id("generate-") : std::string(body["request_id"].text());
-  Result<std::vector<TokenId>> ids = read_ids(body["token_ids"], **model, "token_ids");
+  Result<std::vector<TokenId>> ids = read_ids(body["token_ids"], *model, "token_ids");
   if (!ids) return ids.error();
   asked.prompts.push_back(std::move(*ids));
   if (Result<void> read = read_parameters(body["sampling_params"], asked); !read) return read.error();
@@ -190,7 +185,7 @@ class GenerateForm final : public ContinuationForm {
 }  // namespace
 
 Task<> generate_ids(Call& call) {
-  const auto make = [&call] { return read_generate(call); };
+  const auto make = [&call] { return read_request(call, read_generate); };
   const Result<std::unique_ptr<GenerateAsked>> request = co_await apart(call, make);
   if (!request) {
     const Result<std::string> refused = request.error();

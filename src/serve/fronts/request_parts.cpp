@@ -22,18 +22,16 @@ Result<Document> parsed_body(const std::string& body) {
   return document;
 }
 
-Result<std::shared_ptr<const ServedModel>> model_of(const Offer& offer, Value body) {
+Result<ModelRef> model_of(const Call& call, Value body) {
   const std::string_view name = body["model"].text();
-  if (std::shared_ptr<const ServedModel> model = offer.model_named(name)) return model;
-  return Error(ErrorCode::no_template, "there is no model '" + std::string(name) + "' here")
-      .input("model")
-      .hint("GET /v1/models lists them");
-}
-
-Result<std::shared_ptr<const ServedModel>> model_with_engine(const Offer& offer, Value body) {
-  Result<std::shared_ptr<const ServedModel>> model = model_of(offer, body);
-  if (!model || (*model)->backend) return model;
-  return Error(ErrorCode::no_template, "the model '" + (*model)->name + "' has no engine here")
+  const ModelRef model = call.offer->model_named(name);
+  if (model == nullptr) {
+    return Error(ErrorCode::no_template, "there is no model '" + std::string(name) + "' here")
+        .input("model")
+        .hint("GET /v1/models lists them");
+  }
+  if (model->backend || call.route->access != Access::engine) return model;
+  return Error(ErrorCode::no_template, "the model '" + model->name + "' has no engine here")
       .input("model")
       .hint("/v1/chat/completions/render makes its prompts");
 }

@@ -5,17 +5,28 @@
 #include <string_view>
 
 #include "parlance/json.h"
-#include "serve/gateway.h"
+#include "serve/fronts/routes.h"
 #include "serve/sessions/go_on.h"
 
 namespace parlance::serve {
 
 /// The body as values. Fails with json (place), conversation if it is no object.
 Result<Document> parsed_body(const std::string& body);
-/// Fails with no_template if there is no model of this name.
-Result<std::shared_ptr<const ServedModel>> model_of(const Offer& offer, Value body);
-/// Fails with no_template also if nobody runs it.
-Result<std::shared_ptr<const ServedModel>> model_with_engine(const Offer& offer, Value body);
+using ModelRef = std::shared_ptr<const ServedModel>;
+/// The model that a request names; for a route that takes an engine, one that has an engine. Fails with no_template.
+Result<ModelRef> model_of(const Call& call, Value body);
+
+/// What `read(call, body, model)` makes of a request: its body as values, and the model that it names. Fails as
+/// parsed_body(), model_of() and `read` do.
+template <typename Read>
+std::invoke_result_t<Read&, Call&, Value, const ModelRef&> read_request(Call& call, Read read) {
+  const Result<Document> document = parsed_body(call.exchange.request().body);
+  if (!document) return document.error();
+  const Result<ModelRef> model = model_of(call, document->root());
+  if (!model) return model.error();
+  return read(call, document->root(), *model);
+}
+
 /// The client's name of its session: a header, or a member of the body.
 SessionHints hints_of(const HttpRequest& request, Value body);
 /// What a client asks for in vain must not be left out in silence. Fails with conversation.

@@ -8,11 +8,14 @@
 
 namespace parlance::serve {
 
+struct Route;
+
 /// One request to one route.
 struct Call {
   Gateway& gateway;
   Exchange& exchange;
   std::shared_ptr<const Offer> offer;
+  const Route* route;  ///< null: there is none for the path, and nobody handles it
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
