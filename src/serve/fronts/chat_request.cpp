@@ -171,7 +171,11 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
 }
 
 Result<void> check_input(Value body) {
-  if (!body["input"].is_undefined() || !body["previous_response_id"].is_undefined()) return {};
+  const Value input = body["input"];
+  const bool is_given = !input.is_undefined() && !input.is_none();
+  if (is_given && !input.is_string() && !input.is_sequence())
+    return Error(ErrorCode::conversation, "input must be a text or a list of items").input("input");
+  if (is_given || !body["previous_response_id"].is_undefined()) return {};
   return Error(ErrorCode::conversation, "input is missing").input("input");
 }
 
@@ -192,6 +196,12 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 /// What a client asks for in vain must not be left out in silence.
 Result<void> check_asked(Value body, const ChatApi& api) {
   const auto is_given = [&body](std::string_view name) { return !body[name].text().empty(); };
+  for (const std::string_view name : {"prompt", "system"}) {
+    const Value given = body[name];
+    const bool is_text = given.is_undefined() || given.is_none() || given.is_string();
+    if (api.generate && !is_text)
+      return Error(ErrorCode::conversation, std::string(name) + " must be a text").input(std::string(name));
+  }
   if (Result<void> given = api.generate ? refuse_suffix(body) : Result<void>(); !given) return given;
   if (api.generate && is_given("template"))
     return Error(ErrorCode::conversation, "template: the model's own is used; with `raw` there is none")
@@ -203,7 +213,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const RequestLimits& limits = chat.model->limits;
   const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
   if (!settings) return settings.error();
-  const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body, "") : 1U;
+  const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body) : 1U;
   if (!choices) return choices.error();
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
   const RequestText given{.api = chat.api.api, .body = body, .text = text};
@@ -213,7 +223,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
   if (chat.loads) return {};
-  if (messages == 0) return Error(ErrorCode::conversation, "messages must not be empty").input("messages");
+  if (Result<void> said = check_said(request->conversation); !said) return said;
   chat.logprobs = settings->logprobs.has_value();
   Result<Turn> turn = plan_turn(sessions, chat.model, given, std::move(*request), *settings);
   if (!turn) return turn.error();

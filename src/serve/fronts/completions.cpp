@@ -33,7 +33,7 @@ Result<void> refuse_impossible(Value body) {
 }
 
 Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& into) {
-  if (Result<void> read = read_sampler(body, "", into); !read) return read;
+  if (Result<void> read = read_sampler(body, into); !read) return read;
   into.stream = flag_of(body["stream"], false);
   into.include_usage = flag_of(body["stream_options"]["include_usage"], false);
   return read_form(call, into);

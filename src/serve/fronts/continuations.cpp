@@ -163,10 +163,10 @@ Result<void> read_form(const Call& call, ContinuationsAsked& into) {
   return {};
 }
 
-Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into) {
+Result<void> read_sampler(Value settings, ContinuationsAsked& into) {
   Result<SamplingSettings> sampling = read_sampling(into.model->limits, settings);
   if (!sampling) return sampling.error();
-  const Result<unsigned> choices = choices_of(settings, before);
+  const Result<unsigned> choices = choices_of(settings);
   if (!choices) return choices.error();
   into.sampling = std::move(*sampling);
   into.choices = *choices;

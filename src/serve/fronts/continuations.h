@@ -62,8 +62,8 @@ inline bool has_value(Value member) { return !member.is_undefined() && !member.i
 /// The form that the text is to have, as a grammar where the engine takes one. Fails as grammar_options() and
 /// content_grammar_in() do.
 Result<void> read_form(const Call& call, ContinuationsAsked& into);
-/// What the sampler is asked for: its settings, how many choices, logprobs. `before`: of the members' paths.
-/// Fails as read_sampling() and choices_of() do.
-Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into);
+/// What the sampler is asked for: its settings, how many choices, logprobs. Fails as read_sampling() and choices_of()
+/// do.
+Result<void> read_sampler(Value settings, ContinuationsAsked& into);
 
 }  // namespace parlance::serve

@@ -30,7 +30,7 @@ Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const Ser
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
   if (!outputs.is(Kind::dict) || outputs.members().empty()) return Text();
   const auto refuse = [](std::string_view member) {
-    const std::string path = "sampling_params.structured_outputs." + std::string(member);
+    const std::string path = "structured_outputs." + std::string(member);
     return Error(ErrorCode::conversation, path + ": the engine takes no such grammar").input(path);
   };
   const auto as_text = [](Value value) { return value.is_string() ? std::string(value.text()) : json_text(value); };
@@ -51,8 +51,8 @@ Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const Ser
 
 Result<void> read_parameters(Value parameters, ContinuationsAsked& into) {
   const ServedModel& model = *into.model;
-  if (Result<void> read = read_sampler(parameters, "sampling_params.", into); !read) return read;
-  Result<std::vector<TokenId>> stops = read_ids(parameters["stop_token_ids"], model, "sampling_params.stop_token_ids");
+  if (Result<void> read = read_sampler(parameters, into); !read) return read;
+  Result<std::vector<TokenId>> stops = read_ids(parameters["stop_token_ids"], model, "stop_token_ids");
   if (!stops) return stops.error();
   into.stops = std::move(*stops);
   Result<std::shared_ptr<const std::string>> grammar = read_grammar(parameters["structured_outputs"], model);
@@ -86,7 +86,8 @@ Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call, Value bod
   Result<std::vector<TokenId>> ids = read_ids(body["token_ids"], *model, "token_ids");
   if (!ids) return ids.error();
   asked.prompts.push_back(std::move(*ids));
-  if (Result<void> read = read_parameters(body["sampling_params"], asked); !read) return read.error();
+  if (Result<void> read = read_parameters(body["sampling_params"], asked); !read)
+    return renamed(in_words_of(body["sampling_params"], read.error()), "", "sampling_params.");
   asked.stream = flag_of(body["stream"], false);
   asked.include_usage = flag_of(body["stream_options"]["include_usage"], false);
   const SessionHints hints = hints_of(call.exchange.request(), body);

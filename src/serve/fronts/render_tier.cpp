@@ -56,6 +56,7 @@ Result<Prepared> prepare(const ServedModel& model, const RequestText& given, con
   if (Result<void> said = say_where_reply_begins(made.request.conversation, given.body, given.api); !said)
     return said.error();
   const Conversation& conversation = made.request.conversation;
+  if (Result<void> said = check_said(conversation); !said) return said.error();
   if (Result<void> checked = check_texts(conversation); !checked) return checked.error();
   Result<Rendering> rendering = model.reader.render(made.request, options);
   if (!rendering) return rendering.error();
@@ -133,6 +134,8 @@ std::string parse_context(const Conversation& conversation, Value body, const Gr
 
 /// The GenerateRequest for a chat in one of the APIs.
 Result<std::string> render_chat(const Call& call, Value body, const ModelRef& model, RenderedApi api) {
+  if (Result<void> given = api == RenderedApi::responses ? check_input(body) : Result<void>(); !given)
+    return given.error();
   const Value previous = body["previous_response_id"];
   if (!previous.is_undefined() && !previous.is_none())
     return Error(ErrorCode::conversation, "previous_response_id needs a state, which /render does not keep")

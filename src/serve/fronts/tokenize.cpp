@@ -7,6 +7,7 @@
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/prompt_ids.h"
+#include "serve/turn/reply_begin.h"
 
 namespace parlance::serve {
 
@@ -118,8 +119,7 @@ Result<std::string> counted_input(Call& call, Value body, const ModelRef& model,
   const RequestText given{.api = ReplyApi::responses, .body = body, .text = http.body};
   Result<ChatRequest> request = read_conversation(sessions, model, given, hints);
   if (!request) return request.error();
-  if (request->conversation.messages().items().empty())
-    return Error(ErrorCode::conversation, "input must not be empty").input("input");
+  if (Result<void> said = check_said(request->conversation); !said) return said.error();
   const Result<PreparedPrompt> prompt = prepare_prompt(model, sessions, *request, hints, "");
   if (!prompt) return prompt.error();
   JsonWriter made('{');
