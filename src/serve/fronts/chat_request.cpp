@@ -146,10 +146,18 @@ std::string without(Value body, std::string_view name) {
 }
 
 Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      Value body, std::string_view text, const SessionHints& hints) {
-  if (hints.response.empty()) return model->reader.read(text, "the request");
+                                      Value body, std::string_view text, const SessionHints& hints, Losses* known) {
+  const auto note = [known](const Result<ChatRequest>& read) {
+    if (known != nullptr && read) *known = known_losses(read->conversation);
+  };
+  if (hints.response.empty()) {
+    Result<ChatRequest> read = model->reader.read(text, "the request");
+    note(read);
+    return read;
+  }
   const Result<ChatRequest> request = model->reader.consume(without(body, "previous_response_id"), "the request");
   if (!request) return request.error();
+  note(request);
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
   if (held == nullptr) {
     return Error(ErrorCode::conversation, "the response '" + hints.response + "' is not known here, or not any more")
@@ -162,8 +170,8 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
 }  // namespace
 
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      const RequestText& given, const SessionHints& hints) {
-  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints);
+                                      const RequestText& given, const SessionHints& hints, Losses* known) {
+  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints, known);
   if (!request) return request;
   if (Result<void> said = say_where_reply_begins(request->conversation, given.body, given.api); !said)
     return said.error();
@@ -209,6 +217,45 @@ Result<void> check_asked(Value body, const ChatApi& api) {
   return api.api == ReplyApi::responses ? check_input(body) : Result<void>();
 }
 
+/// In /api/generate, the members of the two messages that its request was made to.
+std::string path_in_generate(Value body, std::string_view path) {
+  if (!path.starts_with("messages[")) return std::string(path);
+  const bool has_system = body["system"].is_string() && !body["system"].text().empty();
+  if (has_system && path.starts_with("messages[0]")) return "system";
+  const std::string_view inside = path.substr(std::min(path.find(']') + 1, path.size()));
+  return inside.starts_with(".images") ? std::string(inside.substr(1)) : "prompt";
+}
+
+/// What the prompt will lack. Where nobody asks for it, only what is known without a render.
+void find_losses(Chat& chat, Value body, const Conversation& conversation) {
+  const ServedModel& model = *chat.model;
+  if (chat.looks_for_losses) {
+    Losses found = model.loss_finders->losses(model.reader, conversation, model.render_now());
+    for (Loss& loss : chat.losses) {  // of a request whose conversation was joined with an earlier one
+      const bool is_new =
+          std::none_of(found.begin(), found.end(), [&](const Loss& one) { return one.path == loss.path; });
+      if (is_new) found.push_back(std::move(loss));
+    }
+    chat.losses = std::move(found);
+  }
+  chat.losses = without_obeyed(std::move(chat.losses));
+  if (chat.api.generate)
+    for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
+  add_unserved(model.backend->facts(), body, chat.losses);
+}
+
+/// What the reply will not be held to.
+void find_losses_of_reply(Chat& chat, Value body) {
+  const BackendFacts& engine = chat.model->backend->facts();
+  const Conversation& conversation = chat.turns.front().prompt().session.conversation();
+  const std::vector<GrammarNote>& notes = chat.turns.front().grammar_notes();
+  add_loosened(notes, body, chat.losses);
+  if (chat.explain) chat.notes = grammar_notes_json(notes, conversation, body);
+  if (engine.grammar || !may_constrain(conversation.variables())) return;
+  const Result<GrammarOptions> asked = grammar_options(conversation);
+  if (asked) add_unenforced(engine, *asked, !conversation.tools().items().empty(), body, chat.losses);
+}
+
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   const RequestLimits& limits = chat.model->limits;
   const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
@@ -217,7 +264,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (!choices) return choices.error();
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
   const RequestText given{.api = chat.api.api, .body = body, .text = text};
-  Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints);
+  Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints, &chat.losses);
   if (!request) return request.error();
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
@@ -225,9 +272,11 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (chat.loads) return {};
   if (Result<void> said = check_said(request->conversation); !said) return said;
   chat.logprobs = settings->logprobs.has_value();
+  find_losses(chat, body, request->conversation);
   Result<Turn> turn = plan_turn(sessions, chat.model, given, std::move(*request), *settings);
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
+  find_losses_of_reply(chat, body);
   while (chat.turns.size() < *choices)
     chat.turns.push_back(chat.turns.front().another(static_cast<unsigned>(chat.turns.size())));
   return {};
@@ -289,6 +338,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRe
   chat->stream = flag_of(stream, api.streams_by_default);
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
+  chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())
       chat->members.emplace_back(std::string(member.key.text()), repeated_json(member.key.text(), member.value));

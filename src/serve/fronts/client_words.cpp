@@ -38,14 +38,16 @@ Error renamed(const Error& error, std::string_view from, std::string_view to) {
   return Error(std::move(parts));
 }
 
+std::string own_path(Value body, std::string_view path) {
+  std::string own;
+  if (path == kForm && body[kForm].is_undefined()) own = place_of_form(body);
+  if (path == "messages") own = place_of_messages(body);
+  return own.empty() ? std::string(path) : own;
+}
+
 Error in_words_of(Value body, const Error& error) {
-  const std::string_view path = error.input_path();
-  if (path == kForm && body[kForm].is_undefined()) {
-    const std::string own = place_of_form(body);
-    return own.empty() ? error : renamed(error, kForm, own);
-  }
-  const std::string_view own = path == "messages" ? place_of_messages(body) : std::string_view();
-  return own.empty() ? error : renamed(error, "messages", own);
+  const std::string& path = error.input_path();
+  return renamed(error, path, own_path(body, path));
 }
 
 }  // namespace parlance::serve

@@ -36,7 +36,7 @@ Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& int
   if (Result<void> read = read_sampler(body, into); !read) return read;
   into.stream = flag_of(body["stream"], false);
   into.include_usage = flag_of(body["stream_options"]["include_usage"], false);
-  return read_form(call, into);
+  return read_form(call, body, into);
 }
 
 Result<std::unique_ptr<CompletionAsked>> read_completion(const Call& call, Value body, const ModelRef& model) {

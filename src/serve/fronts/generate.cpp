@@ -25,7 +25,8 @@ struct GenerateAsked {
 };
 
 /// A grammar in vLLM's own words goes to an engine that has them; a schema becomes one in the engine's.
-Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const ServedModel& model) {
+Result<std::shared_ptr<const std::string>> read_grammar(Value parameters, const ServedModel& model, Losses& losses) {
+  const Value outputs = parameters["structured_outputs"];
   using Text = std::shared_ptr<const std::string>;
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
   if (!outputs.is(Kind::dict) || outputs.members().empty()) return Text();
@@ -46,7 +47,10 @@ Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const Ser
   const std::string body = JsonWriter('{').raw("structured_outputs", json_text(outputs)).take();
   const Result<GrammarOptions> wanted = grammar_options(body, "sampling_params");
   if (!wanted) return wanted.error();
-  return content_grammar_in(model, *wanted, *syntax);
+  const Result<std::optional<PrintedGrammar>> made = content_grammar_in(model, *wanted, *syntax);
+  if (!made) return made.error();
+  if (*made) add_loosened((*made)->grammar.notes(), parameters, losses);
+  return text_of(*made);
 }
 
 Result<void> read_parameters(Value parameters, ContinuationsAsked& into) {
@@ -55,10 +59,19 @@ Result<void> read_parameters(Value parameters, ContinuationsAsked& into) {
   Result<std::vector<TokenId>> stops = read_ids(parameters["stop_token_ids"], model, "stop_token_ids");
   if (!stops) return stops.error();
   into.stops = std::move(*stops);
-  Result<std::shared_ptr<const std::string>> grammar = read_grammar(parameters["structured_outputs"], model);
+  Result<std::shared_ptr<const std::string>> grammar = read_grammar(parameters, model, into.losses);
   if (!grammar) return grammar.error();
   into.grammar = std::move(*grammar);
   return {};
+}
+
+/// Of what no other route takes, this one has some.
+void name_losses(Losses& losses) {
+  std::erase_if(losses, [](const Loss& loss) {
+    return loss.path == "stop_token_ids" || loss.path == "structured_outputs.grammar" ||
+           loss.path == "structured_outputs.structural_tag";
+  });
+  for (Loss& loss : losses) loss.path = "sampling_params." + loss.path;
 }
 
 Result<void> check(Value body, const ServedModel& model) {
@@ -88,6 +101,7 @@ Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call, Value bod
   asked.prompts.push_back(std::move(*ids));
   if (Result<void> read = read_parameters(body["sampling_params"], asked); !read)
     return renamed(in_words_of(body["sampling_params"], read.error()), "", "sampling_params.");
+  name_losses(asked.losses);
   asked.stream = flag_of(body["stream"], false);
   asked.include_usage = flag_of(body["stream_options"]["include_usage"], false);
   const SessionHints hints = hints_of(call.exchange.request(), body);

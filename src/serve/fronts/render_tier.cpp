@@ -71,11 +71,11 @@ Result<Prepared> prepare(const ServedModel& model, const RequestText& given, con
 }
 
 /// The grammar of the reply, which begins where the prompt ends.
-Result<std::shared_ptr<const std::string>> grammar_of(const ServedModel& model, const Prepared& prepared,
-                                                      GrammarOptions asked, const RenderOptions& options) {
+Result<std::optional<PrintedGrammar>> grammar_of(const ServedModel& model, const Prepared& prepared,
+                                                 GrammarOptions asked, const RenderOptions& options) {
   const Conversation& conversation = prepared.request.conversation;
   const bool has_calls = !conversation.tools().items().empty();
-  if (!wants_grammar(asked, has_calls)) return std::shared_ptr<const std::string>();
+  if (!wants_grammar(asked, has_calls)) return std::optional<PrintedGrammar>();
   const Result<ReplyStart> start = model.reader.reply(conversation.variables());
   if (!start) return start.error();
   const Result<Template>& chosen = model.reader.template_for(conversation);
@@ -163,7 +163,7 @@ Result<std::string> render_chat(const Call& call, Value body, const ModelRef& mo
                            .sampling = *sampling,
                            .id = id,
                            .ids = prepared->tokens.ids,
-                           .grammar = grammar->get(),
+                           .grammar = text_of(*grammar).get(),
                            .offsets = offsets,
                            .parse_context = context});
 }
@@ -221,7 +221,7 @@ Result<std::string> render_prompts(const Call& call, Value body, const ModelRef&
                               .sampling = *sampling,
                               .id = prompts.size() == 1 ? id : id + "-" + std::to_string(number),
                               .ids = *ids,
-                              .grammar = grammar->get()});
+                              .grammar = text_of(*grammar).get()});
   }
   return list += "]";
 }
