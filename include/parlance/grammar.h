@@ -179,6 +179,12 @@ class Grammar {
 /// is not supported, or if no response fits.
 Result<Grammar> make_grammar(const ReplyFormat& format, const GrammarOptions& options = {});
 
+/// A grammar and its text in one syntax.
+struct PrintedGrammar {
+  Grammar grammar;
+  std::shared_ptr<const std::string> text;
+};
+
 /// A cache of grammars and their texts. Most requests to a server have the same tools as an earlier one, and so share
 /// its grammar. Requests share a grammar if format and options are equal, member by member. Errors are not cached.
 ///
@@ -202,6 +208,9 @@ class GrammarCache {
   /// The text of that grammar (Grammar::to_text()), made once.
   Result<std::shared_ptr<const std::string>> text(const ReplyFormat& format, const GrammarOptions& options,
                                                   GrammarSyntax syntax);
+
+  /// Both, in one search: the text for the engine, the grammar for its notes.
+  Result<PrintedGrammar> printed(const ReplyFormat& format, const GrammarOptions& options, GrammarSyntax syntax);
 
   struct Use {
     std::uint64_t hits = 0;

@@ -92,6 +92,9 @@ class LossFinder {
   std::unique_ptr<const State> state_;
 };
 
+/// What is lost whatever the template does, known without a render: what passes left out of the request, members that
+/// it gives twice. LossFinder finds it, too.
+std::vector<Loss> known_losses(const Conversation& conversation);
 /// An error for callers that do not accept losses: code `loss`, with the path and hint of the first loss. `losses` must
 /// contain one of the kind `lost`.
 Error error_of(std::span<const Loss> losses);

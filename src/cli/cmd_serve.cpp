@@ -40,7 +40,7 @@ Result<WholeWish> whole_wish(const ServeCommand& line, const std::vector<std::st
       Options of_model = one.options();
       whole.models.emplace_back();
       declare_model(of_model, whole.models.back());
-      if (Result<void> applied = apply(table, of_model); !applied) return applied.error();
+      if (Result<void> applied = apply(table, of_model, {}, options.long_names()); !applied) return applied.error();
     }
   }
   if (whole.models.empty() || command.model.served.prompt.wish.any())

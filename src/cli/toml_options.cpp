@@ -118,14 +118,17 @@ Result<TomlOptions> read_toml(const std::string&, const std::string&) {
 }
 #endif
 
-Result<void> apply(const std::vector<TomlOption>& given, Options options, const std::vector<std::string>& except) {
+Result<void> apply(const std::vector<TomlOption>& given, Options options, const std::vector<std::string>& except,
+                   const std::vector<std::string>& of_the_top) {
   for (const TomlOption& one : given) {
     if (std::find(except.begin(), except.end(), one.name) != except.end()) continue;
     const std::vector<std::string> names = options.long_names();
     if (std::find(names.begin(), names.end(), one.name) == names.end()) {
       NearestName nearest(one.name);
       for (const std::string& name : names) nearest.offer(name);
-      return usage("there is no option '" + one.name + "' here", nearest.hint()).at(one.where);
+      const bool is_misplaced = std::find(of_the_top.begin(), of_the_top.end(), one.name) != of_the_top.end();
+      const std::string hint = is_misplaced ? "it stands at the top of the file, above all tables" : nearest.hint();
+      return usage("there is no option '" + one.name + "' here", hint).at(one.where);
     }
     const std::string wrong = options.set(one.name, one.values);
     if (wrong.empty()) continue;

@@ -28,7 +28,8 @@ struct TomlOptions {
 /// table, a value of a kind that no option takes.
 Result<TomlOptions> read_toml(const std::string& path, const std::string& table);
 /// Gives them to options that were declared, but for those whose names are in `except`. Fails with usage, with the
-/// place: no such option, a value that it does not take.
-Result<void> apply(const std::vector<TomlOption>& given, Options options, const std::vector<std::string>& except = {});
+/// place: no such option, a value that it does not take. `of_the_top`: options that stand outside of tables.
+Result<void> apply(const std::vector<TomlOption>& given, Options options, const std::vector<std::string>& except = {},
+                   const std::vector<std::string>& of_the_top = {});
 
 }  // namespace parlance::cli

@@ -124,6 +124,13 @@ Result<Grammar> GrammarCache::get(const ReplyFormat& format, const GrammarOption
 
 Result<std::shared_ptr<const std::string>> GrammarCache::text(const ReplyFormat& format, const GrammarOptions& options,
                                                               GrammarSyntax syntax) {
+  Result<PrintedGrammar> both = printed(format, options, syntax);
+  if (!both) return both.error();
+  return std::move(both->text);
+}
+
+Result<PrintedGrammar> GrammarCache::printed(const ReplyFormat& format, const GrammarOptions& options,
+                                             GrammarSyntax syntax) {
   const auto number = static_cast<std::size_t>(syntax);
   const std::uint64_t print = fingerprint(format, options);
   if (state_ != nullptr) {
@@ -131,22 +138,22 @@ Result<std::shared_ptr<const std::string>> GrammarCache::text(const ReplyFormat&
     const Entry* known = state_->find(print, format, options);
     if (known != nullptr && known->texts[number] != nullptr) {
       ++state_->hits;
-      return known->texts[number];
+      return PrintedGrammar{known->grammar, known->texts[number]};
     }
   }
   const Result<Grammar> grammar = get(format, options);
   if (!grammar) return grammar.error();
   auto text = std::make_shared<const std::string>(grammar->to_text(syntax));
-  if (state_ == nullptr) return text;
+  if (state_ == nullptr) return PrintedGrammar{*grammar, std::move(text)};
   const std::lock_guard lock(state_->mutex);
   Entry* const known = state_->find(print, format, options);
-  if (known == nullptr) return text;
-  if (known->texts[number] != nullptr) return known->texts[number];
+  if (known == nullptr) return PrintedGrammar{*grammar, std::move(text)};
+  if (known->texts[number] != nullptr) return PrintedGrammar{*grammar, known->texts[number]};
   known->texts[number] = text;
   known->bytes += text->size();
   state_->bytes += text->size();
   state_->keep_to_limits();
-  return text;
+  return PrintedGrammar{*grammar, std::move(text)};
 }
 
 GrammarCache::Use GrammarCache::use() const {

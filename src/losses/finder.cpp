@@ -83,6 +83,13 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   return {};
 }
 
+std::vector<Loss> known_losses(const Conversation& conversation) {
+  std::vector<Loss> losses;
+  find_repeated(conversation, losses);
+  find_lost_by_passes(conversation, losses);
+  return losses;
+}
+
 std::size_t count_lost(std::span<const Loss> losses) {
   return static_cast<std::size_t>(
       std::count_if(losses.begin(), losses.end(), [](const Loss& loss) { return loss.kind == LossKind::lost; }));

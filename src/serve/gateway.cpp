@@ -46,10 +46,18 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
 }
 
-/// Whose form errors have where there is no route.
-ReplyApi api_of_path(std::string_view path) {
+/// Anthropic's clients send what others do not.
+bool is_for_anthropic(const HttpRequest& request) {
+  return !request.header("anthropic-version").empty() || !request.header("x-api-key").empty();
+}
+
+/// Whose form errors have. Where a path is of no API or of several, the client's headers say it.
+ReplyApi api_of(const HttpRequest& request, const Route* route) {
+  if (route != nullptr && !route->shared) return route->api;
+  const std::string_view path = request.path;
   if (path.starts_with("/api/")) return ReplyApi::ollama;
-  return path.starts_with("/v1/messages") ? ReplyApi::anthropic : ReplyApi::openai;
+  const bool is_anthropic = path.starts_with("/v1/messages") || is_for_anthropic(request);
+  return is_anthropic ? ReplyApi::anthropic : ReplyApi::openai;
 }
 
 /// A server without an engine renders, and reads what others sampled.
@@ -111,12 +119,12 @@ void Gateway::count(const EngineFailure& failure, std::string_view session) {
 }
 
 Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
-  Call call{*this, exchange, offer()};
   HttpRequest& request = exchange.request();
   const std::string packing = packing_of(request);
   const std::string stranger = hosts_ ? hosts_->refusal_of(request) : std::string();
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
+  Call call{*this, exchange, offer(), route, api_of(request, route)};
   ReplyApiError error{.status = 0};
   if (refused != 0) {
     error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused, request))};
@@ -138,7 +146,7 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
     error = {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
   }
   if (error.status != 0)
-    co_await refuse(exchange, route != nullptr ? route->api : api_of_path(request.path), error);
+    co_await refuse(exchange, call.api, error);
   else
     co_await route->handle(call);
   const double seconds = seconds_since(call.begun);

@@ -6,7 +6,7 @@
 namespace parlance::serve {
 
 void Log::say(LogLevel level, std::string_view event, const std::function<void(JsonWriter&)>& add) const {
-  if (level > most_) return;
+  if (!takes(level)) return;
   constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
   JsonWriter line('{');
   line.text("time", utc_now());

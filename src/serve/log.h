@@ -16,6 +16,7 @@ class Log {
  public:
   using Write = std::function<void(std::string_view line)>;
   Log(LogLevel most, Write write) : most_(most), write_(std::move(write)) {}
+  bool takes(LogLevel level) const { return level <= most_; }
   /// A line of this event, with the members that `add` gives.
   void say(LogLevel level, std::string_view event, const std::function<void(JsonWriter&)>& add = {}) const;
 

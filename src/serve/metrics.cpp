@@ -69,6 +69,8 @@ std::string Metrics::text() const {
   engine_failures.write(out, "engine_failures_total", "Failures of engines by kind.");
   refusals.write(out, "refusals_total", "Requests that do not fit the engine or its queue, by the code of the error.");
   malformed.write(out, "malformed_total", "Parts of replies that were not as the model's format has them, by fault.");
+  losses.write(out, "losses_total",
+               "What requests asked for and did not get, where it is known or was looked for, by kind.");
   guarded.write(out, "guarded_total", "Texts in requests that look like control tokens and were encoded as text.");
   prepare.write(out, "prepare_seconds", "From the last byte of a request to the request to the engine.");
   first_token.write(out, "first_token_seconds", "From the request to the engine to its first token.");

@@ -41,6 +41,7 @@ struct Metrics {
   Counter engine_failures;  ///< kind
   Counter refusals;         ///< code: requests that no engine was to answer
   Counter malformed;        ///< fault
+  Counter losses;           ///< kind: parts of requests that did not get to the model, where they were looked for
   Counter guarded;          ///< texts in requests that were not allowed to become control tokens
   Histogram prepare;        ///< from a request's last byte to the engine
   Histogram first_token;    ///< from there to the first token

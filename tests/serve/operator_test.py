@@ -96,6 +96,7 @@ def unknown_everywhere(gateway: Gateway, checks: Checks) -> None:
 def wrong_files(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     """Each error has its place, and a hint where a name is near."""
     config = folder / "wrong.toml"
+    of_the_server = ("port", "host", "log", "api-key-file", "max-body", "max-sessions", "capture", "inspect", "drain")
     for text, wanted in (
         ("port = 0\nhosts = '::1'\n", ("wrong.toml:2:1", "no option 'hosts'", "did you mean 'host'?")),
         ("port = 'many'\n", ("wrong.toml:1:1", "port", "many")),
@@ -104,6 +105,7 @@ def wrong_files(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
         ("log = 'loud'\n", ("wrong.toml:1:1", "log", "loud", "errors")),
         ("port = 0\n[[model]\n", ("wrong.toml:2", "TOML")),
         ("[[model]]\nport = 8\n", ("wrong.toml:2:1", "no option 'port'")),
+        *((f"[[model]]\n{name} = 8\n", ("wrong.toml:2:1", f"no option '{name}'", "at the top of the file")) for name in of_the_server),
         ("port = 0\n" + table("one", "x") + table("one", "x"), ("two models are called 'one'",)),
     ):
         config.write_text(text)

@@ -51,6 +51,31 @@ TEST(GrammarCache, EqualRequestsShareOneGrammarAndItsText) {
   EXPECT_GT(use.bytes, (*text)->size());
 }
 
+TEST(GrammarCache, GivesNotesWithTheText) {
+  GrammarCache cache;
+  const ReplyFormat format = format_named("terminal-agent");
+  GrammarOptions options = with_tool("look");
+  options.tools = R"([{"name": "f", "parameters": {"properties": {"a": {"type": "string", "pattern": "(?=b)a"
+}
+}
+}
+}])";
+  const auto text = cache.text(format, options, GrammarSyntax::gbnf);
+  for (const GrammarSyntax syntax : {GrammarSyntax::gbnf, GrammarSyntax::lark, GrammarSyntax::gbnf}) {
+    const Result<PrintedGrammar> both = cache.printed(format, options, syntax);
+    ASSERT_TRUE(both && text);
+    EXPECT_EQ(both->text.get() == text->get(), syntax == GrammarSyntax::gbnf);
+    EXPECT_EQ(*both->text, both->grammar.to_text(syntax));
+    ASSERT_EQ(both->grammar.notes().size(), 1u);
+    EXPECT_EQ(both->grammar.notes()[0].keyword, "pattern");
+  }
+  EXPECT_EQ(cache.use().misses, 1u);
+  const GrammarCache moved = std::move(cache);
+  const Result<PrintedGrammar> again = cache.printed(format, options, GrammarSyntax::gbnf);
+  ASSERT_TRUE(again) << "a cache that was moved from";
+  EXPECT_EQ(*again->text, **text);
+}
+
 /// Each changes one thing that a grammar depends on.
 const std::function<void(ReplyFormat&, GrammarOptions&)> kDifferences[] = {
     [](auto&, auto& o) { o = with_tool("loop"); },

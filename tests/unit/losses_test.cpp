@@ -69,5 +69,18 @@ TEST(Losses, JsonTextOfABuilderIsReadAsARequestIs) {
   EXPECT_EQ(members_given_twice(chat), "");
 }
 
+TEST(Losses, WhatPassesLeaveOutIsKnownWithoutARender) {
+  const auto known = [](std::string_view request) {
+    const Result<Conversation> chat = Conversation::from_json(request);
+    EXPECT_TRUE(chat) << chat.error().display();
+    std::string all;
+    for (const Loss& loss : known_losses(*chat)) all += std::string(loss.subject) + " " + loss.path + "; ";
+    return all;
+  };
+  EXPECT_EQ(known(R"({"messages": [{"role": "oracle", "content": "x"}], "documents": [{"text": "x"}]})"), "");
+  EXPECT_EQ(known(R"({"input": "Hi", "tools": [{"type": "web_search"}]})"), "tool tools[0]; ");
+  EXPECT_EQ(known(R"({"messages": [], "tools": [{"name": "f", "name": "g"}]})"), "member tools[0].name; ");
+}
+
 }  // namespace
 }  // namespace parlance

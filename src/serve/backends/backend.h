@@ -28,8 +28,9 @@ struct BackendFacts {
   bool takes_ids = true;                 ///< false: prompts are text, and their content can become control tokens
   bool gives_ids = true;                 ///< false: replies are text, so that no ids can be kept
   std::optional<GrammarSyntax> grammar;  ///< unset: it takes no grammar
-  std::string_view sentence;             ///< for help
-  bool takes_schema = false;             ///< of JSON, for the whole reply: all that it takes in place of a grammar
+  std::span<const std::string_view> settings{};  ///< its names of these, in the order of Setting; "": it has none
+  std::string_view sentence;                     ///< for help
+  bool takes_schema = false;  ///< of JSON, for the whole reply: all that it takes in place of a grammar
 };
 
 /// What an engine says of itself.

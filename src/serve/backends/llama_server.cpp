@@ -6,11 +6,6 @@
 
 namespace parlance::serve {
 
-constexpr BackendFacts kLlamaServer = {
-    .name = "llama-server",
-    .grammar = GrammarSyntax::gbnf,
-    .sentence = "llama.cpp's server: ids both ways, GBNF grammars, its prompt cache"};
-
 namespace {
 
 /// The names of /completion, in the order of Setting.
@@ -18,6 +13,16 @@ constexpr std::string_view kLlamaNames[kSettings] = {
     "n_predict",         "temperature",    "top_p", "top_k",      "min_p",      "typical_p", "presence_penalty",
     "frequency_penalty", "repeat_penalty", "seed",  "logit_bias", "ignore_eos", "",
 };
+
+}  // namespace
+
+constexpr BackendFacts kLlamaServer = {
+    .name = "llama-server",
+    .grammar = GrammarSyntax::gbnf,
+    .settings = kLlamaNames,
+    .sentence = "llama.cpp's server: ids both ways, GBNF grammars, its prompt cache"};
+
+namespace {
 
 std::string llama_body(const Generation& generation) {
   JsonWriter body('{');

@@ -4,16 +4,6 @@
 
 namespace parlance::serve {
 
-constexpr BackendFacts kOllama = {
-    .name = "ollama",
-    .takes_ids = false,
-    .gives_ids = false,
-    .grammar = std::nullopt,
-    .sentence =
-        "Ollama: text both ways, so that content which spells a control token is refused (--no-protect lets it "
-        "through), and no grammar but a JSON schema. Better: the llama.cpp server underneath",
-    .takes_schema = true};
-
 namespace {
 
 /// The names of `options`, in the order of Setting.
@@ -21,6 +11,21 @@ constexpr std::string_view kOllamaNames[kSettings] = {
     "num_predict",       "temperature",    "top_p", "top_k", "min_p", "typical_p", "presence_penalty",
     "frequency_penalty", "repeat_penalty", "seed",  "",      "",      "",
 };
+
+}  // namespace
+
+constexpr BackendFacts kOllama = {
+    .name = "ollama",
+    .takes_ids = false,
+    .gives_ids = false,
+    .grammar = std::nullopt,
+    .settings = kOllamaNames,
+    .sentence =
+        "Ollama: text both ways, so that content which spells a control token is refused (--no-protect lets it "
+        "through), and no grammar but a JSON schema. Better: the llama.cpp server underneath",
+    .takes_schema = true};
+
+namespace {
 
 std::string ollama_body(const Generation& generation, const std::string& model) {
   JsonWriter options('{'), stops('['), body('{');

@@ -11,20 +11,25 @@
 
 namespace parlance::serve {
 
-constexpr BackendFacts kOpenAiCompletions = {
-    .name = "openai-completions",
-    .gives_ids = false,
-    .grammar = std::nullopt,
-    .sentence =
-        "any server with /v1/completions: ids in where it takes them (?ids=never: text), text out, no grammar "
-        "(?grammar=gbnf or ?grammar=structural-tag, if it takes them as llama.cpp or vLLM do)"};
-
 namespace {
 
 constexpr std::string_view kOpenAiNames[kSettings] = {
     "max_tokens",        "temperature",        "top_p", "top_k",      "min_p",      "",           "presence_penalty",
     "frequency_penalty", "repetition_penalty", "seed",  "logit_bias", "ignore_eos", "min_tokens",
 };
+
+}  // namespace
+
+constexpr BackendFacts kOpenAiCompletions = {
+    .name = "openai-completions",
+    .gives_ids = false,
+    .grammar = std::nullopt,
+    .settings = kOpenAiNames,
+    .sentence =
+        "any server with /v1/completions: ids in where it takes them (?ids=never: text), text out, no grammar "
+        "(?grammar=gbnf or ?grammar=structural-tag, if it takes them as llama.cpp or vLLM do)"};
+
+namespace {
 
 constexpr std::size_t kMostStopTexts = 4;  // OpenAI takes no more
 

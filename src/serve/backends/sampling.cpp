@@ -101,9 +101,11 @@ Error wrong(std::string_view name, std::string_view wanted) {
 }
 
 Result<void> read_stops(Value request, std::vector<std::string>& into) {
+  std::string_view last = kStop[0];
   for (const std::string_view name : kStop) {
     const Value given = member_of(request, name);
     if (given.is_undefined() || given.is_none()) continue;
+    last = name;
     if (given.is_string()) into.emplace_back(given.text());
     if (!given.is_string() && !given.is_sequence()) return wrong(name, "a string or a list of strings");
     for (const Value& one : given.items()) {
@@ -114,7 +116,7 @@ Result<void> read_stops(Value request, std::vector<std::string>& into) {
   std::erase(into, std::string());
   const bool large = std::any_of(into.begin(), into.end(), [](const auto& stop) { return stop.size() > kLongestStop; });
   if (large || into.size() > kMostStops) {
-    return wrong("stop",
+    return wrong(last,
                  "at most " + std::to_string(kMostStops) + " texts of " + std::to_string(kLongestStop) + " bytes");
   }
   return {};
@@ -154,6 +156,14 @@ void SamplingSettings::write(JsonWriter& into, std::span<const std::string_view>
     const std::optional<std::int64_t> seed = setting == Setting::seed ? integer(setting) : std::nullopt;
     into.raw(name, seed ? std::to_string(*seed + seed_offset) : json);
   }
+}
+
+std::string member_of(Value request, Setting setting) {
+  for (const std::string_view name : kNames[static_cast<std::size_t>(setting)].members) {
+    const Value given = member_of(request, name);
+    if (!given.is_undefined() && !given.is_none()) return path_of(name);
+  }
+  return {};
 }
 
 Result<SamplingSettings> read_sampling(Value request) {

@@ -45,6 +45,8 @@ struct SamplingSettings {
   void write(JsonWriter& into, std::span<const std::string_view> names, std::int64_t seed_offset = 0) const;
 };
 
+/// The path of the member by which a request sets it; "" if by none.
+std::string member_of(Value request, Setting setting);
 /// Reads the settings of a request of any API: OpenAI's two, Anthropic's, Ollama's (`options`).
 /// Fails with conversation if one has the wrong type, or is a number that no sampler takes, with its path.
 Result<SamplingSettings> read_sampling(Value request);

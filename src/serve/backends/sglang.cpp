@@ -7,10 +7,6 @@
 
 namespace parlance::serve {
 
-constexpr BackendFacts kSglang = {.name = "sglang",
-                                  .grammar = GrammarSyntax::structural_tag,
-                                  .sentence = "SGLang: ids both ways, structural tags, its prefix cache"};
-
 namespace {
 
 /// The names of sampling_params, in the order of Setting.
@@ -29,6 +25,15 @@ constexpr std::string_view kSglangNames[kSettings] = {
     "ignore_eos",
     "min_new_tokens",
 };
+
+}  // namespace
+
+constexpr BackendFacts kSglang = {.name = "sglang",
+                                  .grammar = GrammarSyntax::structural_tag,
+                                  .settings = kSglangNames,
+                                  .sentence = "SGLang: ids both ways, structural tags, its prefix cache"};
+
+namespace {
 
 std::string sglang_body(const Generation& generation) {
   JsonWriter sampling('{');

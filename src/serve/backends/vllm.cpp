@@ -6,11 +6,6 @@
 
 namespace parlance::serve {
 
-constexpr BackendFacts kVllm = {
-    .name = "vllm",
-    .grammar = GrammarSyntax::structural_tag,
-    .sentence = "vLLM: ids both ways, structural tags; cached tokens with its --enable-prompt-tokens-details"};
-
 namespace {
 
 /// The names of /v1/completions, in the order of Setting.
@@ -18,6 +13,16 @@ constexpr std::string_view kVllmNames[kSettings] = {
     "max_tokens",        "temperature",        "top_p", "top_k",      "min_p",      "",           "presence_penalty",
     "frequency_penalty", "repetition_penalty", "seed",  "logit_bias", "ignore_eos", "min_tokens",
 };
+
+}  // namespace
+
+constexpr BackendFacts kVllm = {
+    .name = "vllm",
+    .grammar = GrammarSyntax::structural_tag,
+    .settings = kVllmNames,
+    .sentence = "vLLM: ids both ways, structural tags; cached tokens with its --enable-prompt-tokens-details"};
+
+namespace {
 
 std::string vllm_body(const Generation& generation, const EngineInfo& info) {
   JsonWriter body('{');

@@ -44,7 +44,7 @@ Task<> show_model(Call& call) {
   }
   const ReplyApiError error{
       .status = 404, .message = "there is no model '" + name + "' here", .code = "model_not_found", .param = "model"};
-  co_await refuse(call.exchange, ReplyApi::openai, error);
+  co_await refuse(call.exchange, call.api, error);
 }
 
 /// Ollama's clients ask for / to see whether there is a server.

@@ -35,6 +35,14 @@ std::string models_json(const Offer& offer) {
   return JsonWriter('{').raw("models", list.take()).take();
 }
 
+/// Older clients say it by `name`.
+Result<ModelRef> model_to_show(const Call& call) {
+  const Result<Document> document = parsed_body(call.exchange.request().body);
+  if (!document) return document.error();
+  const Value body = document->root();
+  return model_called(call, body["name"].is_string() && !body["model"].is_string() ? body["name"] : body["model"]);
+}
+
 }  // namespace
 
 Task<> ollama_tags(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(*call.offer)); }
@@ -46,13 +54,9 @@ Task<> ollama_version(Call& call) {
 }
 
 Task<> ollama_show(Call& call) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  const Value body = document ? document->root() : Value();
-  const Value name = body["model"].is_string() ? body["model"] : body["name"];
-  const std::shared_ptr<const ServedModel> model = call.offer->model_named(name.text());
-  if (model == nullptr) {
-    const ReplyApiError error{.status = 404, .message = "model '" + std::string(name.text()) + "' not found"};
-    co_await refuse(call.exchange, ReplyApi::ollama, error);
+  const Result<ModelRef> model = model_to_show(call);
+  if (!model) {
+    co_await refuse(call.exchange, ReplyApi::ollama, error_of(model.error()));
     co_return;
   }
   JsonWriter answer('{');

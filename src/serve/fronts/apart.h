@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "serve/fronts/errors.h"
 #include "serve/fronts/routes.h"
 #include "serve/http/in_pool.h"
 #include "serve/sessions/lookup.h"
@@ -31,6 +32,23 @@ Task<std::invoke_result_t<Make&, bool>> apart_with_sessions(Call& call, Make& ma
   if (made) co_return std::move(*made);
   const auto waiting = [&make] { return make(true); };
   co_return co_await in_pool(call.gateway.shared()->pool(), waiting);
+}
+
+/// The value that `make(may_wait)`, which is made apart_with_sessions(), gives as a Result. Unset: it failed, or the
+/// shared sessions did, and the client was told.
+template <typename Value, typename Make>
+Task<std::optional<Value>> apart_or_refused(Call& call, ReplyApi api, Make& make) {
+  std::optional<Result<Value>> made;
+  std::optional<ReplyApiError> failed;
+  try {
+    made.emplace(co_await apart_with_sessions(call, make));
+  } catch (const SharedFailure& failure) {
+    failed = error_of(failure);
+  }
+  if (!failed && !*made) failed = error_of(made->error());
+  if (!failed) co_return std::move(**made);
+  co_await refuse(call.exchange, api, *failed);
+  co_return std::nullopt;
 }
 
 }  // namespace parlance::serve

@@ -124,7 +124,8 @@ std::string unknown_json(std::span<const UnknownText> unknown) {
 }
 
 /// The member `parlance` of an answer that was asked for it.
-std::string explanation(const Turn& turn) {
+std::string explanation(const Chat& chat) {
+  const Turn& turn = chat.turns.front();
   const PreparedPrompt& prompt = turn.prompt();
   JsonWriter made('{');
   made.text("session", prompt.id).number("prompt_tokens", static_cast<std::int64_t>(turn.prompt_tokens()));
@@ -133,6 +134,7 @@ std::string explanation(const Turn& turn) {
   made.flag("grammar", turn.has_grammar());
   prompt.broken ? made.raw("prefix_break", break_json(*prompt.broken)) : made.null("prefix_break");
   made.raw("unknown_text", unknown_json(turn.unknown()));
+  made.raw("losses", losses_json(chat.losses)).raw("grammar_notes", chat.notes);
   return made.raw("sampled_ids", ids_json(turn.sampled())).take();
 }
 
@@ -195,7 +197,7 @@ std::string whole_json(const Chat& chat, const Answers& answers) {
   std::vector<const ReplyApiWriter*> writers;
   for (const auto& answer : answers) writers.push_back(&answer->writer);
   std::string json = ReplyApiWriter::choices_to_json(writers, usage_of(answers));
-  return chat.explain ? with_member(std::move(json), "parlance", explanation(answers.front()->turn)) : json;
+  return chat.explain ? with_member(std::move(json), "parlance", explanation(chat)) : json;
 }
 
 /// Samples one choice; its events go to `send`.
@@ -267,7 +269,7 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
 
 std::string explanation_chunk(const Chat& chat) {
   const std::string chunk = R"({"object": "chat.completion.chunk", "choices": []})";
-  return with_member(with_member(chunk, "id", "\"" + chat.id + "\""), "parlance", explanation(chat.turns.front()));
+  return with_member(with_member(chunk, "id", "\"" + chat.id + "\""), "parlance", explanation(chat));
 }
 
 Task<> answer_stream(Call& call, Chat& chat, Answers& answers) {
@@ -306,24 +308,14 @@ Task<> answer_load(Call& call, const Chat& chat) {
   co_await call.exchange.answer(200, "application/json", writer.to_json());
 }
 
-using ReadChat = Result<std::unique_ptr<Chat>>;
+using ChatPtr = std::unique_ptr<Chat>;
 
 Task<> answer_chat(Call& call, Chat& chat);
 
 Task<> chat(Call& call, const ChatApi& api) {
-  std::optional<ReadChat> made;
-  std::optional<ReplyApiError> failed;
   const auto read = [&call, &api](bool may_wait) { return read_chat(call, api, may_wait); };
-  try {
-    made.emplace(co_await apart_with_sessions(call, read));
-  } catch (const SharedFailure& failure) {
-    failed = error_of(failure);
-  }
-  if (!failed && !*made) failed = error_of(made->error());
-  if (failed)
-    co_await refuse(call.exchange, api.api, *failed);
-  else
-    co_await answer_chat(call, ***made);
+  const std::optional<ChatPtr> made = co_await apart_or_refused<ChatPtr>(call, api.api, read);
+  if (made) co_await answer_chat(call, **made);
 }
 
 Task<> answer_chat(Call& call, Chat& chat) {
@@ -333,6 +325,11 @@ Task<> answer_chat(Call& call, Chat& chat) {
   }
   add_headers(call.exchange, chat.turns.front());
   say_break(call.gateway, chat.turns.front());
+  const LossesOf of{.session = chat.turns.front().prompt().id,
+                    .model = chat.model->name,
+                    .id = chat.id,
+                    .looked_for = chat.looks_for_losses};
+  say_losses(call.gateway, of, chat.losses);
   call.gateway.metrics().prepare.add(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - call.begun).count());
   // A reply may take long, and many wait for their readers. Only a record of the turn has the request's text.

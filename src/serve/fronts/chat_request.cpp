@@ -146,10 +146,18 @@ std::string without(Value body, std::string_view name) {
 }
 
 Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      Value body, std::string_view text, const SessionHints& hints) {
-  if (hints.response.empty()) return model->reader.read(text, "the request");
+                                      Value body, std::string_view text, const SessionHints& hints, Losses* known) {
+  const auto note = [known](const Result<ChatRequest>& read) {
+    if (known != nullptr && read) *known = known_losses(read->conversation);
+  };
+  if (hints.response.empty()) {
+    Result<ChatRequest> read = model->reader.read(text, "the request");
+    note(read);
+    return read;
+  }
   const Result<ChatRequest> request = model->reader.consume(without(body, "previous_response_id"), "the request");
   if (!request) return request.error();
+  note(request);
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
   if (held == nullptr) {
     return Error(ErrorCode::conversation, "the response '" + hints.response + "' is not known here, or not any more")
@@ -162,8 +170,8 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
 }  // namespace
 
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      const RequestText& given, const SessionHints& hints) {
-  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints);
+                                      const RequestText& given, const SessionHints& hints, Losses* known) {
+  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints, known);
   if (!request) return request;
   if (Result<void> said = say_where_reply_begins(request->conversation, given.body, given.api); !said)
     return said.error();
@@ -171,7 +179,11 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
 }
 
 Result<void> check_input(Value body) {
-  if (!body["input"].is_undefined() || !body["previous_response_id"].is_undefined()) return {};
+  const Value input = body["input"];
+  const bool is_given = !input.is_undefined() && !input.is_none();
+  if (is_given && !input.is_string() && !input.is_sequence())
+    return Error(ErrorCode::conversation, "input must be a text or a list of items").input("input");
+  if (is_given || !body["previous_response_id"].is_undefined()) return {};
   return Error(ErrorCode::conversation, "input is missing").input("input");
 }
 
@@ -192,6 +204,12 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 /// What a client asks for in vain must not be left out in silence.
 Result<void> check_asked(Value body, const ChatApi& api) {
   const auto is_given = [&body](std::string_view name) { return !body[name].text().empty(); };
+  for (const std::string_view name : {"prompt", "system"}) {
+    const Value given = body[name];
+    const bool is_text = given.is_undefined() || given.is_none() || given.is_string();
+    if (api.generate && !is_text)
+      return Error(ErrorCode::conversation, std::string(name) + " must be a text").input(std::string(name));
+  }
   if (Result<void> given = api.generate ? refuse_suffix(body) : Result<void>(); !given) return given;
   if (api.generate && is_given("template"))
     return Error(ErrorCode::conversation, "template: the model's own is used; with `raw` there is none")
@@ -199,25 +217,66 @@ Result<void> check_asked(Value body, const ChatApi& api) {
   return api.api == ReplyApi::responses ? check_input(body) : Result<void>();
 }
 
+/// In /api/generate, the members of the two messages that its request was made to.
+std::string path_in_generate(Value body, std::string_view path) {
+  if (!path.starts_with("messages[")) return std::string(path);
+  const bool has_system = body["system"].is_string() && !body["system"].text().empty();
+  if (has_system && path.starts_with("messages[0]")) return "system";
+  const std::string_view inside = path.substr(std::min(path.find(']') + 1, path.size()));
+  return inside.starts_with(".images") ? std::string(inside.substr(1)) : "prompt";
+}
+
+/// What the prompt will lack. Where nobody asks for it, only what is known without a render.
+void find_losses(Chat& chat, Value body, const Conversation& conversation) {
+  const ServedModel& model = *chat.model;
+  if (chat.looks_for_losses) {
+    Losses found = model.loss_finders->losses(model.reader, conversation, model.render_now());
+    for (Loss& loss : chat.losses) {  // of a request whose conversation was joined with an earlier one
+      const bool is_new =
+          std::none_of(found.begin(), found.end(), [&](const Loss& one) { return one.path == loss.path; });
+      if (is_new) found.push_back(std::move(loss));
+    }
+    chat.losses = std::move(found);
+  }
+  chat.losses = without_obeyed(std::move(chat.losses));
+  if (chat.api.generate)
+    for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
+  add_unserved(model.backend->facts(), body, chat.losses);
+}
+
+/// What the reply will not be held to.
+void find_losses_of_reply(Chat& chat, Value body) {
+  const BackendFacts& engine = chat.model->backend->facts();
+  const Conversation& conversation = chat.turns.front().prompt().session.conversation();
+  const std::vector<GrammarNote>& notes = chat.turns.front().grammar_notes();
+  add_loosened(notes, body, chat.losses);
+  if (chat.explain) chat.notes = grammar_notes_json(notes, conversation, body);
+  if (engine.grammar || !may_constrain(conversation.variables())) return;
+  const Result<GrammarOptions> asked = grammar_options(conversation);
+  if (asked) add_unenforced(engine, *asked, !conversation.tools().items().empty(), body, chat.losses);
+}
+
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   const RequestLimits& limits = chat.model->limits;
   const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
   if (!settings) return settings.error();
-  const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body, "") : 1U;
+  const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body) : 1U;
   if (!choices) return choices.error();
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
   const RequestText given{.api = chat.api.api, .body = body, .text = text};
-  Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints);
+  Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints, &chat.losses);
   if (!request) return request.error();
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
   if (chat.loads) return {};
-  if (messages == 0) return Error(ErrorCode::conversation, "messages must not be empty").input("messages");
+  if (Result<void> said = check_said(request->conversation); !said) return said;
   chat.logprobs = settings->logprobs.has_value();
+  find_losses(chat, body, request->conversation);
   Result<Turn> turn = plan_turn(sessions, chat.model, given, std::move(*request), *settings);
   if (!turn) return turn.error();
   chat.turns.push_back(std::move(*turn));
+  find_losses_of_reply(chat, body);
   while (chat.turns.size() < *choices)
     chat.turns.push_back(chat.turns.front().another(static_cast<unsigned>(chat.turns.size())));
   return {};
@@ -265,22 +324,21 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
   return plan_turn(sessions, model, given, std::move(*request), settings);
 }
 
-Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
-  if (!model) return model.error();
+namespace {
+
+Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRef& model, const ChatApi& api,
+                                           bool may_wait) {
   const Value stream = body["stream"];
   if (!stream.is_undefined() && !stream.is_none() && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
-  auto chat = std::make_unique<Chat>(api, *model);
-  chat->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
+  auto chat = std::make_unique<Chat>(api, model);
+  chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
   chat->stream = flag_of(stream, api.streams_by_default);
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
+  chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())
       chat->members.emplace_back(std::string(member.key.text()), repeated_json(member.key.text(), member.value));
@@ -290,6 +348,15 @@ Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may
   const std::string_view text = made.empty() ? std::string_view(call.exchange.request().body) : made;
   if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
   return chat;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
+  const auto read = [&api, may_wait](Call& of, Value body, const ModelRef& model) {
+    return read_chat_of(of, body, model, api, may_wait);
+  };
+  return read_request(call, read);
 }
 
 }  // namespace parlance::serve

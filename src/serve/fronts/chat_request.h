@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "parlance/reply_api.h"
+#include "serve/fronts/losses.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/turn.h"
 
@@ -31,9 +32,12 @@ struct Chat {
   std::string id{};
   bool stream = false;
   bool stream_usage = false;
-  bool explain = false;  ///< the request asks for the member `parlance`
-  bool loads = false;    ///< Ollama: a request without messages only loads the model
+  bool explain = false;           ///< the request asks for the member `parlance`
+  bool looks_for_losses = false;  ///< by a render of their own: somebody asks for them
+  bool loads = false;             ///< Ollama: a request without messages only loads the model
   bool logprobs = false;
+  Losses losses{};                                             ///< what the request asks for in vain
+  std::string notes{};                                         ///< of its grammar, as JSON, where they are asked for
   std::vector<std::pair<std::string, std::string>> members{};  ///< of the request, for answers that repeat them
   std::vector<Turn> turns{};                                   ///< one for each choice
 };
@@ -49,9 +53,10 @@ struct RequestText {
 };
 
 /// The conversation of a request, with those before it if it names a response that it goes on from. It says where its
-/// reply begins. Fails as RequestReader::read does, and with conversation.
+/// reply begins. `known` gets the known_losses() of the request. Fails as RequestReader::read does, and with
+/// conversation.
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      const RequestText& given, const SessionHints& hints);
+                                      const RequestText& given, const SessionHints& hints, Losses* known = nullptr);
 /// A request of Responses says something, or goes on from what was said. Fails with conversation.
 Result<void> check_input(Value body);
 /// What at the beginning belongs to this request alone.

@@ -33,24 +33,19 @@ Result<void> refuse_impossible(Value body) {
 }
 
 Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& into) {
-  if (Result<void> read = read_sampler(body, "", into); !read) return read;
+  if (Result<void> read = read_sampler(body, into); !read) return read;
   into.stream = flag_of(body["stream"], false);
   into.include_usage = flag_of(body["stream_options"]["include_usage"], false);
-  return read_form(call, into);
+  return read_form(call, body, into);
 }
 
-Result<std::unique_ptr<CompletionAsked>> read_completion(const Call& call) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
-  if (!model) return model.error();
+Result<std::unique_ptr<CompletionAsked>> read_completion(const Call& call, Value body, const ModelRef& model) {
   if (Result<void> done = refuse_impossible(body); !done) return done.error();
   auto made = std::make_unique<CompletionAsked>(CompletionAsked{
-      {.model = *model, .api = "completions", .id = random_id("cmpl-")}, std::string(body["model"].text())});
-  if (made->model_name.empty()) made->model_name = (*model)->name;
+      {.model = model, .api = "completions", .id = random_id("cmpl-")}, std::string(body["model"].text())});
+  if (made->model_name.empty()) made->model_name = model->name;
   made->echo = flag_of(body["echo"], false);
-  Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], **model);
+  Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], *model);
   if (!prompts) return prompts.error();
   made->asked.prompts = std::move(*prompts);
   const SessionHints hints = hints_of(call.exchange.request(), body);
@@ -172,12 +167,10 @@ class CompletionForm final : public ContinuationForm {
 }  // namespace
 
 Task<> completions(Call& call) {
-  const auto make = [&call] { return read_completion(call); };
-  const Result<std::unique_ptr<CompletionAsked>> request = co_await apart(call, make);
-  if (!request) {
-    co_await refuse(call.exchange, ReplyApi::openai, error_of(request.error()));
-    co_return;
-  }
+  using Asked = std::unique_ptr<CompletionAsked>;
+  const auto make = [&call](bool) { return read_request(call, read_completion); };
+  const std::optional<Asked> request = co_await apart_or_refused<Asked>(call, ReplyApi::openai, make);
+  if (!request) co_return;
   Continuations all = continuations_of((*request)->asked);
   CompletionForm form(**request, all);
   co_await answer_continuations(call, (*request)->asked, all, form);

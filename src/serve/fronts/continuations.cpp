@@ -119,6 +119,8 @@ Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continu
         std::make_unique<ContinuationRecorder>(call.gateway, facts, *all[number], owner, call.exchange.request().body));
   }
   call.exchange.add_header("X-Session-Id", asked.session);
+  const LossesOf of{.session = asked.session, .model = asked.model->name, .id = asked.id};
+  say_losses(call.gateway, of, asked.losses);
   std::optional<ReplyApiError> failed;
   try {
     if (asked.stream)
@@ -152,25 +154,30 @@ std::string continuations_usage(const ContinuationsAsked& asked, const Continuat
 
 std::string logprob_json(double value) { return std::isfinite(value) ? real_json(value) : "-9999.0"; }
 
-Result<void> read_form(const Call& call, ContinuationsAsked& into) {
-  const std::optional<GrammarSyntax> syntax = into.model->backend->facts().grammar;
-  if (!syntax) return {};
+Result<void> read_form(const Call& call, Value body, ContinuationsAsked& into) {
+  const BackendFacts& engine = into.model->backend->facts();
   const Result<GrammarOptions> wanted = grammar_options(call.exchange.request().body, "the request");
-  if (!wanted) return wanted.error();
-  Result<std::shared_ptr<const std::string>> grammar = content_grammar_in(*into.model, *wanted, *syntax);
+  if (!wanted) return engine.grammar ? Result<void>(wanted.error()) : Result<void>();
+  if (!engine.grammar) {
+    add_unenforced(engine, *wanted, false, body, into.losses);
+    return {};
+  }
+  const Result<std::optional<PrintedGrammar>> grammar = content_grammar_in(*into.model, *wanted, *engine.grammar);
   if (!grammar) return grammar.error();
-  into.grammar = std::move(*grammar);
+  into.grammar = text_of(*grammar);
+  if (*grammar) add_loosened((*grammar)->grammar.notes(), body, into.losses);
   return {};
 }
 
-Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into) {
+Result<void> read_sampler(Value settings, ContinuationsAsked& into) {
   Result<SamplingSettings> sampling = read_sampling(into.model->limits, settings);
   if (!sampling) return sampling.error();
-  const Result<unsigned> choices = choices_of(settings, before);
+  const Result<unsigned> choices = choices_of(settings);
   if (!choices) return choices.error();
   into.sampling = std::move(*sampling);
   into.choices = *choices;
   into.logprobs = logprobs_of(settings);
+  add_unserved(into.model->backend->facts(), settings, into.losses);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "serve/fronts/losses.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/continuation.h"
 
@@ -27,6 +28,7 @@ struct ContinuationsAsked {
   unsigned choices = 1;          ///< behind each prompt
   bool stream = false;
   bool include_usage = false;
+  Losses losses{};  ///< what is asked for in vain
 };
 
 /// Those of a request: all choices of the first prompt, then of the second.
@@ -61,9 +63,9 @@ std::string logprob_json(double value);
 inline bool has_value(Value member) { return !member.is_undefined() && !member.is_none(); }
 /// The form that the text is to have, as a grammar where the engine takes one. Fails as grammar_options() and
 /// content_grammar_in() do.
-Result<void> read_form(const Call& call, ContinuationsAsked& into);
-/// What the sampler is asked for: its settings, how many choices, logprobs. `before`: of the members' paths.
-/// Fails as read_sampling() and choices_of() do.
-Result<void> read_sampler(Value settings, const std::string& before, ContinuationsAsked& into);
+Result<void> read_form(const Call& call, Value body, ContinuationsAsked& into);
+/// What the sampler is asked for: its settings, how many choices, logprobs. Fails as read_sampling() and choices_of()
+/// do.
+Result<void> read_sampler(Value settings, ContinuationsAsked& into);
 
 }  // namespace parlance::serve

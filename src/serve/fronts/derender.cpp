@@ -11,13 +11,11 @@ namespace {
 using Derender = Result<std::string> (*)(const ServedModel&, Value, const std::string&);
 
 Result<std::string> derendered(Call& call, Derender whole, Derender chunk) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
-  if (!model) return model.error();
-  const std::string name(body["model"].text());
-  return (flag_of(body["stream"], false) ? chunk : whole)(**model, body, name.empty() ? (*model)->name : name);
+  const auto read = [whole, chunk](const Call&, Value body, const ModelRef& model) {
+    const std::string name(body["model"].text());
+    return (flag_of(body["stream"], false) ? chunk : whole)(*model, body, name.empty() ? model->name : name);
+  };
+  return read_request(call, read);
 }
 
 }  // namespace

@@ -25,12 +25,13 @@ struct GenerateAsked {
 };
 
 /// A grammar in vLLM's own words goes to an engine that has them; a schema becomes one in the engine's.
-Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const ServedModel& model) {
+Result<std::shared_ptr<const std::string>> read_grammar(Value parameters, const ServedModel& model, Losses& losses) {
+  const Value outputs = parameters["structured_outputs"];
   using Text = std::shared_ptr<const std::string>;
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
   if (!outputs.is(Kind::dict) || outputs.members().empty()) return Text();
   const auto refuse = [](std::string_view member) {
-    const std::string path = "sampling_params.structured_outputs." + std::string(member);
+    const std::string path = "structured_outputs." + std::string(member);
     return Error(ErrorCode::conversation, path + ": the engine takes no such grammar").input(path);
   };
   const auto as_text = [](Value value) { return value.is_string() ? std::string(value.text()) : json_text(value); };
@@ -46,19 +47,31 @@ Result<std::shared_ptr<const std::string>> read_grammar(Value outputs, const Ser
   const std::string body = JsonWriter('{').raw("structured_outputs", json_text(outputs)).take();
   const Result<GrammarOptions> wanted = grammar_options(body, "sampling_params");
   if (!wanted) return wanted.error();
-  return content_grammar_in(model, *wanted, *syntax);
+  const Result<std::optional<PrintedGrammar>> made = content_grammar_in(model, *wanted, *syntax);
+  if (!made) return made.error();
+  if (*made) add_loosened((*made)->grammar.notes(), parameters, losses);
+  return text_of(*made);
 }
 
 Result<void> read_parameters(Value parameters, ContinuationsAsked& into) {
   const ServedModel& model = *into.model;
-  if (Result<void> read = read_sampler(parameters, "sampling_params.", into); !read) return read;
-  Result<std::vector<TokenId>> stops = read_ids(parameters["stop_token_ids"], model, "sampling_params.stop_token_ids");
+  if (Result<void> read = read_sampler(parameters, into); !read) return read;
+  Result<std::vector<TokenId>> stops = read_ids(parameters["stop_token_ids"], model, "stop_token_ids");
   if (!stops) return stops.error();
   into.stops = std::move(*stops);
-  Result<std::shared_ptr<const std::string>> grammar = read_grammar(parameters["structured_outputs"], model);
+  Result<std::shared_ptr<const std::string>> grammar = read_grammar(parameters, model, into.losses);
   if (!grammar) return grammar.error();
   into.grammar = std::move(*grammar);
   return {};
+}
+
+/// Of what no other route takes, this one has some.
+void name_losses(Losses& losses) {
+  std::erase_if(losses, [](const Loss& loss) {
+    return loss.path == "stop_token_ids" || loss.path == "structured_outputs.grammar" ||
+           loss.path == "structured_outputs.structural_tag";
+  });
+  for (Loss& loss : losses) loss.path = "sampling_params." + loss.path;
 }
 
 Result<void> check(Value body, const ServedModel& model) {
@@ -76,22 +89,19 @@ Result<void> check(Value body, const ServedModel& model) {
   return Error(ErrorCode::conversation, "the engine of this model does not take and give ids").input("token_ids");
 }
 
-Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
-  if (!model) return model.error();
-  if (Result<void> checked = check(body, **model); !checked) return checked.error();
-  auto made = std::make_unique<GenerateAsked>(GenerateAsked{{.model = *model, .api = "generate"}});
-  made->model_name = body["model"].text().empty() ? (*model)->name : std::string(body["model"].text());
+Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call, Value body, const ModelRef& model) {
+  if (Result<void> checked = check(body, *model); !checked) return checked.error();
+  auto made = std::make_unique<GenerateAsked>(GenerateAsked{{.model = model, .api = "generate"}});
+  made->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   made->return_prompt = flag_of(body["return_token_ids"], false);
   ContinuationsAsked& asked = made->asked;
   asked.id = body["request_id"].text().empty() ? random_id("generate-") : std::string(body["request_id"].text());
-  Result<std::vector<TokenId>> ids = read_ids(body["token_ids"], **model, "token_ids");
+  Result<std::vector<TokenId>> ids = read_ids(body["token_ids"], *model, "token_ids");
   if (!ids) return ids.error();
   asked.prompts.push_back(std::move(*ids));
-  if (Result<void> read = read_parameters(body["sampling_params"], asked); !read) return read.error();
+  if (Result<void> read = read_parameters(body["sampling_params"], asked); !read)
+    return renamed(in_words_of(body["sampling_params"], read.error()), "", "sampling_params.");
+  name_losses(asked.losses);
   asked.stream = flag_of(body["stream"], false);
   asked.include_usage = flag_of(body["stream_options"]["include_usage"], false);
   const SessionHints hints = hints_of(call.exchange.request(), body);
@@ -190,7 +200,7 @@ class GenerateForm final : public ContinuationForm {
 }  // namespace
 
 Task<> generate_ids(Call& call) {
-  const auto make = [&call] { return read_generate(call); };
+  const auto make = [&call] { return read_request(call, read_generate); };
   const Result<std::unique_ptr<GenerateAsked>> request = co_await apart(call, make);
   if (!request) {
     const Result<std::string> refused = request.error();

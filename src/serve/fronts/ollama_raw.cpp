@@ -17,25 +17,21 @@ struct RawAsked {
   std::string model_name;
 };
 
-Result<std::unique_ptr<RawAsked>> read_raw(const Call& call) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_with_engine(*call.offer, body);
-  if (!model) return model.error();
+Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const ModelRef& model) {
   auto made = std::make_unique<RawAsked>(
-      RawAsked{{.model = *model, .api = "ollama", .id = random_id("")}, std::string(body["model"].text())});
-  if (made->model_name.empty()) made->model_name = (*model)->name;
+      RawAsked{{.model = model, .api = "ollama", .id = random_id("")}, std::string(body["model"].text())});
+  if (made->model_name.empty()) made->model_name = model->name;
   if (Result<void> given = refuse_suffix(body); !given) return given.error();
   ContinuationsAsked& asked = made->asked;
-  Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], **model);
+  Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], *model);
   if (!prompts) return prompts.error();
   if (prompts->size() != 1) return Error(ErrorCode::conversation, "prompt must be a text").input("prompt");
   asked.prompts = std::move(*prompts);
-  Result<SamplingSettings> sampling = read_sampling((*model)->limits, body);
+  Result<SamplingSettings> sampling = read_sampling(model->limits, body);
   if (!sampling) return sampling.error();
   asked.sampling = std::move(*sampling);
-  if (Result<void> form = read_form(call, asked); !form) return form.error();
+  add_unserved(model->backend->facts(), body, asked.losses);
+  if (Result<void> form = read_form(call, body, asked); !form) return form.error();
   asked.stream = flag_of(body["stream"], true);
   const SessionHints hints = hints_of(call.exchange.request(), body);
   asked.named = !hints.session.empty();
@@ -100,12 +96,10 @@ bool wants_raw(const std::string& body) {
 }
 
 Task<> ollama_raw(Call& call) {
-  const auto make = [&call] { return read_raw(call); };
-  const Result<std::unique_ptr<RawAsked>> request = co_await apart(call, make);
-  if (!request) {
-    co_await refuse(call.exchange, ReplyApi::ollama, error_of(request.error()));
-    co_return;
-  }
+  using Asked = std::unique_ptr<RawAsked>;
+  const auto make = [&call](bool) { return read_request(call, read_raw); };
+  const std::optional<Asked> request = co_await apart_or_refused<Asked>(call, ReplyApi::ollama, make);
+  if (!request) co_return;
   Continuations all = continuations_of((*request)->asked);
   RawForm form(**request, *all.front());
   co_await answer_continuations(call, (*request)->asked, all, form);

@@ -56,6 +56,7 @@ Result<Prepared> prepare(const ServedModel& model, const RequestText& given, con
   if (Result<void> said = say_where_reply_begins(made.request.conversation, given.body, given.api); !said)
     return said.error();
   const Conversation& conversation = made.request.conversation;
+  if (Result<void> said = check_said(conversation); !said) return said.error();
   if (Result<void> checked = check_texts(conversation); !checked) return checked.error();
   Result<Rendering> rendering = model.reader.render(made.request, options);
   if (!rendering) return rendering.error();
@@ -70,11 +71,11 @@ Result<Prepared> prepare(const ServedModel& model, const RequestText& given, con
 }
 
 /// The grammar of the reply, which begins where the prompt ends.
-Result<std::shared_ptr<const std::string>> grammar_of(const ServedModel& model, const Prepared& prepared,
-                                                      GrammarOptions asked, const RenderOptions& options) {
+Result<std::optional<PrintedGrammar>> grammar_of(const ServedModel& model, const Prepared& prepared,
+                                                 GrammarOptions asked, const RenderOptions& options) {
   const Conversation& conversation = prepared.request.conversation;
   const bool has_calls = !conversation.tools().items().empty();
-  if (!wants_grammar(asked, has_calls)) return std::shared_ptr<const std::string>();
+  if (!wants_grammar(asked, has_calls)) return std::optional<PrintedGrammar>();
   const Result<ReplyStart> start = model.reader.reply(conversation.variables());
   if (!start) return start.error();
   const Result<Template>& chosen = model.reader.template_for(conversation);
@@ -132,27 +133,23 @@ std::string parse_context(const Conversation& conversation, Value body, const Gr
 }
 
 /// The GenerateRequest for a chat in one of the APIs.
-Result<std::string> render_chat(Call& call, RenderedApi api) {
-  const HttpRequest& http = call.exchange.request();
-  const Result<Document> document = parsed_body(http.body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
-  if (!model) return model.error();
+Result<std::string> render_chat(const Call& call, Value body, const ModelRef& model, RenderedApi api) {
+  if (Result<void> given = api == RenderedApi::responses ? check_input(body) : Result<void>(); !given)
+    return given.error();
   const Value previous = body["previous_response_id"];
   if (!previous.is_undefined() && !previous.is_none())
     return Error(ErrorCode::conversation, "previous_response_id needs a state, which /render does not keep")
         .input("previous_response_id");
   const Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
-  const RenderOptions options = (*model)->render_now();
+  const RenderOptions options = model->render_now();
   const bool wants_offsets = flag_of(body["return_token_offsets"], false);
-  const Result<Prepared> prepared =
-      prepare(**model, {.api = reply_api_of(api), .body = body, .text = http.body}, options, wants_offsets);
+  const Result<Prepared> prepared = prepare(
+      *model, {.api = reply_api_of(api), .body = body, .text = call.exchange.request().body}, options, wants_offsets);
   if (!prepared) return prepared.error();
   const Result<GrammarOptions> asked = grammar_options(prepared->request.conversation);
   if (!asked) return asked.error();
-  const auto grammar = grammar_of(**model, *prepared, *asked, options);
+  const auto grammar = grammar_of(*model, *prepared, *asked, options);
   if (!grammar) return grammar.error();
   const std::string context = parse_context(prepared->request.conversation, body, *asked);
   const std::string offsets =
@@ -160,13 +157,13 @@ Result<std::string> render_chat(Call& call, RenderedApi api) {
   const std::string given(body["request_id"].text());
   const std::string id = api == RenderedApi::responses ? (given.empty() ? random_id("resp_") : given)
                                                        : (given.empty() ? random_id("chatcmpl-") : "chatcmpl-" + given);
-  return generate_request({.model = **model,
+  return generate_request({.model = *model,
                            .api = api,
                            .request = body,
                            .sampling = *sampling,
                            .id = id,
                            .ids = prepared->tokens.ids,
-                           .grammar = grammar->get(),
+                           .grammar = text_of(*grammar).get(),
                            .offsets = offsets,
                            .parse_context = context});
 }
@@ -197,12 +194,7 @@ Result<std::vector<TokenId>> ids_of_prompt(const ServedModel& model, Value promp
 }
 
 /// A list of GenerateRequests, one for each prompt.
-Result<std::string> render_prompts(Call& call) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
-  if (!model) return model.error();
+Result<std::string> render_prompts(const Call& call, Value body, const ModelRef& model) {
   const Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
   const Value given = body["prompt"];
@@ -211,7 +203,7 @@ Result<std::string> render_prompts(Call& call) {
       is_list ? std::vector<Value>(given.items().begin(), given.items().end()) : std::vector<Value>{given};
   const Result<GrammarOptions> asked = grammar_options(call.exchange.request().body, "the request");
   if (!asked) return asked.error();
-  const auto grammar = content_grammar_in(**model, *asked, GrammarSyntax::structural_tag);
+  const auto grammar = content_grammar_in(*model, *asked, GrammarSyntax::structural_tag);
   if (!grammar) return grammar.error();
   const Value special = body["add_special_tokens"];
   const bool adds_special = !special.is(Kind::boolean) || special.integer != 0;
@@ -219,23 +211,28 @@ Result<std::string> render_prompts(Call& call) {
   const std::string id = named.empty() ? random_id("cmpl-") : "cmpl-" + named;
   std::string list = "[";
   for (std::size_t number = 0; number < prompts.size(); ++number) {
-    const Result<std::vector<TokenId>> ids = ids_of_prompt(**model, prompts[number], adds_special);
+    const Result<std::vector<TokenId>> ids = ids_of_prompt(*model, prompts[number], adds_special);
     if (!ids) return ids.error();
     if (ids->empty()) return Error(ErrorCode::conversation, "prompt is empty").input("prompt");
     if (number > 0) list += ", ";
-    list += generate_request({.model = **model,
+    list += generate_request({.model = *model,
                               .api = RenderedApi::completions,
                               .request = body,
                               .sampling = *sampling,
                               .id = prompts.size() == 1 ? id : id + "-" + std::to_string(number),
                               .ids = *ids,
-                              .grammar = grammar->get()});
+                              .grammar = text_of(*grammar).get()});
   }
   return list += "]";
 }
 
 Task<> answer_rendered(Call& call, RenderedApi api) {
-  const auto make = [&call, api] { return render_chat(call, api); };
+  const auto make = [&call, api] {
+    const auto render = [api](const Call& of, Value body, const ModelRef& model) {
+      return render_chat(of, body, model, api);
+    };
+    return read_request(call, render);
+  };
   const Result<std::string> body = co_await apart(call, make);
   co_await answer_as_vllm(call.exchange, body);
 }
@@ -247,7 +244,7 @@ Task<> render_messages(Call& call) { return answer_rendered(call, RenderedApi::m
 Task<> render_responses(Call& call) { return answer_rendered(call, RenderedApi::responses); }
 
 Task<> render_completions(Call& call) {
-  const auto make = [&call] { return render_prompts(call); };
+  const auto make = [&call] { return read_request(call, render_prompts); };
   const Result<std::string> body = co_await apart(call, make);
   co_await answer_as_vllm(call.exchange, body);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/packed.h"
 #include "base/utf8.h"
 
 namespace parlance::serve {
@@ -13,26 +14,38 @@ namespace {
 constexpr std::size_t kLongestId = 256;
 constexpr std::int64_t kMostChoices = 16;
 
+/// Why a body is no JSON. The reader's own hints about bytes are for who has a file.
+std::string_view hint_for_body(std::string_view body, const Error& error) {
+  const std::string_view begin = body.substr(0, 4);
+  if (begin.find('\0') != begin.npos || begin.starts_with("\xFF\xFE") || begin.starts_with("\xFE\xFF"))
+    return "this is UTF-16 or UTF-32, and the body of a request is UTF-8";
+  if (begin.starts_with("\xEF\xBB\xBF")) return "the body of a request is UTF-8 without a byte order mark";
+  return hint_for_bytes(body).empty() ? std::string_view(error.hint()) : std::string_view();
+}
+
 }  // namespace
 
 Result<Document> parsed_body(const std::string& body) {
   Document document;
-  if (Result<void> read = document.parse(body, "the request"); !read) return read.error();
+  if (Result<void> read = document.parse(body, "the request"); !read)
+    return read.error().hint(std::string(hint_for_body(body, read.error())));
   if (!document.root().is(Kind::dict)) return Error(ErrorCode::conversation, "the request is no object");
   return document;
 }
 
-Result<std::shared_ptr<const ServedModel>> model_of(const Offer& offer, Value body) {
-  const std::string_view name = body["model"].text();
-  if (std::shared_ptr<const ServedModel> model = offer.model_named(name)) return model;
-  return Error(ErrorCode::no_template, "there is no model '" + std::string(name) + "' here")
-      .input("model")
-      .hint("GET /v1/models lists them");
+Result<ModelRef> model_called(const Call& call, Value name) {
+  if (ModelRef model = call.offer->model_named(name.text())) return model;
+  const bool is_given = !name.is_undefined() && !name.is_none();
+  const std::string said(name.text());
+  const std::string hint = call.api == ReplyApi::ollama ? "GET /api/tags lists them" : "GET /v1/models lists them";
+  std::string wrong = is_given ? "model must be the name of a model" : "model is missing: there are several here";
+  if (!said.empty()) wrong = "there is no model '" + said + "' here";
+  return Error(ErrorCode::no_template, std::move(wrong)).input("model").hint(hint);
 }
 
-Result<std::shared_ptr<const ServedModel>> model_with_engine(const Offer& offer, Value body) {
-  Result<std::shared_ptr<const ServedModel>> model = model_of(offer, body);
-  if (!model || (*model)->backend) return model;
+Result<ModelRef> model_of(const Call& call, Value body) {
+  Result<ModelRef> model = model_called(call, body["model"]);
+  if (!model || (*model)->backend || call.route->access != Access::engine) return model;
   return Error(ErrorCode::no_template, "the model '" + (*model)->name + "' has no engine here")
       .input("model")
       .hint("/v1/chat/completions/render makes its prompts");
@@ -56,12 +69,11 @@ Result<void> refuse_suffix(Value body) {
   return Error(ErrorCode::conversation, "suffix: no engine here fills a gap in a text").input("suffix");
 }
 
-Result<unsigned> choices_of(Value settings, const std::string& before) {
+Result<unsigned> choices_of(Value settings) {
   const Value n = settings["n"];
   if (n.is_undefined() || n.is_none()) return 1U;
   if (n.is_small_int() && n.integer >= 1 && n.integer <= kMostChoices) return static_cast<unsigned>(n.integer);
-  const std::string path = before + "n";
-  return Error(ErrorCode::conversation, path + " must be 1 to " + std::to_string(kMostChoices)).input(path);
+  return Error(ErrorCode::conversation, "n must be 1 to " + std::to_string(kMostChoices)).input("n");
 }
 
 std::optional<unsigned> logprobs_of(Value body) {

@@ -5,23 +5,40 @@
 #include <string_view>
 
 #include "parlance/json.h"
-#include "serve/gateway.h"
+#include "serve/fronts/client_words.h"
+#include "serve/fronts/routes.h"
 #include "serve/sessions/go_on.h"
 
 namespace parlance::serve {
 
 /// The body as values. Fails with json (place), conversation if it is no object.
 Result<Document> parsed_body(const std::string& body);
-/// Fails with no_template if there is no model of this name.
-Result<std::shared_ptr<const ServedModel>> model_of(const Offer& offer, Value body);
-/// Fails with no_template also if nobody runs it.
-Result<std::shared_ptr<const ServedModel>> model_with_engine(const Offer& offer, Value body);
+using ModelRef = std::shared_ptr<const ServedModel>;
+/// The model of this name, which is no text where the request has none. Fails with no_template.
+Result<ModelRef> model_called(const Call& call, Value name);
+/// The model that a request names; for a route that takes an engine, one that has an engine. Fails as model_called()
+/// does.
+Result<ModelRef> model_of(const Call& call, Value body);
+
+/// What `read(call, body, model)` makes of a request: its body as values, and the model that it names. Fails as
+/// parsed_body(), model_of() and `read` do, in the words of the request.
+template <typename Read>
+std::invoke_result_t<Read&, Call&, Value, const ModelRef&> read_request(Call& call, Read read) {
+  const Result<Document> document = parsed_body(call.exchange.request().body);
+  if (!document) return document.error();
+  const Result<ModelRef> model = model_of(call, document->root());
+  if (!model) return model.error();
+  auto made = read(call, document->root(), *model);
+  if (!made) return in_words_of(document->root(), made.error());
+  return made;
+}
+
 /// The client's name of its session: a header, or a member of the body.
 SessionHints hints_of(const HttpRequest& request, Value body);
 /// What a client asks for in vain must not be left out in silence. Fails with conversation.
 Result<void> refuse_suffix(Value body);
-/// `n`: 1, or as many choices as are asked for. Fails with conversation, naming the member behind `before`.
-Result<unsigned> choices_of(Value settings, const std::string& before);
+/// `n`: 1, or as many choices as are asked for. Fails with conversation.
+Result<unsigned> choices_of(Value settings);
 /// How many alternatives of each token are asked for; unset: no logprobs.
 std::optional<unsigned> logprobs_of(Value body);
 /// A member that is true or false.

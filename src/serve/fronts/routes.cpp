@@ -5,6 +5,8 @@ namespace parlance::serve {
 
 namespace {
 
+constexpr bool kShared = true;
+
 constexpr Route kRoutes[] = {
     {"POST", "/v1/chat/completions", ReplyApi::openai, Access::engine, chat_completions},
     {"POST", "/chat/completions", ReplyApi::openai, Access::engine, chat_completions},
@@ -32,8 +34,8 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/responses/*", ReplyApi::openai, Access::key, refuse_response_action},
     {"POST", "/v1/chat/completions/derender", ReplyApi::openai, Access::key, derender_chat_completions},
     {"POST", "/v1/completions/derender", ReplyApi::openai, Access::key, derender_completions},
-    {"GET", "/v1/models", ReplyApi::openai, Access::key, list_models},
-    {"GET", "/v1/models/*", ReplyApi::openai, Access::key, show_model},
+    {"GET", "/v1/models", ReplyApi::openai, Access::key, list_models, kShared},
+    {"GET", "/v1/models/*", ReplyApi::openai, Access::key, show_model, kShared},
     {"GET", "/models", ReplyApi::openai, Access::key, list_models},
     {"GET", "/inspect/api/sessions", ReplyApi::openai, Access::key, inspect_sessions},
     {"GET", "/inspect/api/sessions/*", ReplyApi::openai, Access::key, inspect_session},

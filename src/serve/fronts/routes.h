@@ -8,11 +8,15 @@
 
 namespace parlance::serve {
 
+struct Route;
+
 /// One request to one route.
 struct Call {
   Gateway& gateway;
   Exchange& exchange;
   std::shared_ptr<const Offer> offer;
+  const Route* route;  ///< null: there is none for the path, and nobody handles it
+  ReplyApi api;        ///< whose form errors have
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
@@ -29,6 +33,7 @@ struct Route {
   ReplyApi api;           ///< whose form its errors have
   Access access;          ///< what it takes
   Task<> (*handle)(Call&);
+  bool shared = false;  ///< Anthropic's clients ask there too, and get errors in their own form
 };
 std::span<const Route> routes();
 /// The route for a path, of whatever method; null if there is none. `method_fits`: it has this method.

@@ -7,6 +7,7 @@
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/prompt_ids.h"
+#include "serve/turn/reply_begin.h"
 
 namespace parlance::serve {
 
@@ -17,11 +18,8 @@ constexpr std::string_view kJson = "application/json";
 /// Answers with what `make` gives, or with its error.
 template <typename Make>
 Task<> answer(Call& call, ReplyApi api, Make make) {
-  const Result<std::string> made = co_await apart(call, make);
-  if (made)
-    co_await call.exchange.answer(200, kJson, *made);
-  else
-    co_await refuse(call.exchange, api, error_of(made.error()));
+  const std::optional<std::string> made = co_await apart_or_refused<std::string>(call, api, make);
+  if (made) co_await call.exchange.answer(200, kJson, *made);
 }
 
 struct TextWish {
@@ -66,82 +64,63 @@ TextWish wish_of(Value body, bool is_llama) {
   return {.add_special = flag_of(body["add_special"], false), .parse_special = flag_of(body["parse_special"], true)};
 }
 
-Result<std::string> tokenized(const Call& call) {
+Result<std::string> tokenized(const Call& call, Value body, const ModelRef& model) {
   const std::string& text = call.exchange.request().body;
-  const Result<Document> document = parsed_body(text);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
-  if (!model) return model.error();
   const bool is_llama = body["content"].is_string();
   const Value given = is_llama ? body["content"] : body["prompt"];
   if (!given.is_string() && body["messages"].is_undefined())
     return Error(ErrorCode::conversation, "/tokenize takes `prompt`, `content` or `messages`").input("prompt");
   const Result<std::vector<TokenId>> ids = given.is_string()
-                                               ? ids_of_text(**model, given.text(), wish_of(body, is_llama))
-                                               : prompt_ids(**model, text, body, ReplyApi::openai);
+                                               ? ids_of_text(*model, given.text(), wish_of(body, is_llama))
+                                               : prompt_ids(*model, text, body, ReplyApi::openai);
   if (!ids) return ids.error();
-  if (is_llama) return llama_answer(**model, *ids, flag_of(body["with_pieces"], false));
+  if (is_llama) return llama_answer(*model, *ids, flag_of(body["with_pieces"], false));
   JsonWriter answer('{');
   answer.number("count", static_cast<std::int64_t>(ids->size()));
-  const std::shared_ptr<const EngineInfo> engine = (*model)->backend ? (*model)->backend->info() : nullptr;
+  const std::shared_ptr<const EngineInfo> engine = model->backend ? model->backend->info() : nullptr;
   const bool is_known = engine && engine->context;
   is_known ? answer.number("max_model_len", *engine->context) : answer.null("max_model_len");
   answer.raw("tokens", ids_json(*ids));
   if (!flag_of(body["return_token_strs"], false)) return answer.null("token_strs").take();
   JsonWriter texts('[');
-  for (const TokenId id : *ids) texts.item_text((*model)->tokenizer->token_text(id));
+  for (const TokenId id : *ids) texts.item_text(model->tokenizer->token_text(id));
   answer.raw("token_strs", texts.take());
   return answer.take();
 }
 
-Result<std::string> detokenized(const Call& call) {
-  const Result<Document> document = parsed_body(call.exchange.request().body);
-  if (!document) return document.error();
-  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, document->root());
-  if (!model) return model.error();
-  const Value tokens = document->root()["tokens"];
+Result<std::string> detokenized(const Call&, Value body, const ModelRef& model) {
+  const Value tokens = body["tokens"];
   if (!tokens.is_sequence()) return Error(ErrorCode::conversation, "tokens must be a list of ids").input("tokens");
-  const auto size = static_cast<std::int64_t>((*model)->tokenizer->facts().vocabulary_size);
+  const auto size = static_cast<std::int64_t>(model->tokenizer->facts().vocabulary_size);
   std::string text;
   for (const Value& id : tokens.items()) {
     const bool fits = id.is_small_int() && id.integer >= 0 && (size == 0 || id.integer < size);
     if (!fits)
       return Error(ErrorCode::conversation, "the tokenizer has ids from 0 to " + std::to_string(size - 1))
           .input("tokens");
-    text += (*model)->tokenizer->token_text(static_cast<TokenId>(id.integer));
+    text += model->tokenizer->token_text(static_cast<TokenId>(id.integer));
   }
   return JsonWriter('{').text("prompt", text).text("content", text).take();
 }
 
-Result<std::string> counted(const Call& call) {
+Result<std::string> counted(const Call& call, Value body, const ModelRef& model) {
   const std::string& text = call.exchange.request().body;
-  const Result<Document> document = parsed_body(text);
-  if (!document) return document.error();
-  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, document->root());
-  if (!model) return model.error();
-  const Result<std::vector<TokenId>> ids = prompt_ids(**model, text, document->root(), ReplyApi::anthropic);
+  const Result<std::vector<TokenId>> ids = prompt_ids(*model, text, body, ReplyApi::anthropic);
   if (!ids) return ids.error();
   return JsonWriter('{').number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
 }
 
 /// What the prompt of such a request to /v1/responses has, with the conversation that it goes on from.
-Result<std::string> counted_input(Call& call, bool may_wait) {
+Result<std::string> counted_input(Call& call, Value body, const ModelRef& model, bool may_wait) {
   const HttpRequest& http = call.exchange.request();
-  const Result<Document> document = parsed_body(http.body);
-  if (!document) return document.error();
-  const Value body = document->root();
-  const Result<std::shared_ptr<const ServedModel>> model = model_of(*call.offer, body);
-  if (!model) return model.error();
   if (Result<void> given = check_input(body); !given) return given.error();
   const SessionHints hints = hints_of(http, body);
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
   const RequestText given{.api = ReplyApi::responses, .body = body, .text = http.body};
-  Result<ChatRequest> request = read_conversation(sessions, *model, given, hints);
+  Result<ChatRequest> request = read_conversation(sessions, model, given, hints);
   if (!request) return request.error();
-  if (request->conversation.messages().items().empty())
-    return Error(ErrorCode::conversation, "input must not be empty").input("input");
-  const Result<PreparedPrompt> prompt = prepare_prompt(*model, sessions, *request, hints, "");
+  if (Result<void> said = check_said(request->conversation); !said) return said.error();
+  const Result<PreparedPrompt> prompt = prepare_prompt(model, sessions, *request, hints, "");
   if (!prompt) return prompt.error();
   JsonWriter made('{');
   made.text("object", "response.input_tokens");
@@ -151,34 +130,28 @@ Result<std::string> counted_input(Call& call, bool may_wait) {
 }  // namespace
 
 Task<> tokenize_text(Call& call) {
-  const auto make = [&call] { return tokenized(call); };
+  const auto make = [&call](bool) { return read_request(call, tokenized); };
   co_await answer(call, ReplyApi::openai, make);
 }
 
 Task<> detokenize_ids(Call& call) {
-  const auto make = [&call] { return detokenized(call); };
+  const auto make = [&call](bool) { return read_request(call, detokenized); };
   co_await answer(call, ReplyApi::openai, make);
 }
 
 Task<> count_tokens(Call& call) {
-  const auto make = [&call] { return counted(call); };
+  const auto make = [&call](bool) { return read_request(call, counted); };
   co_await answer(call, ReplyApi::anthropic, make);
 }
 
 Task<> count_input_tokens(Call& call) {
-  const auto make = [&call](bool may_wait) { return counted_input(call, may_wait); };
-  std::optional<Result<std::string>> made;
-  std::optional<ReplyApiError> failed;
-  try {
-    made.emplace(co_await apart_with_sessions(call, make));
-  } catch (const SharedFailure& failure) {
-    failed = error_of(failure);
-  }
-  if (!failed && !*made) failed = error_of(made->error());
-  if (failed)
-    co_await refuse(call.exchange, ReplyApi::openai, *failed);
-  else
-    co_await call.exchange.answer(200, kJson, **made);
+  const auto make = [&call](bool may_wait) {
+    const auto read = [may_wait](Call& of, Value body, const ModelRef& model) {
+      return counted_input(of, body, model, may_wait);
+    };
+    return read_request(call, read);
+  };
+  co_await answer(call, ReplyApi::openai, make);
 }
 
 }  // namespace parlance::serve

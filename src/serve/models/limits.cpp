@@ -18,13 +18,14 @@ constexpr struct {
 };
 
 /// Sets the limit where the request has none.
-Result<void> limit_reply(const RequestLimits& limits, SamplingSettings& sampling) {
+Result<void> limit_reply(const RequestLimits& limits, Value request, SamplingSettings& sampling) {
   if (limits.reply_tokens == 0) return {};
   const std::optional<std::int64_t> asked = sampling.integer(Setting::max_tokens);
   if (!asked) sampling.values.emplace_back(Setting::max_tokens, std::to_string(limits.reply_tokens));
   if (!asked || *asked <= limits.reply_tokens) return {};
-  return Error(ErrorCode::conversation, "max_tokens is at most " + std::to_string(limits.reply_tokens) + " here")
-      .input("max_tokens");
+  const std::string path = member_of(request, Setting::max_tokens);
+  return Error(ErrorCode::conversation, path + " is at most " + std::to_string(limits.reply_tokens) + " here")
+      .input(path);
 }
 
 /// Chats have the count of alternatives as `top_logprobs`, completions as `logprobs`.
@@ -53,7 +54,7 @@ Result<void> check_messages(const RequestLimits& limits, std::size_t messages) {
 Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request) {
   Result<SamplingSettings> sampling = read_sampling(request);
   if (!sampling) return sampling;
-  if (Result<void> fits = limit_reply(limits, *sampling); !fits) return fits.error();
+  if (Result<void> fits = limit_reply(limits, request, *sampling); !fits) return fits.error();
   if (Result<void> fits = check_logprobs(request); !fits) return fits.error();
   return sampling;
 }

@@ -9,6 +9,7 @@
 
 #include "parlance/request.h"
 #include "serve/backends/backend.h"
+#include "serve/models/loss_finders.h"
 #include "serve/models/slots.h"
 
 namespace parlance::serve {
@@ -34,6 +35,7 @@ struct ServedModel {
   std::string capture_head{};  ///< the record of versions, for the files of a capture
   std::string fingerprint{};   ///< what the ids of sessions depend on, where these are shared (saved_held.h)
   mutable GrammarCache grammars{};
+  std::unique_ptr<LossFinders> loss_finders = std::make_unique<LossFinders>();
   std::unique_ptr<IdsText>
       ids_text{};  ///< for one conversation that grows, one request at a time; null: there are many
 

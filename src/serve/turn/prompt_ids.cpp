@@ -9,6 +9,7 @@ Result<std::vector<TokenId>> prompt_ids(const ServedModel& model, std::string_vi
   Result<ChatRequest> request = model.reader.read(text, "the request");
   if (!request) return request.error();
   if (Result<void> said = say_where_reply_begins(request->conversation, body, api); !said) return said.error();
+  if (Result<void> said = check_said(request->conversation); !said) return said.error();
   const Result<Rendering> prompt = model.reader.render(*request, model.render_now());
   if (!prompt) return prompt.error();
   TokenizeOptions options = model.tokenize;

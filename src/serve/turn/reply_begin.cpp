@@ -47,4 +47,9 @@ Result<void> say_where_reply_begins(Conversation& conversation, Value body, Repl
   return conversation.set_json(kOpens, "true");
 }
 
+Result<void> check_said(const Conversation& conversation) {
+  if (!conversation.messages().items().empty()) return {};
+  return Error(ErrorCode::conversation, "messages must not be empty").input("messages");
+}
+
 }  // namespace parlance::serve

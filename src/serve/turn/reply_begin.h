@@ -11,4 +11,8 @@ namespace parlance::serve {
 /// `body` is the request in its API. Fails with conversation as set_json() does.
 Result<void> say_where_reply_begins(Conversation& conversation, Value body, ReplyApi api);
 
+/// A request whose conversation has no messages has said nothing: no template is asked what it makes of that. Fails
+/// with conversation.
+Result<void> check_said(const Conversation& conversation);
+
 }  // namespace parlance::serve

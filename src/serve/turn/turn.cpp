@@ -7,7 +7,7 @@
 
 namespace parlance::serve {
 
-using GrammarText = std::shared_ptr<const std::string>;
+using Printed = std::optional<PrintedGrammar>;
 
 bool wants_grammar(const GrammarOptions& wanted, bool has_calls) {
   // Calls that are asked for without tools are an error, which the grammar's maker says.
@@ -16,23 +16,25 @@ bool wants_grammar(const GrammarOptions& wanted, bool has_calls) {
   return must_call || calls || wanted.response.kind != ResponseFormat::Kind::text;
 }
 
-Result<GrammarText> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,
-                               GrammarSyntax syntax) {
-  if (!wants_grammar(wanted, has_calls)) return GrammarText();
+Result<Printed> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,
+                           GrammarSyntax syntax) {
+  if (!wants_grammar(wanted, has_calls)) return Printed();
   if (syntax == GrammarSyntax::lark) wanted.control = model.tokenizer->facts().added;  // the others go by text
-  return model.grammars.text(start.format.source(), wanted, syntax);
+  Result<PrintedGrammar> made = model.grammars.printed(start.format.source(), wanted, syntax);
+  if (!made) return made.error();
+  return Printed(std::move(*made));
 }
 
-Result<GrammarText> content_grammar_in(const ServedModel& model, GrammarOptions wanted, GrammarSyntax syntax) {
+Result<Printed> content_grammar_in(const ServedModel& model, GrammarOptions wanted, GrammarSyntax syntax) {
   wanted.tools.clear();
   return grammar_in(model, std::move(wanted), false, ReplyStart{}, syntax);
 }
 
 namespace {
 
-Result<GrammarText> grammar_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start) {
+Result<Printed> grammar_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start) {
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
-  if (!syntax) return GrammarText();
+  if (!syntax) return Printed();
   Result<GrammarOptions> wanted = grammar_options(conversation, start);
   if (!wanted) return wanted.error();
   return grammar_in(model, std::move(*wanted), !conversation.tools().items().empty(), start, *syntax);
@@ -84,12 +86,13 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
   render.now = prompt.now;
   Result<ReplyStart> start = model->reader.reply_to(session.conversation(), render, session.text());
   if (!start) return start.error();
-  Result<std::shared_ptr<const std::string>> grammar = grammar_for(*model, session.conversation(), *start);
+  Result<Printed> grammar = grammar_for(*model, session.conversation(), *start);
   if (!grammar) return grammar.error();
   Result<std::string> schema = schema_for(*model, session.conversation(), *start);
   if (!schema) return schema.error();
   Turn made(std::move(model), std::move(*start), std::move(prompt), std::move(settings));
-  made.grammar_ = std::move(*grammar);
+  made.grammar_ = text_of(*grammar);
+  if (*grammar) made.made_grammar_ = (*grammar)->grammar;
   made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
   made.unknown_ = made.prompt_.session.unknown();
@@ -107,9 +110,9 @@ Result<void> Turn::prepare_limit() {
   ReplyStart behind = start_;
   const std::string_view opened = opened_before_reply(start_.options.prompt, format);
   behind.options.prompt = prompt_behind_reasoning(format, std::string(opened));
-  Result<GrammarText> grammar = grammar_for(*model_, prompt_.session.conversation(), behind);
+  const Result<Printed> grammar = grammar_for(*model_, prompt_.session.conversation(), behind);
   if (!grammar) return grammar.error();
-  grammar_behind_ = std::move(*grammar);
+  grammar_behind_ = text_of(*grammar);
   return {};
 }
 
@@ -118,6 +121,7 @@ Turn Turn::another(unsigned choice) const {
   settings.choice = choice;
   Turn made(model_, start_, prompt_.copy(), std::move(settings));
   made.grammar_ = grammar_;
+  made.made_grammar_ = made_grammar_;
   made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
   made.unknown_ = unknown_;

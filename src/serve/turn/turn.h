@@ -33,13 +33,17 @@ struct TurnSettings {
 
 /// Does the request ask for calls, or for a form of its content? `has_calls`: it has tools.
 bool wants_grammar(const GrammarOptions& wanted, bool has_calls);
-/// A grammar where a request asks for calls or for a form of its content; null where it asks for neither.
-/// Fails as GrammarCache::text() does.
-Result<std::shared_ptr<const std::string>> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls,
-                                                      const ReplyStart& start, GrammarSyntax syntax);
+/// A grammar where a request asks for calls or for a form of its content; unset where it asks for neither.
+/// Fails as GrammarCache::printed() does.
+Result<std::optional<PrintedGrammar>> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls,
+                                                 const ReplyStart& start, GrammarSyntax syntax);
 /// The same for text that is no chat's reply: it has neither calls nor markers.
-Result<std::shared_ptr<const std::string>> content_grammar_in(const ServedModel& model, GrammarOptions wanted,
-                                                              GrammarSyntax syntax);
+Result<std::optional<PrintedGrammar>> content_grammar_in(const ServedModel& model, GrammarOptions wanted,
+                                                         GrammarSyntax syntax);
+/// Its text; null: there is none.
+inline std::shared_ptr<const std::string> text_of(const std::optional<PrintedGrammar>& grammar) {
+  return grammar ? grammar->text : nullptr;
+}
 
 /// Gives a parser the bytes of tokens, whole characters at a time, since no API has halves.
 class TokenPieces {
@@ -109,6 +113,11 @@ class Turn {
   const TurnSettings& settings() const { return settings_; }
   /// Null: the reply was not constrained.
   const std::shared_ptr<const std::string>& grammar() const { return grammar_; }
+  /// Where it allows more, or less, than the request's schemas.
+  const std::vector<GrammarNote>& grammar_notes() const {
+    static const std::vector<GrammarNote> kNone;
+    return made_grammar_ ? made_grammar_->notes() : kNone;
+  }
   /// What the bytes of the reply are.
   std::vector<KindRange> kinds() const { return kinds_.ranges(); }
   /// The session of a turn that was not kept. Call it once.
@@ -159,6 +168,7 @@ class Turn {
   TurnSettings settings_;
   ReplyKinds kinds_;
   std::shared_ptr<const std::string> grammar_;
+  std::optional<Grammar> made_grammar_;  ///< that this is the text of
   std::string schema_;
   std::size_t prompt_tokens_ = 0;
   std::vector<UnknownText> unknown_;

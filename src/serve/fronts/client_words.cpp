@@ -1,0 +1,53 @@
+// Puts a request's own names into errors. Begin reading at in_words_of.
+#include "serve/fronts/client_words.h"
+
+#include <string>
+
+#include "parlance/json.h"
+#include "parlance/request.h"
+
+namespace parlance::serve {
+
+namespace {
+
+constexpr std::string_view kForm = "response_format";
+
+/// Where the request says the form of its answer; "" if nowhere.
+std::string place_of_form(Value body) {
+  const Result<GrammarOptions> own = grammar_options(json_text(body));
+  if (!own) return own.error().input_path();
+  return own->response.kind == ResponseFormat::Kind::text ? "" : own->response.name;
+}
+
+/// What the request has in place of `messages`; "": nothing that is known here.
+std::string_view place_of_messages(Value body) {
+  for (const std::string_view name : {"messages", "input", "prompt"})
+    if (!body[name].is_undefined()) return name;
+  return {};
+}
+
+}  // namespace
+
+Error renamed(const Error& error, std::string_view from, std::string_view to) {
+  const std::string& path = error.input_path();
+  if (!std::string_view(path).starts_with(from)) return error;
+  const auto replaced = [&](const std::string& text) { return std::string(to) + text.substr(from.size()); };
+  Error::Parts parts = error.parts();
+  if (!path.empty() && parts.message.starts_with(path)) parts.message = replaced(parts.message);
+  parts.input_path = replaced(path);
+  return Error(std::move(parts));
+}
+
+std::string own_path(Value body, std::string_view path) {
+  std::string own;
+  if (path == kForm && body[kForm].is_undefined()) own = place_of_form(body);
+  if (path == "messages") own = place_of_messages(body);
+  return own.empty() ? std::string(path) : own;
+}
+
+Error in_words_of(Value body, const Error& error) {
+  const std::string& path = error.input_path();
+  return renamed(error, path, own_path(body, path));
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,219 @@
+// Losses of requests. Begin reading at add_unserved.
+#include "serve/fronts/losses.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "parlance/json_writer.h"
+#include "parlance/request.h"
+#include "serve/fronts/client_words.h"
+
+namespace parlance::serve {
+
+namespace {
+
+/// Settings of samplers and of replies that servers of these APIs have, and no engine here is asked for.
+constexpr std::string_view kUnserved[] = {
+    "allowed_token_ids",
+    "audio",
+    "bad_words",
+    "ebnf",
+    "grammar",
+    "guided_grammar",
+    "guided_json_object",
+    "include_stop_str_in_output",
+    "length_penalty",
+    "logits_processors",
+    "mcp_servers",
+    "mirostat",
+    "mirostat_eta",
+    "mirostat_tau",
+    "modalities",
+    "repeat_last_n",
+    "samplers",
+    "stop_regex",
+    "stop_token_ids",
+    "structural_tag",
+    "tfs_z",
+    "truncate_prompt_tokens",
+    "use_beam_search",
+    "web_search_options",
+    "xtc_probability",
+    "xtc_threshold",
+};
+static_assert(std::is_sorted(std::begin(kUnserved), std::end(kUnserved)));
+
+/// Those that are in an object of the request.
+constexpr std::pair<std::string_view, std::string_view> kUnservedInside[] = {{"structured_outputs", "grammar"},
+                                                                             {"structured_outputs", "structural_tag"}};
+
+/// Members that a reply's grammar obeys, whatever the template does with them.
+constexpr std::string_view kObeyed[] = {"tool_choice",    "parallel_tool_calls",
+                                        "max_tool_calls", "response_format",
+                                        "text.format",    "output_config.format",
+                                        "output_format",  "format",
+                                        "json_schema",    "structured_outputs",
+                                        "guided_json",    "guided_regex",
+                                        "guided_choice",  "regex"};
+
+constexpr std::size_t kMostInLog = 16;
+
+/// Asks for nothing.
+bool says_nothing(Value given) {
+  if (given.is_undefined() || given.is_none()) return true;
+  if (given.is(Kind::boolean) || given.is_small_int()) return given.integer == 0;
+  if (given.is_string()) return given.text().empty();
+  return given.is(Kind::dict) ? given.members().empty() : given.is_sequence() && given.items().empty();
+}
+
+void add(Losses& into, std::string_view subject, std::string path, std::string sentence) {
+  into.push_back({LossKind::lost, subject, std::move(path), std::move(sentence), {}});
+}
+
+void add_unserved_members(Value object, const std::string& before, Losses& into) {
+  for (const DictEntry& member : object.members()) {
+    const std::string_view name = member.key.text();
+    const bool is_known = std::binary_search(std::begin(kUnserved), std::end(kUnserved), name);
+    const bool only_text = name == "modalities" && json_text(member.value) == R"(["text"])";
+    if (!is_known || only_text || says_nothing(member.value)) continue;
+    const std::string path = before + std::string(name);
+    const bool is_told = std::any_of(into.begin(), into.end(), [&](const Loss& loss) { return loss.path == path; });
+    if (!is_told) add(into, "setting", path, "no effect: no engine is asked for it here");
+  }
+}
+
+/// A path or a member below it.
+bool is_below(std::string_view path, std::string_view member) {
+  if (!path.starts_with(member)) return false;
+  return path.size() == member.size() || path[member.size()] == '.' || path[member.size()] == '[';
+}
+
+/// The tool as the request has it: converted tools are in other places, and hosted ones are left out.
+std::string place_of_tool(Value tool, std::size_t number, const Conversation& conversation) {
+  constexpr std::string_view kName = ".name";
+  const Value function = tool["function"].is(Kind::dict) ? tool["function"] : tool;
+  std::string path = conversation.path_of(function["name"]);
+  if (path.ends_with(kName)) path.resize(path.size() - kName.size());
+  return path.empty() ? "tools[" + std::to_string(number) + "]" : path;
+}
+
+/// "[2].function.parameters.properties.a" of the tools, or "response_format: .properties.a" of the form.
+std::string path_of_note(std::string_view path, const Conversation& conversation, Value body) {
+  constexpr std::string_view kForm = "response_format", kParameters = ".parameters";
+  if (path.starts_with(kForm)) {
+    const std::size_t colon = path.find(": ");
+    return own_path(body, kForm) + (colon == path.npos ? "" : "." + std::string(path.substr(colon + 2)));
+  }
+  const std::span<const Value> tools = conversation.tools().items();
+  std::size_t number = 0;
+  const bool is_tool = path.starts_with('[');
+  const auto [end, failed] = std::from_chars(path.data() + (is_tool ? 1 : 0), path.data() + path.size(), number);
+  if (!is_tool || failed != std::errc() || number >= tools.size()) return "tools" + std::string(path);
+  const std::string place = place_of_tool(tools[number], number, conversation);
+  const std::size_t at = path.find(kParameters);
+  if (at == path.npos) return place;
+  const std::span<const Value> given = body["tools"].items();
+  const bool is_anthropic =
+      place.find(".function") == place.npos &&
+      std::any_of(given.begin(), given.end(), [](Value one) { return !one["input_schema"].is_undefined(); });
+  return place + (is_anthropic ? ".input_schema" : std::string(kParameters)) +
+         std::string(path.substr(at + kParameters.size()));
+}
+
+/// "special token": labels have no blanks.
+std::string label_of_kind(std::string_view kind) {
+  std::string text(kind);
+  std::replace(text.begin(), text.end(), ' ', '_');
+  return "kind=\"" + text + "\"";
+}
+
+}  // namespace
+
+void add_unserved(const BackendFacts& engine, Value settings, Losses& into) {
+  add_unserved_members(settings, "", into);
+  add_unserved_members(settings["options"], "options.", into);
+  for (const auto& [outer, inner] : kUnservedInside) {
+    if (says_nothing(settings[outer][inner])) continue;
+    add(into, "setting", std::string(outer) + "." + std::string(inner),
+        "no effect: a reply is held to schemas, patterns and choices, and to no grammar that is given");
+  }
+  for (std::size_t number = 0; number < engine.settings.size(); ++number) {
+    if (!engine.settings[number].empty()) continue;
+    const std::string path = member_of(settings, static_cast<Setting>(number));
+    if (!path.empty()) add(into, "setting", path, "no effect: the engine has no such setting");
+  }
+}
+
+bool may_constrain(Value variables) {
+  return std::any_of(std::begin(kObeyed), std::end(kObeyed),
+                     [&](std::string_view name) { return !variables[name].is_undefined(); });
+}
+
+void add_unenforced(const BackendFacts& engine, const GrammarOptions& asked, bool has_calls, Value body, Losses& into) {
+  if (engine.grammar) return;
+  constexpr std::string_view kNot = "the engine takes no grammar, so the reply is not held to it";
+  const ResponseFormat::Kind form = asked.response.kind;
+  const bool is_json = form == ResponseFormat::Kind::json_object || form == ResponseFormat::Kind::json_schema;
+  const bool calls = has_calls && asked.choice != ToolChoice::none;
+  const bool by_schema = engine.takes_schema && is_json && !calls;
+  if (form != ResponseFormat::Kind::text && !by_schema)
+    add(into, "constraint", own_path(body, "response_format"), std::string(kNot));
+  if (asked.choice == ToolChoice::required || asked.choice == ToolChoice::named)
+    add(into, "constraint", "tool_choice", std::string(kNot));
+  if (calls && !asked.parallel) add(into, "constraint", "parallel_tool_calls", std::string(kNot));
+  if (calls && asked.max_calls > 0) add(into, "constraint", "max_tool_calls", std::string(kNot));
+}
+
+void add_loosened(const std::vector<GrammarNote>& notes, Value body, Losses& into) {
+  constexpr std::string_view kForm = "response_format";
+  for (const GrammarNote& note : notes) {
+    if (!note.path.starts_with(kForm)) continue;
+    const std::string keyword = note.keyword.empty() ? "" : note.keyword + ": ";
+    const std::string what = note.left_out ? "the grammar leaves out more: " : "the grammar allows more: ";
+    add(into, "constraint", own_path(body, kForm), what + keyword + note.why);
+  }
+}
+
+Losses without_obeyed(Losses losses) {
+  std::erase_if(losses, [](const Loss& loss) {
+    const bool is_setting = loss.subject == "setting";
+    return is_setting && std::any_of(std::begin(kObeyed), std::end(kObeyed),
+                                     [&](std::string_view name) { return is_below(loss.path, name); });
+  });
+  return losses;
+}
+
+void say_losses(Gateway& gateway, const LossesOf& of, const Losses& losses) {
+  if (losses.empty()) return;
+  for (const Loss& loss : losses) gateway.metrics().losses.add(label_of_kind(loss.subject));
+  const LogLevel level = of.looked_for ? LogLevel::warning : LogLevel::info;
+  gateway.log().say(level, "losses", [&](JsonWriter& line) {
+    line.text("session", of.session).text("model", of.model).text("id", of.id);
+    line.number("count", static_cast<std::int64_t>(losses.size()));
+    JsonWriter list('[');
+    for (std::size_t number = 0; number < std::min(losses.size(), kMostInLog); ++number)
+      list.item(JsonWriter('{').text("kind", losses[number].subject).text("path", losses[number].path).take());
+    line.raw("losses", list.take());
+  });
+}
+
+std::string grammar_notes_json(const std::vector<GrammarNote>& notes, const Conversation& conversation, Value body) {
+  JsonWriter list('[');
+  for (const GrammarNote& note : notes) {
+    JsonWriter one('{');
+    one.text("path", path_of_note(note.path, conversation, body)).text("keyword", note.keyword).text("why", note.why);
+    list.item(one.flag("left_out", note.left_out).take());
+  }
+  return list.take();
+}
+
+std::string losses_json(const Losses& losses) {
+  JsonWriter list('[');
+  for (const Loss& loss : losses) {
+    JsonWriter one('{');
+    list.item(one.text("path", loss.path).text("kind", loss.subject).text("what", loss.sentence).take());
+  }
+  return list.take();
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""What a client is told when its request is wrong: `errors_test.py PARLANCE`.
+
+Each error is in the form of the client's API, names the member that this client sent, and neither advises what only a
+command could do nor blames a template for what the request lacks. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import pathlib
+import sys
+import tempfile
+import urllib.parse
+from typing import Any
+
+from answers import error_in
+from engine import Engine
+from gateway import Checks, Gateway
+from operator_test import Configured, table
+
+Json = dict[str, Any]
+USER: Json = {"role": "user", "content": "Hi"}
+VLLM = ("/render", "/derender", "/inference/v1/generate")  # ends of the paths whose errors have vLLM's form
+FRONTS: dict[str, Json] = {
+    "/v1/chat/completions": {"messages": [USER]},
+    "/v1/chat/completions/render": {"messages": [USER]},
+    "/v1/messages": {"messages": [USER], "max_tokens": 5},
+    "/v1/messages/render": {"messages": [USER], "max_tokens": 5},
+    "/v1/messages/count_tokens": {"messages": [USER]},
+    "/v1/responses": {"input": "Hi"},
+    "/v1/responses/render": {"input": "Hi"},
+    "/v1/responses/input_tokens": {"input": "Hi"},
+    "/api/chat": {"messages": [USER], "stream": False},
+    "/api/generate": {"prompt": "Hi", "stream": False},
+    "/v1/completions": {"prompt": "Hi"},
+    "/v1/completions/render": {"prompt": "Hi"},
+    "/inference/v1/generate": {"token_ids": [65], "sampling_params": {}},
+    "/tokenize": {"messages": [USER]},
+    "/detokenize": {"tokens": [65]},
+    "/v1/chat/completions/derender": {"chat_request": {"messages": [USER]}, "generate_response": {"request_id": "r", "choices": []}},
+    "/v1/completions/derender": {"completion_request": {"prompt": "x"}, "generate_responses": []},
+}
+RAW: Json = {"prompt": "Hi", "raw": True, "stream": False}  # another front of /api/generate
+ANSWERED = {path: body for path, body in FRONTS.items() if not path.endswith((*VLLM[:2], "_tokens", "tokenize"))}
+ADVICE = ("save it", "--", ".gz", "-dc", "parlance ", "downloaded")  # for who has files and a command
+
+
+def api_of(path: str) -> str:
+    if path.startswith("/api/"):
+        return "ollama"
+    return "anthropic" if path in ("/v1/messages", "/v1/messages/count_tokens") else "openai"
+
+
+class Asking:
+    """Asks one gateway, and looks at its errors."""
+
+    def __init__(self, gateway: Gateway, checks: Checks) -> None:
+        self.gateway, self.checks = gateway, checks
+
+    def refused(self, path: str, body: Any, status: int = 400, headers: Json | None = None) -> tuple[str, Json]:
+        """The sentence of the error, and its object."""
+        what = f"{path} {json.dumps(body)[:200] if not isinstance(body, bytes) else body!r}"
+        got, _, answer = self.gateway.post(path, body, headers)
+        self.checks.equal(got, status, f"{what}: {answer}")
+        said = error_in(answer, api_of(path))
+        self.checks.that(said is not None, f"an error of {api_of(path)} for {what}: {answer}")
+        error = answer.get("error")
+        return said or "", error if isinstance(error, dict) else {}
+
+    def names(self, path: str, body: Json, member: str, *not_these: str, status: int = 400) -> None:
+        """The error names this member, and none that the client did not send."""
+        said, error = self.refused(path, body, status)
+        what = f"{path} {json.dumps(body)[:200]}: {said}"
+        self.checks.that(said.startswith(member), f"{member} is named: {what}")
+        if api_of(path) == "openai":
+            self.checks.that(str(error.get("param")).startswith(member), f"param: {what}")
+        for other in not_these:
+            self.checks.that(other not in said.replace(member, ""), f"{other} is not named: {what}")
+
+
+def bodies_that_are_no_json(ask: Asking) -> None:
+    for path, good in FRONTS.items():
+        text = json.dumps({**good, "model": "mine"})
+        for coding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"):
+            said, _ = ask.refused(path, text.encode(coding))
+            ask.checks.that("UTF-8" in said, f"{path}: a body in {coding}: {said}")
+            ask.checks.that(not any(word in said for word in ADVICE), f"{path}: advice for files: {said}")
+        others = (
+            b"\xef\xbb\xbf" + text.encode(),
+            text.encode()[:-1],
+            b"",
+            b"<!DOCTYPE html>",
+            b"<html></html>",
+            b"\x28\xb5\x2f\xfd..",
+            b"[1]",
+            b"5",
+        )
+        for body in (*others, b"version https://git-lfs.github.com/spec/v1"):
+            said, _ = ask.refused(path, body)
+            ask.checks.that(not any(word in said for word in ADVICE), f"{path} {body[:9]!r}: advice for files: {said}")
+
+
+def nothing_said(ask: Asking) -> None:
+    """A conversation without messages, the same words everywhere."""
+    bad: tuple[Any, ...] = (5, {}, True, [5])
+    for path, body in FRONTS.items():
+        if "messages" in body and path != "/api/chat":  # there it loads a model
+            said, error = ask.refused(path, {**body, "messages": []})
+            ask.checks.equal(said, "messages must not be empty", path)
+            ask.checks.that(error.get("param", "messages") == "messages", f"param of {path}: {error}")
+        elif "input" in body:
+            for given, wanted in (([], "input must not be empty"), (None, "input is missing")):
+                said, error = ask.refused(path, {**body, "input": given})
+                ask.checks.equal((said, error["param"]), (wanted, "input"), f"{path} {given}")
+            ask.names(path, {}, "input", "messages")
+            for wrong in bad[:3]:
+                ask.names(path, {"input": wrong}, "input", "messages")
+    for wrong in bad:
+        ask.names("/api/generate", {"prompt": wrong, "stream": False}, "prompt", "messages")
+        ask.names("/api/generate", {"prompt": "Hi", "system": wrong, "stream": False}, "system", "messages")
+
+
+def forms(ask: Asking) -> None:
+    """The form of an answer, by the names of the APIs."""
+    schemas: tuple[Any, ...] = ({"enum": []}, False, "x", 5)
+    wrong: tuple[Json, ...] = (
+        {"type": "regex", "pattern": "(a"},
+        {"type": "json_schema", "name": "n", "schema": False},
+        {"type": "json_schema", "schema": {"enum": []}},
+        {"type": "x"},
+    )
+    for form in wrong:
+        for path in ("/v1/responses", "/v1/responses/render"):
+            ask.names(path, {"input": "Hi", "text": {"format": form}}, "text.format", "response_format")
+        for path in ("/v1/messages", "/v1/messages/render"):
+            ask.names(path, {**FRONTS[path], "output_config": {"format": form}}, "output_config.format", "response_format")
+        for path in ("/v1/chat/completions", "/v1/chat/completions/render", "/v1/completions", "/v1/completions/render"):
+            ask.names(path, {**FRONTS[path], "response_format": form}, "response_format")
+    for path in ("/api/chat", "/api/generate"):
+        for schema in schemas:
+            ask.names(path, {**FRONTS[path], "format": schema}, "format", "response_format")
+    ask.names("/api/generate", {**RAW, "format": {"enum": []}}, "format", "response_format")
+    outputs: tuple[tuple[str, Any], ...] = (("regex", "(a"), ("json", {"enum": []}), ("choice", []), ("choice", 5), ("regex", 5))
+    for name, value in outputs:
+        path = f"structured_outputs.{name}"
+        for front in ("/v1/chat/completions", "/v1/chat/completions/render", "/v1/completions", "/v1/completions/render"):
+            ask.names(front, {**FRONTS[front], "structured_outputs": {name: value}}, path, "response_format")
+        body = {"token_ids": [65], "sampling_params": {"structured_outputs": {name: value}}}
+        ask.names("/inference/v1/generate", body, "sampling_params." + path, "response_format")
+
+
+def settings(ask: Asking) -> None:
+    """What the sampler is asked for, by the name that was sent, wherever the API has it."""
+    limits = ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict")
+    wrong: tuple[tuple[str, Any], ...] = (
+        *((name, 99) for name in limits),
+        ("temperature", -1),
+        ("temperature", "x"),
+        ("top_p", 2),
+        ("seed", "x"),
+    )
+    stops: Any = ["a"] * 65
+    for path, body in [*ANSWERED.items(), ("/api/generate", RAW)]:
+        inner = path == "/inference/v1/generate"
+        before = "sampling_params." if inner else ""
+
+        def given(members: Json, body: Json = body, inner: bool = inner) -> Json:
+            return {**body, "sampling_params": members} if inner else {**body, **members}
+
+        for name, value in wrong:
+            nested = name == "num_predict" or path.startswith("/api/")
+            if name in limits[1:3] and path in ("/v1/messages",):
+                continue  # none of this API's, whose `max_tokens` goes before
+            members = {"options": {name: value}} if nested else {name: value}
+            if nested and (name in limits[:3] or path == "/v1/messages"):
+                continue
+            path_of_it = before + ("options." if nested else "") + name
+            ask.names(path, given(members), path_of_it, *(other for other in limits if other != name))
+        for name, nested in (("stop", False), ("stop_sequences", False), ("stop", True)):
+            for value in (stops, 5, [5], ["x" * 5000]):
+                members = {"options": {name: value}} if nested else {name: value}
+                ask.names(path, given(members), before + ("options." if nested else "") + name)
+        for value in (-1, 21, "x"):
+            ask.names(path, given({"top_logprobs": value}), before + "top_logprobs")
+    for value in (0, 17, "x"):
+        ask.names("/v1/chat/completions", {**FRONTS["/v1/chat/completions"], "n": value}, "n")
+        ask.names("/inference/v1/generate", {"token_ids": [65], "sampling_params": {"n": value}}, "sampling_params.n")
+
+
+def conversations(ask: Asking) -> None:
+    many: Any = [USER, {"role": "assistant", "content": "a"}] * 4
+    for path in ("/v1/chat/completions", "/v1/messages", "/api/chat"):
+        ask.names(path, {**FRONTS[path], "messages": many}, "messages", "input")
+    ask.names("/v1/responses", {"input": many}, "input", "messages[")
+
+
+def models(ask: Asking, several: Asking) -> None:
+    """One code for a model that there is not, and a word where none is named."""
+    for path, body in FRONTS.items():
+        said, error = several.refused(path, {**body, "model": "none"}, 404)
+        several.checks.that("'none'" in said, f"{path}: {said}")
+        if api_of(path) == "openai":
+            code = 404 if path.endswith(VLLM) else "model_not_found"
+            several.checks.equal((error["code"], error["param"]), (code, "model"), f"an unknown model at {path}")
+        for members in ({}, {"model": None}, {"model": ""}, {"model": 5}, {"model": ["one"]}):
+            several.names(path, {**body, **members}, "model", "''", status=404)
+    for body in ({}, {"model": 5}, {"name": ""}):
+        several.names("/api/show", body, "model", status=404)
+    for body in ({"model": "none"}, {"name": "none"}):
+        said, _ = several.refused("/api/show", body, 404)
+        several.checks.that("none" in said, said)
+    for asking in (ask, several):
+        for bad in (b"", b"{", b"[1]", '{"model": "one"}'.encode("utf-16")):
+            asking.refused("/api/show", bad)
+    status, text = several.gateway.get("/v1/models/none")
+    error = json.loads(text)["error"]
+    several.checks.equal((status, error["code"], error["param"]), (404, "model_not_found", "model"), "one model that there is not")
+
+
+def request(gateway: Gateway, method: str, path: str, headers: Json, body: bytes | None = None) -> tuple[int, Any]:
+    at = urllib.parse.urlsplit(gateway.url)
+    assert at.hostname is not None
+    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=60)
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    read = answer.read()
+    connection.close()
+    return answer.status, json.loads(read)
+
+
+def forms_of_clients(gateway: Gateway, checks: Checks) -> None:
+    """Where a path is of several APIs, or of none, headers say whose client asks."""
+    large = b" " * 70000
+    shared: tuple[tuple[str, str, int, bytes | None], ...] = (
+        ("GET", "/v1/models/none", 404, None),
+        ("GET", "/v1/files", 404, None),
+        ("GET", "/v1/nothing", 404, None),
+        ("POST", "/v1/models", 405, b"{}"),
+        ("DELETE", "/v1/models/mine", 405, None),
+        ("POST", "/v1/nothing", 413, large),
+    )
+    own: tuple[tuple[str, str, int, bytes | None], ...] = (
+        ("GET", "/v1/messages", 405, None),
+        ("POST", "/v1/messages", 413, large),
+        ("POST", "/v1/messages/batches", 404, b"{}"),
+        ("POST", "/v1/messages/count_tokens", 413, large),
+    )
+    of_others: tuple[tuple[str, str, int, bytes | None, str], ...] = (
+        ("GET", "/v1/chat/completions", 405, None, "openai"),
+        ("POST", "/v1/chat/completions", 400, b"{", "openai"),
+        ("POST", "/v1/responses", 413, large, "openai"),
+        ("GET", "/v1/responses/resp_none", 404, None, "openai"),
+        ("GET", "/api/nothing", 404, None, "ollama"),
+        ("POST", "/api/chat", 413, large, "ollama"),
+    )
+    for headers in ({"anthropic-version": "2023-06-01"}, {"x-api-key": "k"}):
+        for method, path, wanted, body in (*shared, *own):
+            status, answer = request(gateway, method, path, headers, body)
+            checks.equal(status, wanted, f"{method} {path}: {answer}")
+            checks.that(error_in(answer, "anthropic"), f"Anthropic's form for {headers}: {method} {path}: {answer}")
+        for method, path, wanted, body, api in of_others:
+            status, answer = request(gateway, method, path, headers, body)
+            checks.that(status == wanted and error_in(answer, api), f"{api}'s form for {headers}: {method} {path}: {status} {answer}")
+    for method, path, wanted, body in shared:
+        status, answer = request(gateway, method, path, {"Authorization": "Bearer k"}, body)
+        checks.that(status == wanted and "type" not in answer and error_in(answer, "openai"), f"OpenAI's form: {path}: {answer}")
+    for method, path, wanted, body in own:
+        status, answer = request(gateway, method, path, {}, body)
+        checks.that(status == wanted and error_in(answer, "anthropic"), f"Anthropic's own: {path}: {status} {answer}")
+
+
+def main() -> int:
+    checks = Checks()
+    limits = ("--log", "errors", "--max-reply-tokens", "50", "--max-messages", "4", "--max-body", "60000")
+    with Engine() as engine, tempfile.TemporaryDirectory() as folder, Gateway(sys.argv[1], engine.url, *limits) as gateway:
+        ask = Asking(gateway, checks)
+        config = pathlib.Path(folder) / "two.toml"
+        config.write_text("port = 0\nlog = 'errors'\n" + table("one", engine.url) + table("two", engine.url))
+        for test in (bodies_that_are_no_json, nothing_said, forms, settings, conversations):
+            test(ask)
+        with Configured(sys.argv[1], config) as several:
+            models(ask, Asking(several, checks))
+        forms_of_clients(gateway, checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

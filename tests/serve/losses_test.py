@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""What a request asks for and does not get is told, by every API: `losses_test.py PARLANCE`.
+
+Paths are those of the request. The log has kinds and paths alone. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from gateway import Checks
+from scripted_engine import ScriptedEngine
+from served import TOKENIZER, Gateway, wait_for
+
+Json = dict[str, Any]
+Found = set[tuple[str, str]]  # kind and path
+USER: Json = {"role": "user", "content": "Hi"}
+SECRET = "Zanzibar"
+NUMBERS = itertools.count()  # of sessions
+REFUSED: Json = {"role": "assistant", "content": [{"type": "refusal", "refusal": SECRET}]}
+LOOSE: Json = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a(?=b)"}}}
+FUNCTION: Json = {"type": "function", "function": {"name": "f", "parameters": LOOSE}}
+CHAT, MESSAGES, RESPONSES, OLLAMA, GENERATE = "/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat", "/api/generate"
+BODIES: dict[str, Json] = {
+    CHAT: {"messages": [USER]},
+    MESSAGES: {"messages": [USER], "max_tokens": 9},
+    RESPONSES: {"input": "Hi"},
+    OLLAMA: {"messages": [USER], "stream": False},
+    GENERATE: {"prompt": "Hi", "stream": False},
+    "/v1/completions": {"prompt": "Hi"},
+}
+# Members that the gateway or its grammar obeys, or that nobody misses.
+QUIET: dict[str, Json] = {
+    CHAT: {
+        "user": "u", "metadata": {"a": "b"}, "temperature": 0.5, "stop": ["x"], "seed": 3, "store": True, "logprobs": True, "n": 2,
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}], "tool_choice": "required",
+        "parallel_tool_calls": False, "session_id": "s", "prompt_cache_key": "k", "modalities": ["text"], "logit_bias": {"65": 1},
+        "bad_words": [], "mirostat": 0, "web_search_options": None,
+    },
+    MESSAGES: {"system": "s", "stop_sequences": ["x"], "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
+               "metadata": {"user_id": "u"}, "service_tier": "auto"},
+    RESPONSES: {"instructions": "s", "text": {"format": {"type": "json_object"}}, "metadata": {"a": "b"}, "truncation": "disabled"},
+    OLLAMA: {"options": {"num_predict": 9, "stop": ["x"], "num_ctx": 99}, "keep_alive": "5m", "format": "json"},
+    GENERATE: {"system": "s", "options": {"num_predict": 9}, "format": {"type": "object"}, "context": []},
+    "/v1/completions": {"max_tokens": 3, "response_format": {"type": "json_object"}, "user": "u"},
+}  # fmt: skip
+# What is told unasked: it is known without a render.
+KNOWN: list[tuple[str, Json, Found]] = [
+    (CHAT, {"bad_words": [SECRET], "min_tokens": 2}, {("setting", "bad_words"), ("setting", "min_tokens")}),
+    (CHAT, {"mirostat": 2}, {("setting", "mirostat")}),
+    (CHAT, {"structured_outputs": {"grammar": f"root ::= '{SECRET}'"}}, {("setting", "structured_outputs.grammar")}),
+    (CHAT, {"web_search_options": {"search_context_size": "low"}}, {("setting", "web_search_options")}),
+    (CHAT, {"response_format": {"type": "json_schema", "json_schema": {"schema": LOOSE}}}, {("constraint", "response_format")}),
+    (CHAT, {"structured_outputs": {"json": LOOSE}}, {("constraint", "structured_outputs.json")}),
+    (MESSAGES, {"tools": [{"type": "bash_20250124", "name": "bash"}, {"name": "f", "input_schema": {}}]}, {("tool", "tools[0]")}),
+    (MESSAGES, {"tools": [{"name": "f", "input_schema": {}}, {"type": "web_search_20250305", "name": "w"}]}, {("tool", "tools[1]")}),
+    (MESSAGES, {"mcp_servers": [{"url": SECRET, "name": "m"}]}, {("setting", "mcp_servers")}),
+    (MESSAGES, {"output_config": {"format": {"type": "json_schema", "schema": LOOSE}}}, {("constraint", "output_config.format.schema")}),
+    (RESPONSES, {"tools": [{"type": "web_search"}, {"type": "mcp", "server_label": SECRET}]}, {("tool", "tools[0]"), ("tool", "tools[1]")}),
+    (RESPONSES, {"text": {"format": {"type": "json_schema", "name": "n", "schema": LOOSE}}}, {("constraint", "text.format.schema")}),
+    (RESPONSES, {"reasoning": {"effort": "high"}}, {("setting", "reasoning.effort")}),
+    (OLLAMA, {"format": LOOSE}, {("constraint", "format")}),
+    (OLLAMA, {"options": {"mirostat": 2, "repeat_last_n": 3}}, {("setting", "options.mirostat"), ("setting", "options.repeat_last_n")}),
+    (GENERATE, {"format": LOOSE}, {("constraint", "format")}),
+    (GENERATE, {"raw": True, "options": {"tfs_z": 2}, "format": LOOSE}, {("setting", "options.tfs_z"), ("constraint", "format")}),
+    ("/v1/completions", {"bad_words": [SECRET], "guided_json": LOOSE}, {("setting", "bad_words"), ("constraint", "guided_json")}),
+]  # fmt: skip
+# What only another render shows.
+LOOKED_FOR: list[tuple[str, Json, Found]] = [
+    (CHAT, {"messages": [{"role": "oracle", "content": SECRET}, USER]}, {("message", "messages[0].content")}),
+    (CHAT, {"messages": [USER, {"role": "assistant", "refusal": SECRET}, USER]}, {("message", "messages[1].refusal")}),
+    (CHAT, {"documents": [{"text": SECRET}]}, {("document", "documents[0]")}),
+    (CHAT, {"chat_template_kwargs": {"enable_thinkin": True}}, {("setting", "chat_template_kwargs.enable_thinkin")}),
+    (MESSAGES, {"messages": [{"role": "oracle", "content": SECRET}, USER]}, {("message", "messages[0].content")}),
+    (OLLAMA, {"messages": [USER, {"role": "oracle", "content": SECRET}, USER]}, {("message", "messages[1].content")}),
+    (RESPONSES, {"input": [USER, REFUSED, USER]}, {("message", "input[1].content[0].refusal")}),
+]  # fmt: skip
+
+
+@contextlib.contextmanager
+def served(kind: str, *options: str, form: str = "terminal-agent") -> Iterator[Gateway]:
+    engine = ScriptedEngine(TOKENIZER).start()
+    try:
+        engine.script({"text": "Yes.<|im_end|>"})
+        with Gateway(sys.argv[1], f"{kind}={engine.url}", *options, form=form) as gateway:
+            yield gateway
+    finally:
+        engine.stop()
+
+
+def lines_of(gateway: Gateway) -> list[Json]:
+    return [line for line in gateway.lines if line["event"] == "losses"]
+
+
+def found_in(losses: list[Json]) -> Found:
+    return {(loss["kind"], loss["path"]) for loss in losses}
+
+
+class Losses:
+    def __init__(self, gateway: Gateway, checks: Checks) -> None:
+        self.gateway, self.checks = gateway, checks
+
+    def ask(self, path: str, members: Json) -> Json:
+        answer = self.gateway.ask(path, {**BODIES[path], "model": "m", **members})
+        self.checks.equal(answer.status, 200, f"{path} {members}: {answer.text[:300]}")
+        return answer.json if answer.status == 200 else {}
+
+    def logged(self, path: str, members: Json, wanted: Found, level: str) -> None:
+        """What the log says of one request."""
+        session, behind = f"test-{next(NUMBERS)}", f"test-{next(NUMBERS)}"
+        self.ask(path, {**members, "session_id": session})
+        self.gateway.ask(CHAT, {"messages": [USER], "bad_words": ["x"], "session_id": behind})
+        wait_for(lambda: any(line["session"] == behind for line in lines_of(self.gateway)))
+        lines = [line for line in lines_of(self.gateway) if line["session"] == session]
+        what = f"{path} {json.dumps(members)[:150]}"
+        self.checks.equal(len(lines), 1 if wanted else 0, f"lines for {what}: {lines}")
+        if wanted and lines:
+            self.checks.equal((found_in(lines[0]["losses"]), lines[0]["level"]), (wanted, level), what)
+            self.checks.equal(set(lines[0]["losses"][0]), {"kind", "path"}, f"kinds and paths alone: {lines[0]}")
+
+    def answered(self, path: str, members: Json, wanted: Found) -> None:
+        """What the member `parlance` says of one request."""
+        told = self.ask(path, {**members, "parlance": True}).get("parlance", {})
+        what = f"{path} {json.dumps(members)[:150]}"
+        self.checks.equal(found_in(told.get("losses", [])), wanted, f"{what}: {told.get('losses')}")
+        self.checks.that(all(loss["what"] for loss in told["losses"]), f"each says what: {what}")
+        self.checks.that(SECRET not in json.dumps(told["losses"]), f"no content: {what}")
+
+    def metric(self) -> float:
+        text = self.gateway.ask("/metrics").text
+        return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith("parlance_losses_total{"))
+
+
+def told_by_each_api(checks: Checks) -> None:
+    with served("llama-server", "--log", "turns") as gateway:
+        losses = Losses(gateway, checks)
+        for path, members in QUIET.items():
+            losses.logged(path, members, set(), "")
+            if path != "/v1/completions":
+                losses.answered(path, members, set())
+        for path, members, wanted in KNOWN:
+            before = losses.metric()
+            losses.logged(path, members, wanted, "info")
+            checks.equal(losses.metric() - before, len(wanted) + 1, f"counted: {path} {members}")
+            if path != "/v1/completions" and not members.get("raw"):
+                losses.answered(path, members, wanted)
+        for path, members, wanted in LOOKED_FOR:
+            losses.logged(path, members, set(), "")  # nobody asked
+            losses.answered(path, members, wanted)
+            losses.logged(path, {**members, "parlance": True}, wanted, "warning")
+        streamed = gateway.ask(CHAT, {"messages": [USER], "documents": [{"text": SECRET}], "stream": True, "parlance": True})
+        checks.equal(found_in(streamed.events[-1]["parlance"]["losses"]), {("document", "documents[0]")}, "a stream")
+        checks.that(SECRET not in json.dumps(gateway.lines), "the log has no content")
+    with served("llama-server", "--log", "requests") as gateway:
+        for path, members, wanted in LOOKED_FOR:
+            Losses(gateway, checks).logged(path, members, wanted, "warning")
+
+
+def behind_a_response(checks: Checks) -> None:
+    with served("llama-server", "--log", "turns") as gateway:
+        losses = Losses(gateway, checks)
+        first = losses.ask(RESPONSES, {})["id"]
+        members = {"previous_response_id": first, "tools": [{"type": "web_search"}]}
+        losses.logged(RESPONSES, members, {("tool", "tools[0]")}, "info")
+        losses.answered(RESPONSES, members, {("tool", "tools[0]")})
+
+
+def ids_in(checks: Checks) -> None:
+    """/inference/v1/generate takes ids of tokens that end a reply, which no other route does."""
+    settings = {"bad_words": ["x"], "min_tokens": 2, "stop_token_ids": [66], "structured_outputs": {"json": LOOSE}}
+    paths = {("setting", "sampling_params.bad_words"), ("setting", "sampling_params.min_tokens")}
+    with served("llama-server", "--log", "turns") as gateway:
+        answer = gateway.ask("/inference/v1/generate", {"token_ids": [65], "sampling_params": settings})
+        checks.equal(answer.status, 200, answer.text)
+        found = found_in(gateway.logged("losses")["losses"])
+        checks.equal(found, {*paths, ("constraint", "sampling_params.structured_outputs.json")}, "paths in sampling_params")
+
+
+def notes_of_grammars(checks: Checks) -> None:
+    """With the paths of the request, whatever was converted and left out before."""
+    hosted = {"type": "web_search_20250305", "name": "w"}
+    cases: tuple[tuple[str, Json, str], ...] = (
+        (CHAT, {"tools": [FUNCTION]}, "tools[0].function.parameters.properties.a"),
+        (CHAT, {"response_format": {"type": "json_schema", "json_schema": {"schema": LOOSE}}}, "response_format.properties.a"),
+        (MESSAGES, {"tools": [hosted, {"name": "f", "input_schema": LOOSE}]}, "tools[1].input_schema.properties.a"),
+        (
+            RESPONSES,
+            {"tools": [{"type": "web_search"}, {"type": "function", "name": "f", "parameters": LOOSE}]},
+            "tools[1].parameters.properties.a",
+        ),
+        (RESPONSES, {"text": {"format": {"type": "json_schema", "name": "n", "schema": LOOSE}}}, "text.format.schema.properties.a"),
+        (OLLAMA, {"tools": [FUNCTION]}, "tools[0].function.parameters.properties.a"),
+        (OLLAMA, {"format": LOOSE}, "format.properties.a"),
+        (CHAT, {"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]}, ""),
+    )
+    with served("llama-server", "--log", "errors") as gateway:
+        for _ in range(2):  # the second time from the cache
+            for path, members, wanted in cases:
+                told = Losses(gateway, checks).ask(path, {**members, "parlance": True})["parlance"]["grammar_notes"]
+                checks.equal([note["path"] for note in told], [wanted] if wanted else [], f"notes of {path} {members}")
+                for note in told:
+                    checks.equal((note["keyword"], note["left_out"]), ("pattern", False), f"{note}")
+
+
+def engines_without_grammars(checks: Checks) -> None:
+    schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
+    tools = {"tools": [FUNCTION]}
+    choice, form = ("constraint", "tool_choice"), ("constraint", "response_format")
+    cases: tuple[tuple[str, Json, Found, Found], ...] = (  # what openai-completions is not held to, and what Ollama is not
+        (CHAT, {**tools, "tool_choice": "required"}, {choice}, {choice}),
+        (CHAT, {**tools, "tool_choice": {"type": "function", "function": {"name": "f"}}}, {choice}, {choice}),
+        (CHAT, {**tools, "parallel_tool_calls": False}, {("constraint", "parallel_tool_calls")}, {("constraint", "parallel_tool_calls")}),
+        (CHAT, tools, set(), set()),
+        (CHAT, {"response_format": schema}, {form}, set()),
+        (CHAT, {"response_format": {"type": "regex", "pattern": "a+"}}, {form}, {form}),
+        (CHAT, {**tools, "response_format": schema}, {form}, {form}),
+        (MESSAGES, {"tools": [{"name": "f", "input_schema": {}}], "tool_choice": {"type": "any"}}, {choice}, {choice}),
+        (RESPONSES, {"text": {"format": {"type": "json_object"}}}, {("constraint", "text.format")}, set()),
+        (OLLAMA, {"format": "json"}, {("constraint", "format")}, set()),
+        ("/v1/completions", {"guided_regex": "a+"}, {("constraint", "guided_regex")}, {("constraint", "guided_regex")}),
+    )
+    for number, kind in enumerate(("openai-completions", "ollama")):
+        with served(kind, "--log", "turns", "--no-protect") as gateway:
+            for path, members, *wanted in cases:
+                extra = {("setting", "logit_bias")} if kind == "ollama" else set()
+                losses = Losses(gateway, checks)
+                losses.logged(path, members, wanted[number], "info")
+                losses.logged(path, {**members, "logit_bias": {"65": 1}}, wanted[number] | extra, "info")
+
+
+def main() -> int:
+    checks = Checks()
+    for test in (told_by_each_api, behind_a_response, ids_in, notes_of_grammars, engines_without_grammars):
+        test(checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
