@@ -344,7 +344,7 @@ struct Parts {
 
 AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
-  const Approver approver(command.approve);
+  Approver approver(command.approve);
   std::optional<Error> unwritten;
   AgentOptions options{.goal = command.goal,
                        .system = command.system,
