@@ -401,6 +401,29 @@ def check_screens(checks: Checks, new: Callable[[], Run]) -> None:
     checks.that(done.returncode == 0 and "\x1b" not in done.stdout and "out" in done.stdout, f"no terminal: {done.stdout}")
 
 
+def check_pieces(checks: Checks, new: Callable[[], Run]) -> None:
+    """No character is cut where output comes in pieces, on either stream, for programs and for people."""
+    one = "printf a; python3 -c \"print('é'*40000 + '世'*30000 + '🙂'*30000)\"; printf b >&2; "
+    one += "python3 -c \"import sys; sys.stderr.write('日'*50000)\""
+    slow = "for byte in 360 237 231 202 303 251; do printf '\\'$byte; printf '\\'$byte >&2; sleep 0.1; done"
+    odd = "printf 'x\\360\\237'; printf '\\303' >&2"
+    run = new()
+    go(run, one, slow, odd, options=("--no-verify",))
+    texts = {name: "".join(event["text"] for event in run.events.of("output") if event["stream"] == name) for name in ("stdout", "stderr")}
+    for name, count in (("stdout", {"é": 40001, "世": 30000, "🙂": 30001}), ("stderr", {"日": 50000, "🙂": 1, "é": 1})):
+        checks.equal({c: texts[name].count(c) for c in count}, count, f"{name}: whole characters")
+        checks.that(
+            texts[name].rstrip("\ufffd").count("\ufffd") == 0 and texts[name].endswith("\ufffd"), f"{name}: what is none, at its end"
+        )
+    run = new()
+    with with_engine(run, Script(run, one, slow)) as engine:
+        done = subprocess.run(
+            people(run, engine.url, "--no-verify"), capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
+        )
+    counted = done.stdout.count("\ufffd")
+    checks.equal(counted, 0, "on the screen")
+
+
 def check_results(checks: Checks, new: Callable[[], Run]) -> None:
     """Each line of a result is shown once, in its order, whatever it begins with."""
     run = new()
@@ -541,6 +564,7 @@ def main() -> int:
             "approvals": lambda: check_approvals(checks, new),
             "typed": lambda: check_typed_ahead(checks, new),
             "forged": lambda: check_forged(checks, new),
+            "pieces": lambda: check_pieces(checks, new),
             "hidden": lambda: check_hidden(checks, new),
             "workspaces": lambda: check_workspaces(checks, new),
             "keys": lambda: check_keys(checks, new),

@@ -15,6 +15,7 @@
 
 #include "agent/sandbox/pipe.h"
 #include "agent/sandbox/process_tree.h"
+#include "agent/shell/character_border.h"
 #include "agent/shell/output_files.h"
 
 namespace parlance::agent {
@@ -109,6 +110,7 @@ struct Resident::Run {
   const RunOptions& options;
   std::string token;
   Capture out, err;
+  CharacterBorder out_border{}, err_border{};
   std::string received{};  ///< at the pipe of answers
   RunEnd reason = RunEnd::finished;
   Clock::time_point begin = Clock::now();
@@ -120,7 +122,11 @@ struct Resident::Run {
     (stream == Stream::out ? out : err).add(bytes);
     quiet_since = Clock::now();
     waits_since = {};
-    if (options.on_output) options.on_output(stream, bytes);
+    show(stream, (stream == Stream::out ? out_border : err_border).whole(bytes));
+  }
+
+  void show(Stream stream, const std::string& text) const {
+    if (options.on_output && !text.empty()) options.on_output(stream, text);
   }
 
   /// Waits for one of the pipes, for a tick at most.
@@ -299,6 +305,8 @@ RunResult Resident::finish(Run& run) {
     result.background_jobs.push_back(std::atoi(answer[each].c_str()));
   }
   result.notes = process_->take_notes();
+  run.show(Stream::out, run.out_border.rest());
+  run.show(Stream::err, run.err_border.rest());
   result.out = run.out.finish();
   result.err = run.err.finish();
   // bash ends its line at an interruption.

@@ -45,7 +45,7 @@ struct RunOptions {
   double grace = 1.5;    ///< seconds between SIGINT, SIGTERM and SIGKILL
   double patience = 5;   ///< seconds that it may wait for somebody who types
   OutputLimits output{};
-  /// Is given the output as it comes, raw.
+  /// Is given the output as it comes, raw, in pieces that end with a whole character.
   std::function<void(Stream, std::string_view)> on_output{};
   int cancel = -1;  ///< a descriptor; the run is interrupted when it can be read
 };
