@@ -33,6 +33,7 @@ enum class RunEnd : std::uint8_t {
   waits_for_input,  ///< it read from the terminal, where nobody types
   too_much_output,
   program_ended,  ///< the shell itself has ended, and with it all that ran in it
+  never_ran,      ///< the shell could not even begin it, and was ended
 };
 
 /// "finished", "timed_out"…
@@ -70,6 +71,8 @@ struct ResidentKind {
   std::string run_line{};
   /// Typed after an interruption, where the run's own report was cut off; "": it never is.
   std::string after_line{};
+  /// Its commands have another standard input than itself: where it reads its own, it is at its prompt.
+  bool has_prompt = false;
   /// Files to write before each run, as name and text with `{}` for the token.
   std::vector<std::pair<std::string, std::string>> scripts{};
 };
