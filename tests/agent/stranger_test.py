@@ -220,8 +220,8 @@ class Keys:
 KEYS = (
     Keys("one while the model writes", "true", "", ["Once more within two seconds"], 0, 0.02),
     Keys("two while the model writes", "true", "", ["Once more within two seconds", ""], 130, 0.1),
-    Keys("one while a command runs", "echo here; sleep 50", "here\r\n", ["interrupted by the user"], 0),
-    Keys("two while a command runs", "trap '' INT; echo here; sleep 50", "here\r\n", ["", ""], 130),
+    Keys("one while a command runs", "echo here; sleep 50", "│ [^h]*here", ["interrupted by the user"], 0),
+    Keys("two while a command runs", "trap '' INT; echo here; sleep 50", "│ [^h]*here", ["", ""], 130),
 )
 
 
@@ -424,6 +424,58 @@ def check_pieces(checks: Checks, new: Callable[[], Run]) -> None:
     checks.equal(counted, 0, "on the screen")
 
 
+@dataclasses.dataclass
+class Moving:
+    """Commands, how long the model writes before its end, and what must come out: the exit code, and which ends are sent back."""
+
+    name: str
+    commands: list[str]
+    code: int
+    sent_back: int
+    pause: float = 0
+    writable: bool = False
+
+
+WRITER = "(while :; do date +%N >> log; echo $RANDOM > state; sleep 0.05; done) & echo started"
+MOVING = (
+    Moving("a log of a server", [WRITER, "sleep 0.3; test -s log", "sleep 0.3; head -1 log"], 0, 0),
+    Moving("a log, while the model writes long", [WRITER, "sleep 0.3; test -s log"], 0, 0, 1.5),
+    Moving("a change beside a log", [WRITER, "sleep 0.3; echo x > made"], 1, 3),
+    Moving("a change beside a log, verified", [WRITER, "sleep 0.3; echo x > made", "sleep 0.3; test -s made"], 0, 0),
+    Moving("removed behind the verification", ["touch a; (sleep 0.6; rm a) &", "test -e a"], 1, 3, 2),
+    Moving("changed in the background, and then a failure", ["(sleep 0.3; echo x > a) &", "sleep 0.1", "sleep 0.6", "false"], 1, 3),
+    Moving("a change of the workspace", ["echo x > a"], 1, 3),
+    Moving("a change of another folder", ["echo x > $W/f"], 1, 3, writable=True),
+    Moving("that, and a failure", ["echo x > $W/f; exit 3"], 1, 3, writable=True),
+    Moving("that, verified", ["echo x > $W/f", "test -s $W/f"], 0, 0, writable=True),
+    Moving("removed there", ["echo x > $W/f", "test -s $W/f", "rm $W/f"], 1, 3, writable=True),
+)
+
+
+def check_moving(checks: Checks, new: Callable[[], Run]) -> None:
+    """What changes by itself is no command's change, and what changes behind the last command is one to verify."""
+    for moving in MOVING:
+        run = new()
+        other = run.folder / "other"
+        other.mkdir()
+        script = Script(run, *(command.replace("$W", str(other)) for command in moving.commands))
+
+        def reply(asked: Asked, script: Script = script, moving: Moving = moving) -> Reply:
+            if script.at == len(moving.commands):
+                time.sleep(moving.pause)
+            return script(asked)
+
+        with with_engine(run, reply) as engine:
+            options = ["--writable", str(other)] if moving.writable else []
+            done = subprocess.run([*run.command(engine.url, *options), "--", "Do it."], capture_output=True, text=True, timeout=LONGEST,
+                                  stdin=subprocess.DEVNULL)  # fmt: skip
+        run.events = events_of(done.stdout)
+        outcomes = [(one["succeeded"], one["changed"]) for one in run.events.of("outcome")]
+        refused = len(run.events.of("refused"))
+        checks.equal((done.returncode, refused), (moving.code, moving.sent_back), f"{moving.name}: {outcomes} {done.stderr[-300:]}")
+        run.check_replay(checks, moving.name)
+
+
 def check_results(checks: Checks, new: Callable[[], Run]) -> None:
     """Each line of a result is shown once, in its order, whatever it begins with."""
     run = new()
@@ -564,6 +616,7 @@ def main() -> int:
             "approvals": lambda: check_approvals(checks, new),
             "typed": lambda: check_typed_ahead(checks, new),
             "forged": lambda: check_forged(checks, new),
+            "moving": lambda: check_moving(checks, new),
             "pieces": lambda: check_pieces(checks, new),
             "hidden": lambda: check_hidden(checks, new),
             "workspaces": lambda: check_workspaces(checks, new),
