@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostFiles = 200000;  // of a folder; those behind are not looked at
 constexpr int kDeepest = 64;
-constexpr std::chrono::milliseconds kPause(150);
+constexpr std::chrono::milliseconds kWriterPause(150);
 constexpr unsigned kMoving = 3;  // commands behind which a file that has changed by itself is looked at again
 constexpr std::uint64_t kLargestHashed = std::uint64_t{32} << 20;
 
@@ -66,7 +66,7 @@ bool WorkspaceChanges::changed_by_itself() {
 bool WorkspaceChanges::after_command(bool succeeded, bool others_run) {
   const std::vector<std::string> changed = take();
   if (others_run && !changed.empty()) {  // a model may be faster than who writes
-    std::this_thread::sleep_for(kPause);
+    std::this_thread::sleep_for(kWriterPause);
     changed_by_itself();
   }
   const bool has_changed =
