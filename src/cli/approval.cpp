@@ -89,7 +89,8 @@ bool is_of_redirection(std::string_view line, std::size_t at) {
   return line[at] == '&' && (before == '>' || before == '<' || after == '>');
 }
 
-/// The simple commands of a line: where no expansion, no group, no comment and no text of several lines makes it hard to say.
+/// The simple commands of a line: where no expansion, no group, no comment and no text of several lines makes it hard
+/// to say.
 std::optional<std::vector<std::string_view>> simple_commands(std::string_view line) {
   std::vector<std::string_view> commands;
   char quote = 0;
@@ -125,6 +126,8 @@ bool only_reads(std::string_view command) {
   if (command.find_first_of(kUnclear) != command.npos) return false;
   const std::vector<std::string_view> words = words_of(command);
   if (words.empty()) return false;
+  const auto may_paginate = [](std::string_view word) { return word.starts_with('-') && word.find('l') != word.npos; };
+  if (words[0] == "diff" && std::any_of(words.begin(), words.end(), may_paginate)) return false;  // -l starts pr
   return is_among(words[0], kReaders) || (words.size() == 1 && is_among(words[0], kReadersAlone));
 }
 

@@ -340,8 +340,9 @@ def check_hidden(checks: Checks, new: Callable[[], Run]) -> None:
     checks.equal(done.stdout.count(kept), 2, f"joiners of emojis and scripts stay: {done.stdout!r}")
 
 
-READS = ("ls -la", "cat a", "grep -r x .", "date", "env", "uname", "diff a b", "test -e a", "tail -n 3 a")
-WRITES = ("git status", "git diff", "git log --outpu=oo", "file a", "file -C -m m", "printf -v PATH ./evil", "printf x%n PATH", "date -s 1",
+READS = ("ls -la", "cat a", "grep -r x .", "date", "env", "uname", "diff -u a b", "test -e a", "tail -n 3 a")
+WRITES = ("git status", "diff -l a b",
+    "git diff", "git log --outpu=oo", "file a", "file -C -m m", "printf -v PATH ./evil", "printf x%n PATH", "date -s 1",
           "env ls", "env PATH=evil ls", "awk 1 a", "sed -n 1p a", "find . -delete",
           "find . -exec rm a", "sort -o a b", "xargs rm", "less a",
           "man ls", "tee a", "PATH=evil ls", "ls; rm a", "ls > a", "ls\nrm a", "./ls", "command ls", "time ls", "uniq a b", "tree -o a",
