@@ -126,8 +126,10 @@ bool only_reads(std::string_view command) {
   if (command.find_first_of(kUnclear) != command.npos) return false;
   const std::vector<std::string_view> words = words_of(command);
   if (words.empty()) return false;
-  const auto may_paginate = [](std::string_view word) { return word.starts_with('-') && word.find('l') != word.npos; };
-  if (words[0] == "diff" && std::any_of(words.begin(), words.end(), may_paginate)) return false;  // -l starts pr
+  const auto may_paginate = [](std::string_view word) {
+    return word.starts_with("--p") || (word.starts_with('-') && word.find('l') != word.npos);
+  };
+  if (words[0] == "diff" && std::any_of(words.begin(), words.end(), may_paginate)) return false;  // by pr
   return is_among(words[0], kReaders) || (words.size() == 1 && is_among(words[0], kReadersAlone));
 }
 

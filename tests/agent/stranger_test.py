@@ -341,7 +341,7 @@ def check_hidden(checks: Checks, new: Callable[[], Run]) -> None:
 
 
 READS = ("ls -la", "cat a", "grep -r x .", "date", "env", "uname", "diff -u a b", "test -e a", "tail -n 3 a")
-WRITES = ("git status", "diff -l a b",
+WRITES = ("git status", "diff -l a b", "diff --pag a b",
     "git diff", "git log --outpu=oo", "file a", "file -C -m m", "printf -v PATH ./evil", "printf x%n PATH", "date -s 1",
           "env ls", "env PATH=evil ls", "awk 1 a", "sed -n 1p a", "find . -delete",
           "find . -exec rm a", "sort -o a b", "xargs rm", "less a",
