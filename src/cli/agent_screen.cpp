@@ -1,11 +1,13 @@
 // Shows an agent at work. Begin reading at People::show and Programs::show.
 #include "cli/agent_screen.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
 #include "agent/tools/own_tools.h"
-#include "cli/segments.h"
+#include "cli/marked_text.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "parlance/reply.h"
@@ -16,13 +18,6 @@ namespace {
 void write(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
-}
-
-/// Text of a model or a command must not control the terminal.
-std::string shown(std::string_view text) {
-  std::string out;
-  append_segment(out, text, false);
-  return out;
 }
 
 std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
@@ -46,33 +41,36 @@ class People : public AgentScreen {
   void piece(const ReplyEvent& event);
   void replied(const AgentReply& reply);
   void outcome(const AgentEvent& event);
-  void say(std::string_view style, std::string_view text);
-  void line_break();
+  /// A line of ours, which may have others' text in it.
+  void say(std::string_view style, std::string_view text) {
+    put(style, text, MarkedText::Line::own, columns_of(STDOUT_FILENO));
+  }
+  /// One that has none, and that the terminal may break where it likes.
+  void state(std::string_view text) { put(kDim, text, MarkedText::Line::own, 0); }
+  /// What a model or a command says: it must neither control the terminal nor look like a line of ours.
+  void quote(std::string_view style, std::string_view text) {
+    put(style, text, MarkedText::Line::quoted, columns_of(STDOUT_FILENO));
+  }
+  void put(std::string_view style, std::string_view text, MarkedText::Line line, std::size_t columns);
+  void line_break() { write(text_.line_break()); }
 
   const bool colors_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-  bool at_begin_ = true;  ///< of a line
+  MarkedText text_;
   bool was_reasoning_ = false;
   bool was_called_ = false;
   unsigned turn_ = 0;
   std::size_t prompt_ = 0, reused_ = 0, sampled_ = 0;
 };
 
-void People::say(std::string_view style, std::string_view text) {
+void People::put(std::string_view style, std::string_view text, MarkedText::Line line, std::size_t columns) {
   if (text.empty()) return;
-  const std::string safe = shown(text);
-  at_begin_ = safe.ends_with('\n');
-  write(colors_ ? std::string(style) + safe + std::string(kPlain) : safe);
-}
-
-void People::line_break() {
-  if (!at_begin_) write("\n");
-  at_begin_ = true;
+  write(colors_ ? text_.add(text, line, columns, style, kPlain) : text_.add(text, line, columns));
 }
 
 void People::begin(std::string_view goal, const std::vector<std::string>& facts) {
   say(kBold, std::string(goal) + "\n");
-  for (const std::string& fact : facts) say(kDim, fact + "\n");
+  for (const std::string& fact : facts) state(fact + "\n");
 }
 
 void People::piece(const ReplyEvent& event) {
@@ -80,7 +78,7 @@ void People::piece(const ReplyEvent& event) {
   if (event.kind != Kind::reasoning && event.kind != Kind::content) return;
   if (event.kind == Kind::content && was_reasoning_) line_break();
   was_reasoning_ = event.kind == Kind::reasoning;
-  say(was_reasoning_ ? kDim : kPlain, event.text);
+  quote(was_reasoning_ ? kDim : kPlain, event.text);
 }
 
 /// The line of figures.
@@ -97,7 +95,7 @@ void People::replied(const AgentReply& reply) {
                 reply.evaluated_tokens ? reply.prompt_tokens - std::min(reply.prompt_tokens, *reply.evaluated_tokens)
                                        : reply.reused_tokens,
                 reply.sampled_tokens, seconds);
-  say(kDim, text);
+  state(text);
   if (!reply.prefix_break.empty()) say(kYellow, "the cache is lost: " + reply.prefix_break + "\n");
 }
 
@@ -133,7 +131,7 @@ void People::outcome(const AgentEvent& event) {
   if (!was_called_) say(kCyan, "▶ " + command_of(event.name, event.arguments) + "\n");
   const ToolOutcome& outcome = *event.outcome;
   const bool is_shown = !outcome.status.empty();  // its output, as it came
-  if (!is_shown) say(kPlain, outcome.text);
+  if (!is_shown) quote(kPlain, outcome.text);
   line_break();
   for (std::size_t at = 0; is_shown && at < outcome.notes.size(); ++at) say(kYellow, "[" + outcome.notes[at] + "]\n");
   say(outcome.succeeded ? kGreen : kRed, outcome.succeeded ? "✓" : "✗");
@@ -142,15 +140,15 @@ void People::outcome(const AgentEvent& event) {
   was_called_ = false;
 }
 
-void People::output(std::string_view bytes, bool is_error) { say(is_error ? kRed : kPlain, bytes); }
+void People::output(std::string_view bytes, bool is_error) { quote(is_error ? kRed : kPlain, bytes); }
 
 void People::end(const AgentEnd& end) {
   line_break();
   const bool is_done = end.reason == AgentEnd::Reason::done;
   say(is_done ? kGreen : kRed, (is_done ? "✓ " : "✗ ") + end.sentence + "\n");
-  say(kDim, std::to_string(end.turns) + (end.turns == 1 ? " turn, " : " turns, ") + std::to_string(prompt_) +
-                " tokens of prompts, of which " + std::to_string(reused_) + " were cached, " +
-                std::to_string(sampled_) + " sampled\n");
+  state(std::to_string(end.turns) + (end.turns == 1 ? " turn, " : " turns, ") + std::to_string(prompt_) +
+        " tokens of prompts, of which " + std::to_string(reused_) + " were cached, " + std::to_string(sampled_) +
+        " sampled\n");
 }
 
 class Programs : public AgentScreen {

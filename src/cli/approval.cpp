@@ -1,27 +1,47 @@
 // Asks on the terminal. Begin reading at Approver::ask.
 #include "cli/approval.h"
 
+#include <termios.h>
+
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <optional>
 
 #include "agent/tools/own_tools.h"
 #include "base/ascii.h"
-#include "cli/segments.h"
+#include "cli/marked_text.h"
 #include "parlance/json.h"
 
 namespace parlance::cli {
 namespace {
 
-constexpr std::array<std::string_view, 28> kReaders = {
-    "ls",  "cat",   "head", "tail",   "wc",       "pwd",     "echo",     "grep",    "stat", "file",
-    "du",  "df",    "date", "whoami", "id",       "uname",   "true",     "false",   "test", "diff",
-    "cmp", "which", "env",  "printf", "basename", "dirname", "realpath", "readlink"};
-constexpr std::array<std::string_view, 6> kGitReaders = {"status", "log", "diff", "show", "rev-parse", "ls-files"};
+/// Programs that neither write a file nor start another program, whatever their options are. Not among them: git (its
+/// settings name programs), file (-C writes), printf (-v and %n set variables), date (it sets the clock), env, find,
+/// sort, awk, sed, less, man, tee and xargs.
+constexpr std::string_view kReaders[] = {"ls",   "cat", "head",  "tail",     "wc",      "pwd",      "echo",    "grep",
+                                         "stat", "du",  "df",    "id",       "whoami",  "true",     "test",    "false",
+                                         "diff", "cmp", "which", "basename", "dirname", "realpath", "readlink"};
+/// Programs that do so where they have no arguments.
+constexpr std::string_view kReadersAlone[] = {"date", "env", "uname"};
 /// What could hide another command, or send output into a file.
 constexpr std::string_view kUnclear = ";&|<>`$(){}\n\\!*?[]~#'\"";
+
+/// What bash does itself and that may change which program a name stands for, or what a command does besides: by
+/// variables, functions, aliases, options, traps. And its words of syntax, behind which anything may stand.
+constexpr std::string_view kChangesShell[] = {
+    ".",         ":",        "alias",   "bind",   "builtin", "case",    "command",  "compgen", "complete", "compopt",
+    "coproc",    "declare",  "dirs",    "do",     "done",    "elif",    "else",     "enable",  "esac",     "eval",
+    "exec",      "exit",     "export",  "fc",     "fi",      "for",     "function", "getopts", "hash",     "history",
+    "if",        "in",       "let",     "local",  "logout",  "mapfile", "popd",     "printf",  "pushd",    "read",
+    "readarray", "readonly", "return",  "select", "set",     "shift",   "shopt",    "source",  "suspend",  "then",
+    "time",      "trap",     "typeset", "ulimit", "umask",   "unalias", "unset",    "until",   "wait",     "while"};
+
+template <std::size_t kCount>
+bool is_among(std::string_view word, const std::string_view (&list)[kCount]) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
@@ -38,17 +58,22 @@ struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-/// What the user types; unset: there is no terminal.
-std::optional<std::string> answer_to(const std::string& question) {
+/// What the user types; unset: there is no terminal. What was typed before the question was there answers something
+/// else, so it is thrown away.
+std::optional<std::string> answer_to(const std::string& asked_of, const std::string& question) {
   const std::unique_ptr<std::FILE, Close> terminal(std::fopen("/dev/tty", "r+"));
   if (!terminal) return std::nullopt;
-  std::fputs(question.c_str(), terminal.get());
+  const int descriptor = ::fileno(terminal.get());
+  const std::string text =
+      MarkedText().add(asked_of, MarkedText::Line::own, columns_of(descriptor)) + "\n" + question + " ";
+  ::tcflush(descriptor, TCIFLUSH);
+  std::fputs(text.c_str(), terminal.get());
   std::fflush(terminal.get());
   char line[512];
   if (std::fgets(line, sizeof line, terminal.get()) == nullptr) return std::string("n");
-  std::string text = line;
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
+  std::string said = line;
+  while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
+  return said;
 }
 
 bool is_yes(std::string_view text) {
@@ -58,10 +83,39 @@ bool is_yes(std::string_view text) {
   return said == "y" || said == "yes";
 }
 
+/// The & of 2>&1 and &>file; not that of `a &<file b`.
+bool is_of_redirection(std::string_view line, std::size_t at) {
+  const char before = at > 0 ? line[at - 1] : '\0', after = at + 1 < line.size() ? line[at + 1] : '\0';
+  return line[at] == '&' && (before == '>' || before == '<' || after == '>');
+}
+
+/// The simple commands of a line: where no expansion, no group, no comment and no text of several lines makes it hard
+/// to say.
+std::optional<std::vector<std::string_view>> simple_commands(std::string_view line) {
+  std::vector<std::string_view> commands;
+  char quote = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+      if (quote == '"' && (c == '$' || c == '`' || c == '\\')) return std::nullopt;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (std::string_view("$`(){}\\!#").find(c) != std::string_view::npos || line.substr(at, 2) == "<<") {
+      return std::nullopt;
+    } else if (std::string_view(";&|\n").find(c) != std::string_view::npos && !is_of_redirection(line, at)) {
+      commands.push_back(line.substr(begin, at - begin));
+      begin = at + 1;
+    }
+  }
+  if (quote != 0) return std::nullopt;
+  commands.push_back(line.substr(begin));
+  return commands;
+}
+
 std::string call_text(std::string_view name, std::string_view arguments) {
-  std::string out;
-  append_segment(out, std::string(name) + " " + std::string(arguments), false);
-  return out;
+  return std::string(name).append(" ").append(arguments);
 }
 
 }  // namespace
@@ -72,29 +126,43 @@ bool only_reads(std::string_view command) {
   if (command.find_first_of(kUnclear) != command.npos) return false;
   const std::vector<std::string_view> words = words_of(command);
   if (words.empty()) return false;
-  if (words[0] == "env" || words[0] == "printf" || words[0] == "test") return words.size() == 1 || words[0] != "env";
-  if (words[0] == "git")
-    return words.size() > 1 && std::find(kGitReaders.begin(), kGitReaders.end(), words[1]) != kGitReaders.end() &&
-           std::none_of(words.begin(), words.end(), [](std::string_view one) { return one.starts_with("--output"); });
-  return std::find(kReaders.begin(), kReaders.end(), words[0]) != kReaders.end();
+  const auto may_paginate = [](std::string_view word) {
+    return word.starts_with("--p") || (word.starts_with('-') && word.find('l') != word.npos);
+  };
+  if (words[0] == "diff" && std::any_of(words.begin(), words.end(), may_paginate)) return false;  // by pr
+  return is_among(words[0], kReaders) || (words.size() == 1 && is_among(words[0], kReadersAlone));
 }
 
-Approval Approver::ask(std::string_view name, std::string_view arguments) const {
+bool keeps_shell(std::string_view command) {
+  const auto commands = simple_commands(command);
+  return commands && std::all_of(commands->begin(), commands->end(), [](std::string_view one) {
+           const std::vector<std::string_view> words = words_of(one);
+           const bool is_plain = words.empty() || words[0].find_first_of("=<>'\"*?[]~#") == std::string_view::npos;
+           return is_plain && (words.empty() || !is_among(words[0], kChangesShell));
+         });
+}
+
+Approval Approver::ask(std::string_view name, std::string_view arguments) {
   if (when_ == "never") return {};
   Document given;
-  if (when_ == "writes" && name == agent::kTerminalTool.name && given.parse(arguments) &&
-      only_reads(given.root()[agent::kTerminalTool.argument].text()))
-    return {};
-  const std::optional<std::string> said = answer_to(call_text(name, arguments) + "\nRun this? [y/N, or say why not] ");
+  const bool is_command = name == agent::kTerminalTool.name && given.parse(arguments);
+  const std::string command(is_command ? given.root()[agent::kTerminalTool.argument].text() : std::string_view());
+  const bool reads = is_command && only_reads(command);
+  if (when_ == "writes" && reads && !shell_may_differ_) return {};
+  std::string question = "Run this? [y/N, or say why not]";
+  if (when_ == "writes" && reads)
+    question = "It only reads, unless an earlier command has changed what its name stands for.\n" + question;
+  const std::optional<std::string> said = answer_to(call_text(name, arguments), question);
   if (!said) return {.allowed = false, .reason = "nobody could be asked"};
-  if (is_yes(*said)) return {};
-  return {.allowed = false, .reason = said->size() > 3 ? *said : std::string()};
+  if (!is_yes(*said)) return {.allowed = false, .reason = said->size() > 3 ? *said : std::string()};
+  shell_may_differ_ = shell_may_differ_ || (is_command && !reads && !keeps_shell(command));
+  return {};
 }
 
 Resolution Approver::resolve(const InterruptedCall& call) const {
-  const std::optional<std::string> said = answer_to(
-      call_text(call.name, call.arguments) +
-      "\nThis had begun when the agent was ended, and nobody knows how far it came. Run it once more? [y/N] ");
+  const std::optional<std::string> said =
+      answer_to(call_text(call.name, call.arguments),
+                "This had begun when the agent was ended, and nobody knows how far it came. Run it once more? [y/N]");
   if (said && is_yes(*said)) return {.again = true};
   return {};
 }

@@ -11,6 +11,9 @@ namespace parlance::cli {
 bool can_ask();
 /// Is it a shell command that only looks? It errs on the other side: whatever it does not know may write.
 bool only_reads(std::string_view command);
+/// Does the shell stay as it was, so that names of commands stand for the same programs? It errs on the other side,
+/// too.
+bool keeps_shell(std::string_view command);
 
 class Approver {
  public:
@@ -18,12 +21,13 @@ class Approver {
   explicit Approver(std::string when) : when_(std::move(when)) {}
 
   /// Asks on the terminal, not on standard input. Without a terminal nothing is allowed that would be asked for.
-  Approval ask(std::string_view name, std::string_view arguments) const;
+  Approval ask(std::string_view name, std::string_view arguments);
   /// Asks what to do with a call whose end nobody knows; without a terminal the model is told.
   Resolution resolve(const InterruptedCall& call) const;
 
  private:
   std::string when_;
+  bool shell_may_differ_ = false;  ///< from the one that it was at the start
 };
 
 }  // namespace parlance::cli

@@ -342,9 +342,26 @@ struct Parts {
   agent::UserTools& user_tools;
 };
 
+/// Where files have changed behind the last command, by what it left in the background, the end is sent back as one
+/// without verification is.
+AgentEnd run_to_its_end(Parts& parts, AgentOptions options, AgentHistory history) {
+  constexpr unsigned kMostLooks = 2;
+  for (unsigned looks = 0;; ++looks) {
+    const std::size_t known = known_of(history);
+    if (parts.clock.is_limited()) options.limits.seconds = std::max(parts.clock.remaining(), 0.001);
+    Agent agent(parts.gateway.model(), options);
+    AgentEnd end = agent.resume(std::move(history), known);
+    const bool is_sure = end.reason != AgentEnd::Reason::done || !options.verify || looks == kMostLooks;
+    if (is_sure || !parts.changes.changed_by_itself()) return end;
+    parts.screen.note("files have changed since the last command");
+    history = {
+        .messages = agent.messages(), .turns = end.turns, .sampled_tokens = end.sampled_tokens, .unverified = true};
+  }
+}
+
 AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
-  const Approver approver(command.approve);
+  Approver approver(command.approve);
   std::optional<Error> unwritten;
   AgentOptions options{.goal = command.goal,
                        .system = command.system,
@@ -369,8 +386,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
     return with_user_tools(tools, parts.user_tools);
   };
   options.stopped = [&] { return unwritten.has_value() || wants_end != 0; };
-  Agent agent(parts.gateway.model(), std::move(options));
-  AgentEnd end = recorded ? agent.resume(recorded->history, known_of(recorded->history)) : agent.run();
+  AgentEnd end = run_to_its_end(parts, std::move(options), recorded ? std::move(recorded->history) : AgentHistory());
   if (unwritten) {
     end.reason = AgentEnd::Reason::model;
     end.sentence = "the transcript cannot be written: " + unwritten->message();
@@ -437,7 +453,9 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_shows_color());
   const Clock clock(command.max_seconds);
-  agent::WorkspaceChanges changes(sandbox.policy().workspace);
+  std::vector<std::string> watched = sandbox.policy().writable;
+  watched.push_back(sandbox.policy().workspace);
+  agent::WorkspaceChanges changes(std::move(watched));
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
   const std::string transcript = make_transcript_folder(command, session);
   Result<std::unique_ptr<agent::UserTools>> user_tools = agent::UserTools::open(

@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import platform
+import pwd
 import struct
 import subprocess
 import sys
@@ -81,6 +82,11 @@ def main() -> None:
         checks.that(
             word in answer.get("error", "") or ("error" in answer and workspace in (home, "/root")), f"workspace {workspace}", answer
         )
+    for user in pwd.getpwall():  # also where it is another user's
+        if os.path.isdir(user.pw_dir) and user.pw_dir.startswith("/home/"):
+            for workspace in (user.pw_dir, os.path.dirname(user.pw_dir)):
+                answer = start([program, workspace, "best"])
+                checks.that("home" in answer.get("error", ""), f"workspace {workspace}", answer)
     place.remove()
     sys.exit(checks.end())
 

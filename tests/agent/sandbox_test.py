@@ -14,6 +14,7 @@ import hashlib
 import os
 import pathlib
 import pwd
+import re
 import socket
 import subprocess
 import sys
@@ -47,6 +48,31 @@ for family in (17, 38, 40):  # packets, the kernel's cryptography, virtual machi
     except OSError:
         print("family", family, "refused")
 """
+
+MODES = """cp /bin/true s; chmod u+s s || echo no chmod u+s; chmod g+s s; chmod 6755 s; chmod 4755 s; chmod 2755 s
+exec 9< s; chmod 2755 /dev/fd/9
+cat > modes.py <<'END'
+import ctypes, os, stat
+libc = ctypes.CDLL(None)
+os.umask(0)
+for bits in (0o4000, 0o2000, 0o6000):
+    def opened(name, flags=0):
+        return os.open(name, os.O_CREAT | os.O_WRONLY | flags, 0o755)
+    for name, attempt in {
+        "open": lambda path: os.open(path, os.O_CREAT | os.O_WRONLY, bits | 0o755),
+        "mknod": lambda path: os.mknod(path, stat.S_IFREG | bits | 0o755),
+        "chmod": lambda path: (opened(path), os.chmod(path, bits | 0o755)),
+        "fchmod": lambda path: os.fchmod(opened(path), bits | 0o755),
+        "creat": lambda path: libc.creat(path.encode(), bits | 0o755),
+        "openat2": lambda path: libc.syscall(437, -100, path.encode(), (ctypes.c_uint64 * 3)(os.O_CREAT | 1, bits | 0o755, 0), 24),
+        "unnamed": lambda path: os.link(f"/proc/self/fd/{os.open('.', os.O_TMPFILE | os.O_WRONLY, bits | 0o755)}", path),
+    }.items():
+        try:
+            attempt(f"{name}-{bits:o}")
+        except OSError as error:
+            print(name, oct(bits), error)
+END
+python3 modes.py"""
 
 CONNECT = """
 import socket
@@ -145,7 +171,7 @@ class Outside:
             server.close()
 
 
-def check_files(checks: Checks, tool: Tool, outside: Outside) -> None:
+def check_files(checks: Checks, tool: Tool, outside: Outside, kind: str) -> None:
     for folder in (outside.place.outside, outside.place.shown):
         name = f"{folder}"
         commands = [
@@ -188,9 +214,11 @@ def check_files(checks: Checks, tool: Tool, outside: Outside) -> None:
         "mkdir d && mv made d/ && cp -a d e && stat -c '%a %y' e/made"
     )
     checks.that(made["status"] == 0 and "755" in said(made), "the workspace is writable", made)
-    answer = tool.run("cp /bin/true s; chmod u+s s; chmod 4755 s; python3 -c 'import os; os.open(\"t\", os.O_CREAT | os.O_WRONLY, 0o4755)'")
-    setuid = [path for path in outside.place.workspace.iterdir() if path.lstat().st_mode & 0o4000]
-    checks.that(not setuid, "no file runs as its owner", answer)
+    answer = tool.run(MODES)
+    powerful = [path for path in outside.place.workspace.iterdir() if path.is_file() and path.lstat().st_mode & 0o6000]
+    checks.that(not powerful and "chmod u+s" in said(answer), "no file runs as its owner or its group", (powerful, answer))
+    answer = tool.run("mkdir g && chmod g+s g && stat -c %a g; chmod 700 s && stat -c %a s; rm -rf g s")
+    checks.that("700" in said(answer) and (kind != "landlock" or "2755" in said(answer)), "other modes can be had", answer)
 
 
 def check_secrets(checks: Checks, tool: Tool, outside: Outside, kind: str) -> None:
@@ -215,7 +243,16 @@ def check_secrets(checks: Checks, tool: Tool, outside: Outside, kind: str) -> No
         answer = tool.run(f"( {command} ) 2>&1 | head -c 200000")
         checks.that(SECRET not in said(answer) and VARIABLE not in said(answer), command, answer)
     home = pwd.getpwuid(0).pw_dir
-    for path in ("/etc/shadow", "/etc/gshadow", "/etc/ssl/private", f"{home}/.bashrc", f"{home}/.ssh", "/var/lib", "/boot", "/run/docker.sock"):
+    for path in (
+        "/etc/shadow",
+        "/etc/gshadow",
+        "/etc/ssl/private",
+        f"{home}/.bashrc",
+        f"{home}/.ssh",
+        "/var/lib",
+        "/boot",
+        "/run/docker.sock",
+    ):
         if pathlib.Path(path).is_dir():
             answer = tool.run(f"ls -A {path} | wc -l")
             checks.that(answer["out"]["text"].split()[-1] == "0", path, answer)
@@ -307,6 +344,48 @@ def check_busy_user(checks: Checks, program: str, place: Place, kind: str) -> No
     busy.wait()
 
 
+UNMAPPED = """
+import ctypes, mmap, os
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+size, kept = 60 << 20, 0
+def written(file):
+    for _ in range(size >> 20):
+        os.write(file, b"x" * (1 << 20))
+def by_file():
+    written(os.memfd_create("x"))
+def by_segment():
+    number = libc.shmget(0, size, 0o1600)
+    if number < 0: raise OSError(ctypes.get_errno(), "shmget")
+    address = libc.shmat(number, None, 0)
+    if address in (None, 2**64 - 1): raise OSError(ctypes.get_errno(), "shmat")
+    ctypes.memset(address, 1, size)
+    libc.shmdt(ctypes.c_void_p(address))
+def by_secret():
+    file = libc.syscall(447, 0)
+    if file < 0: raise OSError(ctypes.get_errno(), "memfd_secret")
+    os.ftruncate(file, size)
+    with mmap.mmap(file, size) as mapped:
+        for at in range(0, size, 4096): mapped[at] = 1
+for attempt in (by_file, by_segment, by_secret):
+    count = 0
+    try:
+        for count in range(1, 11): attempt()
+    except OSError as error:
+        print(attempt.__name__, count, error)
+    kept += count if count == 10 else count - 1
+print("kept", kept * (size >> 20), "MiB", flush=True)
+"""
+
+
+def check_unmapped(checks: Checks, tool: Tool) -> None:
+    """Memory that no process has mapped counts, or cannot be had. The limit is 400 MB."""
+    answer = tool.run("cat > unmapped.py <<'END'\n" + UNMAPPED + "END\npython3 unmapped.py")
+    kept = re.search(r"kept (\d+) MiB", said(answer))
+    checks.that(kept is None or int(kept[1]) < 500, "memory that is not mapped has a limit", answer)
+    tool.run("ipcrm --all=shm 2> /dev/null; rm -f unmapped.py")
+
+
 def check_limits(checks: Checks, tool: Tool, outside: Outside) -> None:
     hog = "python3 -c 'x = []\nwhile True: x.append(bytearray(10**7))'"
     answer = tool.run(hog)
@@ -314,6 +393,7 @@ def check_limits(checks: Checks, tool: Tool, outside: Outside) -> None:
     many = "for i in 1 2 3 4 5 6; do python3 -c 'import time; x = bytearray(10**8); time.sleep(2)' & done; wait"
     answer = tool.run(many)
     checks.that(any("memory" in note for note in answer["notes"]), "many small hogs are one", answer)
+    check_unmapped(checks, tool)
     answer = tool.run("head -c 200M /dev/zero > big; stat -c %s big; rm big")
     checks.that("100000000" in said(answer), "files have a limit", answer)
     outside.check(checks, "limits")
@@ -354,7 +434,7 @@ def check_end(checks: Checks, program: str, place: Place, kind: str) -> None:
 def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Outside) -> None:
     settings = [f"readable={place.shown}", "processes=100", "memory=400000000", "file_size=100000000", f"stop={32 << 20}"]
     tool = open_or_skip(program, place, kind, *settings, env={"SECRET_KEY": VARIABLE})
-    check_files(checks, tool, outside)
+    check_files(checks, tool, outside, kind)
     check_secrets(checks, tool, outside, kind)
     check_processes(checks, tool, outside, kind)
     check_network(checks, tool, outside)
@@ -365,6 +445,7 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     # What root's control groups do in the kernel, the watchdog does alone where there are none.
     alone = Tool(program, place, kind, *settings, "groups=0")
     check_bomb(checks, alone)
+    check_unmapped(checks, alone)
     alone.close()
     check_busy_user(checks, program, place, kind)
     check_end(checks, program, place, kind)

@@ -142,6 +142,39 @@ def check_tricks(checks: Checks, tool: Tool, tricks: list[str]) -> None:
         checks.that(works, f"the shell works after {command!r}", after)
 
 
+# What keeps bash from running the next command, or from telling that it has.
+BREAKERS = [
+    "enable -n .",
+    "alias .=false",
+    "ulimit -n 3",
+    ".() { :; }",
+    "builtin() { :; }",
+    "enable -n printf",
+    "enable -n builtin",
+    "alias .=false; trap '' INT TERM",
+    "set -o posix; .() { :; }",
+    "set -r",
+    "true",
+    "alias .='sleep 0.7; .'",
+    "trap 'sleep 0.01' DEBUG",
+]
+
+
+def check_lost(checks: Checks, tool: Tool) -> None:
+    """A command that the shell cannot run any more is said to have not run, at once, and the next one has a new shell."""
+    for number, command in enumerate(BREAKERS):
+        tool.run(f"rm -f ran{number}")
+        first = tool.run(command, timeout=60)
+        checks.that(first["seconds"] < 5, f"{command!r} does not wait", first)
+        second = tool.run(f"touch ran{number}; echo alive", timeout=60)
+        ran = (tool.place.workspace / f"ran{number}").exists()
+        checks.that(second["seconds"] < 8, f"behind {command!r} nothing waits", second)
+        checks.that(ran == (second["end"] != "never_ran") == (said(second) == "alive\n"), f"behind {command!r} it says what ran", second)
+        checks.that(second["end"] in ("finished", "program_ended") or second["restarted"], f"behind {command!r}", second)
+        third = tool.run("read -t 1 x < /dev/tty; read -t 1 y <&0; echo again", timeout=60)
+        checks.that((third["end"], said(third)) == ("finished", "again\n"), f"the shell after {command!r}", third)
+
+
 def check_forged_ends(checks: Checks, tool: Tool) -> None:
     """What a command writes cannot pass for its end, though it may know how that is told."""
     control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
@@ -378,6 +411,7 @@ PARTS: tuple[Part, ...] = (
     (lambda checks, tool: check_tricks(checks, tool, TRICKS[40:-2]),),
     (lambda checks, tool: check_tricks(checks, tool, TRICKS[-2:]),),
     (check_without_input,),
+    (check_lost,),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][::2]),),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][1::2]),),
     (check_python,),

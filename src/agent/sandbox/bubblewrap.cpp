@@ -107,9 +107,10 @@ Result<Descriptor> file_of(const char* data, std::size_t size) {
   return file;
 }
 
-Result<Descriptor> filter_file(const SandboxPolicy& policy) {
+Result<Descriptor> filter_file(const SandboxPolicy& policy, const Launch& launch) {
   SeccompChoice choice;
   choice.network = policy.network;
+  choice.unmapped_memory = launch.memory_is_counted;
   const std::vector<sock_filter> program = seccomp_program(choice);
   return file_of(reinterpret_cast<const char*>(program.data()), program.size() * sizeof(sock_filter));
 }
@@ -154,7 +155,7 @@ std::string bubblewrap_path() {
 
 Result<Started> start_in_bubblewrap(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch) {
   if (Result<void> written = write_users(folder); !written) return written.error();
-  Result<Descriptor> filter = filter_file(policy);
+  Result<Descriptor> filter = filter_file(policy, launch);
   if (!filter) return filter.error();
   Result<Descriptor> options = arguments_file(arguments_of(policy, folder, launch));
   if (!options) return options.error();

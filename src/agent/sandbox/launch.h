@@ -22,6 +22,7 @@ struct Launch {
   int out = -1;
   int err = -1;
   std::vector<std::string> groups{};  ///< files of control groups in which to write 0
+  bool memory_is_counted = false;     ///< by one of these groups, and not by the watchdog alone
   bool terminal = false;              ///< `in` is a terminal, which becomes the one of its own session
 };
 

@@ -115,13 +115,18 @@ class Call {
                        [&](const std::string& place) { return is_within(target, place); });
   }
 
+  bool is_folder() const {
+    struct stat facts {};
+    return fstat(file_.get(), &facts) == 0 && S_ISDIR(facts.st_mode);
+  }
+
   int change(const timespec* times) const {
     const std::string link = "/proc/self/fd/" + std::to_string(file_.get());
     int done = -1;
     switch (form_.change) {
       case Change::mode: {
         const auto mode = static_cast<mode_t>(argument(form_.first));
-        if ((mode & S_ISUID) != 0) return EPERM;
+        if ((mode & S_ISUID) != 0 || ((mode & S_ISGID) != 0 && !is_folder())) return EPERM;
         done = chmod(link.c_str(), mode & 07777);
         break;
       }

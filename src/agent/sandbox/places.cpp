@@ -1,12 +1,15 @@
 // The table of folders, and the walk through /etc. Begin reading at checked.
 #include "agent/sandbox/places.h"
 
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 namespace parlance::agent {
 
@@ -66,9 +69,20 @@ Result<std::string> resolved(const std::string& path) {
   return found.string();
 }
 
-/// The homes of people, whose keys a workspace around them would show.
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+/// The homes of people, whose keys a workspace around them would show. /etc/passwd is read by itself: a static program
+/// has no getpwent() that is sure to work.
 std::vector<std::string> homes() {
   std::vector<std::string> found{"/root"};
+  const std::unique_ptr<std::FILE, CloseFile> users(std::fopen("/etc/passwd", "re"));
+  while (const passwd* user = users ? ::fgetpwent(users.get()) : nullptr) {
+    std::error_code missing;
+    const std::filesystem::path home = std::filesystem::canonical(user->pw_dir, missing);
+    if (!missing && home.is_absolute() && home != "/") found.push_back(home.string());
+  }
   if (const char* home = std::getenv("HOME"); home && *home == '/') {
     std::error_code error;
     found.push_back(std::filesystem::weakly_canonical(home, error).string());

@@ -107,6 +107,22 @@ std::vector<ProcessFacts> surely_below(pid_t root) {
   return found;
 }
 
+/// Where it waits in a read(), of which descriptor; unset: it does something else.
+std::optional<long> descriptor_it_reads(pid_t process) {
+  // "0 0x3 0x7ffe…": the number of the call, and its arguments
+  const std::string call = text_of(process, "syscall");
+  char* end = nullptr;
+  if (call.empty() || std::strtol(call.c_str(), &end, 10) != SYS_read || end == call.c_str()) return std::nullopt;
+  return std::strtol(end, nullptr, 16);
+}
+
+std::string target_of_descriptor(pid_t process, long descriptor) {
+  const std::string link = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
+  char target[64];
+  const ssize_t size = readlink(link.c_str(), target, sizeof target);
+  return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : std::string();
+}
+
 /// The number behind a line's name in a file such as status; 0 if there is none.
 std::uint64_t number_in(const std::string& text, const char* name) {
   const std::size_t at = text.find(name);
@@ -150,14 +166,13 @@ pid_t outer_pid(pid_t root, pid_t inside) {
 }
 
 bool waits_for_terminal(pid_t process) {
-  // "0 0x3 0x7ffe…": the number of the call, and its arguments
-  const std::string call = text_of(process, "syscall");
-  char* end = nullptr;
-  if (call.empty() || std::strtol(call.c_str(), &end, 10) != SYS_read || end == call.c_str()) return false;
-  const std::string link = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(std::strtol(end, nullptr, 16));
-  char target[64] = {};
-  if (readlink(link.c_str(), target, sizeof target - 1) <= 0) return false;
-  return std::strncmp(target, "/dev/pts/", 9) == 0 || std::strcmp(target, "/dev/tty") == 0;
+  const std::optional<long> descriptor = descriptor_it_reads(process);
+  const std::string target = descriptor ? target_of_descriptor(process, *descriptor) : "";
+  return target.starts_with("/dev/pts/") || target == "/dev/tty";
+}
+
+bool waits_at_terminal_input(pid_t process) {
+  return descriptor_it_reads(process) == 0 && target_of_descriptor(process, 0).starts_with("/dev/pts/");
 }
 
 void signal_all(pid_t root, int signal) {

@@ -31,6 +31,8 @@ pid_t outer_pid(pid_t root, pid_t inside);
 
 /// Does the process wait for somebody who types: is it in a read from a terminal?
 bool waits_for_terminal(pid_t process);
+/// The same of its standard input, by the terminal's own name and not as /dev/tty.
+bool waits_at_terminal_input(pid_t process);
 
 /// Sends a signal to all below `root`, without it.
 void signal_all(pid_t root, int signal);

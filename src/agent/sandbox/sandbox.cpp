@@ -181,6 +181,7 @@ Result<std::unique_ptr<SandboxedProcess>> Sandbox::start(const Launch& given) co
   }
   Launch launch = given;
   launch.groups = group.members();
+  launch.memory_is_counted = group.limits_memory();
   Result<Started> started = kind_ == SandboxKind::bubblewrap ? start_in_bubblewrap(policy_, *folder_, launch)
                             : kind_ == SandboxKind::landlock ? start_in_landlock(policy_, *folder_, launch)
                                                              : start_unconfined(policy_, launch);

@@ -31,7 +31,7 @@ constexpr std::uint32_t kProcessor = AUDIT_ARCH_AARCH64;
 constexpr int kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432, kFspick = 433,
               kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435, kPidfdGetfd = 438,
               kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452, kOpenat2 = 437, kSetxattrat = 463,
-              kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469;
+              kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469, kMemfdSecret = 447;
 
 /// Refused in every sandbox: other processes' memory, mounts and namespaces, kernel facilities with a large surface,
 /// the clock and the machine itself.
@@ -110,6 +110,10 @@ constexpr int kUnsupportedWithLandlock[] = {
     SYS_fremovexattr, kSetxattrat,   kRemovexattrat, kFileSetattr,
 };
 
+/// Memory that lives without a process that has mapped it, so that the watchdog cannot see whose it is. As if the
+/// kernel had none: programs go on without.
+constexpr int kUncountedMemory[] = {SYS_memfd_create, kMemfdSecret};
+
 /// Change a file's mode, owner or times, which Landlock does not cover: the supervisor does it instead, in the places
 /// that are writable.
 constexpr int kBrokered[] = {
@@ -133,6 +137,7 @@ class Program {
   void load_number() { load(offsetof(seccomp_data, nr)); }
   /// The lower half of an argument; both processors keep it first.
   void load_argument(std::size_t index) { load(offsetof(seccomp_data, args) + 8 * index); }
+  void load_upper_half(std::size_t index) { load(offsetof(seccomp_data, args) + 8 * index + 4); }
   void answer(std::uint32_t what) { add(BPF_RET | BPF_K, what, 0, 0); }
   void if_equal(std::uint32_t value, std::uint32_t what) { test(BPF_JEQ, value, what); }
   void unless_equal(std::uint32_t value, std::uint32_t what) {
@@ -174,13 +179,15 @@ class Program {
   std::vector<sock_filter> code_;
 };
 
-/// A file of root's with this bit, left in the workspace, would give root's rights to who runs it.
-void refuse_setuid(Program& program) {
-  constexpr std::uint32_t kSetuid = 04000, kCreates = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
-  const auto refuse = [&](int number, std::size_t mode) {
+/// A file with one of these bits, left in the workspace, would give the rights of its owner or its group to who runs
+/// it. A folder may have the second one; where modes are not the supervisor's to change, nobody can tell it from a
+/// file.
+void refuse_setuid(Program& program, bool brokered) {
+  constexpr std::uint32_t kSetuid = 04000, kSetgid = 02000, kCreates = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
+  const auto refuse = [&](int number, std::size_t mode, std::uint32_t bits) {
     program.for_call(number, [&] {
       program.load_argument(mode);
-      program.if_any_bit(kSetuid, failing(EPERM));
+      program.if_any_bit(bits, failing(EPERM));
     });
   };
   const auto refuse_new = [&](int number, std::size_t flags, std::size_t mode) {
@@ -188,22 +195,35 @@ void refuse_setuid(Program& program) {
       program.load_argument(flags);
       program.where_any_bit(kCreates, [&] {
         program.load_argument(mode);
-        program.if_any_bit(kSetuid, failing(EPERM));
+        program.if_any_bit(kSetuid | kSetgid, failing(EPERM));
       });
     });
   };
-  refuse(SYS_fchmod, 1);
-  refuse(SYS_fchmodat, 2);
-  refuse(kFchmodat2, 2);
-  refuse(SYS_mknodat, 2);
+  const std::uint32_t of_change = brokered ? kSetuid : kSetuid | kSetgid;
+  refuse(SYS_fchmod, 1, of_change);
+  refuse(SYS_fchmodat, 2, of_change);
+  refuse(kFchmodat2, 2, of_change);
+  refuse(SYS_mknodat, 2, kSetuid | kSetgid);
   refuse_new(SYS_openat, 2, 3);
 #if defined(__x86_64__)
-  refuse(SYS_chmod, 1);
-  refuse(SYS_creat, 1);
-  refuse(SYS_mknod, 1);
+  refuse(SYS_chmod, 1, of_change);
+  refuse(SYS_creat, 1, kSetuid | kSetgid);
+  refuse(SYS_mknod, 1, kSetuid | kSetgid);
   refuse_new(SYS_open, 1, 2);
 #endif
   program.refuse(kOpenat2, failing(ENOSYS));  // its mode lies in memory; programs take openat instead
+}
+
+void refuse_uncounted(Program& program) {
+  for (const int number : kUncountedMemory) program.refuse(number, failing(ENOSYS));
+  // There are 4096 segments at most. Databases have a small one, as a lock.
+  constexpr std::uint32_t kLargestSegment = 64 << 10;
+  program.for_call(SYS_shmget, [&] {
+    program.load_upper_half(1);
+    program.if_at_least(1, failing(ENOMEM));
+    program.load_argument(1);
+    program.if_at_least(kLargestSegment + 1, failing(ENOMEM));
+  });
 }
 
 void refuse_arguments(Program& program) {
@@ -273,8 +293,9 @@ std::vector<sock_filter> seccomp_program(const SeccompChoice& choice) {
 #endif
   for (const int number : kRefused) program.refuse(number);
   refuse_arguments(program);
-  refuse_setuid(program);
+  if (!choice.unmapped_memory) refuse_uncounted(program);
   const bool landlock = choice.kind == SandboxKind::landlock;
+  refuse_setuid(program, landlock && choice.broker);
   if (landlock) {
     refuse_for_landlock(program, choice);
     allow_families(program, choice.network ? std::vector<int>{AF_INET, AF_INET6} : std::vector<int>{});

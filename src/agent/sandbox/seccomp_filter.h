@@ -12,7 +12,9 @@ struct SeccompChoice {
   SandboxKind kind = SandboxKind::bubblewrap;
   bool network = false;
   int landlock_abi = 0;  ///< what the kernel's Landlock can do; the filter refuses what it leaves open
-  bool broker = false;   ///< calls that change a file's mode, owner or times are asked of the supervisor
+  /// Memory that no process has mapped may be had: a control group counts it.
+  bool unmapped_memory = false;
+  bool broker = false;  ///< calls that change a file's mode, owner or times are asked of the supervisor
   /// Processes that nobody may send signals to (landlock alone; in bubblewrap they do not exist).
   std::vector<int> protected_processes{};
 };

@@ -104,6 +104,7 @@ bool filter_calls(const Plan& plan, int channel) {
   choice.kind = SandboxKind::landlock;
   choice.network = plan.policy.network;
   choice.landlock_abi = landlock_abi();
+  choice.unmapped_memory = plan.launch.memory_is_counted;
   choice.broker = true;
   choice.protected_processes = {plan.agent, getppid()};
   const int listener = set_filter(seccomp_program(choice), SECCOMP_FILTER_FLAG_NEW_LISTENER);

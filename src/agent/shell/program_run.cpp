@@ -12,6 +12,7 @@
 
 #include "agent/sandbox/pipe.h"
 #include "agent/sandbox/process_tree.h"
+#include "agent/shell/character_border.h"
 #include "agent/shell/output_files.h"
 
 namespace parlance::agent {
@@ -45,6 +46,7 @@ struct OneRun {
   const RunOptions& options;
   Pipe out_pipe, err_pipe;
   Capture out, err;
+  CharacterBorder out_border{}, err_border{};
   RunEnd reason = RunEnd::finished;
   Moment begin = std::chrono::steady_clock::now(), stopped{};
   int stage = 0;  ///< 0: runs; then the signals that it was sent
@@ -53,8 +55,14 @@ struct OneRun {
     const std::string bytes = read_some((stream == Stream::out ? out_pipe : err_pipe).reader.get());
     if (bytes.empty()) return false;
     (stream == Stream::out ? out : err).add(bytes);
-    if (options.on_output) options.on_output(stream, bytes);
+    show(stream, border_of(stream).whole(bytes));
     return true;
+  }
+
+  CharacterBorder& border_of(Stream stream) { return stream == Stream::out ? out_border : err_border; }
+
+  void show(Stream stream, const std::string& text) const {
+    if (options.on_output && !text.empty()) options.on_output(stream, text);
   }
 
   void stop(RunEnd why) {
@@ -93,6 +101,7 @@ struct OneRun {
   RunResult finish() {
     for (const Stream stream : {Stream::out, Stream::err})
       for (int round = 0; round < kMostRest && take(stream); ++round) continue;
+    for (const Stream stream : {Stream::out, Stream::err}) show(stream, border_of(stream).rest());
     RunResult result;
     result.end = reason;
     result.status = process.status();

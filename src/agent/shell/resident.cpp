@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/inotify.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 
 #include "agent/sandbox/pipe.h"
 #include "agent/sandbox/process_tree.h"
+#include "agent/shell/character_border.h"
 #include "agent/shell/output_files.h"
 
 namespace parlance::agent {
@@ -25,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kStart = 20;   // seconds in which the program must be ready
 constexpr double kLook = 0.25;  // seconds between two looks at whether it waits for input
+constexpr double kLost = 0.5;   // seconds at the prompt without a report
 constexpr double kDrain = 2;    // seconds for output that is on its way
 constexpr int kTick = 50;       // milliseconds
 
@@ -56,6 +59,20 @@ Result<Descriptor> open_pipe(const std::string& path) {
   return pipe;
 }
 
+/// Tells when somebody opens a file.
+class OpenWatch {
+ public:
+  explicit OpenWatch(const std::string& path) : events_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    works_ = events_ && inotify_add_watch(events_.get(), path.c_str(), IN_OPEN) >= 0;
+  }
+  /// True also where nobody can tell.
+  bool was_opened() const { return !works_ || !read_some(events_.get()).empty(); }
+
+ private:
+  Descriptor events_;
+  bool works_ = false;
+};
+
 /// An answer's lines behind its token; empty: it has not come.
 std::vector<std::string> answer_in(const std::string& received, const std::string& token) {
   std::vector<std::string> lines;
@@ -74,8 +91,8 @@ std::vector<std::string> answer_in(const std::string& received, const std::strin
 }  // namespace
 
 const char* name_of(RunEnd end) {
-  constexpr const char* kNames[] = {"finished",        "timed_out",       "cancelled",
-                                    "waits_for_input", "too_much_output", "program_ended"};
+  constexpr const char* kNames[] = {"finished",        "timed_out",     "cancelled", "waits_for_input",
+                                    "too_much_output", "program_ended", "never_ran"};
   return kNames[static_cast<std::size_t>(end)];
 }
 
@@ -109,18 +126,25 @@ struct Resident::Run {
   const RunOptions& options;
   std::string token;
   Capture out, err;
+  CharacterBorder out_border{}, err_border{};
   std::string received{};  ///< at the pipe of answers
   RunEnd reason = RunEnd::finished;
   Clock::time_point begin = Clock::now();
   Clock::time_point quiet_since = begin, waits_since{}, looked = begin, interrupted{}, typed{};
   int stage = 0;  ///< 0: runs; then the signals that it was sent
+  Clock::time_point at_prompt_since{};
+  int times_typed = 0;  ///< the line after an interruption
 
   void take(Stream stream, const std::string& bytes) {
     if (bytes.empty()) return;
     (stream == Stream::out ? out : err).add(bytes);
     quiet_since = Clock::now();
     waits_since = {};
-    if (options.on_output) options.on_output(stream, bytes);
+    show(stream, (stream == Stream::out ? out_border : err_border).whole(bytes));
+  }
+
+  void show(Stream stream, const std::string& text) const {
+    if (options.on_output && !text.empty()) options.on_output(stream, text);
   }
 
   /// Waits for one of the pipes, for a tick at most.
@@ -171,8 +195,21 @@ struct Resident::Run {
     const bool idle = resident.terminal_.foreground() == resident.group_ && since > 0.2;
     if (idle && !resident.kind_.after_line.empty() && seconds_since(typed) > 0.4) {
       typed = Clock::now();
+      ++times_typed;
       resident.terminal_.type(resident.kind_.after_line);
     }
+  }
+
+  /// Is the program at its prompt, and has not reported? Then what it runs and reports by is broken. Between the line
+  /// that was typed and its read() it does not wait, however busy the machine is.
+  bool is_lost() {
+    if (!resident.kind_.has_prompt || !waits_at_terminal_input(resident.group_)) {
+      at_prompt_since = {};
+      return false;
+    }
+    if (at_prompt_since == Clock::time_point{}) at_prompt_since = Clock::now();
+    constexpr int kTries = 3;  // an interruption cuts off a report that is whole
+    return seconds_since(at_prompt_since) > kLost && (stage == 0 || times_typed >= kTries);
   }
 
   /// What was written before the answer, and has not come out yet: a terminal hands on later than a pipe. So we write a
@@ -270,6 +307,7 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
   read_some(answers_.get());
   terminal_.reset();
   Run run{*this, options, token, files.capture(options.output, ".out"), files.capture(options.output, ".err")};
+  const OpenWatch command(path("command"));
   terminal_.type(with_token(kind_.run_line, token));
   std::vector<std::string> answer;
   while (answer.empty() && !ended()) {
@@ -279,6 +317,9 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
     if (!answer.empty()) break;
     run.check_limits();
     if (run.stage != 0) run.go_on_stopping();
+    if (!run.is_lost()) continue;
+    if (!command.was_opened()) run.reason = RunEnd::never_ran;
+    process_->kill();
   }
   return finish(run);
 }
@@ -299,6 +340,8 @@ RunResult Resident::finish(Run& run) {
     result.background_jobs.push_back(std::atoi(answer[each].c_str()));
   }
   result.notes = process_->take_notes();
+  run.show(Stream::out, run.out_border.rest());
+  run.show(Stream::err, run.err_border.rest());
   result.out = run.out.finish();
   result.err = run.err.finish();
   // bash ends its line at an interruption.

@@ -33,6 +33,7 @@ enum class RunEnd : std::uint8_t {
   waits_for_input,  ///< it read from the terminal, where nobody types
   too_much_output,
   program_ended,  ///< the shell itself has ended, and with it all that ran in it
+  never_ran,      ///< the shell could not even begin it, and was ended
 };
 
 /// "finished", "timed_out"…
@@ -45,7 +46,7 @@ struct RunOptions {
   double grace = 1.5;    ///< seconds between SIGINT, SIGTERM and SIGKILL
   double patience = 5;   ///< seconds that it may wait for somebody who types
   OutputLimits output{};
-  /// Is given the output as it comes, raw.
+  /// Is given the output as it comes, raw, in pieces that end with a whole character.
   std::function<void(Stream, std::string_view)> on_output{};
   int cancel = -1;  ///< a descriptor; the run is interrupted when it can be read
 };
@@ -70,6 +71,8 @@ struct ResidentKind {
   std::string run_line{};
   /// Typed after an interruption, where the run's own report was cut off; "": it never is.
   std::string after_line{};
+  /// Its commands have another standard input than itself: where it reads its own, it is at its prompt.
+  bool has_prompt = false;
   /// Files to write before each run, as name and text with `{}` for the token.
   std::vector<std::pair<std::string, std::string>> scripts{};
 };

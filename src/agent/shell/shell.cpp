@@ -65,6 +65,7 @@ ResidentKind bash(const Sandbox& sandbox) {
   kind.command = {"/bin/bash", "--noprofile", "--noediting", "--rcfile", control + "/shell.start", "-i"};
   kind.run_line = ". " + control + "/shell.run";
   kind.after_line = ". " + control + "/shell.after";
+  kind.has_prompt = true;
   kind.scripts = {{"start", filled(kStartScript, sandbox)},
                   {"run", filled(kRun, sandbox)},
                   {"after", filled(kAfter, sandbox)},

@@ -36,11 +36,12 @@ AgentTool command_tool(const Sandbox& sandbox, WorkspaceChanges& changes, const 
     if (!arguments) return arguments.error();
     RunOptions limits = run_options(options, spec.timeout > 0 ? spec.timeout : options.timeout);
     limits.on_output = nullptr;  // the screen shows the result
+    changes.before_command();
     const Result<RunResult> result = run_program(sandbox, program_of(spec, *arguments), limits);
     if (!result) return result.error();
     return ToolOutcome{.text = result_of(*result, true),
                        .succeeded = succeeded(*result),
-                       .changed = !changes.take(1).empty(),
+                       .changed = changes.after_command(succeeded(*result)),
                        .compared = result_of(*result, false)};
   };
   return {.name = spec.name, .description = spec.description, .parameters = spec.parameters, .run = run};

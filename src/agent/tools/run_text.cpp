@@ -17,6 +17,7 @@ std::string line_of_end(const RunResult& run) {
     case RunEnd::waits_for_input: return "interrupted: it waited for input, and nobody types here";
     case RunEnd::too_much_output: return "interrupted: too much output";
     case RunEnd::program_ended: return "the shell ended";
+    case RunEnd::never_ran: return "it did not run: the shell could run nothing any more";
   }
   return status;
 }

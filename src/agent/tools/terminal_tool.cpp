@@ -70,12 +70,13 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
     const Result<Document> given = read_arguments(arguments, kTerminalTool.argument);
     if (!given) return given.error();
     const double timeout = number_of(given->root()["timeout"], options.timeout);
+    changes.before_command();
     const Result<CommandResult> result =
         shell.run(std::string(given->root()[kTerminalTool.argument].text()), run_options(options, timeout));
     if (!result) return result.error();
     return ToolOutcome{.text = said_of(*result, true),
                        .succeeded = succeeded(result->run),
-                       .changed = !changes.take(1).empty(),
+                       .changed = changes.after_command(succeeded(result->run), !result->run.background_jobs.empty()),
                        .compared = said_of(*result, false),
                        .status = status_of_run(result->run),
                        .notes = joined(result->run.notes, sentences_of(*result))};
@@ -90,14 +91,16 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
   const auto run = [&interpreter, &changes, options](std::string_view arguments) -> Result<ToolOutcome> {
     const Result<Document> given = read_arguments(arguments, kInterpreterTool.argument);
     if (!given) return given.error();
+    changes.before_command();
     const Result<CodeResult> result = interpreter.run(std::string(given->root()[kInterpreterTool.argument].text()),
                                                       run_options(options, options.timeout));
     if (!result) return result.error();
     std::string text = result->text();
     while (!text.empty() && text.back() == '\n') text.pop_back();  // the template writes what stands around it
+    const bool is_fine = !result->failed && result->run.end == RunEnd::finished;
     return ToolOutcome{.text = std::move(text),
-                       .succeeded = !result->failed && result->run.end == RunEnd::finished,
-                       .changed = !changes.take(1).empty(),
+                       .succeeded = is_fine,
+                       .changed = changes.after_command(is_fine),
                        .status = status_of(*result),
                        .notes = result->notes()};
   };

@@ -88,6 +88,7 @@ AgentTool UserTools::tool_of(McpServer& server, const McpTool& tool, std::string
     if (!arguments) return arguments.error();
     const double wished = server.spec().timeout > 0 ? server.spec().timeout : options_.run.timeout;
     const Patience patience = Patience::seconds(seconds_for(options_.run, wished), options_.run.cancel);
+    changes_.before_command();
     const McpOutcome outcome = server.call(tool.name, *arguments, patience);
     Capture text = OutputFiles(sandbox_).capture(options_.run.output, ".out");
     text.add(outcome.text);
@@ -95,7 +96,7 @@ AgentTool UserTools::tool_of(McpServer& server, const McpTool& tool, std::string
     while (!made.text.empty() && made.text.back() == '\n') made.text.pop_back();
     if (made.text.empty()) made.text = "(no output)";
     add_sentences(made.text, server.take_notes());
-    made.changed = !changes_.take(1).empty() || outcome.cut_off;
+    made.changed = changes_.after_command(outcome.succeeded) || outcome.cut_off;
     return made;
   };
   return {.name = std::move(name), .description = tool.description, .parameters = tool.parameters, .run = run};

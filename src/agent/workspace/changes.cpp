@@ -1,4 +1,4 @@
-// Compares a folder with what it was. Begin reading at WorkspaceChanges::take.
+// Compares a folder with what it was. Begin reading at WorkspaceChanges::after_command.
 #include "agent/workspace/changes.h"
 
 #include <dirent.h>
@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "agent/sandbox/descriptor.h"
 #include "base/sha256.h"
@@ -17,6 +19,8 @@ namespace {
 
 constexpr std::size_t kMostFiles = 200000;  // of a folder; those behind are not looked at
 constexpr int kDeepest = 64;
+constexpr std::chrono::milliseconds kWriterPause(150);
+constexpr unsigned kMoving = 3;  // commands behind which a file that has changed by itself is looked at again
 constexpr std::uint64_t kLargestHashed = std::uint64_t{32} << 20;
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
@@ -50,26 +54,39 @@ bool is_bookkeeping(std::string_view path) {
 
 }  // namespace
 
-WorkspaceChanges::WorkspaceChanges(std::string folder) : folder_(std::move(folder)) { take(); }
+WorkspaceChanges::WorkspaceChanges(std::vector<std::string> folders) : folders_(std::move(folders)) { take(); }
 
-std::vector<std::string> WorkspaceChanges::take(std::size_t most) {
+bool WorkspaceChanges::changed_by_itself() {
+  bool is_new = false;
+  for (const std::string& path : take()) is_new = moving_.insert_or_assign(path, kMoving + 1).second || is_new;
+  for (auto at = moving_.begin(); at != moving_.end();) at = --at->second == 0 ? moving_.erase(at) : std::next(at);
+  return is_new;
+}
+
+bool WorkspaceChanges::after_command(bool succeeded, bool others_run) {
+  const std::vector<std::string> changed = take();
+  if (others_run && !changed.empty()) {  // a model may be faster than who writes
+    std::this_thread::sleep_for(kWriterPause);
+    changed_by_itself();
+  }
+  const bool has_changed =
+      std::any_of(changed.begin(), changed.end(), [this](const std::string& path) { return !moving_.contains(path); });
+  const bool was_stale = is_stale_;
+  if (succeeded) is_stale_ = false;
+  return has_changed || (was_stale && !succeeded);
+}
+
+std::vector<std::string> WorkspaceChanges::take() {
   changed_.clear();
-  found_ = looked_at_ = 0;
-  look(folder_, 0);
+  looked_at_ = 0;
+  for (const std::string& folder : folders_) look_at(folder, 0);
   for (auto at = entries_.begin(); at != entries_.end();) {
     const bool is_gone = !at->second.seen;
     at->second.seen = false;
-    if (is_gone) note(at->first);
+    if (is_gone) changed_.push_back(at->first);
     at = is_gone ? entries_.erase(at) : std::next(at);
   }
-  std::sort(changed_.begin(), changed_.end());
-  changed_.resize(std::min(changed_.size(), most));
   return std::move(changed_);
-}
-
-void WorkspaceChanges::note(const std::string& path) {
-  ++found_;
-  changed_.push_back(path.substr(std::min(path.size(), folder_.size() + 1)));
 }
 
 void WorkspaceChanges::look(const std::string& folder, int depth) {
@@ -100,7 +117,7 @@ void WorkspaceChanges::look_at(const std::string& path, int depth) {
   now.hash = same_stamp ? before.hash : S_ISLNK(facts.st_mode) ? target_of(path) : std::string();
   if (!same_stamp && S_ISREG(facts.st_mode)) now.hash = hash_of(path, now.size);
   const bool same_bytes = is_folder || (!now.hash.empty() && before.hash == now.hash);
-  if (is_new || (!same_stamp && (before.mode != now.mode || !same_bytes))) note(path);
+  if (is_new || (!same_stamp && (before.mode != now.mode || !same_bytes))) changed_.push_back(path);
   before = std::move(now);
   if (is_folder && depth < kDeepest) look(path, depth + 1);
 }

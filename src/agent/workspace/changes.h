@@ -1,5 +1,6 @@
-// WorkspaceChanges: which files of a folder a command has changed. What it wrote as it was before does not count, so
-// that a test which runs once more, and writes its caches once more, changes nothing.
+// WorkspaceChanges: whether a command has changed files of some folders. What it wrote as it was before does not count,
+// so that a test which runs once more, and writes its caches once more, changes nothing; nor do files that change while
+// no command runs, such as a server's log.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +13,18 @@ namespace parlance::agent {
 
 class WorkspaceChanges {
  public:
-  explicit WorkspaceChanges(std::string folder);
+  /// What is below these folders. Links are not followed.
+  explicit WorkspaceChanges(std::vector<std::string> folders);
 
-  /// The paths below the folder that were made, changed or removed since the last call, sorted, at most so many.
-  /// `found` counts all. Links are not followed.
-  std::vector<std::string> take(std::size_t most = 20);
-  std::size_t found() const { return found_; }
+  /// Has a file changed since the last call of any of the three, while no command ran? It then changes by itself, and
+  /// is not looked at for some commands. Files that were known to do so do not count.
+  bool changed_by_itself();
+  /// Before a command, which is not to be held to what changed before it.
+  void before_command() { is_stale_ = changed_by_itself() || is_stale_; }
+  /// Behind it: has it left something to verify? That is what it changed, and if it has failed, what others changed
+  /// since the last one that succeeded. `others_run`: there are programs in the background, and what they change on and
+  /// on is not the command's.
+  bool after_command(bool succeeded, bool others_run = false);
 
  private:
   /// What tells a file from another of the same name. A hash of its bytes once its stamp has changed.
@@ -27,14 +34,17 @@ class WorkspaceChanges {
     std::string hash{};                      ///< "": nobody has read it
     bool seen = false;
   };
+  /// The paths that were made, changed or removed since the last call.
+  std::vector<std::string> take();
   void look(const std::string& folder, int depth);
   void look_at(const std::string& path, int depth);
-  void note(const std::string& path);
 
-  std::string folder_;
+  std::vector<std::string> folders_;
   std::unordered_map<std::string, Entry> entries_;
   std::vector<std::string> changed_;
-  std::size_t found_ = 0, looked_at_ = 0;
+  std::unordered_map<std::string, unsigned> moving_;  ///< what changes by itself, and for how many commands yet
+  bool is_stale_ = false;
+  std::size_t looked_at_ = 0;
 };
 
 }  // namespace parlance::agent
