@@ -129,9 +129,7 @@ struct Hooks {
   }
   Approval ask(std::string_view name, std::string_view arguments) {
     if (approve.is_none()) return {};
-    const Result<Approval> said = calling([&] {
-      return approval_of(approve(text(name), text(arguments)));
-    });
+    const Result<Approval> said = calling([&] { return approval_of(approve(text(name), text(arguments))); });
     if (said) return *said;
     raised = true;
     return {.allowed = false};
