@@ -61,7 +61,8 @@ struct AgentRequest {
   /// The messages behind the model's own last reply, or with `anew` all of the conversation.
   std::span<const Message> messages;
   bool anew = false;
-  std::string_view tools;  ///< as in a request: a JSON list
+  std::string_view tools;       ///< as in a request: a JSON list
+  std::size_t most_tokens = 0;  ///< that the reply may have: what is left of AgentLimits::tokens; 0: any number
 };
 
 /// A reply, and what it took.
@@ -96,6 +97,7 @@ struct SampleRequest {
   std::string_view text;                 ///< the same as text
   std::string_view grammar;              ///< of the reply, in SessionModelOptions::syntax; "": none
   std::span<const TokenId> stop_tokens;  ///< each of them ends a reply, and belongs to it
+  std::size_t most_tokens = 0;           ///< that the reply may have; 0: any number
   std::function<void(TokenId)> take;     ///< to be called for each token of the reply, in order, also the last
 };
 
@@ -121,10 +123,10 @@ std::unique_ptr<AgentModel> make_session_model(SessionModelOptions options);
 ///     turns      200      replies of the model
 ///     tokens     0        that it samples, over all turns
 ///     seconds    0        of the whole run
-///     repeats    3        of the same call with the same result, or of a circle of up to four: then the model is told
-///     so;
-///                         twice as often ends the agent
-///     refusals   3        ends without verification that are sent back; the next one ends the agent
+///     repeats    3        of the same call with the same result, or of a circle of up to four: then the model is
+///                         told so; twice as often ends the agent
+///     refusals   3        ends without verification, or without a word, that are sent back; the next one ends the
+///                         agent
 struct AgentLimits {
   unsigned turns = 200;
   std::size_t tokens = 0;
@@ -163,8 +165,8 @@ struct AgentEvent {
     compacted,   ///< messages were left out, since the context is full: `compaction`
   };
   struct Compaction {
-    std::size_t first = 0;  ///< number of the first message that was left out
-    std::size_t count = 0;
+    std::size_t first = 0;         ///< number of the first message that was left out
+    std::size_t count = 0;         ///< of messages; 0: results of the last turn were shortened
     std::size_t kept_tokens = 0;   ///< about; of the beginning that stays as it was
     std::size_t freed_tokens = 0;  ///< about
     std::string note;              ///< what stands in their place

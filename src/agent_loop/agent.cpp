@@ -20,10 +20,14 @@ constexpr std::array<std::string_view, 9> kEventNames = {"turn",    "reply",    
 constexpr std::array<std::string_view, 9> kReasonNames = {"done",    "gave_up", "turns", "tokens", "seconds",
                                                           "repeats", "context", "model", "stopped"};
 
+constexpr int kMostTries = 4;  // to make a prompt that fits
+
 constexpr std::string_view kVerify =
     "Not finished yet: something was changed, and no run has succeeded since. Verify that the goal is reached, by a "
     "run "
     "that changes nothing and succeeds. Then say that it is done.";
+constexpr std::string_view kSilent =
+    "Your reply has neither a call nor an answer. Make the next call, or say in words that it is done.";
 constexpr std::string_view kCutOff =
     "Your reply was cut off by a limit of tokens. Go on, with shorter steps: one call at a time.";
 
@@ -124,7 +128,8 @@ bool Agent::State::step() {
   if (!within_limits()) return false;  // who renews them may wait for others
   make_room();
   Result<AgentReply> reply = ask();
-  if (reply && reply->too_long && leave_out(true)) reply = ask();
+  // What is left out once may not be enough, where tokens are shorter than they were so far.
+  for (int more = 0; more < kMostTries && reply && reply->too_long && leave_out(true); ++more) reply = ask();
   if (!reply && !within_limits()) return false;  // who stops it, or the end of its time, ends a reply as a failure does
   if (!reply) {
     end.error = reply.error();
@@ -168,7 +173,9 @@ Result<AgentReply> Agent::State::ask() {
   tell({.kind = AgentEvent::Kind::turn});
   const auto pass = [this](const ReplyEvent& event) { tell({.kind = AgentEvent::Kind::reply, .reply = &event}); };
   const std::span<const Message> all(messages);
-  Result<AgentReply> reply = model.reply({.messages = all.subspan(told), .anew = told == 0, .tools = tools}, pass);
+  const std::size_t most = options.limits.tokens == 0 ? 0 : options.limits.tokens - end.sampled_tokens;
+  const AgentRequest request{.messages = all.subspan(told), .anew = told == 0, .tools = tools, .most_tokens = most};
+  Result<AgentReply> reply = model.reply(request, pass);
   if (!reply || reply->too_long) --end.turns;
   return reply;
 }
@@ -190,10 +197,17 @@ bool Agent::State::leave_out(bool must) {
   const double measured =
       prompt_tokens == 0 ? kUsual : static_cast<double>(weight) / static_cast<double>(prompt_tokens);
   const std::size_t context = model.context().value_or(prompt_tokens);
-  const std::optional<AgentEvent::Compaction> chosen =
-      choose_compaction(messages, context, must ? measured / 2 : measured);
+  const double bytes = must ? measured / 2 : measured;
+  std::vector<Message> shorter = messages;
+  const std::size_t earlier = take_notes(shorter);
+  std::optional<AgentEvent::Compaction> chosen = choose_compaction(shorter, context, bytes, earlier);
+  if (chosen) {
+    compact(shorter, *chosen);
+    messages = std::move(shorter);
+  } else {
+    chosen = shorten_results(messages, context, bytes);
+  }
   if (!chosen) return false;
-  compact(messages, *chosen);
   told = 0;
   tell({.kind = AgentEvent::Kind::compacted, .text = chosen->note, .compaction = &*chosen});
   return true;
@@ -236,6 +250,10 @@ void Agent::State::without_calls(const AgentReply& reply) {
   const bool is_malformed = std::any_of(reply.message.diagnostics.begin(), reply.message.diagnostics.end(),
                                         [](const ReplyDiagnostic& one) { return one.fault == ReplyEvent::Fault::cut; });
   if (is_malformed) return answer(AgentEvent::Kind::unreadable, sentence_of(reply.message));
+  if (reply.message.content.find_first_not_of(" \t\r\n") == std::string::npos) {
+    if (refusals++ < options.limits.refusals) return answer(AgentEvent::Kind::unreadable, std::string(kSilent));
+    return stop(AgentEnd::Reason::gave_up, "the model ended without a word");
+  }
   if (!options.verify || !unverified) return stop(AgentEnd::Reason::done, "it is done");
   if (refusals++ < options.limits.refusals) return answer(AgentEvent::Kind::refused, std::string(kVerify));
   stop(AgentEnd::Reason::gave_up, "the model ended without verifying what it has changed");

@@ -2,6 +2,7 @@
 #include "agent_loop/compaction.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/utf8.h"
 
@@ -11,6 +12,10 @@ namespace {
 
 constexpr std::size_t kMostNamedCalls = 12;
 constexpr std::size_t kMostOfACall = 120;
+constexpr std::string_view kNoteBegin = "[Here ";
+constexpr std::string_view kNoteAfterTurns = " turns were left out, since the context is full. Calls in them:";
+constexpr std::string_view kNoteEnd = "\nThe turns behind this are the latest.]";
+constexpr std::string_view kBetween = "\n\n";  // a message and its note
 
 /// Where turns begin, each with a message of the model; behind the last, the end.
 std::vector<std::size_t> turn_begins(std::span<const Message> messages) {
@@ -32,18 +37,36 @@ std::string shortened(const std::string& text) {
   return std::string(utf8::whole_prefix(text, kMostOfACall)) + "…";
 }
 
-std::string note_of(std::span<const Message> left_out, std::size_t turns) {
-  std::string note =
-      "[Here " + std::to_string(turns) + " turns were left out, since the context is full. Calls in them:";
-  std::size_t calls = 0;
+/// With the calls of `left_out`, as many as there is room for in `most` bytes.
+std::string note_of(std::span<const Message> left_out, std::size_t turns, std::size_t most) {
+  std::string note(kNoteBegin);
+  note += std::to_string(turns) + std::string(kNoteAfterTurns);
+  std::size_t named = 0, calls = 0;
   for (const Message& message : left_out) {
     for (const ToolCall& call : message.tool_calls) {
-      if (++calls > kMostNamedCalls) continue;
-      note += "\n" + call.name + " " + shortened(call.arguments_json);
+      ++calls;
+      const std::string line = "\n" + call.name + " " + shortened(call.arguments_json);
+      if (named == kMostNamedCalls || note.size() + line.size() > most) continue;
+      note += line;
+      ++named;
     }
   }
-  if (calls > kMostNamedCalls) note += "\nand " + std::to_string(calls - kMostNamedCalls) + " more";
-  return note + "\nThe turns behind this are the latest.]";
+  if (calls > named) note += "\nand " + std::to_string(calls - named) + " more";
+  return note += kNoteEnd;
+}
+
+/// The results of the last turn.
+std::span<Message> last_results(std::vector<Message>& messages) {
+  const std::vector<std::size_t> begins = turn_begins(messages);
+  if (begins.size() < 2) return {};
+  return std::span(messages).subspan(begins[begins.size() - 2] + 1);
+}
+
+/// The text with at most `most` bytes of its begin and its end, and a sentence between them.
+std::string cut_in_the_middle(const std::string& text, std::size_t most) {
+  const std::string_view begin = utf8::whole_prefix(text, most / 2), end = utf8::whole_suffix(text, most / 2);
+  return std::string(begin) + "\n[" + std::to_string(text.size() - begin.size() - end.size()) +
+         " bytes are left out here, since the context is full. Print less at once.]\n" + std::string(end);
 }
 
 }  // namespace
@@ -56,7 +79,7 @@ std::size_t weight_of(const Message& message) {
 }
 
 std::optional<AgentEvent::Compaction> choose_compaction(std::span<const Message> messages, std::size_t context,
-                                                        double bytes_per_token) {
+                                                        double bytes_per_token, std::size_t earlier) {
   const auto budget = static_cast<std::size_t>(static_cast<double>(context) * bytes_per_token / 2);
   const std::vector<std::size_t> begins = turn_begins(messages);
   if (begins.size() < 3) return std::nullopt;  // the last turn stays, and there is none before it
@@ -84,13 +107,53 @@ std::optional<AgentEvent::Compaction> choose_compaction(std::span<const Message>
                                 .count = gone.size(),
                                 .kept_tokens = tokens(weight(messages.first(begins[first]))),
                                 .freed_tokens = tokens(weight(gone)),
-                                .note = note_of(gone, last - first)};
+                                .note = note_of(gone, earlier + last - first, budget / 8)};
+}
+
+std::size_t take_notes(std::vector<Message>& messages) {
+  std::size_t turns = 0;
+  for (Message& message : messages) {
+    if (!message.content.ends_with(kNoteEnd)) continue;
+    const std::size_t begin = message.content.rfind(std::string(kBetween).append(kNoteBegin));
+    if (begin == std::string::npos) continue;
+    const std::string_view note = std::string_view(message.content).substr(begin + kBetween.size() + kNoteBegin.size());
+    std::size_t count = 0;
+    const char* const behind = std::from_chars(note.data(), note.data() + note.size(), count).ptr;
+    if (!std::string_view(behind, note.data() + note.size()).starts_with(kNoteAfterTurns)) continue;
+    turns += count;
+    message.content.resize(begin);
+  }
+  return turns;
+}
+
+std::optional<AgentEvent::Compaction> shorten_results(std::vector<Message>& messages, std::size_t context,
+                                                      double bytes_per_token) {
+  constexpr std::size_t kLeast = 400;  // bytes that stay of a result
+  const auto budget = static_cast<std::size_t>(static_cast<double>(context) * bytes_per_token / 2);
+  const std::size_t before = weight(messages);
+  const std::span<Message> results = last_results(messages);
+  for (std::size_t now = before; now > budget; now = weight(messages)) {
+    const auto largest = std::max_element(results.begin(), results.end(), [](const Message& a, const Message& b) {
+      return a.content.size() < b.content.size();
+    });
+    if (largest == results.end() || largest->content.size() <= 2 * kLeast) break;
+    const std::size_t size = largest->content.size();
+    largest->content = cut_in_the_middle(largest->content, std::max(kLeast, size - std::min(size, now - budget + 200)));
+    if (largest->content.size() >= size) break;
+  }
+  const std::size_t after = weight(messages);
+  if (after == before) return std::nullopt;
+  const auto freed = static_cast<std::size_t>(static_cast<double>(before - after) / bytes_per_token);
+  return AgentEvent::Compaction{.first = static_cast<std::size_t>(results.data() - messages.data()),
+                                .kept_tokens = static_cast<std::size_t>(static_cast<double>(after) / bytes_per_token),
+                                .freed_tokens = freed,
+                                .note = "results of the last turn were shortened"};
 }
 
 void compact(std::vector<Message>& messages, const AgentEvent::Compaction& compaction) {
   const auto begin = messages.begin() + static_cast<std::ptrdiff_t>(compaction.first);
   messages.erase(begin, begin + static_cast<std::ptrdiff_t>(compaction.count));
-  messages[compaction.first - 1].content += "\n\n" + compaction.note;
+  messages[compaction.first - 1].content.append(kBetween).append(compaction.note);
 }
 
 }  // namespace parlance

@@ -14,8 +14,16 @@ namespace parlance {
 /// The beginning stays as it is for as long as it can, since an engine has it in its cache; the last turns stay too,
 /// and what lies between goes. A turn is left out as a whole: a call never stands without its result. Unset: there is
 /// nothing that could be left out.
+/// `earlier`: turns that were left out before.
 std::optional<AgentEvent::Compaction> choose_compaction(std::span<const Message> messages, std::size_t context,
-                                                        double bytes_per_token);
+                                                        double bytes_per_token, std::size_t earlier = 0);
+/// Takes out the notes of earlier compactions, so that there is never more than one. Returns how many turns they tell
+/// of.
+std::size_t take_notes(std::vector<Message>& messages);
+/// What the last turn's results are shortened to where nothing else can go: the largest first, each in its middle,
+/// until goal and last turn fit into half of `context`. Unset: they cannot.
+std::optional<AgentEvent::Compaction> shorten_results(std::vector<Message>& messages, std::size_t context,
+                                                      double bytes_per_token);
 /// Leaves them out, with the note at the end of the message before.
 void compact(std::vector<Message>& messages, const AgentEvent::Compaction& compaction);
 /// About the bytes of a message in a prompt.

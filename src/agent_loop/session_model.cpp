@@ -31,6 +31,7 @@ class SessionModel : public AgentModel {
   std::vector<TokenId> stop_ids_;
   std::vector<bool> control_;
   unsigned made_ids_ = 0;
+  std::size_t most_tokens_ = 0;  ///< of the reply that is asked for
 };
 
 Result<void> SessionModel::find_tokens() {
@@ -123,8 +124,12 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
     parser.feed_token(options_.tokenizer.token_text(id), is_control, note);
   };
   const std::string text(session_->text());
-  const SampleRequest asked{
-      .ids = session_->ids(), .text = text, .grammar = *grammar, .stop_tokens = stop_ids_, .take = take};
+  const SampleRequest asked{.ids = session_->ids(),
+                            .text = text,
+                            .grammar = *grammar,
+                            .stop_tokens = stop_ids_,
+                            .most_tokens = most_tokens_,
+                            .take = take};
   const std::size_t prompt_tokens = asked.ids.size();
   const Result<bool> length = options_.sample(asked);
   if (!length) return length.error();
@@ -138,6 +143,7 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
 
 Result<AgentReply> SessionModel::reply(const AgentRequest& request, ReplySink events) {
   if (Result<void> found = find_tokens(); !found) return found.error();
+  most_tokens_ = request.most_tokens;
   const std::size_t before = session_ && !request.anew ? session_->ids().size() : 0;
   Result<std::string> broken = prepare(request);
   if (!broken) return broken.error();

@@ -119,9 +119,11 @@ void People::show(const AgentEvent& event) {
     case Kind::unreadable:
     case Kind::repeated: say(kYellow, std::string(event.text) + "\n"); break;
     case Kind::compacted:
-      say(kYellow, "the context is full: " + std::to_string(event.compaction->count) +
-                       " messages were left out, about " + std::to_string(event.compaction->freed_tokens) +
-                       " tokens\n");
+      say(kYellow,
+          "the context is full: " +
+              (event.compaction->count == 0 ? event.compaction->note
+                                            : std::to_string(event.compaction->count) + " messages were left out") +
+              ", about " + std::to_string(event.compaction->freed_tokens) + " tokens\n");
       break;
   }
 }

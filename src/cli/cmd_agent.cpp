@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -161,6 +163,22 @@ std::string transcript_folder(const AgentCommand& command, const std::string& se
   return base + "/parlance/agent/" + session;
 }
 
+/// Commands would change it, and each event would be a change of theirs. Fails with usage.
+Result<void> check_outside(const std::string& transcript, const agent::SandboxPolicy& policy) {
+  std::error_code failed;
+  const auto whole = [&failed](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, failed), failed);
+  };
+  const auto is_below = [&](const std::string& folder) {
+    const std::filesystem::path outer = whole(folder), inner = whole(transcript);
+    return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+  };
+  if (transcript.empty()) return {};
+  if (!is_below(policy.workspace) && std::none_of(policy.writable.begin(), policy.writable.end(), is_below)) return {};
+  return usage("the transcript's folder " + transcript + " is one that commands may change",
+               "give another folder to --transcript, or say --no-transcript");
+}
+
 /// Makes that folder, which nobody else may enter, and those around it. Who writes there says what has failed.
 std::string make_transcript_folder(const AgentCommand& command, const std::string& session) {
   std::string path = transcript_folder(command, session);
@@ -211,9 +229,26 @@ Result<void> check_options(const AgentCommand& command) {
   if (command.no_sandbox && command.sandbox != "auto") return usage("--sandbox and --no-sandbox exclude each other");
   if (command.no_transcript && !command.transcript.empty())
     return usage("--transcript and --no-transcript exclude each other");
-  if (command.approve != "never" && !can_ask())
-    return usage("--approve " + command.approve + " asks on the terminal, and there is none");
+  Document temperature;
+  const bool is_number = command.temperature.empty() || temperature.parse(command.temperature);
+  const Value given = temperature.root();
+  if (!is_number ||
+      !(command.temperature.empty() || given.is_small_int() || (given.is(Kind::real) && std::isfinite(given.real))))
+    return usage("--temperature is a number, not '" + command.temperature + "'");
   return {};
+}
+
+Result<void> check_approval(const AgentCommand& command) {
+  if (command.approve == "never" || can_ask()) return {};
+  return usage("--approve " + command.approve + " asks on the terminal, and there is none" +
+               (command.resume.empty() ? "" : "; the run that goes on began with it"));
+}
+
+/// The one of two values of --approve that asks more often.
+std::string stricter(const std::string& one, std::string_view other) {
+  const auto rank = [](std::string_view value) { return std::find(kApprovals.begin(), kApprovals.end(), value); };
+  const auto rank_of_other = rank(other);
+  return rank_of_other != kApprovals.end() && rank_of_other > rank(one) ? std::string(other) : one;
 }
 
 constexpr int kFailedExit = 5;
@@ -280,6 +315,7 @@ std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sand
   else
     facts.push_back("sandbox: " + std::string(agent::name_of(sandbox.kind())) +
                     (command.network ? ", with network" : ", no network"));
+  if (command.approve != "never") facts.push_back("asks before commands: " + command.approve);
   if (!sandbox.reason().empty()) facts.push_back("not the best sandbox: " + sandbox.reason());
   facts.push_back("workspace: " + sandbox.policy().workspace);
   if (!gateway.transcript().empty()) facts.push_back("transcript: " + gateway.transcript());
@@ -299,6 +335,7 @@ Result<std::string> take_over(AgentCommand& command) {
   if (command.model.backend.empty()) command.model.backend = root["backend"].text();
   if (command.workspace == ".") command.workspace = root["workspace"].text();
   if (command.system.empty()) command.system = root["system"].text();
+  command.approve = stricter(command.approve, root["approve"].text());
   command.interpreter =
       command.interpreter || (root["interpreter"].is(Kind::boolean) && root["interpreter"].integer != 0);
   take_over(command.tools, root["user_tools"]);
@@ -314,6 +351,7 @@ std::string settings_for_transcript(const AgentCommand& command, const agent::Sa
       .text("workspace", sandbox.policy().workspace)
       .text("backend", command.model.backend)
       .text("system", command.system)
+      .text("approve", command.approve)
       .flag("interpreter", command.interpreter)
       .text("sandbox", agent::name_of(sandbox.kind()))
       .flag("network", command.network)
@@ -429,6 +467,7 @@ Result<std::string> complete(AgentCommand& command) {
   Result<std::string> session = command.resume.empty() ? Result<std::string>(new_session()) : take_over(command);
   const BuiltinFormat* const format = find_format(command.model.served.prompt.wish.format);
   if (format != nullptr && has_interpreter(*format)) command.interpreter = true;
+  if (Result<void> checked = check_approval(command); session && !checked) return checked.error();
   return session;
 }
 
@@ -457,6 +496,8 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   watched.push_back(sandbox.policy().workspace);
   agent::WorkspaceChanges changes(std::move(watched));
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
+  if (Result<void> outside = check_outside(transcript_folder(command, session), sandbox.policy()); !outside)
+    return report(outside.error());
   const std::string transcript = make_transcript_folder(command, session);
   Result<std::unique_ptr<agent::UserTools>> user_tools = agent::UserTools::open(
       sandbox, changes, tools_file, {.run = run_tools, .log_folder = transcript});  // logs of MCP servers

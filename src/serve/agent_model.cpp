@@ -1,6 +1,7 @@
 // Asks a gateway for an agent. Begin reading at GatewayModel::reply.
 #include "serve/agent_model.h"
 
+#include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -46,6 +47,15 @@ class Watch {
 };
 
 Error failure(const std::string& message) { return {ErrorCode::file, message}; }
+
+constexpr const char* kMostTokens = "max_tokens";
+
+/// Of the user's limit of a reply and of what is left for it; 0: there is none.
+std::uint64_t least_limit(Value of_reply, std::uint64_t left) {
+  const std::uint64_t most = of_reply.is_small_int() ? static_cast<std::uint64_t>(of_reply.integer) : 0;
+  if (most == 0 || left == 0) return std::max(most, left);
+  return std::min(most, left);
+}
 
 }  // namespace
 
@@ -100,7 +110,10 @@ Result<std::string> GatewayModel::body_of(const AgentRequest& request) {
   JsonWriter body('{');
   body.text("model", model_->name).raw("messages", list.take());
   if (!request.tools.empty()) body.raw("tools", request.tools);
-  for (const DictEntry& member : settings.root().members()) body.raw(member.key.text(), json_text(member.value));
+  for (const DictEntry& member : settings.root().members())
+    if (member.key.text() != kMostTokens) body.raw(member.key.text(), json_text(member.value));
+  const std::uint64_t most = least_limit(settings.root()[kMostTokens], request.most_tokens);
+  if (most != 0) body.number(kMostTokens, most);
   if (!last_.empty()) body.text("previous_response_id", last_);
   return body.take();
 }

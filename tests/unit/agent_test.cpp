@@ -218,6 +218,66 @@ TEST(Agent, LeavesOutTurnsBetweenTheBeginningAndTheEnd) {
   EXPECT_FALSE(choose_compaction(conversation_of(1, 4000), 100, 4)) << "nothing can be left out";
 }
 
+TEST(Agent, HasOneNoteHoweverOftenTurnsAreLeftOut) {
+  for (const std::size_t context : {600U, 2000U, 8000U}) {
+    std::vector<Message> all = conversation_of(1, 0);
+    std::size_t turns = 0;
+    for (int turn = 0; turn < 200; ++turn) {
+      const std::vector<Message> one = conversation_of(1, 300);
+      all.insert(all.end(), one.begin() + 1, one.end());
+      std::size_t weight = 0;
+      for (const Message& message : all) weight += weight_of(message);
+      if (weight < context * 4 * 9 / 10) continue;
+      std::vector<Message> shorter = all;
+      const std::size_t earlier = take_notes(shorter);
+      EXPECT_EQ(earlier, turns);
+      const auto chosen = choose_compaction(shorter, context, 4, earlier);
+      ASSERT_TRUE(chosen) << context << " in turn " << turn;
+      EXPECT_LT(chosen->note.size(), context * 4 / 8) << chosen->note;
+      turns += static_cast<std::size_t>(
+          std::count_if(shorter.begin() + static_cast<std::ptrdiff_t>(chosen->first),
+                        shorter.begin() + static_cast<std::ptrdiff_t>(chosen->first + chosen->count),
+                        [](const Message& message) { return message.role == "assistant"; }));
+      compact(shorter, *chosen);
+      all = std::move(shorter);
+      EXPECT_EQ(std::count_if(all.begin(), all.end(),
+                              [](const Message& message) {
+                                return message.content.find("turns were left out") != std::string::npos;
+                              }),
+                1);
+    }
+    EXPECT_GT(turns, 20U);
+  }
+}
+
+TEST(Agent, ShortensTheLastResultsWhereNothingElseCanGo) {
+  std::vector<Message> all = conversation_of(1, 40'000);
+  all.back().content = "begin " + all.back().content + " end";
+  ASSERT_FALSE(choose_compaction(all, 1000, 4));
+  const auto shortened = shorten_results(all, 1000, 4);
+  ASSERT_TRUE(shortened);
+  EXPECT_EQ(shortened->count, 0U);
+  EXPECT_GT(shortened->freed_tokens, 8000U);
+  std::size_t weight = 0;
+  for (const Message& message : all) weight += weight_of(message);
+  EXPECT_LE(weight, 2000U);
+  EXPECT_TRUE(all.back().content.starts_with("begin ") && all.back().content.ends_with(" end"));
+  EXPECT_NE(all.back().content.find("bytes are left out here, since the context is full"), std::string::npos);
+  EXPECT_FALSE(shorten_results(all, 1000, 4)) << "it fits";
+  EXPECT_TRUE(shorten_results(all, 10, 4));
+  EXPECT_GT(all.back().content.size(), 400U) << "something of it stays";
+  EXPECT_FALSE(shorten_results(all, 10, 4)) << "nothing is left to go";
+}
+
+TEST(Agent, SendsBackAnEndWithoutAWord) {
+  Scripted model({saying(""), saying(" \n"), saying("Done.")});
+  AgentOptions options = options_with(work());
+  EXPECT_EQ(Agent(model, std::move(options)).run().reason, AgentEnd::Reason::done);
+  EXPECT_EQ(model.asked.size(), 3U);
+  Scripted silent({saying(""), saying(""), saying(""), saying("")});
+  EXPECT_EQ(Agent(silent, options_with(work())).run().reason, AgentEnd::Reason::gave_up);
+}
+
 TEST(Agent, MakesRoomWhenTheContextIsFull) {
   std::vector<AgentReply> replies;
   for (int turn = 0; turn < 30; ++turn) {

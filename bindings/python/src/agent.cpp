@@ -55,11 +55,12 @@ std::function<Result<bool>(const SampleRequest&)> sampler_of(const nb::object& s
           stops(asked.stop_tokens.begin(), asked.stop_tokens.end());
       const nb::object grammar = asked.grammar.empty() ? nb::none() : nb::object(text(asked.grammar));
       bool ended = false;
+      std::size_t count = 0;
       for (const nb::handle one : nb::iter(sample(nb::cast(ids), grammar, nb::cast(stops)))) {
         const TokenId id = id_of(one);
         asked.take(id);
         ended = std::find(stops.begin(), stops.end(), id) != stops.end();
-        if (ended) break;
+        if (ended || ++count == asked.most_tokens) break;
       }
       return !ended;
     });
