@@ -45,7 +45,12 @@ namespace {
 class Restoring {
  public:
   Restoring(Succession& turns, std::shared_ptr<ServedModel> model)
-      : turns_(turns), model_(std::move(model)), engine_(model_->backend), clock_(model_->clock) {
+      : turns_(turns),
+        model_(std::move(model)),
+        engine_(model_->backend),
+        clock_(model_->clock),
+        prompt_tokens_(model_->limits.prompt_tokens) {
+    model_->limits.prompt_tokens = 0;  // what was sampled once is read, however small the context is now
     if (engine_) recorded_->takes(engine_->facts().grammar);
     model_->backend = recorded_;
   }
@@ -54,6 +59,7 @@ class Restoring {
   ~Restoring() {
     model_->backend = engine_;
     model_->clock = clock_;
+    model_->limits.prompt_tokens = prompt_tokens_;
   }
 
   Result<void> take(const CaptureRecord& record, RecordedAgent& into);
@@ -66,6 +72,7 @@ class Restoring {
   const std::shared_ptr<ServedModel> model_;
   const std::shared_ptr<Backend> engine_;
   const std::function<CivilTime()> clock_;
+  const std::size_t prompt_tokens_;
   const std::shared_ptr<Recorded> recorded_ = std::make_shared<Recorded>();
 };
 

@@ -48,7 +48,7 @@ class Watch {
 
 Error failure(const std::string& message) { return {ErrorCode::file, message}; }
 
-constexpr const char* kMostTokens = "max_tokens";
+constexpr const char* kMaxTokens = "max_tokens";
 
 /// Of the user's limit of a reply and of what is left for it; 0: there is none.
 std::uint64_t least_limit(Value of_reply, std::uint64_t left) {
@@ -111,9 +111,9 @@ Result<std::string> GatewayModel::body_of(const AgentRequest& request) {
   body.text("model", model_->name).raw("messages", list.take());
   if (!request.tools.empty()) body.raw("tools", request.tools);
   for (const DictEntry& member : settings.root().members())
-    if (member.key.text() != kMostTokens) body.raw(member.key.text(), json_text(member.value));
-  const std::uint64_t most = least_limit(settings.root()[kMostTokens], request.most_tokens);
-  if (most != 0) body.number(kMostTokens, most);
+    if (member.key.text() != kMaxTokens) body.raw(member.key.text(), json_text(member.value));
+  const std::uint64_t most = least_limit(settings.root()[kMaxTokens], request.most_tokens);
+  if (most != 0) body.number(kMaxTokens, most);
   if (!last_.empty()) body.text("previous_response_id", last_);
   return body.take();
 }

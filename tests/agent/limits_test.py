@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""What bounds a run of `parlance agent`: a context that is full, tokens, an end without a word; and what a run that goes on keeps of it.
+
+    limits_test.py PARLANCE
+
+Ends with 77 where the sandbox cannot be had. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from agent_run import LONGEST, Checks, Run, end_if_none, events_of
+from engine import Asked, Engine, Reply
+from stranger_test import WIRE, Terminal, go, people, with_engine
+from wire import Call
+
+LEFT_OUT = "turns were left out, since the context is full"
+LARGE = "seq 20000"  # more tokens than the contexts below have
+
+
+def check_many_turns(checks: Checks, new: Callable[[], Run]) -> None:
+    """However often turns are left out, one note says so, and the run comes to its end."""
+    for most in (4000, 7000):
+        run = new()
+        steps = [f"echo step {number}; head -c 600 /dev/zero | tr '\\0' a" for number in range(80)]
+        go(run, *steps, options=("--max-prompt-tokens", str(most), "--max-repeats", "0"))
+        compactions = len(run.events.of("compacted"))
+        checks.equal(run.code, 0, f"{most} tokens: it ends, {run.errors[-300:]}")
+        checks.that(compactions > 3, f"{most} tokens: {compactions} times turns were left out")
+        checks.that(compactions < 60, f"{most} tokens: turns are not left out in each turn: {compactions}")
+        texts = [run.speech.vocabulary.decode(one.prompt) for one in run.asked]
+        checks.that(all(text.count(LEFT_OUT) <= 1 for text in texts), f"{most} tokens: there is one note")
+        checks.that(LEFT_OUT in texts[-1], f"{most} tokens: the note stays")
+
+
+def check_large_result(checks: Checks, new: Callable[[], Run]) -> None:
+    """A result that is larger than the context is cut, and the run can go on in a smaller context still."""
+    run = new()
+    go(run, LARGE, "echo next", options=("--max-prompt-tokens", "7000"))
+    checks.equal(run.code, 0, f"a result larger than the context {run.errors[-300:]}")
+    checks.that("bytes are left out here, since the context is full" in run.speech.vocabulary.decode(run.asked[-1].prompt), "it is cut")
+    for options in ((), ("--max-prompt-tokens", "2000")):
+        done = resumed(run, *options)
+        checks.equal(done.returncode, 0, f"it goes on with {options}: {done.stderr}")
+    replayed = subprocess.run([run.parlance, "replay", str(run.transcript())], capture_output=True, text=True, timeout=LONGEST)
+    checks.equal(replayed.returncode, 0, f"replay: {replayed.stdout[-300:]}{replayed.stderr}")
+
+
+def resumed(run: Run, *options: str) -> subprocess.CompletedProcess[str]:
+    with with_engine(run, lambda asked: Reply(ids=run.speech.sampled(run.wire.pieces_of("", "It is done.", [])))) as engine:
+        return subprocess.run(resuming(run, engine.url, *options), capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+
+
+def resuming(run: Run, url: str, *options: str) -> list[str]:
+    command = people(run, url, *options)[:-1]
+    for name in ("--transcript", "--workspace"):
+        at = command.index(name)
+        del command[at : at + 2]
+    return [*command, "--resume", str(run.transcript())]
+
+
+def check_tokens(checks: Checks, new: Callable[[], Run]) -> None:
+    """No reply is asked for more tokens than are left."""
+    run = new()
+    go(run, "true", "true", options=("--max-tokens", "100000", "--reply-tokens", "500"))
+    checks.equal([one.body["n_predict"] for one in run.asked], [500] * len(run.asked), "the reply's own limit is the smaller one")
+    run = new()
+    go(run, "true", "true", options=("--max-tokens", "20"))
+    checks.equal((run.code, [one.body["n_predict"] for one in run.asked]), (4, [20]), "what is left is the smaller one")
+
+
+def check_silence(checks: Checks, new: Callable[[], Run]) -> None:
+    """A reply without a word is sent back, three times."""
+    for replies, code, turns in ((["", "Done."], 0, 2), ([""] * 9, 1, 4)):
+        run = new()
+        left = iter(replies)
+
+        def answer(asked: Asked, run: Run = run, left: object = left) -> Reply:
+            return Reply(ids=run.speech.sampled(run.wire.pieces_of("", next(left), [])))  # type: ignore[call-overload]
+
+        with with_engine(run, answer) as engine:
+            done = subprocess.run([*run.command(engine.url), "Do it."], capture_output=True, text=True, timeout=LONGEST)
+        events = events_of(done.stdout)
+        checks.equal((done.returncode, events.of("end")[0]["turns"]), (code, turns), f"{replies}: {done.stderr}")
+        checks.that("neither a call nor an answer" in json.dumps(events.of("unreadable")), f"{replies}: it is told")
+
+
+def check_approval_is_kept(checks: Checks, new: Callable[[], Run]) -> None:
+    """A run that goes on asks before commands as it did."""
+    run = new()
+    calls = iter([[Call(command="touch first")], [Call(command="touch second")], [], []])
+
+    def answer(asked: Asked) -> Reply:
+        call = next(calls)
+        return Reply(ids=run.speech.sampled(run.wire.pieces_of("", "" if call else "It is done.", call)))
+
+    with with_engine(run, answer) as engine:
+        first = Terminal(people(run, engine.url, "--approve", "always", "--no-verify", "--max-turns", "1"))
+        checks.that(first.until("say why not\\]"), f"it asks: {first.text[-300:]}")
+        first.type("y\n")
+        checks.equal(first.end(), 4, f"one turn: {first.text[-300:]}")
+        alone = subprocess.run(["setsid", *resuming(run, engine.url)], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+        checks.that(alone.returncode == 2 and "the run that goes on began with it" in alone.stderr, f"without a terminal: {alone.stderr}")
+        second = Terminal(resuming(run, engine.url, "--approve", "never", "--no-verify"))
+        checks.that(second.until("say why not\\]"), f"it asks when it goes on: {second.text[-300:]}")
+        checks.that("asks before commands: always" in second.text, "and says so at its begin")
+        second.type("n\n")
+        checks.equal(second.end(), 0, f"its end: {second.text[-300:]}")
+    checks.equal(sorted(path.name for path in run.workspace.iterdir()), ["first"], "what was not allowed was not done")
+
+
+def check_options(checks: Checks, new: Callable[[], Run]) -> None:
+    """What is refused before anything runs."""
+    run = new()
+    for folder in (run.workspace / "transcript", run.workspace):
+        done = refused(run, "--transcript", str(folder))
+        checks.that(done.returncode == 2 and "one that commands may change" in done.stderr, f"a transcript in the workspace: {done.stderr}")
+    checks.equal(list(run.workspace.iterdir()), [], "nothing was written there")
+    other = run.workspace.parent / "other"
+    other.mkdir()
+    done = refused(run, "--writable", str(other), "--transcript", str(other / "deep" / "er"))
+    checks.that(done.returncode == 2 and not (other / "deep").exists(), f"a transcript in a writable folder: {done.stderr}")
+    for text in ("abc", '1,"prompt":"x"', "NaN", "1e999", "true", '"1"', ""):
+        done = refused(run, f"--temperature={text}")
+        checks.that(done.returncode == 2, f"--temperature {text}: {done.returncode} {done.stderr}")
+
+
+def refused(run: Run, *options: str) -> subprocess.CompletedProcess[str]:
+    command = run.command("http://127.0.0.1:9")
+    if "--transcript" in options:
+        at = command.index("--transcript")
+        del command[at : at + 2]
+    return subprocess.run([*command, *options, "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+
+
+def main() -> int:
+    parlance = sys.argv[1]
+    end_if_none(parlance)
+    checks = Checks()
+    with tempfile.TemporaryDirectory(prefix="parlance-limits-", ignore_cleanup_errors=True) as folder:
+        count = 0
+
+        def new() -> Run:
+            nonlocal count
+            count += 1
+            return Run(parlance, WIRE, pathlib.Path(folder) / str(count))
+
+        for check in (check_many_turns, check_large_result, check_tokens, check_silence, check_approval_is_kept, check_options):
+            check(checks, new)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
