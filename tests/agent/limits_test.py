@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import LONGEST, Checks, Run, end_if_none, events_of
-from engine import Asked, Engine, Reply
+from engine import Asked, Reply
 from stranger_test import WIRE, Terminal, go, people, with_engine
 from wire import Call
 
@@ -53,9 +53,13 @@ def check_large_result(checks: Checks, new: Callable[[], Run]) -> None:
     checks.equal(replayed.returncode, 0, f"replay: {replayed.stdout[-300:]}{replayed.stderr}")
 
 
+def end_of(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+
+
 def resumed(run: Run, *options: str) -> subprocess.CompletedProcess[str]:
     with with_engine(run, lambda asked: Reply(ids=run.speech.sampled(run.wire.pieces_of("", "It is done.", [])))) as engine:
-        return subprocess.run(resuming(run, engine.url, *options), capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+        return end_of(resuming(run, engine.url, *options))
 
 
 def resuming(run: Run, url: str, *options: str) -> list[str]:
@@ -106,7 +110,7 @@ def check_approval_is_kept(checks: Checks, new: Callable[[], Run]) -> None:
         checks.that(first.until("say why not\\]"), f"it asks: {first.text[-300:]}")
         first.type("y\n")
         checks.equal(first.end(), 4, f"one turn: {first.text[-300:]}")
-        alone = subprocess.run(["setsid", *resuming(run, engine.url)], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+        alone = end_of(["setsid", *resuming(run, engine.url)])
         checks.that(alone.returncode == 2 and "the run that goes on began with it" in alone.stderr, f"without a terminal: {alone.stderr}")
         second = Terminal(resuming(run, engine.url, "--approve", "never", "--no-verify"))
         checks.that(second.until("say why not\\]"), f"it asks when it goes on: {second.text[-300:]}")
@@ -137,7 +141,7 @@ def refused(run: Run, *options: str) -> subprocess.CompletedProcess[str]:
     if "--transcript" in options:
         at = command.index("--transcript")
         del command[at : at + 2]
-    return subprocess.run([*command, *options, "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    return end_of([*command, *options, "Do it."])
 
 
 def main() -> int:

@@ -207,6 +207,17 @@ def notes_of_grammars(checks: Checks) -> None:
                     checks.equal((note["keyword"], note["left_out"]), ("pattern", False), f"{note}")
 
 
+def long_names(checks: Checks) -> None:
+    """A member may have any name: no more of it than a path needs stands in the log."""
+    name = "n" * 5000
+    with served("llama-server", "--log", "requests") as gateway:
+        losses = Losses(gateway, checks)
+        told = losses.ask(CHAT, {"parlance": True, "chat_template_kwargs": {name: 1}}).get("parlance", {})
+        checks.equal([loss["path"] for loss in told.get("losses", [])], [f"chat_template_kwargs.{name}"], "the answer has all of it")
+        wait_for(lambda: bool(lines_of(gateway)))
+        checks.equal([len(loss["path"]) for line in lines_of(gateway) for loss in line["losses"]], [128], "the log has its begin")
+
+
 def engines_without_grammars(checks: Checks) -> None:
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
     tools = {"tools": [FUNCTION]}
@@ -235,7 +246,7 @@ def engines_without_grammars(checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    for test in (told_by_each_api, behind_a_response, ids_in, notes_of_grammars, engines_without_grammars):
+    for test in (told_by_each_api, behind_a_response, ids_in, notes_of_grammars, long_names, engines_without_grammars):
         test(checks)
     return checks.end()
 

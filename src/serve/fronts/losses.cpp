@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "parlance/request.h"
 #include "serve/fronts/client_words.h"
@@ -57,6 +58,7 @@ constexpr std::string_view kObeyed[] = {"tool_choice",    "parallel_tool_calls",
                                         "guided_choice",  "regex"};
 
 constexpr std::size_t kMostInLog = 16;
+constexpr std::size_t kMostOfPath = 128;  // bytes: a member may have any name, which is the client's text
 
 /// Asks for nothing.
 bool says_nothing(Value given) {
@@ -191,8 +193,10 @@ void say_losses(Gateway& gateway, const LossesOf& of, const Losses& losses) {
     line.text("session", of.session).text("model", of.model).text("id", of.id);
     line.number("count", static_cast<std::int64_t>(losses.size()));
     JsonWriter list('[');
-    for (std::size_t number = 0; number < std::min(losses.size(), kMostInLog); ++number)
-      list.item(JsonWriter('{').text("kind", losses[number].subject).text("path", losses[number].path).take());
+    for (std::size_t number = 0; number < std::min(losses.size(), kMostInLog); ++number) {
+      const std::string_view path = utf8::whole_prefix(losses[number].path, kMostOfPath);
+      list.item(JsonWriter('{').text("kind", losses[number].subject).text("path", path).take());
+    }
     line.raw("losses", list.take());
   });
 }
