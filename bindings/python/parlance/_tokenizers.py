@@ -37,6 +37,8 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
     """
     if isinstance(tokenizer, _Tokenizer):
         return tokenizer
+    if isinstance(tokenizer, (str, bytes)):  # which have an encode() or decode() of their own
+        raise TypeError(f"a {type(tokenizer).__name__} is no tokenizer; parlance.Tokenizer.from_file opens a file or a model's folder")
     tokenizer = _inner(tokenizer)
     fast = getattr(tokenizer, "backend_tokenizer", tokenizer)
     state = _state(tokenizer, fast)

@@ -47,7 +47,7 @@ Grammar made_of(const ReplyFormat& format, const GrammarOptions& options) {
 }
 
 void take_control(GrammarOptions& options, nb::handle tokenizer) {
-  if (!tokenizer.is_none()) options.control = nb::cast<PyTokenizer&>(tokenizer).tokenizer->facts().added;
+  if (!tokenizer.is_none()) options.control = tokenizer_in(tokenizer).tokenizer->facts().added;
 }
 
 /// Tools, choice and response format by the names that requests give them.
@@ -165,7 +165,7 @@ void bind_making(nb::module_& module) {
               "collections.abc.Iterable[typing.Any] | None = None, tool_choice: str | None = None, response_format: "
               "dict[str, typing.Any] | None = None, parallel_tool_calls: bool = True, max_tool_calls: int = 0, prompt: "
               "str | None = None, reasoning: bool = True, open: bool = False, any_order: bool = False, "
-              "text_around_calls: bool = False, tokenizer: Tokenizer | None = None) -> Grammar"),
+              "text_around_calls: bool = False, tokenizer: typing.Any = None) -> Grammar"),
       "The grammar of the replies in a format; Rendering.grammar() makes one for a request.\n\n"
       "* `tools`, `tool_choice` ('auto', 'required', 'none' or a tool's name), `response_format`, "
       "`parallel_tool_calls` and `max_tool_calls` (0: any number) are those of a request.\n"

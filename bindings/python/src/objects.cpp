@@ -442,7 +442,11 @@ nb::object from_json(std::string_view json) {
 
 std::string json_of(nb::handle object) {
   if (PyUnicode_Check(object.ptr()) != 0) return nb::cast<std::string>(object);
-  return json_text(only_member(taken([&](ObjectTaker& taker) { taker.take_member(kTheValue, object); })));
+  DocumentBuilder builder;
+  ObjectTaker(builder, {}).take(object);  // a path begins with a member of the object, as in a request
+  Document document;
+  check(document.build(builder));
+  return json_text(document.root());
 }
 
 std::string json_of_tools(nb::handle tools) {

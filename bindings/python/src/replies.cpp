@@ -529,13 +529,13 @@ void bind_reader(nb::module_& module) {
             new (self) PyReplyReader(
                 compiled_format(format),
                 reply_options_of(tools, std::move(prompt), begin_in_reasoning, no_calls_in_reasoning, check_calls),
-                tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer);
+                tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer);
           },
           "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
           "begin_in_reasoning"_a = false, "no_calls_in_reasoning"_a = false, "check_calls"_a = false,
           nb::sig("def __init__(self, format: ReplyFormat | str | dict[str, typing.Any], *, tools: "
                   "collections.abc.Iterable[typing.Any] | None = None, "
-                  "prompt: str | None = None, tokenizer: Tokenizer | None = None, begin_in_reasoning: bool = False, "
+                  "prompt: str | None = None, tokenizer: typing.Any = None, begin_in_reasoning: bool = False, "
                   "no_calls_in_reasoning: bool = False, check_calls: bool = False) -> None"),
           "`prompt` is the end of the prompt, from the assistant's turn on. Ids need a tokenizer. "
           "`begin_in_reasoning=True`: the reply begins inside reasoning, whatever the prompt's end is. "

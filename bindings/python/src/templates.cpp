@@ -27,9 +27,10 @@ namespace {
 
 /// How requests are read, of the keyword arguments that every factory takes; PARLANCE_READING is the end of their
 /// signatures.
-#define PARLANCE_READING                                                                         \
-  "adapt: bool = True, as_transformers: bool | str | None = None, allow_changes: bool = False, " \
-  "passes: collections.abc.Sequence[str] = (), skip_passes: collections.abc.Sequence[str] = ()) -> Template"
+#define PARLANCE_READING                                                                                         \
+  "adapt: bool = True, as_transformers: bool | str | None = None, allow_changes: bool = False, "                 \
+  "passes: str | collections.abc.Sequence[str] = (), skip_passes: str | collections.abc.Sequence[str] = ()) -> " \
+  "Template"
 
 void follow_transformers(RequestOptions& options, nb::handle asked) {
   if (asked.is_none() || asked.is(nb::handle(Py_False))) return;
@@ -39,6 +40,14 @@ void follow_transformers(RequestOptions& options, nb::handle asked) {
   const TransformersRelease* const release = find_transformers(name);
   if (release == nullptr) throw nb::value_error(("parlance does not follow transformers " + name).c_str());
   options.read.transformers = options.compile.transformers = release->version;
+}
+
+/// One name, or several.
+std::vector<std::string> names_in(nb::handle given) {
+  if (PyUnicode_Check(given.ptr()) != 0) return {nb::cast<std::string>(given)};
+  std::vector<std::string> names;
+  for (nb::handle name : nb::iter(given)) names.push_back(nb::cast<std::string>(name));
+  return names;
 }
 
 void set_option(RequestOptions& options, const std::string& name, nb::handle value) {
@@ -51,9 +60,9 @@ void set_option(RequestOptions& options, const std::string& name, nb::handle val
   } else if (name == "_of_batch") {  // for apply_chat_template, which looks by itself whether a single chat is empty
     options.read.of_batch = nb::cast<bool>(value);
   } else if (name == "passes") {
-    for (nb::handle words : nb::iter(value)) check(options.read.passes.run(nb::cast<std::string>(words)));
+    for (const std::string& words : names_in(value)) check(options.read.passes.run(words));
   } else if (name == "skip_passes") {
-    for (nb::handle pass : nb::iter(value)) check(options.read.passes.skip(nb::cast<std::string>(pass)));
+    for (const std::string& pass : names_in(value)) check(options.read.passes.skip(pass));
   } else {
     throw nb::type_error(("there is no keyword argument '" + name + "'").c_str());
   }
@@ -169,7 +178,8 @@ PyReplyFormat reply_format_of(const PyTemplate& self, nb::kwargs variables) {
 }
 
 /// (id, text, sources) of the tokens that end a reply.
-nb::list stop_tokens_of(const PyTemplate& self, const PyTokenizer& tokenizer) {
+nb::list stop_tokens_of(const PyTemplate& self, nb::handle given) {
+  const PyTokenizer tokenizer = tokenizer_in(given);
   Result<std::vector<StopToken>> found = [&]() -> Result<std::vector<StopToken>> {
     const nb::gil_scoped_release release;
     return self.engine->reader.stop_tokens(*tokenizer.tokenizer);
@@ -250,8 +260,9 @@ nb::list losses_of(const PyRendering& rendering) {
   return all;
 }
 
-PyTokens tokens_of(const PyRendering& rendering, const PyTokenizer& tokenizer, std::vector<std::string> trust,
-                   bool protect, bool add_special_tokens) {
+PyTokens tokens_of(const PyRendering& rendering, nb::handle given, std::vector<std::string> trust, bool protect,
+                   bool add_special_tokens) {
+  const PyTokenizer tokenizer = tokenizer_in(given);
   const Prompt& prompt = *rendering.prompt;
   TokenizeOptions options;
   options.trust = std::move(trust);
@@ -312,7 +323,7 @@ PyRendering rendered_again(const PyTemplate& self, const nb::bytes& json, std::v
 PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool check_calls) {
   ReplyStart start = start_of(*rendering.prompt);
   start.options.check_calls = check_calls;
-  return {start.format, start.options, tokenizer.is_none() ? nullptr : nb::cast<PyTokenizer&>(tokenizer).tokenizer};
+  return {start.format, start.options, tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer};
 }
 
 }  // namespace
@@ -412,7 +423,7 @@ void bind_rendering(nb::module_& module) {
       .def(
           "tokens", &tokens_of, "tokenizer"_a, nb::kw_only(), "trust"_a = std::vector<std::string>(),
           "protect"_a = true, "add_special_tokens"_a = false,
-          nb::sig("def tokens(self, tokenizer: Tokenizer, *, trust: collections.abc.Sequence[str] = (), protect: bool "
+          nb::sig("def tokens(self, tokenizer: typing.Any, *, trust: collections.abc.Sequence[str] = (), protect: bool "
                   "= True, "
                   "add_special_tokens: bool = False) -> Tokens"),
           "Encodes the prompt. With `protect`, no text of the request becomes a control token, except in the paths of "
@@ -420,7 +431,7 @@ void bind_rendering(nb::module_& module) {
           "ValueError, with the nearest path as its hint) for a path of `trust` at which this request has nothing; one "
           "with [*] need not lead anywhere, if it is not misspelt.   Threads: any; releases the GIL.")
       .def("reader", &reader_of, nb::kw_only(), "tokenizer"_a = nb::none(), "check_calls"_a = false,
-           nb::sig("def reader(self, *, tokenizer: Tokenizer | None = None, check_calls: bool = False) -> ReplyReader"),
+           nb::sig("def reader(self, *, tokenizer: typing.Any = None, check_calls: bool = False) -> ReplyReader"),
            "A reader for the reply to this prompt, which begins where the prompt ends. How the model writes replies is "
            "found by experiments with the "
            "template, once for each template.")
@@ -428,8 +439,7 @@ void bind_rendering(nb::module_& module) {
           "reply_format", [](const PyRendering& r) { return PyReplyFormat{start_of(*r.prompt).format}; },
           "How the model writes replies to this prompt.")
       .def("grammar", &grammar_of_reply, nb::kw_only(), "tool_choice"_a = nb::none(), "tokenizer"_a = nb::none(),
-           nb::sig(
-               "def grammar(self, *, tool_choice: str | None = None, tokenizer: Tokenizer | None = None) -> Grammar"),
+           nb::sig("def grammar(self, *, tool_choice: str | None = None, tokenizer: typing.Any = None) -> Grammar"),
            "The grammar of the replies that this request allows, by its tools, tool_choice and response_format. "
            "`tool_choice` is 'auto', 'required', 'none' or a tool's name; a Lark grammar needs the tokenizer.");
 }
@@ -484,7 +494,7 @@ void bind_template(nb::module_& module) {
            nb::sig("def reply_format(self, **variables: typing.Any) -> ReplyFormat"),
            "How the model writes its replies, found by experiments with the template under these variables.")
       .def("stop_tokens", &stop_tokens_of, "tokenizer"_a,
-           nb::sig("def stop_tokens(self, tokenizer: Tokenizer) -> list[tuple[int | None, str, list[str]]]"),
+           nb::sig("def stop_tokens(self, tokenizer: typing.Any) -> list[tuple[int | None, str, list[str]]]"),
            "(id, text, sources) of each token that ends a reply: what the template writes behind an assistant's turn, "
            "and "
            "what the tokenizer's files declare. The id is None where the tokenizer has no such token.")

@@ -14,6 +14,10 @@ struct PyTokenizer {
   nb::object opened{};  ///< (name of the factory, arguments, keyword arguments), where it can be opened again
 };
 
+/// The engine's tokenizer for one that Python gives: itself, or as parlance.tokenizer_of() makes it, whose errors this
+/// raises.
+PyTokenizer tokenizer_in(nb::handle given);
+
 /// A prompt's tokens.
 struct PyTokens {
   std::shared_ptr<const PromptTokens> tokens;

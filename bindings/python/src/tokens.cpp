@@ -255,6 +255,11 @@ nb::list per_token(const PyTokens& self, Of of) {
 
 }  // namespace
 
+PyTokenizer tokenizer_in(nb::handle given) {
+  if (nb::isinstance<PyTokenizer>(given)) return nb::cast<PyTokenizer>(given);
+  return nb::cast<PyTokenizer>(nb::module_::import_("parlance._tokenizers").attr("tokenizer_of")(given));
+}
+
 namespace {
 
 void bind_tokenizer(nb::module_& module) {
