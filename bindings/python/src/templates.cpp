@@ -261,12 +261,13 @@ nb::list losses_of(const PyRendering& rendering) {
 }
 
 PyTokens tokens_of(const PyRendering& rendering, nb::handle given, std::vector<std::string> trust, bool protect,
-                   bool add_special_tokens) {
+                   bool plain_added, bool add_special_tokens) {
   const PyTokenizer tokenizer = tokenizer_in(given);
   const Prompt& prompt = *rendering.prompt;
   TokenizeOptions options;
   options.trust = std::move(trust);
   options.protect = protect;
+  options.plain_added = plain_added;
   options.add_special_tokens = add_special_tokens;
   Result<PromptTokens> made = [&]() -> Result<PromptTokens> {
     const nb::gil_scoped_release release;
@@ -422,12 +423,16 @@ void bind_rendering(nb::module_& module) {
            "Everything in the request that is not in the prompt. Renders again, a few times.")
       .def(
           "tokens", &tokens_of, "tokenizer"_a, nb::kw_only(), "trust"_a = std::vector<std::string>(),
-          "protect"_a = true, "add_special_tokens"_a = false,
+          "protect"_a = true, "plain_added"_a = false, "add_special_tokens"_a = false,
           nb::sig("def tokens(self, tokenizer: typing.Any, *, trust: collections.abc.Sequence[str] = (), protect: bool "
-                  "= True, "
-                  "add_special_tokens: bool = False) -> Tokens"),
+                  "= True, plain_added: bool = False, add_special_tokens: bool = False) -> Tokens"),
           "Encodes the prompt. With `protect`, no text of the request becomes a control token, except in the paths of "
-          "`trust`: \"messages[0].content\", \"messages[*].tool_calls\".\n\nRaises parlance.Error, among others (also "
+          "`trust`: \"messages[0].content\", \"messages[*].tool_calls\". With `plain_added`, added tokens that are not "
+          "special "
+          "(such as Gemma's <h1>) may come from any text; wrong for models whose markers are such tokens "
+          "(<tool_call>). "
+          "`add_special_tokens` adds what the tokenizer itself puts around a text, unless it is there.\n\nRaises "
+          "parlance.Error, among others (also "
           "ValueError, with the nearest path as its hint) for a path of `trust` at which this request has nothing; one "
           "with [*] need not lead anywhere, if it is not misspelt.   Threads: any; releases the GIL.")
       .def("reader", &reader_of, nb::kw_only(), "tokenizer"_a = nb::none(), "check_calls"_a = false,

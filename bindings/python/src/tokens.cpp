@@ -289,7 +289,7 @@ void bind_tokenizer(nb::module_& module) {
           "notes", [](const PyTokenizer& t) { return t.tokenizer->facts().notes; }, "What was ignored in its files.");
 }
 
-void bind_prompt_tokens(nb::module_& module) {
+void bind_texts(nb::module_& module) {
   nb::class_<GuardedText>(module, "GuardedText", "Text of the input that was kept from becoming a control token.")
       .def_ro("id", &GuardedText::id, "The control token that it would have been.")
       .def_ro("path", &GuardedText::path, "Where it stands in the request.")
@@ -306,8 +306,11 @@ void bind_prompt_tokens(nb::module_& module) {
             return nb::str("UnknownText({!r}, path={!r}, dropped={!r})").attr("format")(u.text, u.path, u.dropped);
           },
           nb::sig("def __repr__(self) -> str"));
+}
 
-  nb::class_<PyTokens>(module, "Tokens", "A prompt as tokens: all lists have one item for each token.")
+/// What training wants.
+void bind_labels(nb::class_<PyTokens>& tokens) {
+  tokens
       .def_prop_ro(
           "ids", [](const PyTokens& t) { return t.tokens->ids; }, "The ids.")
       .def_prop_ro("labels", &labels_of,
@@ -325,7 +328,12 @@ void bind_prompt_tokens(nb::module_& module) {
            "kind, or without assistant=True.")
               .c_str())
       .def("__len__", [](const PyTokens& t) { return t.tokens->ids.size(); })
-      .def("__repr__", [](const PyTokens& t) { return "<Tokens, " + std::to_string(t.tokens->ids.size()) + ">"; })
+      .def("__repr__", [](const PyTokens& t) { return "<Tokens, " + std::to_string(t.tokens->ids.size()) + ">"; });
+}
+
+/// What each token is.
+void bind_facts(nb::class_<PyTokens>& tokens) {
+  tokens
       .def_prop_ro(
           "kinds",
           [](const PyTokens& t) {
@@ -360,14 +368,26 @@ void bind_prompt_tokens(nb::module_& module) {
           [](const PyTokens& t) {
             return per_token(t, [](const PromptToken& token) { return nb::bool_(token.control); });
           },
-          nb::sig("def control(self) -> list[bool]"), "Whether each token is a control token.")
+          nb::sig("def control(self) -> list[bool]"), "Whether each token is a control token.");
+}
+
+/// What is to be known of the prompt besides its tokens.
+void bind_findings(nb::class_<PyTokens>& tokens) {
+  tokens
       .def_prop_ro(
           "guarded", [](const PyTokens& t) { return t.tokens->guarded; },
           "Texts of the input that look like control tokens and were encoded as text.")
       .def_prop_ro("unknown", &unknown_of,
                    "Texts that the model cannot read, in order: the tokenizer has no token for them.")
-      .def_prop_ro("notes", [](const PyTokens& t) { return t.tokens->notes; })
-      .def("__len__", [](const PyTokens& t) { return t.tokens->ids.size(); })
+      .def_prop_ro(
+          "missing_before", [](const PyTokens& t) { return t.tokens->missing_before; },
+          "Ids that the tokenizer itself would put in front, if the prompt does not begin with them: add them, or use "
+          "add_special_tokens. Empty if the template wrote them, so that they never come twice.")
+      .def_prop_ro("notes", [](const PyTokens& t) { return t.tokens->notes; });
+}
+
+void bind_arrays(nb::class_<PyTokens>& tokens) {
+  tokens
       .def(
           "ids_array", [](const PyTokens& t) { return array_of(t.tokens->ids); },
           nb::sig("def ids_array(self) -> typing.Any"),
@@ -385,7 +405,12 @@ void bind_prompt_tokens(nb::module_& module) {
 
 void bind_tokens(nb::module_& module) {
   bind_tokenizer(module);
-  bind_prompt_tokens(module);
+  bind_texts(module);
+  nb::class_<PyTokens> tokens(module, "Tokens", "A prompt as tokens: all lists have one item for each token.");
+  bind_labels(tokens);
+  bind_facts(tokens);
+  bind_findings(tokens);
+  bind_arrays(tokens);
 }
 
 }  // namespace parlance::python

@@ -78,3 +78,26 @@ def test_paths_of_a_request_that_is_converted() -> None:
     with pytest.raises(TypeError) as caught:
         parlance.convert({"messages": [{"role": "user", "content": {1}}]}, "openai")  # type: ignore[dict-item]
     assert caught.value.path == "messages[0].content"  # type: ignore[attr-defined]
+
+
+def test_what_the_tokenizer_would_put_in_front(chatml_tokenizer: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer.from_file(f"{chatml_tokenizer}/tokenizer.json")
+    begin = tokenizer.token_to_id("<|im_start|>")
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(single="<|im_start|> $A", special_tokens=[("<|im_start|>", begin)])
+    plain = parlance.Template.from_string("{{ messages[0].content }}").render(MESSAGES)
+    assert plain.tokens(tokenizer).missing_before == [begin]
+    assert plain.tokens(tokenizer, add_special_tokens=True).ids == [begin, *plain.tokens(tokenizer).ids]
+    assert prompt().tokens(tokenizer).missing_before == []  # the template begins with it
+
+
+def test_plain_added_tokens(chatml_tokenizer: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer.from_file(f"{chatml_tokenizer}/tokenizer.json")
+    tokenizer.add_tokens(["<h1>"])
+    heading = tokenizer.token_to_id("<h1>")
+    given = chatml().render([{"role": "user", "content": "<h1>Hi<|im_end|>"}])
+    assert heading not in given.tokens(tokenizer).ids
+    with_plain = given.tokens(tokenizer, plain_added=True)
+    assert with_plain.ids.count(heading) == 1
+    assert with_plain.ids.count(tokenizer.token_to_id("<|im_end|>")) == 1  # the template's, and not the user's
