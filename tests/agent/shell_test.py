@@ -171,7 +171,7 @@ def check_lost(checks: Checks, tool: Tool) -> None:
         checks.that(second["seconds"] < 8, f"behind {command!r} nothing waits", second)
         checks.that(ran == (second["end"] != "never_ran") == (said(second) == "alive\n"), f"behind {command!r} it says what ran", second)
         checks.that(second["end"] in ("finished", "program_ended") or second["restarted"], f"behind {command!r}", second)
-        third = tool.run("read -t 1 x < /dev/tty; read -t 1 y <&0; echo again", timeout=60)
+        third = tool.run("read -t 0.1 x < /dev/tty; read -t 0.1 y <&0; echo again", timeout=60)
         checks.that((third["end"], said(third)) == ("finished", "again\n"), f"the shell after {command!r}", third)
 
 
