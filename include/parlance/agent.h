@@ -10,6 +10,8 @@
 //
 // One turn is a reply of the model, and the results of the calls in it. Each tool says whether its run succeeded and
 // whether it changed anything: the model may not end before a run has succeeded after the last change.
+//
+// Misuse ends the run before its first turn, with AgentEnd::Reason::usage.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -34,9 +36,11 @@ namespace parlance {
 
 /// What a run of a tool gave.
 struct ToolOutcome {
-  std::string text;        ///< what the model reads
-  bool succeeded = true;   ///< an exit status of 0, no exception
-  bool changed = false;    ///< something that lasts was changed: a file was written
+  std::string text;       ///< what the model reads
+  bool succeeded = true;  ///< an exit status of 0, no exception
+  bool changed = false;   ///< something that lasts was changed: a file was written
+  /// With `changed`: what, for a model that ends without verification: "a.txt", "b.txt". "": it is not told.
+  std::string changes{};
   std::string compared{};  ///< what says whether two runs gave the same, without times and the like; "": `text`
   /// For who shows the output of a run as it comes: how it ended, in a line, and what else is to be said of it, both
   /// also in `text`. "": the whole of `text` is to be shown.
@@ -47,14 +51,20 @@ struct ToolOutcome {
 /// The parameters of a tool that takes no arguments.
 inline constexpr std::string_view kNoParameters = R"({"type": "object", "properties": {}})";
 
-/// Something that the model can call.
+/// Something that the model can call. check_tools() says what is none.
 struct AgentTool {
-  std::string name;
+  std::string name;  ///< not empty, and no other tool's
   std::string description;
   std::string parameters{kNoParameters};  ///< JSON Schema of an object
-  /// Gets the arguments as a JSON object. An error is told to the model as the result of a run that failed.
+  /// Gets the arguments as a JSON object. An error is told to the model as the result of a run that failed, and so is
+  /// what it throws (in a library that is compiled without exceptions, that ends the program).
   std::function<Result<ToolOutcome>(std::string_view arguments)> run;
 };
+/// Whether it is JSON, and the schema of an object as far as its `type` says.
+bool is_object_schema(std::string_view json);
+/// What an Agent asks of its tools before it offers them. Fails with value, naming the tool: without `run` or a name,
+/// or with that of another; with parameters that are no JSON object, or a schema of something else.
+Result<void> check_tools(std::span<const AgentTool> tools);
 
 /// What a model is asked for.
 struct AgentRequest {
@@ -72,7 +82,10 @@ struct AgentReply {
   std::size_t reused_tokens = 0;                  ///< of these, those that an earlier turn has in the same place
   std::optional<std::size_t> evaluated_tokens{};  ///< as the engine counts them
   std::size_t sampled_tokens = 0;
-  bool length = false;         ///< a limit of tokens ended it
+  bool length = false;  ///< a limit of tokens ended it
+  /// It was ended by a token that the template writes behind calls alone (StopToken::after_calls). Without a call it is
+  /// no answer, and the model is told so.
+  bool awaits_result = false;
   bool too_long = false;       ///< nothing was sampled: the prompt leaves no room in the model's context
   std::string prefix_break{};  ///< why the prompt does not begin with the turn before; "": it does
 };
@@ -125,8 +138,8 @@ std::unique_ptr<AgentModel> make_session_model(SessionModelOptions options);
 ///     seconds    0        of the whole run
 ///     repeats    3        of the same call with the same result, or of a circle of up to four: then the model is
 ///                         told so; twice as often ends the agent
-///     refusals   3        ends without verification, or without a word, that are sent back; the next one ends the
-///                         agent
+///     refusals   3        ends that are sent back: without verification, without a word, or waiting for the result
+///                         of a call that is not there; the next one ends the agent
 struct AgentLimits {
   unsigned turns = 200;
   std::size_t tokens = 0;
@@ -201,7 +214,7 @@ struct AgentOptions {
 struct AgentEnd {
   enum class Reason : std::uint8_t {
     done,     ///< the model said that it is done, and what it changed is verified
-    gave_up,  ///< it wanted to end without verification too often
+    gave_up,  ///< it wanted to end without verification, or without an answer, too often
     turns,    ///< a limit, each by its name
     tokens,
     seconds,
@@ -209,6 +222,7 @@ struct AgentEnd {
     context,  ///< the conversation does not fit, also without the messages that can be left out
     model,    ///< the model failed: `error`
     stopped,  ///< AgentOptions::stopped
+    usage,    ///< a tool cannot be offered, or the agent has run before: `error`
   };
   Reason reason = Reason::done;
   std::string sentence;  ///< the reason for people
@@ -225,10 +239,13 @@ struct AgentHistory {
   unsigned turns = 0;
   std::size_t sampled_tokens = 0;
   bool unverified = false;             ///< the last change is not yet followed by a run that succeeded
+  std::string changes{};               ///< what it changed: ToolOutcome::changes
   std::vector<std::string> running{};  ///< ids of open calls that had begun
+  bool length = false;                 ///< of the last reply, as in AgentReply
+  bool awaits_result = false;
 };
 
-/// Runs once.   Threads: one.
+/// Runs once: another run() or resume() does nothing, and returns the reason usage.   Threads: one.
 class Agent {
  public:
   /// `model` must outlive it.

@@ -132,6 +132,7 @@ struct StopToken {
   std::string text{};
   std::vector<std::string> sources{};  ///< "template.jinja:12", "generation_config.json: eos_token_id", …
   bool declared = false;               ///< the tokenizer's or the model's files declare it
+  bool after_calls = false;  ///< the template ends turns with calls alone by it: who samples it waits for a result
 };
 
 /// Finds the tokens that end a reply, each with its sources: what the template writes after an assistant's turn (found

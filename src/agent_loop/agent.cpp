@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
 
 #include "agent_loop/compaction.h"
 #include "agent_loop/repetition.h"
 #include "parlance/json_writer.h"
+#include "parlance/value.h"
 
 namespace parlance {
 
@@ -17,15 +19,18 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::array<std::string_view, 9> kEventNames = {"turn",    "reply",      "replied",  "call",     "outcome",
                                                          "refused", "unreadable", "repeated", "compacted"};
-constexpr std::array<std::string_view, 9> kReasonNames = {"done",    "gave_up", "turns", "tokens", "seconds",
-                                                          "repeats", "context", "model", "stopped"};
+constexpr std::array<std::string_view, 10> kReasonNames = {"done",    "gave_up", "turns", "tokens",  "seconds",
+                                                           "repeats", "context", "model", "stopped", "usage"};
 
 constexpr int kMostTries = 4;  // to make a prompt that fits
 
 constexpr std::string_view kVerify =
-    "Not finished yet: something was changed, and no run has succeeded since. Verify that the goal is reached, by a "
-    "run "
-    "that changes nothing and succeeds. Then say that it is done.";
+    ", and no run has succeeded since. Verify that the goal is reached, by a run that changes nothing and "
+    "succeeds. Then say that it is done.";
+constexpr std::string_view kAwaits =
+    "Your reply ends as one that waits for the result of a call, and there is no call in it that can be read. Write "
+    "the "
+    "call in its form, or say in words that it is done.";
 constexpr std::string_view kSilent =
     "Your reply has neither a call nor an answer. Make the next call, or say in words that it is done.";
 constexpr std::string_view kCutOff =
@@ -49,6 +54,25 @@ std::string sentence_of(const ReplyMessage& message) {
   return text + ". Write it again.";
 }
 
+Error unfit(const AgentTool& tool, std::string_view why) {
+  return Error(ErrorCode::value, "the tool '" + tool.name + "' " + std::string(why));
+}
+
+/// What it throws is an error of its own.
+Result<ToolOutcome> outcome_of(const AgentTool& tool, std::string_view arguments) {
+#ifdef __cpp_exceptions
+  try {
+    return tool.run(arguments);
+  } catch (const std::exception& thrown) {
+    return Error(ErrorCode::python_runtime, thrown.what());
+  } catch (...) {
+    return Error(ErrorCode::python_runtime, "the tool has thrown something that is no std::exception");
+  }
+#else
+  return tool.run(arguments);
+#endif
+}
+
 std::string list_of(const std::vector<AgentTool>& tools) {
   std::string names;
   for (const AgentTool& tool : tools) names.append(names.empty() ? "" : ", ").append(tool.name);
@@ -60,9 +84,28 @@ std::string list_of(const std::vector<AgentTool>& tools) {
 std::string_view name_of(AgentEvent::Kind kind) { return kEventNames[static_cast<std::size_t>(kind)]; }
 std::string_view name_of(AgentEnd::Reason reason) { return kReasonNames[static_cast<std::size_t>(reason)]; }
 
+bool is_object_schema(std::string_view json) {
+  Document document;
+  if (!document.parse(json) || !document.root().is(Kind::dict)) return false;
+  const Value type = document.root()["type"];
+  if (!type.is(Kind::list)) return type.is(Kind::undefined) || type.text() == "object";
+  const std::span<const Value> types = type.items();
+  return std::any_of(types.begin(), types.end(), [](Value one) { return one.text() == "object"; });
+}
+
+Result<void> check_tools(std::span<const AgentTool> tools) {
+  for (auto at = tools.begin(); at != tools.end(); ++at) {
+    if (at->name.empty()) return Error(ErrorCode::value, "a tool has no name");
+    if (!at->run) return unfit(*at, "has no function to run");
+    if (!is_object_schema(at->parameters)) return unfit(*at, "has parameters that are no JSON Schema of an object");
+    if (std::any_of(tools.begin(), at, [at](const AgentTool& one) { return one.name == at->name; }))
+      return unfit(*at, "is there twice");
+  }
+  return {};
+}
+
 struct Agent::State {
-  State(AgentModel& of, AgentOptions with)
-      : model(of), options(std::move(with)), offered(options.tools), tools(tools_json(offered)) {}
+  State(AgentModel& of, AgentOptions with) : model(of), options(std::move(with)), offered(options.tools) {}
 
   AgentModel& model;
   const AgentOptions options;
@@ -72,15 +115,19 @@ struct Agent::State {
   std::vector<Message> messages;
   std::size_t told = 0;  ///< messages that the model knows
   bool unverified = false;
+  std::string unverified_changes;  ///< what was changed; "": nobody says
   unsigned refusals = 0;
   Repetition repetition;
   std::size_t prompt_tokens = 0;  ///< of the last turn, with its reply
   std::size_t weight = 0;         ///< bytes of the messages then
   AgentEnd end{};
   bool ended = false;
+  bool has_run = false;
 
   AgentEnd go();
   void begin();
+  bool may_run();
+  bool offer(std::vector<AgentTool> now);
   bool step();
   void renew_tools();
   Result<AgentReply> ask();
@@ -92,6 +139,7 @@ struct Agent::State {
   void take_outcome(std::string_view id, std::string_view name, std::string_view arguments, ToolOutcome outcome);
   void go_on_with(const AgentHistory& history);
   void without_calls(const AgentReply& reply);
+  void send_back(AgentEvent::Kind kind, std::string text, std::string_view end_of_patience);
   void answer(AgentEvent::Kind kind, std::string text);
   void tell(AgentEvent event) const;
   bool within_limits();
@@ -108,6 +156,32 @@ void Agent::State::stop(AgentEnd::Reason reason, std::string sentence) {
   ended = true;
   end.reason = reason;
   end.sentence = std::move(sentence);
+}
+
+/// The first time, and with tools that can be offered.
+bool Agent::State::may_run() {
+  if (std::exchange(has_run, true)) {
+    end = {};
+    ended = false;
+    end.error = Error(ErrorCode::usage, "an Agent runs once, and this one has run");
+    stop(AgentEnd::Reason::usage, end.error->message());
+    return false;
+  }
+  return offer(options.tools);
+}
+
+/// False: there is one that cannot be.
+bool Agent::State::offer(std::vector<AgentTool> now) {
+  if (Result<void> checked = check_tools(now); !checked) {
+    end.error = checked.error();
+    stop(AgentEnd::Reason::usage, end.error->message());
+    return false;
+  }
+  offered = std::move(now);
+  std::string json = tools_json(offered);
+  if (json != tools) told = 0;
+  tools = std::move(json);
+  return true;
 }
 
 void Agent::State::begin() {
@@ -147,12 +221,7 @@ bool Agent::State::step() {
 void Agent::State::renew_tools() {
   std::optional<std::vector<AgentTool>> now;
   if (options.renewed_tools) now = options.renewed_tools();
-  if (!now) return;
-  offered = std::move(*now);
-  std::string json = tools_json(offered);
-  if (json == tools) return;
-  tools = std::move(json);
-  told = 0;
+  if (now) offer(std::move(*now));
 }
 
 bool Agent::State::within_limits() {
@@ -250,13 +319,21 @@ void Agent::State::without_calls(const AgentReply& reply) {
   const bool is_malformed = std::any_of(reply.message.diagnostics.begin(), reply.message.diagnostics.end(),
                                         [](const ReplyDiagnostic& one) { return one.fault == ReplyEvent::Fault::cut; });
   if (is_malformed) return answer(AgentEvent::Kind::unreadable, sentence_of(reply.message));
-  if (reply.message.content.find_first_not_of(" \t\r\n") == std::string::npos) {
-    if (refusals++ < options.limits.refusals) return answer(AgentEvent::Kind::unreadable, std::string(kSilent));
-    return stop(AgentEnd::Reason::gave_up, "the model ended without a word");
-  }
+  if (reply.awaits_result)
+    return send_back(AgentEvent::Kind::unreadable, std::string(kAwaits),
+                     "the model waits for the result of a call that cannot be read");
+  if (reply.message.content.find_first_not_of(" \t\r\n") == std::string::npos)
+    return send_back(AgentEvent::Kind::unreadable, std::string(kSilent), "the model ended without a word");
   if (!options.verify || !unverified) return stop(AgentEnd::Reason::done, "it is done");
-  if (refusals++ < options.limits.refusals) return answer(AgentEvent::Kind::refused, std::string(kVerify));
-  stop(AgentEnd::Reason::gave_up, "the model ended without verifying what it has changed");
+  const std::string what = unverified_changes.empty() ? "" : " (" + unverified_changes + ")";
+  send_back(AgentEvent::Kind::refused, "Not finished yet: something was changed" + what + std::string(kVerify),
+            "the model ended without verifying what it has changed");
+}
+
+/// As often as it may be; then the run ends.
+void Agent::State::send_back(AgentEvent::Kind kind, std::string text, std::string_view end_of_patience) {
+  if (refusals++ < options.limits.refusals) return answer(kind, std::move(text));
+  stop(AgentEnd::Reason::gave_up, std::string(end_of_patience));
 }
 
 void Agent::State::run_calls() {
@@ -280,7 +357,7 @@ ToolOutcome Agent::State::run_tool(std::string_view name, std::string_view id, s
               .succeeded = false};
   }
   tell({.kind = AgentEvent::Kind::call, .id = id, .name = name, .arguments = arguments});
-  Result<ToolOutcome> outcome = tool->run(arguments);
+  Result<ToolOutcome> outcome = outcome_of(*tool, arguments);
   if (outcome) return std::move(*outcome);
   return {.text = "Error: " + outcome.error().message(), .succeeded = false};
 }
@@ -291,6 +368,7 @@ void Agent::State::take_outcome(std::string_view id, std::string_view name, std:
     unverified = true;
   else if (outcome.succeeded)
     unverified = false;
+  if (outcome.changed || !unverified) unverified_changes = outcome.changes;
   const std::string& compared = outcome.compared.empty() ? outcome.text : outcome.compared;
   const unsigned times = repetition.add(std::string(name).append("\n").append(arguments).append("\n").append(compared));
   const unsigned most = options.limits.repeats;
@@ -339,23 +417,26 @@ Agent::Agent(AgentModel& model, AgentOptions options) : state_(std::make_unique<
 Agent::~Agent() = default;
 
 AgentEnd Agent::run() {
+  if (!state_->may_run()) return state_->end;
   state_->begin();
   return state_->go();
 }
 
 AgentEnd Agent::resume(AgentHistory history, std::size_t known) {
+  if (!state_->may_run()) return state_->end;
   state_->messages = std::move(history.messages);
   state_->told = known;
   state_->end.turns = history.turns;
   state_->end.sampled_tokens = history.sampled_tokens;
   state_->unverified = history.unverified;
+  state_->unverified_changes = history.changes;
   if (state_->messages.empty())
     state_->begin();
   else
     state_->go_on_with(history);
   const std::vector<Message>& messages = state_->messages;
   if (!messages.empty() && messages.back().role == "assistant" && !state_->ended) {
-    AgentReply last;
+    AgentReply last{.length = history.length, .awaits_result = history.awaits_result};
     last.message.content = messages.back().content;
     state_->end.answer = last.message.content;
     state_->without_calls(last);

@@ -265,6 +265,7 @@ int exit_code_of(const AgentEnd& end) {
     case Reason::context: return 4;
     case Reason::model: return kFailedExit;
     case Reason::stopped: return 130;
+    case Reason::usage: return 2;
   }
   return 1;
 }

@@ -170,6 +170,7 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
            : Message{.role = "assistant", .content = message.content, .reasoning_content = message.reasoning});
   made.message = std::move(message);
   made.length = turn->length();
+  made.awaits_result = awaits_result(*model_, turn->sampled());
   if (turn->end().evaluated) made.evaluated_tokens = static_cast<std::size_t>(*turn->end().evaluated);
   made.sampled_tokens = turn->sampled().size();
   return made;

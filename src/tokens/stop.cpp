@@ -81,17 +81,13 @@ class StopSet {
  public:
   explicit StopSet(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  void declare(TokenId id, const std::string& source) {
-    add(id, source);
-    find([&](const StopToken& s) { return s.id == id; })->declared = true;
-  }
-  void add(TokenId id, const std::string& source) {
-    const std::string text = tokenizer_.token_text(id);
-    StopToken* known = find([&](const StopToken& s) { return s.id == id; });
-    if (known == nullptr) known = find([&](const StopToken& s) { return s.id < 0 && s.text == text; });
-    if (known == nullptr) known = &stops_.emplace_back(StopToken{.id = id, .text = text});
-    known->id = id;
-    add_source(*known, source);
+  void declare(TokenId id, const std::string& source) { entry(id, source).declared = true; }
+  /// That the template writes, behind a turn with calls or another. Those of others come first.
+  void add(TokenId id, const std::string& source, bool of_calls) {
+    const bool is_new = !contains(id);
+    StopToken& stop = entry(id, source);
+    stop.after_calls = of_calls && has_plain_ && (is_new || stop.after_calls);
+    has_plain_ = has_plain_ || !of_calls;
   }
   void add_text(std::string_view text, const std::string& source) {
     StopToken* known = find([&](const StopToken& s) { return s.text == text; });
@@ -115,6 +111,15 @@ class StopSet {
   }
 
  private:
+  StopToken& entry(TokenId id, const std::string& source) {
+    const std::string text = tokenizer_.token_text(id);
+    StopToken* known = find([&](const StopToken& s) { return s.id == id; });
+    if (known == nullptr) known = find([&](const StopToken& s) { return s.id < 0 && s.text == text; });
+    if (known == nullptr) known = &stops_.emplace_back(StopToken{.id = id, .text = text});
+    known->id = id;
+    add_source(*known, source);
+    return *known;
+  }
   template <typename Is>
   StopToken* find(Is is) {
     const auto found = std::find_if(stops_.begin(), stops_.end(), is);
@@ -127,6 +132,7 @@ class StopSet {
 
   const Tokenizer& tokenizer_;
   std::vector<StopToken> stops_;
+  bool has_plain_ = false;  ///< a token that ends a turn without calls is known
 };
 
 /// One rendered probe, as tokens.
@@ -150,7 +156,7 @@ class Observation {
   void add_to(StopSet& stops, const Probe& probe) const {
     const EncodedToken* end = end_token(probe, stops);
     if (end == nullptr && probe.goes_on) end = opening();
-    if (end != nullptr) return stops.add(end->id, source_of(end->bytes));
+    if (end != nullptr) return stops.add(end->id, source_of(end->bytes), probe.calls);
     if (!probe.calls) add_text(stops);
   }
 

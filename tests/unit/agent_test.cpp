@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <new>
+#include <stdexcept>
+
 #include "agent_loop/compaction.h"
 #include "agent_loop/repetition.h"
 
@@ -321,6 +325,146 @@ TEST(Agent, GoesOnBehindAnEarlierRun) {
   EXPECT_FALSE(model.anew[0]);
   EXPECT_EQ(model.asked[0][0].content, "did 1");
   EXPECT_NE(model.asked[0][1].content.find("not known whether this ran"), std::string::npos);
+}
+
+AgentEnd end_with(AgentTool tool) {
+  Scripted model({calling({"{}"}), saying("I see.")});
+  return Agent(model, options_with(std::move(tool))).run();
+}
+
+TEST(Agent, WhatAToolThrowsIsARunThatFailed) {
+#ifdef __cpp_exceptions
+  struct Odd {};
+  const std::vector<std::pair<std::function<void()>, std::string>> throwers = {
+      {[] { throw std::runtime_error("no disk"); }, "Error: no disk"},
+      {[] { throw std::bad_alloc(); }, "Error: "},
+      {[] { throw Odd(); }, "no std::exception"},
+      {[] { throw 7; }, "no std::exception"}};
+  for (const auto& [thrower, told] : throwers) {
+    AgentTool tool = work();
+    tool.run = [thrower](std::string_view) -> Result<ToolOutcome> {
+      thrower();
+      return ToolOutcome{};
+    };
+    Scripted model({calling({"{}"}), saying("I see.")});
+    std::vector<bool> succeeded;
+    AgentOptions options = options_with(tool);
+    options.events = [&succeeded](const AgentEvent& event) {
+      if (event.outcome != nullptr) succeeded.push_back(event.outcome->succeeded);
+    };
+    EXPECT_EQ(Agent(model, std::move(options)).run().reason, AgentEnd::Reason::done);
+    EXPECT_NE(model.asked[1].back().content.find(told), std::string::npos) << model.asked[1].back().content;
+    EXPECT_EQ(succeeded, std::vector<bool>{false});
+  }
+#endif
+}
+
+TEST(Agent, RefusesToolsThatCannotBeOffered) {
+  AgentTool without_run = work(), without_name = work();
+  without_run.run = nullptr;
+  without_name.name.clear();
+  std::vector<AgentTool> unfit = {without_run, without_name};
+  for (const char* parameters : {"", "{", "no JSON", "[]", "7", "null", "\"object\"", R"({"type": "array"})",
+                                 R"({"type": ["string", "null"]})", R"({"type": 7})", "{} {}"}) {
+    unfit.push_back(work());
+    unfit.back().parameters = parameters;
+  }
+  for (const AgentTool& tool : unfit) {
+    const AgentEnd end = end_with(tool);
+    EXPECT_EQ(end.reason, AgentEnd::Reason::usage) << tool.parameters;
+    ASSERT_TRUE(end.error) << tool.parameters;
+    EXPECT_EQ(end.error->code(), ErrorCode::value);
+    EXPECT_EQ(end.sentence, end.error->message());
+    EXPECT_EQ(end.turns, 0U) << "the model was not asked";
+  }
+  for (const char* parameters :
+       {"{}", R"({"type": "object"})", R"({"type": ["object", "null"]})", R"({"$ref": "#"})"}) {
+    AgentTool tool = work();
+    tool.parameters = parameters;
+    EXPECT_EQ(end_with(tool).reason, AgentEnd::Reason::done) << parameters;
+  }
+  Scripted twice({saying("I see.")});
+  const AgentEnd end = Agent(twice, {.goal = "Do it", .tools = {work(), work()}}).run();
+  EXPECT_EQ(end.sentence, "the tool 'work' is there twice");
+}
+
+TEST(Agent, RefusesToolsThatCannotBeOfferedLater) {
+  Scripted model({calling({"{}"}), saying("I see.")});
+  AgentOptions options = options_with(work());
+  options.renewed_tools = [&model]() -> std::optional<std::vector<AgentTool>> {
+    if (model.asked.empty()) return std::nullopt;
+    AgentTool tool = work();
+    tool.run = nullptr;
+    return std::vector<AgentTool>{tool};
+  };
+  const AgentEnd end = Agent(model, std::move(options)).run();
+  EXPECT_EQ(end.reason, AgentEnd::Reason::usage);
+  EXPECT_EQ(end.turns, 1U);
+}
+
+TEST(Agent, RunsOnce) {
+  Scripted model({saying("I see.")});
+  Agent agent(model, options_with(work()));
+  EXPECT_EQ(agent.run().reason, AgentEnd::Reason::done);
+  const std::size_t messages = agent.messages().size();
+  for (const AgentEnd& again : {agent.run(), agent.resume({}), agent.run()}) {
+    EXPECT_EQ(again.reason, AgentEnd::Reason::usage);
+    EXPECT_EQ(again.sentence, "an Agent runs once, and this one has run");
+    ASSERT_TRUE(again.error);
+    EXPECT_EQ(again.error->code(), ErrorCode::usage);
+    EXPECT_EQ(name_of(again.reason), "usage");
+  }
+  EXPECT_EQ(model.asked.size(), 1U);
+  EXPECT_EQ(agent.messages().size(), messages);
+}
+
+TEST(Agent, SendsBackAReplyThatWaitsForAResult) {
+  AgentReply waiting = saying("I will run it.");
+  waiting.awaits_result = true;
+  Scripted model({waiting, saying("Done.")});
+  const AgentEnd end = Agent(model, options_with(work())).run();
+  EXPECT_EQ(end.reason, AgentEnd::Reason::done);
+  EXPECT_EQ(end.turns, 2U);
+  EXPECT_NE(model.asked[1].back().content.find("waits for the result of a call"), std::string::npos);
+  Scripted stubborn({waiting});
+  const AgentEnd gave_up = Agent(stubborn, options_with(work())).run();
+  EXPECT_EQ(gave_up.reason, AgentEnd::Reason::gave_up);
+  EXPECT_EQ(gave_up.turns, 4U);
+  AgentReply called = calling({"{}"});
+  called.awaits_result = true;
+  Scripted usual({called, saying("Done.")});
+  EXPECT_EQ(Agent(usual, options_with(work())).run().turns, 2U) << "behind a call it is as it has to be";
+}
+
+TEST(Agent, KnowsHowTheLastReplyOfAnEarlierRunEnded) {
+  for (const auto& [length, awaits] :
+       std::vector<std::pair<bool, bool>>{{true, false}, {false, true}, {false, false}}) {
+    AgentHistory history{.turns = 1, .length = length, .awaits_result = awaits};
+    history.messages = {{.role = "user", .content = "Do it"}, {.role = "assistant", .content = "I will"}};
+    Scripted model({saying("Done.")});
+    const AgentEnd end = Agent(model, options_with(work())).resume(history);
+    EXPECT_EQ(end.reason, AgentEnd::Reason::done);
+    EXPECT_EQ(model.asked.size(), length || awaits ? 1U : 0U);
+  }
+}
+
+TEST(Agent, NamesWhatIsNotVerified) {
+  AgentTool tool = work();
+  int runs = 0;
+  tool.run = [&runs](std::string_view) -> Result<ToolOutcome> {
+    const bool changes = ++runs != 2;
+    return ToolOutcome{.text = "did", .changed = changes, .changes = changes ? "\"a.txt\"" : ""};
+  };
+  Scripted model({calling({"{}"}), saying("Done."), calling({R"({"look": 1})"}), saying("Done.")});
+  EXPECT_EQ(Agent(model, options_with(tool)).run().reason, AgentEnd::Reason::done);
+  EXPECT_NE(model.asked[2].back().content.find("something was changed (\"a.txt\"), and no run"), std::string::npos)
+      << model.asked[2].back().content;
+  AgentHistory history{.unverified = true, .changes = "\"b.txt\""};
+  history.messages = {{.role = "user", .content = "Do it"}, {.role = "assistant", .content = "Done."}};
+  runs = 1;
+  Scripted resumed({calling({"{}"}), saying("Done.")});
+  EXPECT_EQ(Agent(resumed, options_with(tool)).resume(history).reason, AgentEnd::Reason::done);
+  EXPECT_NE(resumed.asked[0].back().content.find("(\"b.txt\")"), std::string::npos);
 }
 
 }  // namespace

@@ -286,6 +286,44 @@ TEST(StopSet, CutsNoTextInTheMiddleOfTheNextTurnsRole) {
             "-1 USER:: t.jinja:2\n");
 }
 
+/// Those that stand behind turns with calls alone.
+std::string stops_after_calls(const std::string& source, TokenizerFacts facts = {}) {
+  auto stops = stop_set(*Template::compile(source), Bytes::make(std::move(facts)));
+  EXPECT_TRUE(stops);
+  std::string out;
+  for (const StopToken& stop : *stops)
+    if (stop.after_calls) out += stop.text + " ";
+  return out;
+}
+
+TEST(StopSet, KnowsWhatStandsBehindCallsAlone) {
+  const std::string calls = "{% for c in m.tool_calls %}<call>{{ c.function|tojson }}{% endfor %}";
+  const std::string turns = "{% for m in messages %}<|start|>{{ m.content }}" + calls;
+  TokenizerFacts facts;
+  facts.ends = {{kEnd, "generation_config.json: eos_token_id"}, {kEos, "generation_config.json: eos_token_id"}};
+  for (const TokenizerFacts& declared : {TokenizerFacts(), facts}) {
+    EXPECT_EQ(stops_after_calls(turns + "{% if m.tool_calls %}</s>{% else %}<|end|>{% endif %}{% endfor %}", declared),
+              "</s> ");
+    EXPECT_EQ(stops_after_calls(turns + "<|end|>{% endfor %}", declared), "");
+    EXPECT_EQ(
+        stops_after_calls(turns + "{% if m.tool_calls %}</s><|end|>{% else %}<|end|>{% endif %}{% endfor %}", declared),
+        "");
+    // Nothing closes a turn: what opens the next one ends it.
+    EXPECT_EQ(stops_after_calls(
+                  "{% for m in messages %}{% if m.role == 'tool' %}</s>{% elif m.role == 'user' %}<|end|>{% else %}"
+                  "<|start|>{% endif %}{{ m.content }}" +
+                      calls + "{% endfor %}",
+                  declared),
+              "</s> ");
+  }
+  EXPECT_EQ(stops_after_calls(
+                "{% for m in messages %}{% if m.role == 'assistant' and not m.tool_calls %}{{ raise_exception('no') }}"
+                "{% endif %}{{ m.content }}" +
+                calls + "<|end|>{% endfor %}"),
+            "")
+      << "where no other turn can be seen, nobody knows";
+}
+
 TEST(Tokenize, NeedsSpans) {
   Conversation chat;
   const Rendering rendering = *(*Template::compile("x")).render(chat, {.want_spans = false});

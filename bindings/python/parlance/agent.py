@@ -39,7 +39,7 @@ class AgentEnd:
     """How a run ended."""
 
     reason: str
-    """done, gave_up (it wanted to end without verification too often), turns, tokens, seconds, repeats, context or stopped."""
+    """done, gave_up (it wanted to end without verification, or without an answer, too often), turns, tokens, seconds, repeats, context or stopped."""
     sentence: str
     """The reason for people."""
     answer: str
@@ -103,9 +103,10 @@ class Agent:
         self._grammar, self._context, self._events, self._approve = grammar, context, events, approve
 
     def run(self) -> AgentEnd:
-        """Runs until the end, which it returns.
+        """Runs until the end, which it returns. Each call begins anew.
 
-        Raises what `sample`, `events` and `approve` raise, and parlance.Error if a prompt cannot be made.
+        Raises what `sample`, `events` and `approve` raise, parlance.Error if a prompt cannot be made, and ValueError before the first
+        turn where a tool has no name, that of another, or parameters that are no JSON Schema of an object.
         """
         return AgentEnd(
             **_run_agent(

@@ -263,3 +263,29 @@ def test_approve_says_yes_or_no(chatml_tokenizer: str, answer: Any) -> None:
     sample = Sampler(chatml_tokenizer, call("look", at="the kitchen"), "Done.<|im_end|>")
     with pytest.raises(TypeError, match=f"not a {type(answer).__name__}"):
         agent(chatml_tokenizer, sample, look, approve=lambda name, arguments: answer).run()
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"name": "give", "parameters": {"type": "array"}}, "no JSON Schema of an object"),
+        ({"name": "give", "parameters": None}, "no JSON Schema of an object"),
+        ({"name": "give", "parameters": "object"}, "no JSON Schema of an object"),
+        ({"name": "give", "parameters": []}, "no JSON Schema of an object"),
+        ({"name": ""}, "a tool has no name"),
+        ({"name": "look"}, "the tool 'look' is there twice"),
+    ],
+)
+def test_a_tool_that_cannot_be_offered_is_an_error(chatml_tokenizer: str, schema: dict[str, Any], said: str) -> None:
+    sample = Sampler(chatml_tokenizer, "Done.<|im_end|>")
+    pair: Any = (schema, lambda **_: "given")
+    with pytest.raises(ValueError, match=said):
+        agent(chatml_tokenizer, sample, look, pair).run()
+    assert sample.asked == []
+
+
+def test_each_run_begins_anew(chatml_tokenizer: str) -> None:
+    sample = Sampler(chatml_tokenizer, "Done.<|im_end|>")
+    again = agent(chatml_tokenizer, sample, look)
+    assert [again.run().reason, again.run().reason] == ["done", "done"]
+    assert sample.asked[0] == sample.asked[1]
