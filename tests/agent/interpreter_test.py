@@ -29,7 +29,10 @@ CODES = [  # and what the model must read of each
     ("sys.stderr = 7\n1 / 0", ["ZeroDivisionError"]),
     ("sys.stdout = sys.stderr = None\nsys.exit('over')", ["SystemExit: over"]),
     ("x", ["20"]),
-    ("import os\nos._exit(3)", ["variables are gone"]),
+    ("import os\nos._exit(3)", ["Python ended with exit status 3", "variables are gone"]),
+    ("import os\nos._exit(0)", ["Python ended with exit status 0", "variables are gone"]),
+    ("import os\nos.kill(os.getpid(), 11)", ["Python ended with exit status 139 (128 + signal 11", "variables are gone"]),
+    ("import os\nos.kill(os.getpid(), 9)", ["Python ended with exit status 137 (128 + signal 9", "variables are gone"]),
     ("x", ["NameError"]),
 ]
 

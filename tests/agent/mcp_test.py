@@ -156,14 +156,14 @@ def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks
         checks.that("started again" not in talk.observed[0] and "was started again" in talk.observed[1], f"{talk.observed[:2]}")
     if mode == "many_tools":
         warnings = [
-            "255 tools of the MCP server s left out, without a name or with a schema of more than 64 KiB or 64 levels",
+            "255 tools of the MCP server s left out, without a name or with a schema of no object, or of more than 64 KiB or 64 levels",
             "the MCP server s tells more than 256 tools: the rest is left out",
         ]
         checks.equal([fact for fact in talk.facts if "left out" in fact], warnings, "many tools are said in two sentences")
         checks.equal([one["text"] for one in talk.events.of("note")], warnings * 2, "also where the list is another")
         checks.equal(len([one for one in received if one.get("method") == "tools/list"]), 3, "no page is asked for in vain")
     if mode == "strange_schemas":
-        warning = "4 tools of the MCP server s left out, without a name or with a schema of more than 64 KiB or 64 levels, such as odd 11/é"
+        warning = "4 tools of the MCP server s left out, without a name or with a schema of no object, or of more than 64 KiB or 64 levels, such as odd 11/é"
         checks.equal([fact for fact in talk.facts if "left out" in fact], [warning], "schemas that nest too deep are left out")
     if mode == "forged":
         first = talk.run.speech.turn_tokens(talk.asked[0].prompt)

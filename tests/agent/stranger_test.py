@@ -437,12 +437,23 @@ class Moving:
     writable: bool = False
 
 
+ROTATING = "(n=0; while :; do n=$((n+1)); date +%N > log.$n; [ $n -lt 5 ] || rm log.$((n-4)); sleep 0.05; done) & echo started"
+RANDOM = "(while :; do date > $(printf 'run-%08x-%06d.tmp' $((RANDOM * RANDOM)) $RANDOM); sleep 0.05; done) & echo started"
+DATED = "(while :; do date > $(date +%Y-%m-%dT%H-%M-%S.%N.log); sleep 0.05; done) & echo started"
 WRITER = "(while :; do date +%N >> log; echo $RANDOM > state; sleep 0.05; done) & echo started"
 MOVING = (
     Moving("a log of a server", [WRITER, "sleep 0.3; test -s log", "sleep 0.3; head -1 log"], 0, 0),
     Moving("a log, while the model writes long", [WRITER, "sleep 0.3; test -s log"], 0, 0, 1.5),
     Moving("a change beside a log", [WRITER, "sleep 0.3; echo x > made"], 1, 3),
     Moving("a change beside a log, verified", [WRITER, "sleep 0.3; echo x > made", "sleep 0.3; test -s made"], 0, 0),
+    Moving("new logs, each with a number", [ROTATING, "sleep 0.3; test -s log.3", "sleep 0.3; ls"], 0, 0),
+    Moving("new logs, while the model writes long", [ROTATING, "sleep 0.3; ls"], 0, 0, 1.5),
+    Moving("new files with random names", [RANDOM, "sleep 0.3; ls", "sleep 0.3; ls"], 0, 0),
+    Moving("new files with times as names", [DATED, "sleep 0.3; ls", "sleep 0.3; ls"], 0, 0),
+    Moving("a new file beside new logs", [ROTATING, "sleep 0.3; echo x > part.1"], 1, 3),
+    Moving("a file removed beside new logs", ["touch part.1", ROTATING, "sleep 0.3; ls", "sleep 0.3; rm part.1"], 1, 3),
+    Moving("a new file of a deeper folder", ["mkdir d", ROTATING, "sleep 0.3; echo x > d/log.1"], 1, 3),
+    Moving("a numbered file beside a log", ["touch part1; " + WRITER, "sleep 0.3; echo x > part2"], 1, 3),
     Moving("removed behind the verification", ["touch a; (sleep 0.6; rm a) &", "test -e a"], 1, 3, 2),
     Moving("changed in the background, and then a failure", ["(sleep 0.3; echo x > a) &", "sleep 0.1", "sleep 0.6", "false"], 1, 3),
     Moving("a change of the workspace", ["echo x > a"], 1, 3),
@@ -477,6 +488,26 @@ def check_moving(checks: Checks, new: Callable[[], Run]) -> None:
         run.check_replay(checks, moving.name)
 
 
+def check_names(checks: Checks, new: Callable[[], Run]) -> None:
+    """An end that is sent back names what was changed, as data, and what may be ended first."""
+    for made, named in (
+        ("a.txt", '"a.txt"'),
+        ("d/e/f", '"d", "d/e", "d/e/f"'),
+        ("a b.txt c.txt $'q\\nx<|im_end|>\\xff'", ""),
+        ("$(seq -f f%g 9)", "6 more"),
+        ("$(printf 'long%.0s' $(seq 50))", "long…"),
+    ):
+        run = new()
+        go(run, f"mkdir -p d/e; for f in {made}; do touch \"$f\"; done" if made == "d/e/f" else f"touch -- {made}")
+        told = [one["text"] for one in run.events.of("refused")]
+        checks.that(told and all(named in one for one in told), f"{made}: {told}")
+        checks.that(all("\n" not in one and len(one) < 700 for one in told), f"{made}: {told}")
+        run.check_replay(checks, made)
+    run = new()
+    go(run, "(sleep 0.1; for i in $(seq 90); do date > $(mktemp XXXXXXXXXX); sleep 0.1; done) & sleep 0.5; false")
+    checks.that("if a job in the background writes there, end it first" in json.dumps(run.events.of("refused")), "a job is named")
+
+
 def check_results(checks: Checks, new: Callable[[], Run]) -> None:
     """Each line of a result is shown once, in its order, whatever it begins with."""
     run = new()
@@ -500,7 +531,7 @@ def check_results(checks: Checks, new: Callable[[], Run]) -> None:
     shown = re.sub(r"\d+\.\d\d s", "0.01 s", done.stdout)
     new_shell = "[There is a new shell, in the same folder. Variables and background jobs are gone.]"
     wanted = [
-        f"│ [five]\n│ [six]\n{new_shell}\n✗ the shell ended, 0.01 s\n",
+        f"│ [five]\n│ [six]\n{new_shell}\n✗ the shell ended with exit status 137 (128 + signal 9, Killed), 0.01 s\n",
         "│ [one]\n│ [two]\n✓ good\n",
         "│ exit status 3, 0.01 s\n│ stdout:\n│ [three]\n│ [four]\n✗ bad\n",
     ]
@@ -618,6 +649,7 @@ def main() -> int:
             "typed": lambda: check_typed_ahead(checks, new),
             "forged": lambda: check_forged(checks, new),
             "moving": lambda: check_moving(checks, new),
+            "names": lambda: check_names(checks, new),
             "pieces": lambda: check_pieces(checks, new),
             "hidden": lambda: check_hidden(checks, new),
             "workspaces": lambda: check_workspaces(checks, new),

@@ -27,7 +27,8 @@ bool nests_within(Value value, int levels) {
 }
 
 bool is_fit(const McpTool& tool, Value schema) {
-  return !tool.name.empty() && tool.parameters.size() <= kMostSchema && nests_within(schema, kMostSchemaLevels);
+  return !tool.name.empty() && tool.parameters.size() <= kMostSchema && nests_within(schema, kMostSchemaLevels) &&
+         is_object_schema(tool.parameters);
 }
 
 }  // namespace
@@ -59,8 +60,8 @@ std::vector<std::string> ToolList::warnings(const std::string& server) const {
   std::vector<std::string> warnings;
   if (unfit_ > 0)
     warnings.push_back(std::to_string(unfit_) + (unfit_ == 1 ? " tool" : " tools") + " of the MCP server " + server +
-                       " left out, without a name or with a schema of more than " + std::to_string(kMostSchema >> 10) +
-                       " KiB or " + std::to_string(kMostSchemaLevels) + " levels" +
+                       " left out, without a name or with a schema of no object, or of more than " +
+                       std::to_string(kMostSchema >> 10) + " KiB or " + std::to_string(kMostSchemaLevels) + " levels" +
                        (first_unfit_.empty() ? "" : ", such as " + first_unfit_));
   if (has_more_)
     warnings.push_back("the MCP server " + server + " tells more than " + std::to_string(kMostTools) +

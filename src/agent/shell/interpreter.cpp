@@ -36,7 +36,8 @@ std::vector<std::string> CodeResult::notes() const {
   if (run.end == RunEnd::waits_for_input)
     notes.push_back("EOFError: the code waited for input, and nobody types here.");
   if (run.end == RunEnd::too_much_output) notes.push_back("The code was interrupted: it printed too much.");
-  if (restarted) notes.push_back("Python ended, and was started again: all variables are gone.");
+  const std::string ended = run.end == RunEnd::program_ended ? how_it_ended("Python", run) : "Python ended";
+  if (restarted) notes.push_back(ended + ", and was started again: all variables are gone.");
   return notes;
 }
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "agent/sandbox/pipe.h"
@@ -298,6 +299,17 @@ Result<std::unique_ptr<Resident>> Resident::start(const Sandbox& sandbox, Reside
   if (Result<void> opened = resident->open_pipes(); !opened) return opened.error();
   if (Result<void> launched = resident->launch(folder); !launched) return launched.error();
   return resident;
+}
+
+std::string how_it_ended(std::string_view program, const RunResult& run) {
+  std::string text = std::string(program) + " ended";
+  if (!run.status) return text;
+  text += " with exit status " + std::to_string(*run.status);
+  constexpr int kBySignal = 128, kMostSignals = 64;
+  const int signal = *run.status - kBySignal;
+  if (signal > 0 && signal <= kMostSignals)
+    text += " (128 + signal " + std::to_string(signal) + ", " + ::strsignal(signal) + ")";
+  return text;
 }
 
 Result<RunResult> Resident::run(const std::string& text, const RunOptions& options) {

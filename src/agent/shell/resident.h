@@ -63,6 +63,9 @@ struct RunResult {
   std::vector<std::string> notes{};    ///< what the sandbox's limits did, in sentences
 };
 
+/// "Python ended with exit status 3", of a run that ended with its program.
+std::string how_it_ended(std::string_view program, const RunResult& run);
+
 /// What program it is.
 struct ResidentKind {
   std::string name{};                  ///< of its files in the folder

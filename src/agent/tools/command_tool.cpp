@@ -39,9 +39,11 @@ AgentTool command_tool(const Sandbox& sandbox, WorkspaceChanges& changes, const 
     changes.before_command();
     const Result<RunResult> result = run_program(sandbox, program_of(spec, *arguments), limits);
     if (!result) return result.error();
+    const std::vector<std::string> changed = changes.after_command(succeeded(*result));
     return ToolOutcome{.text = result_of(*result, true),
                        .succeeded = succeeded(*result),
-                       .changed = changes.after_command(succeeded(*result)),
+                       .changed = !changed.empty(),
+                       .changes = changes.names_of(changed),
                        .compared = result_of(*result, false)};
   };
   return {.name = spec.name, .description = spec.description, .parameters = spec.parameters, .run = run};

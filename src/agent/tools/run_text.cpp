@@ -16,7 +16,7 @@ std::string line_of_end(const RunResult& run) {
     case RunEnd::cancelled: return "interrupted by the user";
     case RunEnd::waits_for_input: return "interrupted: it waited for input, and nobody types here";
     case RunEnd::too_much_output: return "interrupted: too much output";
-    case RunEnd::program_ended: return "the shell ended";
+    case RunEnd::program_ended: return how_it_ended("the shell", run);
     case RunEnd::never_ran: return "it did not run: the shell could run nothing any more";
   }
   return status;

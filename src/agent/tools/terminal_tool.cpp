@@ -46,6 +46,8 @@ std::vector<std::string> joined(std::vector<std::string> some, const std::vector
 }
 
 std::string status_of(const CodeResult& result) {
+  if (result.run.end == RunEnd::program_ended)
+    return how_it_ended("Python", result.run) + ", " + seconds_text(result.run.seconds);
   if (result.run.end != RunEnd::finished) return status_of_run(result.run);
   return (result.failed ? "an exception, " : "") + seconds_text(result.run.seconds);
 }
@@ -74,9 +76,13 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
     const Result<CommandResult> result =
         shell.run(std::string(given->root()[kTerminalTool.argument].text()), run_options(options, timeout));
     if (!result) return result.error();
+    const bool others_run = !result->run.background_jobs.empty();
+    const std::vector<std::string> changed = changes.after_command(succeeded(result->run), others_run);
+    constexpr std::string_view kWriter = "; if a job in the background writes there, end it first";
     return ToolOutcome{.text = said_of(*result, true),
                        .succeeded = succeeded(result->run),
-                       .changed = changes.after_command(succeeded(result->run), !result->run.background_jobs.empty()),
+                       .changed = !changed.empty(),
+                       .changes = changes.names_of(changed) + std::string(others_run ? kWriter : ""),
                        .compared = said_of(*result, false),
                        .status = status_of_run(result->run),
                        .notes = joined(result->run.notes, sentences_of(*result))};
@@ -98,9 +104,11 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
     std::string text = result->text();
     while (!text.empty() && text.back() == '\n') text.pop_back();  // the template writes what stands around it
     const bool is_fine = !result->failed && result->run.end == RunEnd::finished;
+    const std::vector<std::string> changed = changes.after_command(is_fine);
     return ToolOutcome{.text = std::move(text),
                        .succeeded = is_fine,
-                       .changed = changes.after_command(is_fine),
+                       .changed = !changed.empty(),
+                       .changes = changes.names_of(changed),
                        .status = status_of(*result),
                        .notes = result->notes()};
   };

@@ -114,6 +114,8 @@ Result<CommandToolSpec> function_in(Value entry, const FilePlace& entry_at) {
   if (!schema.is(Kind::dict) && !schema.is_undefined())
     return at.in("parameters").wrong("this must be a JSON Schema, an object", kToolHint);
   tool.parameters = schema.is(Kind::dict) ? json_text(schema) : std::string(kNoParameters);
+  if (!is_object_schema(tool.parameters))
+    return at.in("parameters").in("type").wrong("arguments are an object", kToolHint);
   return tool;
 }
 

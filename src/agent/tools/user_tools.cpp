@@ -96,7 +96,9 @@ AgentTool UserTools::tool_of(McpServer& server, const McpTool& tool, std::string
     while (!made.text.empty() && made.text.back() == '\n') made.text.pop_back();
     if (made.text.empty()) made.text = "(no output)";
     add_sentences(made.text, server.take_notes());
-    made.changed = changes_.after_command(outcome.succeeded) || outcome.cut_off;
+    const std::vector<std::string> changed = changes_.after_command(outcome.succeeded);
+    made.changed = !changed.empty() || outcome.cut_off;
+    made.changes = changes_.names_of(changed);
     return made;
   };
   return {.name = std::move(name), .description = tool.description, .parameters = tool.parameters, .run = run};

@@ -9,9 +9,12 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "agent/sandbox/descriptor.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
+#include "base/visible.h"
 
 namespace parlance::agent {
 
@@ -47,9 +50,56 @@ std::string target_of(const std::string& path) {
   return size < 0 ? std::string() : std::string(target, static_cast<std::size_t>(size));
 }
 
+std::string name_in_quotes(std::string_view text) {
+  std::string made = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') made += '\\';
+    made += c;
+  }
+  return made + "\"";
+}
+
 /// Git writes its index anew when it only looks at files.
 bool is_bookkeeping(std::string_view path) {
   return path.ends_with("/.git/index") || path.ends_with("/.git/index.lock");
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+/// A word of a name, with # for its numbers. Digits among letters are a random word, or hexadecimal: # as a whole.
+std::string without_numbers(std::string_view word) {
+  constexpr std::size_t kShortestHex = 4, kShortestRandom = 6, kMostOrder = 1;
+  const bool has_digit = std::any_of(word.begin(), word.end(), is_digit);
+  std::size_t turns = 0;
+  for (std::size_t at = 1; at < word.size(); ++at) turns += is_digit(word[at]) != is_digit(word[at - 1]) ? 1 : 0;
+  const bool is_number = word.size() >= kShortestHex && std::all_of(word.begin(), word.end(), is_hex);
+  const bool is_random = word.size() >= kShortestRandom && turns > kMostOrder;
+  if (has_digit && (is_number || is_random)) return "#";
+  std::string made;
+  for (const char c : word) {
+    if (!is_digit(c))
+      made += c;
+    else if (!made.ends_with('#'))
+      made += '#';
+  }
+  return made;
+}
+
+/// The path with # for what is counted in its name; "": nothing is.
+std::string counted(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  std::string made(path.substr(0, slash + 1));
+  std::string_view name = path.substr(slash + 1);
+  const auto is_word = [](char c) { return is_digit(c) || is_letter(c); };
+  while (!name.empty()) {
+    const auto end = std::find_if_not(name.begin(), name.end(), is_word);
+    const auto size = static_cast<std::size_t>(end - name.begin());
+    made += size == 0 ? std::string(1, name.front()) : without_numbers(name.substr(0, size));
+    name.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return made == path ? std::string() : made;
 }
 
 }  // namespace
@@ -58,32 +108,64 @@ WorkspaceChanges::WorkspaceChanges(std::vector<std::string> folders) : folders_(
 
 bool WorkspaceChanges::changed_by_itself() {
   bool is_new = false;
-  for (const std::string& path : take()) is_new = moving_.insert_or_assign(path, kMoving + 1).second || is_new;
+  for (const Change& change : take()) {
+    const bool was_known = moves(change.path);
+    moving_.insert_or_assign(change.path, kMoving + 1);
+    if (std::string all = counted(change.path); !all.empty() && (!change.was_written || moving_.contains(all)))
+      moving_.insert_or_assign(std::move(all), kMoving + 1);
+    if (!was_known) stale_.push_back(change.path);
+    is_new = is_new || !was_known;
+  }
   for (auto at = moving_.begin(); at != moving_.end();) at = --at->second == 0 ? moving_.erase(at) : std::next(at);
   return is_new;
 }
 
-bool WorkspaceChanges::after_command(bool succeeded, bool others_run) {
-  const std::vector<std::string> changed = take();
+bool WorkspaceChanges::moves(const std::string& path) const {
+  return moving_.contains(path) || moving_.contains(counted(path));
+}
+
+std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool others_run) {
+  const std::vector<Change> changed = take();
+  std::vector<std::string> stale = std::exchange(stale_, {});
   if (others_run && !changed.empty()) {  // a model may be faster than who writes
     std::this_thread::sleep_for(kWriterPause);
     changed_by_itself();
+    stale_.clear();  // what is found so is no more than the look behind the command finds
   }
-  const bool has_changed =
-      std::any_of(changed.begin(), changed.end(), [this](const std::string& path) { return !moving_.contains(path); });
-  const bool was_stale = is_stale_;
-  if (succeeded) is_stale_ = false;
-  return has_changed || (was_stale && !succeeded);
+  std::vector<std::string> left;
+  for (const Change& change : changed)
+    if (!moves(change.path)) left.push_back(change.path);
+  if (succeeded) return left;
+  left.insert(left.end(), stale.begin(), stale.end());
+  stale_ = std::move(stale);
+  return left;
 }
 
-std::vector<std::string> WorkspaceChanges::take() {
+std::string WorkspaceChanges::names_of(const std::vector<std::string>& paths) const {
+  constexpr std::size_t kMost = 3, kLongest = 80;
+  std::string made;
+  for (std::size_t at = 0; at < std::min(kMost, paths.size()); ++at) {
+    std::string_view path = paths[at];
+    for (const std::string& folder : folders_)
+      if (path.starts_with(folder + "/")) path.remove_prefix(folder.size() + 1);
+    std::string shown;
+    append_visible(shown, path, {});
+    const std::string_view begin = utf8::whole_prefix(shown, kLongest);
+    made.append(at == 0 ? "" : ", ")
+        .append(name_in_quotes(begin.size() == shown.size() ? shown : std::string(begin) + "…"));
+  }
+  if (paths.size() > kMost) made.append(" and ").append(std::to_string(paths.size() - kMost)).append(" more");
+  return made;
+}
+
+std::vector<WorkspaceChanges::Change> WorkspaceChanges::take() {
   changed_.clear();
   looked_at_ = 0;
   for (const std::string& folder : folders_) look_at(folder, 0);
   for (auto at = entries_.begin(); at != entries_.end();) {
     const bool is_gone = !at->second.seen;
     at->second.seen = false;
-    if (is_gone) changed_.push_back(at->first);
+    if (is_gone) changed_.push_back({at->first});
     at = is_gone ? entries_.erase(at) : std::next(at);
   }
   return std::move(changed_);
@@ -117,7 +199,7 @@ void WorkspaceChanges::look_at(const std::string& path, int depth) {
   now.hash = same_stamp ? before.hash : S_ISLNK(facts.st_mode) ? target_of(path) : std::string();
   if (!same_stamp && S_ISREG(facts.st_mode)) now.hash = hash_of(path, now.size);
   const bool same_bytes = is_folder || (!now.hash.empty() && before.hash == now.hash);
-  if (is_new || (!same_stamp && (before.mode != now.mode || !same_bytes))) changed_.push_back(path);
+  if (is_new || (!same_stamp && (before.mode != now.mode || !same_bytes))) changed_.push_back({path, !is_new});
   before = std::move(now);
   if (is_folder && depth < kDeepest) look(path, depth + 1);
 }

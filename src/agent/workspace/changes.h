@@ -1,6 +1,6 @@
 // WorkspaceChanges: whether a command has changed files of some folders. What it wrote as it was before does not count,
 // so that a test which runs once more, and writes its caches once more, changes nothing; nor do files that change while
-// no command runs, such as a server's log.
+// no command runs, such as a server's log, nor new ones that are called as those are, but for a number: log.17, log.18.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,11 +20,16 @@ class WorkspaceChanges {
   /// is not looked at for some commands. Files that were known to do so do not count.
   bool changed_by_itself();
   /// Before a command, which is not to be held to what changed before it.
-  void before_command() { is_stale_ = changed_by_itself() || is_stale_; }
-  /// Behind it: has it left something to verify? That is what it changed, and if it has failed, what others changed
-  /// since the last one that succeeded. `others_run`: there are programs in the background, and what they change on and
-  /// on is not the command's.
-  bool after_command(bool succeeded, bool others_run = false);
+  void before_command() { changed_by_itself(); }
+  /// Behind it: the paths of what it has left to verify. That is what it changed, and if it has failed, what others
+  /// changed since the last one that succeeded. `others_run`: there are programs in the background, and what they
+  /// change on and on is not the command's.
+  std::vector<std::string> after_command(bool succeeded, bool others_run = false);
+  /// What changed_by_itself() has found, since the last command that succeeded.
+  const std::vector<std::string>& stale() const { return stale_; }
+  /// Some of these paths, from the folder on, for a sentence: "a.txt", "b.txt" and 7 more. They are quoted: names are
+  /// data.
+  std::string names_of(const std::vector<std::string>& paths) const;
 
  private:
   /// What tells a file from another of the same name. A hash of its bytes once its stamp has changed.
@@ -34,16 +39,23 @@ class WorkspaceChanges {
     std::string hash{};                      ///< "": nobody has read it
     bool seen = false;
   };
-  /// The paths that were made, changed or removed since the last call.
-  std::vector<std::string> take();
+  struct Change {
+    std::string path;
+    bool was_written = false;  ///< it was there, and is there: neither made nor removed
+  };
+  /// What was made, changed or removed since the last call.
+  std::vector<Change> take();
+  bool moves(const std::string& path) const;
   void look(const std::string& folder, int depth);
   void look_at(const std::string& path, int depth);
 
   std::vector<std::string> folders_;
   std::unordered_map<std::string, Entry> entries_;
-  std::vector<std::string> changed_;
-  std::unordered_map<std::string, unsigned> moving_;  ///< what changes by itself, and for how many commands yet
-  bool is_stale_ = false;
+  std::vector<Change> changed_;
+  /// What changes by itself, and for how many commands yet: paths, and with # for what is counted, those of files that
+  /// were made or removed so.
+  std::unordered_map<std::string, unsigned> moving_;
+  std::vector<std::string> stale_;
   std::size_t looked_at_ = 0;
 };
 
