@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 
 #include "agent/tools/own_tools.h"
@@ -15,9 +16,11 @@
 namespace parlance::cli {
 namespace {
 
+int failure = 0;  // of writing, as screen_failure() says it
+
 void write(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if ((std::fflush(stdout) != 0 || !is_written) && failure == 0) failure = errno;
 }
 
 std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
@@ -218,6 +221,7 @@ std::string command_of(std::string_view name, std::string_view arguments) {
   return std::string(name).append(" ").append(arguments);
 }
 
+int screen_failure() { return failure; }
 std::unique_ptr<AgentScreen> screen_for_people(bool colors) { return std::make_unique<People>(colors); }
 std::unique_ptr<AgentScreen> screen_for_programs() { return std::make_unique<Programs>(); }
 

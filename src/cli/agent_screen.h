@@ -29,6 +29,8 @@ class AgentScreen {
 std::string command_of(std::string_view name, std::string_view arguments);
 /// On standard output, with colours and a line of figures where that is a terminal.
 std::unique_ptr<AgentScreen> screen_for_people(bool colors);
+/// The errno of the first piece of output that could not be written; 0: all was.
+int screen_failure();
 /// {"event": "reply", …}
 std::unique_ptr<AgentScreen> screen_for_programs();
 

@@ -22,7 +22,8 @@ void declare_user_tools(Options& app, UserToolChoice& choice) {
   app.add_option("--tools", choice.file, "A JSON file of tools with a command behind each, and of MCP servers")
       .placeholder("FILE");
   app.add_option("--mcp", choice.servers, "An MCP server that is spoken to over standard input and output")
-      .placeholder("NAME=COMMAND");
+      .placeholder("NAME=COMMAND")
+      .one_value();
 }
 
 Result<agent::ToolsFile> read_user_tools(const UserToolChoice& choice) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "agent/sandbox/sandbox.h"
@@ -270,12 +271,22 @@ int exit_code_of(const AgentEnd& end) {
   return 1;
 }
 
-/// The engine, or the transcript's folder, is not as it has to be.
-int could_not_begin(AgentScreen& screen, const Error& error) {
-  if (error.code() != ErrorCode::file) return report(error);
-  AgentEnd end{.reason = AgentEnd::Reason::model, .sentence = error.message()};
+AgentEnd end_by(AgentEnd::Reason reason, const Error& error) {
+  AgentEnd end{.reason = reason, .sentence = error.message()};
   if (!error.hint().empty()) end.sentence.append(" (").append(error.hint()).append(")");
-  screen.end(end);
+  return end;
+}
+
+/// Where the run cannot begin: who reads events has an end, too.
+int refuse_run(bool json, const Error& error) {
+  if (json) screen_for_programs()->end(end_by(AgentEnd::Reason::usage, error));
+  return report(error);
+}
+
+/// The engine, or the transcript's folder, is not as it has to be.
+int could_not_begin(AgentScreen& screen, bool json, const Error& error) {
+  if (error.code() != ErrorCode::file) return refuse_run(json, error);
+  screen.end(end_by(AgentEnd::Reason::model, error));
   return kFailedExit;
 }
 
@@ -301,8 +312,11 @@ std::vector<std::string> facts_of(const serve::RecordedAgent& recorded) {
   const AgentHistory& history = recorded.history;
   std::vector<std::string> facts;
   facts.push_back("goes on behind turn " + std::to_string(history.turns) + " of the transcript");
-  const bool has_ended = !history.messages.empty() && history.messages.back().role == "assistant" &&
-                         history.messages.back().tool_calls.empty() && !history.unverified;
+  const bool says_end = !history.messages.empty() && history.messages.back().role == "assistant" &&
+                        history.messages.back().tool_calls.empty() && !history.unverified && !history.length &&
+                        !history.awaits_result;
+  const bool has_ended = recorded.end ? recorded.end->is_done() : says_end;  // older transcripts have no end
+  if (recorded.end && !has_ended) facts.push_back("that run had ended: " + recorded.end->sentence);
   if (has_ended) facts.push_back("that run was finished: nothing is left to do. Another goal takes a new run");
   if (!recorded.ends_whole) facts.push_back("the last line of the transcript was torn, and is left out");
   return facts;
@@ -379,6 +393,7 @@ struct Parts {
   agent::WorkspaceChanges& changes;
   const agent::SandboxToolOptions& tool_options;
   agent::UserTools& user_tools;
+  bool has_worked = false;  ///< there was an event
 };
 
 /// Where files have changed behind the last command, by what it left in the background, the end is sent back as one
@@ -393,9 +408,18 @@ AgentEnd run_to_its_end(Parts& parts, AgentOptions options, AgentHistory history
     const bool is_sure = end.reason != AgentEnd::Reason::done || !options.verify || looks == kMostLooks;
     if (is_sure || !parts.changes.changed_by_itself()) return end;
     parts.screen.note("files have changed since the last command");
-    history = {
-        .messages = agent.messages(), .turns = end.turns, .sampled_tokens = end.sampled_tokens, .unverified = true};
+    history = {.messages = agent.messages(),
+               .turns = end.turns,
+               .sampled_tokens = end.sampled_tokens,
+               .unverified = true,
+               .changes = parts.changes.names_of(parts.changes.stale())};
   }
+}
+
+/// Unless the run has done nothing behind the end that is there.
+Result<void> write_end(Parts& parts, const AgentEnd& end, const std::optional<serve::RecordedEnd>& before) {
+  const bool is_there = before && !parts.has_worked && before->reason == name_of(end.reason);
+  return is_there ? Result<void>() : parts.gateway.write_end(end);
 }
 
 AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
@@ -413,6 +437,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
   options.events = [&](const AgentEvent& event) {
     if (Result<void> written = parts.gateway.write(event); !written && !unwritten) unwritten = written.error();
     if (event.kind == AgentEvent::Kind::call) parts.signals.clear();
+    parts.has_worked = true;
     parts.screen.show(event);
   };
   options.approve = [&](std::string_view name, std::string_view arguments) { return approver.ask(name, arguments); };
@@ -424,8 +449,14 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
     if (!found) return std::nullopt;
     return with_user_tools(tools, parts.user_tools);
   };
-  options.stopped = [&] { return unwritten.has_value() || wants_end != 0; };
+  options.stopped = [&] { return unwritten.has_value() || wants_end != 0 || screen_failure() != 0; };
   AgentEnd end = run_to_its_end(parts, std::move(options), recorded ? std::move(recorded->history) : AgentHistory());
+  if (screen_failure() != 0)
+    end.sentence = "its output cannot be written: " + std::string(std::strerror(screen_failure()));
+  if (!unwritten) {
+    const Result<void> written = write_end(parts, end, recorded ? recorded->end : std::nullopt);
+    if (!written) unwritten = written.error();
+  }
   if (unwritten) {
     end.reason = AgentEnd::Reason::model;
     end.sentence = "the transcript cannot be written: " + unwritten->message();
@@ -487,7 +518,7 @@ Result<std::optional<serve::RecordedAgent>> begin_or_restore(const AgentCommand&
 int run_in_sandbox(AgentCommand& command, const std::string& session, const agent::Sandbox& sandbox,
                    const agent::ToolsFile& tools_file) {
   Result<serve::ModelOptions> model = open_model(command.model);
-  if (!model) return report(model.error());
+  if (!model) return refuse_run(command.json, model.error());
   choose_system(command, *model);
   const Interrupts signals;
   const std::unique_ptr<AgentScreen> screen =
@@ -498,11 +529,12 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   agent::WorkspaceChanges changes(std::move(watched));
   const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
   if (Result<void> outside = check_outside(transcript_folder(command, session), sandbox.policy()); !outside)
-    return report(outside.error());
+    return refuse_run(command.json, outside.error());
   const std::string transcript = make_transcript_folder(command, session);
   Result<std::unique_ptr<agent::UserTools>> user_tools = agent::UserTools::open(
       sandbox, changes, tools_file, {.run = run_tools, .log_folder = transcript});  // logs of MCP servers
-  if (!user_tools) return signals.was_interrupted() ? was_stopped(*screen) : report(user_tools.error());
+  if (!user_tools)
+    return signals.was_interrupted() ? was_stopped(*screen) : refuse_run(command.json, user_tools.error());
   const auto stopped = [&] {
     if (signals.was_interrupted()) screen->note(kOnceMore);
     return wants_end != 0 || clock.is_over();
@@ -515,10 +547,10 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
                                                                                     .stopped = stopped,
                                                                                     .log = [](std::string_view) {}},
                                                                                    warnings);
-  if (!gateway) return could_not_begin(*screen, gateway.error());
+  if (!gateway) return could_not_begin(*screen, command.json, gateway.error());
   Result<std::optional<serve::RecordedAgent>> recorded =
       begin_or_restore(command, **gateway, settings_for_transcript(command, sandbox, tools_file));
-  if (!recorded) return report(recorded.error());
+  if (!recorded) return refuse_run(command.json, recorded.error());
   std::vector<std::string> facts = facts_of(command, sandbox, **gateway, warnings);
   for (std::string& fact : (*user_tools)->facts()) facts.push_back(std::move(fact));
   if (*recorded)
@@ -532,17 +564,28 @@ int print_page(const std::string& transcript) {
   return page ? print(*page) : report(page.error());
 }
 
-int run_agent(AgentCommand& command) {
-  if (!command.html.empty()) return print_page(command.html);
+int run_or_refuse(AgentCommand& command) {
   const Result<std::string> session = complete(command);
-  if (!session) return report(session.error());
+  if (!session) return refuse_run(command.json, session.error());
   const Result<agent::ToolsFile> tools_file = read_user_tools(command.tools);
-  if (!tools_file) return report(tools_file.error());
+  if (!tools_file) return refuse_run(command.json, tools_file.error());
   command.readable.insert(command.readable.end(), tools_file->files.begin(), tools_file->files.end());
   const Result<agent::Sandbox> sandbox = open_sandbox(command);
-  if (!sandbox) return report(sandbox.error());
+  if (!sandbox) return refuse_run(command.json, sandbox.error());
   return run_in_sandbox(command, *session, *sandbox, *tools_file);
 }
+
+int run_agent(AgentCommand& command) {
+  if (!command.html.empty()) return print_page(command.html);
+  if (Result<void> opened = open_output(); !opened) return report(opened.error());
+  const int code = run_or_refuse(command);
+  const int failure = screen_failure();
+  return failure == 0 ? code
+                      : report(Error(ErrorCode::file, std::string("writing the output: ") + std::strerror(failure)));
+}
+
+// With less no shell begins, and of an output nothing could be read.
+constexpr std::uint64_t kLeastMebibytes = 32, kLeastProcesses = 8, kLeastOutput = 256;
 
 constexpr const char* kAgentExamples = R"(Examples:
   parlance agent "set up a git repository with a README" -m model.gguf --backend llama-server=http://127.0.0.1:8080
@@ -553,16 +596,22 @@ void declare_sandbox(Options& app, AgentCommand& c) {
   app.add_option("--sandbox", c.sandbox, "What keeps commands inside").one_of(kSandboxes).show_default();
   app.add_flag("--no-sandbox", c.no_sandbox, "Run commands without a sandbox: they may do whatever you may do");
   app.add_flag("--network", c.network, "Commands may use the network");
-  app.add_option("--readable", c.readable, "Another folder or file that commands may read").placeholder("PATH");
-  app.add_option("--writable", c.writable, "Another folder or file that commands may change").placeholder("PATH");
-  app.add_option("--environment", c.environment, "A variable of the environment that commands may see")
-      .placeholder("NAME");
-  add_number(app, "--memory", c.memory, "MiB of memory that all commands together may use", kMostMebibytes);
-  add_number(app, "--processes", c.processes, "Processes that they may have");
-  add_number(app, "--file-size", c.file_size, "MiB of the largest file that they may write", kMostMebibytes);
-  add_number(app, "--timeout", c.timeout, "Seconds of a command, where the model names none", kMostSeconds);
+  app.add_option("--readable", c.readable, "Another folder or file that commands may read; may be repeated")
+      .placeholder("PATH")
+      .one_value();
+  app.add_option("--writable", c.writable, "Another folder or file that commands may change; may be repeated")
+      .placeholder("PATH")
+      .one_value();
+  app.add_option("--environment", c.environment, "A variable of the environment that commands may see; may be repeated")
+      .placeholder("NAME")
+      .one_value();
+  add_number(app, "--memory", c.memory, "MiB of memory that all commands together may use", kMostMebibytes,
+             kLeastMebibytes);
+  add_number(app, "--processes", c.processes, "Processes that they may have", kMostCount, kLeastProcesses);
+  add_number(app, "--file-size", c.file_size, "MiB of the largest file that they may write", kMostMebibytes, 1);
+  add_number(app, "--timeout", c.timeout, "Seconds of a command, where the model names none", kMostSeconds, 1);
   add_number(app, "--shown-output", c.max_output,
-             "Bytes of a command's output that the model sees; the whole is in a file");
+             "Bytes of a command's output that the model sees; the whole is in a file", kMostCount, kLeastOutput);
 }
 
 void declare_loop(Options& app, AgentCommand& c) {
@@ -593,6 +642,8 @@ void declare_loop(Options& app, AgentCommand& c) {
 }
 
 }  // namespace
+
+void tell_agent_refused(const Error& error) { screen_for_programs()->end(end_by(AgentEnd::Reason::usage, error)); }
 
 Run declare_agent(Options& app) {
   auto command = std::make_shared<AgentCommand>();

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "parlance/error.h"
+
 namespace parlance::cli {
 
 class Options;
@@ -20,6 +22,8 @@ struct Command {
   /// What the exit codes 0 and 1 say of it. 2, 3 and 4 mean the same everywhere (kFailures).
   std::string_view done = "done";
   std::string_view refused = "";  ///< empty: it does not end so
+  /// With --json, tells programs on standard output that the command line is wrong; null: nothing is said there.
+  void (*tell_refused)(const Error& error) = nullptr;
 };
 std::span<const Command> commands();
 
@@ -51,6 +55,7 @@ Run declare_prefix(Options& app);
 Run declare_grammar(Options& app);
 Run declare_serve(Options& app);
 Run declare_agent(Options& app);
+void tell_agent_refused(const Error& error);
 Run declare_capture(Options& app);
 Run declare_replay(Options& app);
 Run declare_completions(Options& app);

@@ -70,7 +70,12 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, int argc, char** a
   if (argc < 2 || !is_unknown_command(argv[1], parts)) parts.hint = hint_for_option(app, error, argc, argv);
   const std::string whole = app.get_parent() == nullptr ? "" : app.get_parent()->get_name() + " ";
   if (parts.hint.empty()) parts.hint = "see " + whole + app.get_name() + " --help";
-  return report(Error(std::move(parts)));
+  const Error refusal(std::move(parts));
+  const bool wants_json =
+      std::any_of(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--json") == 0; });
+  for (const Command& command : commands())
+    if (wants_json && command.name == app.get_name() && command.tell_refused != nullptr) command.tell_refused(refusal);
+  return report(refusal);
 }
 
 bool is_command(std::string_view word) {

@@ -12,4 +12,6 @@ Run declare_agent(Options&) {
   };
 }
 
+void tell_agent_refused(const Error&) {}
+
 }  // namespace parlance::cli

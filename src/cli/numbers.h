@@ -20,9 +20,10 @@ inline constexpr std::uint64_t kMostCount = std::numeric_limits<std::int64_t>::m
 
 /// An option that takes such a number. Help shows the value that it has now, unless it stands for none.
 template <typename Number>
-Option add_number(Options& app, const char* name, Number& into, std::string sentence, std::uint64_t most = kMostCount) {
+Option add_number(Options& app, const char* name, Number& into, std::string sentence, std::uint64_t most = kMostCount,
+                  std::uint64_t least = 0) {
   most = std::min(most, static_cast<std::uint64_t>(std::numeric_limits<Number>::max()));
-  Option option = app.add_option(name, into, std::move(sentence)).placeholder("N").check(whole_number(0, most));
+  Option option = app.add_option(name, into, std::move(sentence)).placeholder("N").check(whole_number(least, most));
   return into > 0 ? option.show_default() : option;
 }
 

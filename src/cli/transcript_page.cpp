@@ -1,6 +1,10 @@
 // Writes a transcript as a page. Begin reading at transcript_page.
 #include "cli/transcript_page.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "cli/agent_screen.h"
 #include "cli/segments.h"
 #include "parlance/json.h"
@@ -70,15 +74,85 @@ void add_turn(std::string& out, Value record, std::size_t number) {
   out += "</section>\n";
 }
 
+std::string call_of(Value record) { return escaped(command_of(record["name"].text(), record["arguments"].text())); }
+
+/// A call that had begun, and of which nothing more is there.
+void add_open_call(std::string& out, std::string_view call) {
+  out.append("<div class=\"call\"><pre><span class=\"bad\">?</span> ").append(call).append("</pre>\n");
+  out.append("<p class=\"told\">its end is not recorded</p></div>\n");
+}
+
+void add_end(std::string& out, Value record) {
+  const bool good = record["reason"].text() == name_of(AgentEnd::Reason::done);
+  out.append("<section class=\"end\">\n<p><span class=\"").append(good ? "good\">✓" : "bad\">✗").append("</span> ");
+  out.append(escaped(record["sentence"].text())).append("</p>\n<p class=\"figures\">");
+  out.append(escaped(record["reason"].text())).append(" · ").append(escaped(record["time"].text())).append(" · ");
+  out.append(std::to_string(serve::number_in(record["turns"]))).append(" turns · ");
+  out.append(std::to_string(serve::number_in(record["sampled_tokens"]))).append(" sampled</p>\n</section>\n");
+}
+
 void add_tool(std::string& out, Value record) {
-  if (record["state"].text() == "begin") return;
   const bool good = is_set(record["succeeded"]);
   out.append("<div class=\"call\"><pre><span class=\"").append(good ? "good\">✓" : "bad\">✗").append("</span> ");
-  out.append(escaped(command_of(record["name"].text(), record["arguments"].text())))
-      .append("</pre>\n<details open><summary>")
-      .append(escaped(record["name"].text()));
+  out.append(call_of(record)).append("</pre>\n<details open><summary>").append(escaped(record["name"].text()));
   out.append(is_set(record["changed"]) ? ", files changed" : "").append("</summary>");
   out.append("<pre>").append(escaped(record["text"].text())).append("</pre></details></div>\n");
+}
+
+/// The body, record by record.
+class Body {
+ public:
+  void add(const serve::CaptureRecord& record);
+  /// What is there, with what came to no end.
+  std::string take();
+  const std::string& title() const { return title_; }
+
+ private:
+  void add_call(Value record);
+  void add_open_calls();
+
+  std::string text_, title_;
+  std::size_t turns_ = 0;
+  std::vector<std::pair<std::string, std::string>> open_;  ///< calls by id that had begun
+  bool has_end_ = false;
+};
+
+void Body::add_open_calls() {
+  for (const auto& [id, call] : open_) add_open_call(text_, call);
+  open_.clear();
+}
+
+void Body::add_call(Value record) {
+  const std::string id(record["id"].text());
+  const auto is_it = [&id](const auto& one) { return one.first == id; };
+  const auto begun = std::find_if(open_.begin(), open_.end(), is_it);
+  if (record["state"].text() == "begin") {
+    if (begun != open_.end()) add_open_calls();  // it began once before
+    open_.emplace_back(id, call_of(record));
+  } else {
+    if (begun != open_.end()) open_.erase(begun);
+    add_tool(text_, record);
+  }
+}
+
+void Body::add(const serve::CaptureRecord& record) {
+  const Value root = record.root();
+  if (record.kind() == "agent") {
+    title_ = escaped(root["goal"].text());
+    add_begin(text_, root);
+  }
+  if (record.kind() == "turn" || record.kind() == "tool") has_end_ = false;
+  if (record.kind() == "tool") add_call(root);
+  if (record.kind() != "turn" && record.kind() != "end") return;
+  add_open_calls();
+  has_end_ = record.kind() == "end";
+  has_end_ ? add_end(text_, root) : add_turn(text_, root, ++turns_);
+}
+
+std::string Body::take() {
+  add_open_calls();
+  if (!has_end_) text_ += "<section class=\"end\"><p class=\"told\">How the run ended is not recorded.</p></section>\n";
+  return std::move(text_);
 }
 
 }  // namespace
@@ -86,23 +160,16 @@ void add_tool(std::string& out, Value record) {
 Result<std::string> transcript_page(const std::string& file) {
   const Result<serve::CaptureText> text = serve::read_capture(file);
   if (!text) return text.error();
-  std::string body, title;
-  std::size_t turns = 0;
-  for (const serve::CaptureRecord& record : text->records) {
-    if (record.kind() == "agent") {
-      title = escaped(record.root()["goal"].text());
-      add_begin(body, record.root());
-    }
-    if (record.kind() == "turn") add_turn(body, record.root(), ++turns);
-    if (record.kind() == "tool") add_tool(body, record.root());
-  }
+  Body body;
+  for (const serve::CaptureRecord& record : text->records) body.add(record);
+  const std::string title = body.title();
   if (title.empty()) return Error(ErrorCode::conversation, file + " is no transcript of an agent");
   std::string page = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
   page.append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>")
       .append(title)
       .append("</title>\n<style>");
-  page.append(kTranscriptStyle).append("</style>\n</head>\n<body>\n").append(body);
+  page.append(kTranscriptStyle).append("</style>\n</head>\n<body>\n").append(body.take());
   return page.append("</body>\n</html>\n");
 }
 

@@ -59,6 +59,8 @@ Result<void> AgentGateway::write_goal(std::string_view goal, const std::string& 
 
 Result<void> AgentGateway::write(const AgentEvent& event) { return state_->journal.write(event); }
 
+Result<void> AgentGateway::write_end(const AgentEnd& end) { return state_->journal.write_end(end); }
+
 std::string AgentGateway::transcript() const {
   return state_->capture.empty() ? std::string() : state_->capture + "/" + capture_file_name(state_->session, "");
 }

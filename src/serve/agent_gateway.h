@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,22 @@
 
 namespace parlance::serve {
 
+/// How a run ended, as its capture has it.
+struct RecordedEnd {
+  std::string reason;  ///< as name_of(AgentEnd::Reason) has it
+  std::string sentence;
+  bool is_done() const { return reason == name_of(AgentEnd::Reason::done); }
+};
+
 /// An agent's run as its capture has it.
 struct RecordedAgent {
   std::string session;
   std::string goal;
   std::string settings;  ///< as they were written
   AgentHistory history;
-  std::string last_response;  ///< id of the last answer, which the gateway's sessions have now
-  bool ends_whole = true;     ///< false: the last line was torn, as a crash leaves it
+  std::string last_response;         ///< id of the last answer, which the gateway's sessions have now
+  bool ends_whole = true;            ///< false: the last line was torn, as a crash leaves it
+  std::optional<RecordedEnd> end{};  ///< unset: it was killed, or goes on behind an end, or nobody wrote it down
 };
 
 struct AgentGatewayOptions {
@@ -43,6 +52,8 @@ class AgentGateway {
   /// written before it; the rest is when the next one is, or with the end of the gateway. Fail with file.
   Result<void> write_goal(std::string_view goal, const std::string& settings);
   Result<void> write(const AgentEvent& event);
+  /// Is on the disk when this returns.
+  Result<void> write_end(const AgentEnd& end);
   /// Where the transcript is; "": nowhere.
   std::string transcript() const;
   /// Reads a transcript, samples its turns once more from the record, so that the model has their ids, and goes on

@@ -36,7 +36,15 @@ Result<void> AgentJournal::write(const AgentEvent& event) {
   made.text("id", event.id).text("name", event.name).text("arguments", event.arguments);
   if (is_end)
     made.text("text", event.text).flag("succeeded", event.outcome->succeeded).flag("changed", event.outcome->changed);
+  if (is_end && event.outcome->changed) made.text("changes", event.outcome->changes);
   return append(made.take(), !is_end);  // before a command runs it must be known that it does
+}
+
+Result<void> AgentJournal::write_end(const AgentEnd& end) {
+  JsonWriter made('{');
+  made.text("record", "end").text("time", utc_now()).text("reason", name_of(end.reason)).text("sentence", end.sentence);
+  made.number("turns", end.turns).number("sampled_tokens", static_cast<std::int64_t>(end.sampled_tokens));
+  return append(made.take(), true);
 }
 
 namespace {
@@ -67,6 +75,7 @@ class Restoring {
  private:
   Result<void> take_turn(Value record, RecordedAgent& into);
   static void take_tool(Value record, RecordedAgent& into);
+  static void take_end(Value record, RecordedAgent& into);
 
   Succession& turns_;
   const std::shared_ptr<ServedModel> model_;
@@ -83,9 +92,11 @@ Result<void> Restoring::take(const CaptureRecord& record, RecordedAgent& into) {
     into.goal = root["goal"].text();
     into.settings = json_text(root["settings"]);
   }
-  if (record.kind() == "turn" && !root["key"].text().empty()) return take_turn(root, into);
+  if (record.kind() == "end") take_end(root, into);
+  if (record.kind() != "turn" && record.kind() != "tool") return {};
+  into.end.reset();
   if (record.kind() == "tool") take_tool(root, into);
-  return {};
+  return record.kind() == "turn" && !root["key"].text().empty() ? take_turn(root, into) : Result<void>();
 }
 
 Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
@@ -109,6 +120,8 @@ Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
     return Error(ErrorCode::conversation, "a turn of the capture comes out otherwise with this model")
         .hint("parlance replay says what differs");
   messages.push_back(kept->reply);
+  into.history.length = turn->length();
+  into.history.awaits_result = awaits_result(*model_, turn->sampled());
   into.history.running.clear();
   into.history.sampled_tokens += sampled;
   ++into.history.turns;
@@ -126,6 +139,7 @@ void Restoring::take_tool(Value record, RecordedAgent& into) {
   const auto is_set = [&record](std::string_view name) {
     return record[name].is(Kind::boolean) && record[name].integer != 0;
   };
+  if (is_set("changed") || is_set("succeeded")) history.changes = record["changes"].text();
   if (is_set("changed"))
     history.unverified = true;
   else if (is_set("succeeded"))
@@ -134,6 +148,10 @@ void Restoring::take_tool(Value record, RecordedAgent& into) {
                               .content = std::string(record["text"].text()),
                               .tool_call_id = id,
                               .name = std::string(record["name"].text())});
+}
+
+void Restoring::take_end(Value record, RecordedAgent& into) {
+  into.end = {.reason = std::string(record["reason"].text()), .sentence = std::string(record["sentence"].text())};
 }
 
 }  // namespace
@@ -149,6 +167,7 @@ Result<RecordedAgent> restore_agent(Succession& turns, const std::shared_ptr<Ser
     if (Result<void> taken = restoring.take(record, made); !taken) return taken.error();
   }
   if (made.session.empty()) return Error(ErrorCode::conversation, file + " is no capture of an agent");
+  if (made.end && made.end->is_done()) made.history.unverified = false;  // also where nobody asked for verification
   return made;
 }
 

@@ -4,6 +4,7 @@
 //     {"record": "agent", "goal": …, "settings": {…}}
 //     {"record": "tool", "state": "begin", "id": …, "name": …, "arguments": …}
 //     {"record": "tool", "state": "end", "id": …, …, "text": …, "succeeded": …, "changed": …}
+//     {"record": "end", "reason": …, "sentence": …, "turns": …, "sampled_tokens": …}
 #pragma once
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@ class AgentJournal {
   Result<void> write_goal(std::string_view goal, const std::string& settings);
   /// Events of kind call and outcome; others are none of it.
   Result<void> write(const AgentEvent& event);
+  Result<void> write_end(const AgentEnd& end);
 
  private:
   Result<void> append(std::string record, bool sync);

@@ -20,6 +20,7 @@ if(TARGET parlance_serve)
   parlance_python_test(agent.resume agent ${agent}/resume_test.py $<TARGET_FILE:parlance_cli>)
   parlance_python_test(agent.stranger agent ${agent}/stranger_test.py $<TARGET_FILE:parlance_cli>)
   parlance_python_test(agent.limits agent ${agent}/limits_test.py $<TARGET_FILE:parlance_cli>)
+  parlance_python_test(agent.ends agent ${agent}/ends_test.py $<TARGET_FILE:parlance_cli>)
   parlance_python_test(agent.overhead agent ${agent}/overhead.py $<TARGET_FILE:parlance_cli> --turns 60)
   set_tests_properties(agent.tasks PROPERTIES TIMEOUT 900 PROCESSORS 2 COST 100)  # begun first, as nothing runs beside it
   set_tests_properties(agent.resume agent.tools agent.mcp PROPERTIES TIMEOUT 600)
