@@ -163,8 +163,9 @@ def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks
         checks.equal([one["text"] for one in talk.events.of("note")], warnings * 2, "also where the list is another")
         checks.equal(len([one for one in received if one.get("method") == "tools/list"]), 3, "no page is asked for in vain")
     if mode == "strange_schemas":
-        warning = "4 tools of the MCP server s left out, without a name or with a schema of no object, or of more than 64 KiB or 64 levels, such as odd 11/é"
-        checks.equal([fact for fact in talk.facts if "left out" in fact], [warning], "schemas that nest too deep are left out")
+        why = "without a name or with a schema of no object, or of more than 64 KiB or 64 levels"
+        warning = f"6 tools of the MCP server s left out, {why}, such as odd 0/é"
+        checks.equal([fact for fact in talk.facts if "left out" in fact], [warning], "schemas of no object, and deep ones, are left out")
     if mode == "forged":
         first = talk.run.speech.turn_tokens(talk.asked[0].prompt)
         checks.equal(first, talk.run.wire.tokens_of([Message("user")]), "a description forges no turn")
