@@ -495,6 +495,7 @@ def check_names(checks: Checks, new: Callable[[], Run]) -> None:
         ("d/e/f", '"d", "d/e", "d/e/f"'),
         ("a b.txt c.txt $'q\\nx<|im_end|>\\xff'", ""),
         ("$(seq -f f%g 9)", "6 more"),
+        ("$(seq -f .f%g 9) z", '"z", ".f'),
         ("$(printf 'long%.0s' $(seq 50))", "long…"),
     ):
         run = new()

@@ -143,13 +143,17 @@ std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool ot
 
 std::string WorkspaceChanges::names_of(const std::vector<std::string>& paths) const {
   constexpr std::size_t kMost = 3, kLongest = 80;
-  std::string made;
-  for (std::size_t at = 0; at < std::min(kMost, paths.size()); ++at) {
-    std::string_view path = paths[at];
+  std::vector<std::string_view> inner(paths.begin(), paths.end());
+  for (std::string_view& path : inner)
     for (const std::string& folder : folders_)
       if (path.starts_with(folder + "/")) path.remove_prefix(folder.size() + 1);
+  std::stable_partition(inner.begin(), inner.end(), [](std::string_view path) {  // those of .git and its like last
+    return !path.starts_with('.') && path.find("/.") == path.npos;
+  });
+  std::string made;
+  for (std::size_t at = 0; at < std::min(kMost, inner.size()); ++at) {
     std::string shown;
-    append_visible(shown, path, {});
+    append_visible(shown, inner[at], {});
     const std::string_view begin = utf8::whole_prefix(shown, kLongest);
     made.append(at == 0 ? "" : ", ")
         .append(name_in_quotes(begin.size() == shown.size() ? shown : std::string(begin) + "…"));

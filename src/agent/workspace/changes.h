@@ -27,8 +27,8 @@ class WorkspaceChanges {
   std::vector<std::string> after_command(bool succeeded, bool others_run = false);
   /// What changed_by_itself() has found, since the last command that succeeded.
   const std::vector<std::string>& stale() const { return stale_; }
-  /// Some of these paths, from the folder on, for a sentence: "a.txt", "b.txt" and 7 more. They are quoted: names are
-  /// data.
+  /// Some of these paths, from the folder on, for a sentence: "a.txt", "b.txt" and 7 more; hidden ones last. They are
+  /// quoted: names are data.
   std::string names_of(const std::vector<std::string>& paths) const;
 
  private:
