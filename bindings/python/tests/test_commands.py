@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import pathlib
+import pickle
 import subprocess
 import warnings
 from typing import Any
@@ -131,6 +133,68 @@ def test_grammar_is_the_command(tmp_path: pathlib.Path, syntax: str) -> None:
     grammar = parlance.grammar("rnj-1", tools=[TOOL], tool_choice="required")
     words = ["grammar", "-f", "rnj-1", "--tools", tmp_path / "tools.json", "--tool-choice", "required", "--syntax", syntax]
     assert grammar.to_text(syntax).strip() == command(*words).strip()
+
+
+# Options of the command line, and the keyword arguments that say the same. The request has tools and a choice of its own.
+SAME_GRAMMARS: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "as the request says": ([], {}),
+    "--tool-choice": (["--tool-choice", "required"], {"tool_choice": "required"}),
+    "a tool": (["--tool-choice", "weather"], {"tool_choice": "weather"}),
+    "--max-calls": (["--max-calls", "2"], {"max_tool_calls": 2}),
+    "--no-parallel": (["--no-parallel"], {"parallel_tool_calls": False}),
+    "--no-reasoning": (["--no-reasoning"], {"reasoning": False}),
+    "--open": (["--open"], {"open": True}),
+    "--any-order": (["--any-order"], {"any_order": True}),
+    "--text-around-calls": (["--text-around-calls"], {"text_around_calls": True}),
+    "--prompt": (["--prompt", "<|im_start|>assistant\n<think>\n"], {"prompt": "<|im_start|>assistant\n<think>\n"}),
+    "--choice": (["--choice", "yes", "--choice", "no"], {"choices": ["yes", "no"]}),
+    "--regex": (["--regex", "[0-9]+"], {"response_format": {"type": "regex", "pattern": "[0-9]+"}}),
+    "--json-object": (["--json-object"], {"response_format": {"type": "json_object"}}),
+    "--schema": (["--schema", "SCHEMA"], {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "integer"}}}}),
+    "--tools": (["--tools", "TOOLS"], {"tools": [{**TOOL, "function": {**TOOL["function"], "name": "other"}}]}),  # type: ignore[dict-item]
+}
+TWO = {"type": "object", "properties": {"city": {"type": "string"}, "days": {}}, "required": ["city"]}
+
+
+@pytest.mark.parametrize("option", SAME_GRAMMARS)
+def test_each_option_of_a_grammar_is_the_commands(tmp_path: pathlib.Path, option: str) -> None:
+    words, arguments = SAME_GRAMMARS[option]
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": TWO}}]
+    request = {"messages": [{"role": "user", "content": "Weather?"}], "tools": tools, "tool_choice": "auto"}
+    files = {"SCHEMA": {"type": "integer"}, "TOOLS": arguments.get("tools", tools), "REQUEST": request}
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content), "utf-8")
+    words = [str(tmp_path / word) if word in files else word for word in words]
+    for syntax in ("gbnf", "structural-tag"):
+        of_request = command("grammar", "-f", "terminal-agent", "--request", tmp_path / "REQUEST", "--syntax", syntax, *words)
+        prompt = parlance.Template.builtin("terminal-agent").render(request["messages"], tools, tool_choice="auto")  # type: ignore[arg-type]
+        assert prompt.grammar(**arguments).to_text(syntax) == of_request
+        given = words if "--tools" in words else ["--tools", str(tmp_path / "TOOLS"), *words]
+        alone = command("grammar", "-f", "terminal-agent", "--syntax", syntax, *given)
+        assert parlance.grammar("terminal-agent", **{"tools": tools, **arguments}).to_text(syntax) == alone
+
+
+def test_a_grammar_has_one_form_of_the_answer() -> None:
+    prompt = parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}])
+    for make in (lambda **more: parlance.grammar("terminal-agent", **more), prompt.grammar):
+        with pytest.raises(ValueError, match="an answer has one form: response_format, or choices"):
+            make(response_format={"type": "json_object"}, choices=["yes"])
+        with pytest.raises(TypeError, match="response_format is a dict"):
+            make(response_format="{}")
+        grammar = make(choices=["yes", "no"], reasoning=False)
+        assert grammar.accepts("yes") and not grammar.accepts("maybe")
+
+
+def test_what_a_request_says_of_its_grammar_stays() -> None:
+    messages = [{"role": "user", "content": "Weather?"}]
+    template = parlance.Template.builtin("terminal-agent")
+    asked = template.render(messages, [TOOL], tool_choice="required", parallel_tool_calls=False)
+    call = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kiel"}}\n</tool_call>'
+    assert asked.grammar().accepts(call)
+    assert not asked.grammar().accepts("No.") and not asked.grammar().accepts(f"{call}\n{call}")
+    assert asked.grammar(tool_choice="auto").accepts("No.")
+    assert asked.grammar(parallel_tool_calls=True).accepts(f"{call}\n{call}")
+    assert not asked.grammar(parallel_tool_calls=True, max_tool_calls=1).accepts(f"{call}\n{call}")
 
 
 def test_a_grammar_accepts_what_the_format_writes_and_nothing_else() -> None:
@@ -360,6 +424,77 @@ def test_a_call_that_breaks_off_has_its_values_so_far() -> None:
 
     with pytest.raises(LookupError):
         message.to_dict(make_call_id=raises)
+
+
+# ---- passes
+
+
+def test_passes_are_those_that_the_command_lists() -> None:
+    assert parlance.passes() == [{"takes": "", **one} for one in json.loads(command("list", "passes", "--json"))]
+    assert {"name": "text-only", "takes": "ROLES"}.items() <= next(one for one in parlance.passes() if one["name"] == "text-only").items()
+
+
+@pytest.mark.parametrize("argument", ["passes", "skip_passes"])
+@pytest.mark.parametrize("asked", ["text-onl", "no-such-pass", "", ":user"])
+def test_an_unknown_pass_is_answered_with_those_that_there_are(argument: str, asked: str) -> None:
+    for given in (asked, [asked]):
+        with pytest.raises(ValueError, match="there is no pass") as caught:
+            parlance.Template.builtin("chatml", **{argument: given})  # type: ignore[arg-type]
+        assert isinstance(caught.value, parlance.Error)
+        names = [one["name"] for one in parlance.passes()]
+        assert caught.value.hint.endswith(f"parlance.passes() has them: {', '.join(names)}")
+        assert "parlance list" not in str(caught.value)
+        assert ("did you mean 'text-only'?" in caught.value.hint) == (asked == "text-onl")
+
+
+def test_a_setting_that_a_pass_does_not_take_is_no_unknown_pass() -> None:
+    bare = next(one["name"] for one in parlance.passes() if not one["takes"])
+    with pytest.raises(ValueError) as caught:
+        parlance.Template.builtin("chatml", passes=f"{bare}:user")
+    assert "there is no pass" not in str(caught.value) and "has them" not in str(caught.value)
+
+
+# ---- languages of templates, splits of tokenizers
+
+
+def test_the_language_of_a_file_may_be_said(tmp_path: pathlib.Path) -> None:
+    chat = [{"role": "user", "content": "Hi"}]
+    (tmp_path / "chat.json").write_text(json.dumps({"messages": chat}), "utf-8")
+    texts = {"go": "{{ range .Messages }}<{{ .Content }}>{{ end }}", "jinja": "{% for m in messages %}<{{ m.content }}>{% endfor %}"}
+    for syntax, text in texts.items():
+        for name in ("template.txt", "template.jinja", "template.gotmpl"):
+            (tmp_path / name).write_text(text, "utf-8")
+            template = parlance.Template.from_file(tmp_path / name, syntax=syntax)
+            told = command("render", "-t", tmp_path / name, "--syntax", syntax, tmp_path / "chat.json")
+            assert template.render(chat).text == told
+            assert pickle.loads(pickle.dumps(template)).render(chat).text == told
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": text}), "utf-8")
+        (tmp_path / "config.json").write_text("{}", "utf-8")
+        assert parlance.Template.from_pretrained(tmp_path, syntax=syntax).render(chat).text == "<Hi>"
+    assert parlance.Template.from_file(tmp_path / "template.jinja", syntax=None).render(chat).text == "<Hi>"
+    for wrong in ("Go", "", 5):
+        with pytest.raises(ValueError, match="syntax is 'jinja' or 'go'"):
+            parlance.Template.from_file(tmp_path / "template.jinja", syntax=wrong)  # type: ignore[arg-type]
+
+
+def test_how_a_tiktoken_file_splits_text_may_be_said(tmp_path: pathlib.Path) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256, b" a": 257}
+    file = tmp_path / "mine.tiktoken"
+    file.write_text("".join(f"{base64.b64encode(piece).decode()} {rank}\n" for piece, rank in ranks.items()), "utf-8")
+    with pytest.raises(parlance.Error):
+        parlance.Tokenizer.from_file(file)  # its name is no encoding's
+    for split in (r"\S+|\s+", r"\s?\S+|\s+"):
+        engine = parlance.Tokenizer.from_file(file, split=split, special_tokens=["<|end|>"])
+        own = tiktoken.Encoding("mine", pat_str=split, mergeable_ranks=ranks, special_tokens={"<|end|>": 258})
+        for text in ("ab ab", "a  a", "x ab"):
+            assert engine.encode(text) == own.encode(text)
+            assert pickle.loads(pickle.dumps(engine)).encode(text) == own.encode(text)
+        assert engine.encode("<|end|>") == [258]
+    assert parlance.Tokenizer.from_file(file, split="cl100k_base").encode("ab") == [256]
+
+
+# ---- names
 
 
 def test_names_come_from_their_tables() -> None:
