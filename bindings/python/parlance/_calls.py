@@ -22,8 +22,11 @@ _MODULES = re.compile(r"\b(?:typing|collections\.abc|os|datetime|parlance\._core
 _DEFAULT = re.compile(r"\\\d+")
 
 
-def refused(function: Any, positional: list[Any], named: dict[str, Any]) -> TypeError:
-    """The error for arguments that the extension's function does not take."""
+def refused(function: Any, positional: list[Any], named: dict[str, Any], is_from_within: bool) -> TypeError | None:
+    """The error for arguments that the extension's function does not take.
+
+    None where all fit and the error came from within, such as of what a function gave that was among them.
+    """
     name = function.__qualname__.removesuffix(".__init__")
     twin = _twin(function, name)
     try:
@@ -36,6 +39,8 @@ def refused(function: Any, positional: list[Any], named: dict[str, Any]) -> Type
             annotation = function.__qualname__.split(".")[0]
         if not _fits(value, _hint(annotation)):
             return TypeError(f"{name}() argument {parameter!r} must be {_words(annotation)}, not {_kind(value)}")
+    if is_from_within:
+        return None
     for parameter, _, value in given:
         if type(value) is int and not 0 <= value < 2**31:
             return TypeError(f"{name}() argument {parameter!r} is out of range: {value}")
@@ -89,6 +94,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return False
     if not isinstance(value, origin or hint):
         return False
+    if origin is dict:
+        return all(_fits(name, arguments[0]) and _fits(one, arguments[1]) for name, one in value.items())
     return origin is not collections.abc.Sequence or all(_fits(one, arguments[0]) for one in value)
 
 

@@ -20,16 +20,16 @@ using Call = PyObject* (*)(PyObject* function, PyObject* const* arguments, std::
 constexpr std::size_t kMostWays = 16;
 std::array<Call, kMostWays> ways{};
 
-bool is_refused(nb::handle raised) {
-  constexpr std::string_view kRefused = "(): incompatible function arguments.";
-  const nb::str said(raised);
-  return std::string_view(said.c_str()).find(kRefused) != std::string_view::npos;
+/// Whether this is the text of nanobind's error, or of a cast that failed within the call.
+bool is_refused(std::string_view said) {
+  return said.find("(): incompatible function arguments.") != std::string_view::npos || said == kFailedCast;
 }
 
 /// In place of the error that was raised, if that is nanobind's.
 void speak_python(PyObject* function, PyObject* const* arguments, std::size_t count, PyObject* names) {
   nb::python_error raised;
-  if (!is_refused(raised.value())) return raised.restore();
+  const nb::str said(raised.value());
+  if (!is_refused(said.c_str())) return raised.restore();
   constexpr std::size_t kCount = ~std::size_t{0} >> 2;  // above it are flags, of CPython and of nanobind
   const std::size_t given = count & kCount;
   nb::list positional;
@@ -38,9 +38,11 @@ void speak_python(PyObject* function, PyObject* const* arguments, std::size_t co
   const std::size_t more = names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_Size(names));
   for (std::size_t i = 0; i < more; ++i)
     named[nb::handle(PyTuple_GetItem(names, static_cast<Py_ssize_t>(i)))] = nb::handle(arguments[given + i]);
-  const nb::object said =
-      nb::module_::import_("parlance._calls").attr("refused")(nb::handle(function), positional, named);
-  PyErr_SetObject(PyExc_TypeError, said.ptr());
+  const bool is_from_within = std::string_view(said.c_str()) == kFailedCast;
+  const nb::object refused = nb::module_::import_("parlance._calls").attr("refused");
+  const nb::object in_python = refused(nb::handle(function), positional, named, is_from_within);
+  if (in_python.is_none()) return raised.restore();
+  PyErr_SetObject(PyExc_TypeError, in_python.ptr());
 }
 
 template <std::size_t Way>

@@ -16,8 +16,7 @@ NB_MODULE(_core, module) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::bad_cast&) {
-      PyErr_SetString(PyExc_TypeError,
-                      "an argument, or what a function gave, is of another type than the signature says");
+      PyErr_SetString(PyExc_TypeError, parlance::python::kFailedCast);
     }
   });
   module.attr("VERSION") = PARLANCE_VERSION;

@@ -21,6 +21,8 @@ struct Engine {
   explicit Engine(RequestReader opened) : reader(std::move(opened)) {}
   /// Of each render, and of experiments.
   const Limits& limits() const { return reader.options().limits; }
+  /// Whether requests are given to the template as they are.
+  bool is_as_is() const { return !reader.options().read.normalise; }
 
   RequestReader reader;
 };
@@ -100,6 +102,9 @@ void bind_findings(nb::module_& module);
 void bind_prefix(nb::module_& module);
 void bind_apis(nb::module_& module);
 void bind_agent(nb::module_& module);
+/// What a cast says that fails within a call: calls.cpp says which argument it was, if it was one.
+inline constexpr const char* kFailedCast =
+    "an argument, or what a function gave, is of another type than the signature says";
 /// Behind all others: errors of calls are in Python's words.
 void bind_calls(nb::module_& module);
 

@@ -139,14 +139,18 @@ PyRendering rendered_again(const PyTemplate& self, const nb::bytes& json, std::v
   options.want_assistant = assistant;
   options.want_spans = spans;
   options.limits = self.engine->limits();
+  options.as_is = self.engine->is_as_is();
   const auto part = [&](int number) { return nb::cast<int>(now[number]); };
   options.now = {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
   const std::string_view text(static_cast<const char*>(json.data()), json.size());
   return {render_variables(self.engine, text, options), self.opened, std::move(notes), {}};
 }
 
-PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool check_calls) {
+PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool begin_in_reasoning,
+                        bool no_calls_in_reasoning, bool check_calls) {
   ReplyStart start = start_of(*rendering.prompt);
+  start.options.begin_in_reasoning |= begin_in_reasoning;
+  start.options.no_calls_in_reasoning |= no_calls_in_reasoning;
   start.options.check_calls = check_calls;
   return {start.format, start.options, tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer};
 }
@@ -263,11 +267,12 @@ void bind_uses(RenderingClass& rendering) {
           "parlance.Error, among others (also "
           "ValueError, with the nearest path as its hint) for a path of `trust` at which this request has nothing; one "
           "with [*] need not lead anywhere, if it is not misspelt.   Threads: any; releases the GIL.")
-      .def("reader", &reader_of, nb::kw_only(), "tokenizer"_a = nb::none(), "check_calls"_a = false,
-           nb::sig("def reader(self, *, tokenizer: typing.Any = None, check_calls: bool = False) -> ReplyReader"),
+      .def("reader", &reader_of, nb::kw_only(), "tokenizer"_a = nb::none(), "begin_in_reasoning"_a = false,
+           "no_calls_in_reasoning"_a = false, "check_calls"_a = false,
+           nb::sig("def reader(self, *, tokenizer: typing.Any = None, begin_in_reasoning: bool = False, "
+                   "no_calls_in_reasoning: bool = False, check_calls: bool = False) -> ReplyReader"),
            "A reader for the reply to this prompt, which begins where the prompt ends. How the model writes replies is "
-           "found by experiments with the "
-           "template, once for each template.")
+           "found by experiments with the template, once for each template. The arguments are those of ReplyReader.")
       .def_prop_ro(
           "reply_format", [](const PyRendering& r) { return PyReplyFormat{start_of(*r.prompt).format}; },
           "How the model writes replies to this prompt.");

@@ -594,19 +594,24 @@ void bind_read(ReaderClass& reader) {
 void bind_reading(nb::module_& module) {
   module.def(
       "read",
-      [](nb::handle reply, nb::handle format, nb::handle tools, std::optional<std::string> prompt, bool check_calls) {
-        PyReplyReader reader(compiled_format(format),
-                             reply_options_of(tools, std::move(prompt), false, false, check_calls), nullptr);
+      [](nb::handle reply, nb::handle format, nb::handle tools, std::optional<std::string> prompt, nb::handle tokenizer,
+         bool begin_in_reasoning, bool no_calls_in_reasoning, bool check_calls) {
+        PyReplyReader reader(
+            compiled_format(format),
+            reply_options_of(tools, std::move(prompt), begin_in_reasoning, no_calls_in_reasoning, check_calls),
+            tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer);
         feed(reader, reply);
         finish(reader);
         return reader.message;
       },
-      "reply"_a, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "check_calls"_a = false,
-      nb::sig("def read(reply: str | bytes | bytearray | memoryview, format: ReplyFormat | str | dict[str, "
-              "typing.Any], *, tools: "
-              "collections.abc.Iterable[typing.Any] | None = "
-              "None, prompt: str | None = None, check_calls: bool = False) -> Message"),
-      "Reads a whole reply.");
+      "reply"_a, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
+      "begin_in_reasoning"_a = false, "no_calls_in_reasoning"_a = false, "check_calls"_a = false,
+      nb::sig(
+          "def read(reply: str | bytes | bytearray | memoryview | int | collections.abc.Iterable[int], format: "
+          "ReplyFormat | str | dict[str, typing.Any], *, tools: collections.abc.Iterable[typing.Any] | None = None, "
+          "prompt: str | None = None, tokenizer: typing.Any = None, begin_in_reasoning: bool = False, "
+          "no_calls_in_reasoning: bool = False, check_calls: bool = False) -> Message"),
+      "Reads a whole reply: text, bytes, or ids of a tokenizer. The other arguments are those of ReplyReader.");
   module.def(
       "read_conversation",
       [](const std::string& text, nb::handle format) {

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdlib>
+#include <typeinfo>
 
 #include "errors.h"
 #include "limits.h"
@@ -23,9 +24,10 @@ using namespace nb::literals;
 namespace {
 
 /// The keyword arguments that every factory takes, as the end of their signatures.
-#define PARLANCE_READING                                                                                             \
-  "adapt: bool = True, as_transformers: bool | str | None = None, allow_changes: bool = False, passes: str | "       \
-  "collections.abc.Sequence[str] = (), skip_passes: str | collections.abc.Sequence[str] = (), " PARLANCE_LIMIT_WORDS \
+#define PARLANCE_READING                                                                                              \
+  "adapt: bool = True, as_is: bool = False, as_transformers: bool | str | None = None, allow_changes: bool = False, " \
+  "passes: str | "                                                                                                    \
+  "collections.abc.Sequence[str] = (), skip_passes: str | collections.abc.Sequence[str] = (), " PARLANCE_LIMIT_WORDS  \
   ") -> Template"
 
 void follow_transformers(RequestOptions& options, nb::handle asked) {
@@ -41,6 +43,7 @@ void follow_transformers(RequestOptions& options, nb::handle asked) {
 /// One name, or several.
 std::vector<std::string> names_in(nb::handle given) {
   if (PyUnicode_Check(given.ptr()) != 0) return {nb::cast<std::string>(given)};
+  if (!nb::hasattr(given, "__iter__")) throw std::bad_cast();
   std::vector<std::string> names;
   for (nb::handle name : nb::iter(given)) names.push_back(nb::cast<std::string>(name));
   return names;
@@ -66,6 +69,8 @@ Syntax syntax_of(nb::handle name) {
 void set_option(RequestOptions& options, const std::string& name, nb::handle value) {
   if (name == "adapt") {
     options.adapt = nb::cast<bool>(value);
+  } else if (name == "as_is") {
+    options.read.normalise = !nb::cast<bool>(value);
   } else if (name == "allow_changes") {
     options.compile.allow_changes = nb::cast<bool>(value);
   } else if (name == "as_transformers") {
@@ -79,14 +84,32 @@ void set_option(RequestOptions& options, const std::string& name, nb::handle val
   } else if (name == "syntax") {
     if (!value.is_none()) options.syntax = syntax_of(value);
   } else if (!set_limit(options.limits, name, value)) {
-    throw nb::type_error(("there is no keyword argument '" + name + "'").c_str());
+    throw std::bad_cast();  // no argument of the signature, which calls.cpp goes by
   }
 }
 
 RequestOptions reading_of(const nb::kwargs& given) {
   RequestOptions options;
   for (const auto& [name, value] : given) set_option(options, nb::cast<std::string>(name), value);
+  options.compile.limits = options.limits;
+  if (options.read.normalise) return options;
+  if (options.read.as_transformers) throw nb::value_error("as_is and as_transformers exclude each other");
+  if (given.contains("passes") && !names_in(given["passes"]).empty())
+    throw nb::value_error("passes change the request, which as_is forbids");
+  options.read.transformers = options.compile.transformers = kPlainTransformers;  // Jinja2 as it is, too
   return options;
+}
+
+SpecialToken special_token(nb::handle name, nb::handle text) {
+  return {nb::cast<std::string>(name), nb::cast<std::string>(text)};
+}
+
+/// Variables such as bos_token, from a dict or None.
+std::vector<SpecialToken> special_tokens_in(nb::handle given) {
+  std::vector<SpecialToken> tokens;
+  if (given.is_none()) return tokens;
+  for (const auto& [name, text] : nb::cast<nb::dict>(given)) tokens.push_back(special_token(name, text));
+  return tokens;
 }
 
 PyTemplate open_source(ModelSource source, RequestOptions options) {
@@ -134,22 +157,22 @@ PyTemplate from_ollama(const std::string& name, const nb::kwargs& reading) {
                    reading);
 }
 
-PyTemplate from_file(nb::handle given_path, const nb::kwargs& reading) {
+PyTemplate from_file(nb::handle given_path, nb::handle special_tokens, const nb::kwargs& reading) {
   const std::string path = path_of(given_path);
   ModelSource source;
   source.path = path;
   source.templates.push_back(take(open_template_file(path)));
-  return opened_by(open_source(std::move(source), reading_of(reading)), "from_file", given_path, reading);
+  source.special_tokens = special_tokens_in(special_tokens);
+  nb::dict more;
+  more["special_tokens"] = nb::borrow(special_tokens);
+  return opened_by(open_source(std::move(source), reading_of(reading)), "from_file", given_path, reading, more);
 }
 
 PyTemplate from_string(nb::str text, nb::handle special_tokens, nb::handle syntax, const nb::kwargs& reading) {
   nb::object kept;
   ModelSource source;
   source.templates.push_back({"default", std::string(utf8_of(text, kept)), "<template>", syntax_of(syntax)});
-  if (!special_tokens.is_none()) {
-    for (const auto& [name, value] : nb::cast<nb::dict>(special_tokens))
-      source.special_tokens.push_back({nb::cast<std::string>(name), nb::cast<std::string>(value)});
-  }
+  source.special_tokens = special_tokens_in(special_tokens);
   nb::dict more;
   more["special_tokens"] = nb::borrow(special_tokens);
   more["syntax"] = syntax;
@@ -206,6 +229,81 @@ nb::list stop_tokens_of(const PyTemplate& self, nb::handle given) {
   return all;
 }
 
+nb::str str_of(std::string_view text) { return nb::str(text.data(), text.size()); }
+
+nb::dict token_to_dict(const SpecialToken& token) {
+  nb::dict made;
+  made["name"] = text_to_python(token.name);
+  made["text"] = text_to_python(token.text);
+  if (token.id >= 0) made["id"] = token.id;
+  return made;
+}
+
+/// A list of dicts with two members each.
+template <typename Item>
+nb::list pairs_to_list(const std::vector<Item>& items, const char* first, std::string Item::*one, const char* second,
+                       std::string Item::*two) {
+  nb::list all;
+  for (const Item& item : items) {
+    nb::dict made;
+    made[first] = text_to_python(item.*one);
+    made[second] = text_to_python(item.*two);
+    all.append(made);
+  }
+  return all;
+}
+
+nb::list texts_to_list(const auto& texts) {
+  nb::list all;
+  for (const auto& text : texts) all.append(text_to_python(text));
+  return all;
+}
+
+nb::dict named_template_to_dict(const NamedTemplate& chosen) {
+  const nb::bytes bytes(chosen.text.data(), chosen.text.size());
+  nb::dict made;
+  made["name"] = text_to_python(chosen.name);
+  made["syntax"] = str_of(syntax_name(chosen.syntax));
+  made["origin"] = text_to_python(chosen.origin);
+  made["sha256"] = nb::module_::import_("hashlib").attr("sha256")(bytes).attr("hexdigest")();
+  made["bytes"] = chosen.text.size();
+  made["text"] = text_to_python(chosen.text);
+  return made;
+}
+
+/// Of the template that requests without tools get.
+nb::dict template_to_dict(const PyTemplate& self) {
+  const ModelSource& model = self.engine->reader.model();
+  nb::dict made;
+  made["path"] = text_to_python(model.path);
+  made.update(named_template_to_dict(*take(model.choose(self.engine->reader.options().template_name, false))));
+  nb::list names, tokens;
+  for (const NamedTemplate& one : model.templates) names.append(text_to_python(one.name));
+  for (const SpecialToken& token : model.special_tokens) tokens.append(token_to_dict(token));
+  made["names"] = names;
+  made["special_tokens"] = tokens;
+  if (model.add_bos_token) made["add_bos_token"] = *model.add_bos_token;
+  if (model.add_eos_token) made["add_eos_token"] = *model.add_eos_token;
+  made["system"] = text_to_python(model.system);
+  made["messages"] = pairs_to_list(model.messages, "role", &SourceMessage::role, "content", &SourceMessage::content);
+  made["parameters"] =
+      pairs_to_list(model.parameters, "name", &SourceParameter::name, "value", &SourceParameter::value);
+  made["stop"] = texts_to_list(model.stop());
+  made["notes"] = texts_to_list(model.notes);
+  return made;
+}
+
+nb::list all_models() {
+  nb::list all;
+  for (const StoredModel& model : stored_models(stores())) {
+    nb::dict one;
+    one["name"] = text_to_python(model.name);
+    one["in"] = text_to_python(model.store);
+    all.append(one);
+  }
+  return all;
+}
+
 std::string name_of_template(const PyTemplate& self) {
   const Result<Template>& compiled = self.engine->reader.chat_template(false);
   return compiled ? std::string(compiled->name()) : std::string();
@@ -223,7 +321,9 @@ void bind_openers(TemplateClass& template_class) {
           "Opens a model: a folder, a GGUF file, a Modelfile, a name in Hugging Face's cache or in Ollama's "
           "folder. Nothing is downloaded. `name` chooses one of several templates; `syntax`, 'jinja' or 'go', says "
           "which language it is in, whatever the model says.\n\n"
-          "All of these take: `adapt=False`, not to adapt requests to the template; `as_transformers`, True or a "
+          "All of these take: `adapt=False`, not to adapt requests to the template; `as_is=True`, to give the template "
+          "the request's members as they are, without passes and without add_generation_prompt; `as_transformers`, "
+          "True or a "
           "release, to read them as apply_chat_template does; `allow_changes`, that the template may change lists "
           "that it made; `passes` and `skip_passes`, in the words of passes(): passes=['text-only']; and the limits of "
           "each render, and of the experiments with the template: `max_steps`, `max_output` (bytes of the prompt), "
@@ -245,11 +345,12 @@ void bind_openers(TemplateClass& template_class) {
 void bind_compilers(TemplateClass& template_class) {
   template_class
       .def_static(
-          "from_file", &from_file, "path"_a, "reading"_a,
-          nb::sig("def from_file(path: str | os.PathLike[str], *, syntax: str | None = None, " PARLANCE_READING),
+          "from_file", &from_file, "path"_a, nb::kw_only(), "special_tokens"_a = nb::none(), "reading"_a,
+          nb::sig("def from_file(path: str | os.PathLike[str], *, special_tokens: dict[str, str] | None = None, "
+                  "syntax: str | None = None, " PARLANCE_READING),
           "Compiles a template's file: Go's if its name ends in .gotmpl or .tmpl, else Jinja, or as `syntax` "
-          "says: 'jinja' or 'go'. It has no special tokens.\n\nRaises parlance.Error (also OSError, or "
-          "jinja2.TemplateSyntaxError with line and column).")
+          "says: 'jinja' or 'go'. `special_tokens` are variables such as bos_token: a file has none.\n\nRaises "
+          "parlance.Error (also OSError, or jinja2.TemplateSyntaxError with line and column).")
       .def_static(
           "from_string", &from_string, "text"_a, nb::kw_only(), "special_tokens"_a = nb::none(), "syntax"_a = "jinja",
           "reading"_a,
@@ -281,6 +382,10 @@ void bind_facts_of_template(TemplateClass& template_class) {
             return nb::module_::import_("parlance._reopen").attr("reduced")("Template", self.opened);
           },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "to_dict", &template_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
+          "What `parlance template --json` prints: the template's `name`, `syntax`, `text` and `sha256`, and what came "
+          "along with it, such as the model's `special_tokens`, its `parameters` and `stop` texts.")
       .def_prop_ro(
           "limits", [](const PyTemplate& self) { return limits_to_dict(self.engine->limits()); },
           nb::sig("def limits(self) -> dict[str, int]"),
@@ -331,23 +436,25 @@ void bind_render(TemplateClass& template_class) {
 nb::list all_passes() {
   nb::list all;
   for (const NormalisePass& pass : normalise_passes()) {
-    const std::string_view takes = name_of(pass.takes);
     nb::dict one;
-    one["name"] = nb::str(pass.name.data(), pass.name.size());
-    one["takes"] = nb::str(takes.data(), takes.size());
-    one["runs"] = nb::str(pass.by_default ? "always" : "if asked or needed");
-    one["sentence"] = nb::str(pass.sentence.data(), pass.sentence.size());
+    one["name"] = str_of(pass.name);
+    one["takes"] = str_of(name_of(pass.takes));
+    one["runs"] = str_of(pass.by_default ? "always" : "if asked or needed");
+    one["sentence"] = str_of(pass.sentence);
     all.append(one);
   }
   return all;
 }
 
-void bind_passes(nb::module_& module) {
+void bind_lists(nb::module_& module) {
   module.def("passes", &all_passes, nb::sig("def passes() -> list[dict[str, str]]"),
              "The passes that adapt a request to a template, in the order in which they run, as `parlance list passes "
              "--json` shows them: `name`, `sentence` (what it does), `runs` ('always', or 'if asked or needed') and "
              "`takes` (what stands behind its name and a colon: 'ROLES', 'NAME', 'TYPE', 'NAMES', 'SETTINGS', or '' "
              "for nothing). `passes=` and `skip_passes=` of a Template's factories take the names.");
+  module.def("models", &all_models, nb::sig("def models() -> list[dict[str, str]]"),
+             "The models that Template.from_pretrained() finds by `name`, and the folder that each is `in`: of Hugging "
+             "Face's cache and of Ollama's store, where the environment says that they are.");
 }
 
 }  // namespace
@@ -360,7 +467,7 @@ void bind_templates(nb::module_& module) {
   bind_compilers(template_class);
   bind_facts_of_template(template_class);
   bind_render(template_class);
-  bind_passes(module);
+  bind_lists(module);
 }
 
 }  // namespace parlance::python

@@ -82,6 +82,8 @@ def test_errors_are_in_pythons_words(name: str) -> None:
 
 
 def test_what_is_taken_is_said() -> None:
+    builtin: Any = parlance.Template.builtin
+    text: Any = parlance.Template.from_string
     for call, said in [
         (lambda: PROMPT.tokens(None), "a NoneType is no tokenizer: it has no encode"),
         (lambda: CHATML.stop_tokens(None), "a NoneType is no tokenizer: it has no encode"),
@@ -97,6 +99,10 @@ def test_what_is_taken_is_said() -> None:
         (lambda: PROMPT.tokens(ENGINE, trust=["a", 5]), "Rendering.tokens() argument 'trust' must be Sequence[str], not list"),  # type: ignore[list-item]
         (lambda: PROMPT.tokens(ENGINE, protect="no"), "Rendering.tokens() argument 'protect' must be bool, not str"),  # type: ignore[arg-type]
         (lambda: parlance.Template.render(5, []), "Template.render() argument 'self' must be Template, not int"),  # type: ignore[arg-type]
+        (lambda: builtin("chatml", adapt="no"), "Template.builtin() argument 'adapt' must be bool, not str"),
+        (lambda: builtin("chatml", depth=1), "Template.builtin() got an unexpected keyword argument 'depth'"),
+        (lambda: builtin("chatml", passes=5), "Template.builtin() argument 'passes' must be str or Sequence[str], not int"),
+        (lambda: text("", special_tokens={"a": 1}), "Template.from_string() argument 'special_tokens' must be dict[str, str] or None, not dict"),
         (lambda: EVENT.to_dict(1), "ReplyEvent.to_dict() takes 1 positional argument but 2 were given"),  # type: ignore[call-arg]
     ]:  # fmt: skip
         with pytest.raises(TypeError) as caught:
@@ -111,6 +117,9 @@ def test_what_is_compared_with_others() -> None:
 
 
 def test_what_code_of_the_callers_own_raises_is_not_rewritten() -> None:
+    with pytest.raises(TypeError, match="what a function gave, is of another type"):
+        parlance.read('<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>', "terminal-agent").to_dict(make_call_id=lambda: 5)  # type: ignore[arg-type, return-value]
+
     class Upset:
         def encode(self, text: str) -> list[int]:
             raise TypeError("f(): incompatible with everything")

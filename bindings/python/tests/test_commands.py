@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
+import itertools
 import json
 import pathlib
 import pickle
@@ -452,6 +454,110 @@ def test_a_setting_that_a_pass_does_not_take_is_no_unknown_pass() -> None:
     with pytest.raises(ValueError) as caught:
         parlance.Template.builtin("chatml", passes=f"{bare}:user")
     assert "there is no pass" not in str(caught.value) and "has them" not in str(caught.value)
+
+
+# ---- templates and models
+
+
+@pytest.mark.parametrize("name", parlance.formats())
+def test_what_is_known_of_a_template_is_what_the_command_prints(name: str) -> None:
+    assert parlance.Template.builtin(name).to_dict() == json.loads(command("template", "-f", name, "--json"))
+
+
+def test_what_is_known_of_a_models_templates(tmp_path: pathlib.Path) -> None:
+    named = [{"name": "default", "template": "{{ messages[0].content }}"}, {"name": "tool_use", "template": "{{ tools }}"}]
+    config = {"chat_template": named, "bos_token": "<s>", "added_tokens_decoder": {"1": {"content": "<s>", "special": True}}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+    (tmp_path / "config.json").write_text("{}", "utf-8")
+    (tmp_path / "Modelfile").write_text(
+        'FROM scratch\nTEMPLATE """{{ .Prompt }}"""\nSYSTEM Be brief.\nMESSAGE user Hi\nPARAMETER stop "<end>"\n', "utf-8"
+    )
+    for words, template in [
+        (["-m", tmp_path], parlance.Template.from_pretrained(tmp_path)),
+        (["-m", tmp_path, "--name", "tool_use"], parlance.Template.from_pretrained(tmp_path, name="tool_use")),
+        (["-m", tmp_path / "Modelfile"], parlance.Template.from_pretrained(tmp_path / "Modelfile")),
+    ]:
+        told = template.to_dict()
+        assert told == json.loads(command("template", *words, "--json"))
+        assert told["text"] and hashlib.sha256(told["text"].encode()).hexdigest() == told["sha256"]
+
+
+def test_models_are_those_that_the_command_lists(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "none"))
+    assert parlance.models() == []
+    snapshot = tmp_path / "models--mine--small" / "snapshots" / "0a"
+    snapshot.mkdir(parents=True)
+    (snapshot / "chat_template.jinja").write_text("{{ messages[0].content }}", "utf-8")
+    (snapshot / "tokenizer_config.json").write_text("{}", "utf-8")
+    assert parlance.models() == json.loads(command("list", "models", "--json")) == [{"name": "mine/small", "in": str(tmp_path)}]
+    assert parlance.Template.from_pretrained("mine/small").render([{"role": "user", "content": "Hi"}]).text == "Hi"
+
+
+def test_special_tokens_of_a_file(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "t.jinja").write_text("{{ bos_token }}{{ messages[0].content }}", "utf-8")
+    template = parlance.Template.from_file(tmp_path / "t.jinja", special_tokens={"bos_token": "<s>"})
+    for one in (template, pickle.loads(pickle.dumps(template))):
+        assert one.render([{"role": "user", "content": "Hi"}]).text == "<s>Hi"
+
+
+AS_IS = [
+    {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}], "model": "mine"},
+    {"messages": [{"role": "user", "content": "Hi"}], "add_generation_prompt": True},
+    {"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": 1}'}}]}], "n": 1},
+]
+
+
+@pytest.mark.parametrize("request_", AS_IS, ids=str)
+def test_as_is(tmp_path: pathlib.Path, request_: dict[str, Any]) -> None:
+    text = "{{ messages|tojson }} {{ model }} {{ add_generation_prompt }} {{ n }}"
+    (tmp_path / "t.jinja").write_text(text, "utf-8")
+    (tmp_path / "chat.json").write_text(json.dumps(request_), "utf-8")
+    template = parlance.Template.from_string(text, as_is=True)
+    made = template.render(**request_)
+    assert made.text == command("render", "-t", tmp_path / "t.jinja", tmp_path / "chat.json", "-q", "--as-is")
+    adapted = parlance.Template.from_string(text).render(**request_).text
+    assert (made.text == adapted) == ("add_generation_prompt" in request_)  # the second has nothing to adapt
+    assert pickle.loads(pickle.dumps(made)).text == made.text
+    assert pickle.loads(pickle.dumps(template)).render(**request_).text == made.text
+
+
+def test_what_does_not_go_with_as_is() -> None:
+    with pytest.raises(ValueError, match="as_is and as_transformers exclude each other"):
+        parlance.Template.builtin("chatml", as_is=True, as_transformers=True)
+    with pytest.raises(ValueError, match="passes change the request, which as_is forbids"):
+        parlance.Template.builtin("chatml", passes="text-only", as_is=True)
+    parlance.Template.builtin("chatml", as_is=False, passes="text-only")
+    parlance.Template.builtin("chatml", as_is=True, passes=())
+
+
+def test_where_a_reply_begins_may_be_said(tmp_path: pathlib.Path) -> None:
+    reply = 'Hm.<tool_call>\n{"name": "weather", "arguments": {"city": "Kiel"}}\n</tool_call>.</think>Yes.'
+    (tmp_path / "reply").write_text(reply, "utf-8")
+    prompt = parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}], [TOOL])
+    (tmp_path / "request").write_text(json.dumps({"messages": [{"role": "user", "content": "Hi"}], "tools": [TOOL]}), "utf-8")
+    seen = set()
+    for begins, without in itertools.product([True, False], repeat=2):
+        asked = {"begin_in_reasoning": begins, "no_calls_in_reasoning": without}
+        words = [f"--{name.replace('_', '-')}" for name, is_asked in asked.items() if is_asked]
+        read = ["read", "-f", "terminal-agent", "--number-calls", tmp_path / "reply", *words]
+        reader = prompt.reader(**asked)
+        reader.feed(reply)
+        reader.finish()
+        told = json.loads(command(*read, "--request", tmp_path / "request"))
+        given = {name: value for name, value in reader.message.to_dict().items() if value is not None}
+        assert given.items() <= {**told, **told.get("message", {})}.items()
+        whole = parlance.read(reply, "terminal-agent", tools=[TOOL], **asked)
+        assert whole == reader.message
+        seen.add((whole.reasoning, whole.content, len(whole.calls)))
+    assert len(seen) > 1
+
+
+def test_ids_are_a_whole_reply(chatml_tokenizer: str) -> None:
+    engine = parlance.Tokenizer.from_file(chatml_tokenizer)
+    assert parlance.read(engine.encode("Yes<|im_end|>"), "chatml", tokenizer=engine).content == "Yes"
+    with pytest.raises(ValueError, match="needs a tokenizer"):
+        parlance.read([1], "chatml")
 
 
 # ---- languages of templates, splits of tokenizers

@@ -85,6 +85,13 @@ def test_apply_chat_template(code: str, chatml_tokenizer: str) -> None:
         parlance.install(tokenizer, limits=limits).apply_chat_template(CHAT)
 
 
+def test_limits_are_those_of_compiling_too() -> None:
+    deep = "{{ " + "(" * 100 + "1" + ")" * 100 + " }}"
+    assert parlance.Template.from_string(deep).render(CHAT).text == "1"
+    with pytest.raises(RecursionError):
+        parlance.Template.from_string(deep, max_depth=20)
+
+
 def test_what_is_no_limit() -> None:
     for factory in (lambda **more: parlance.Template.from_string("", **more), lambda **more: parlance.Template.builtin("chatml", **more)):
         with pytest.raises(ValueError, match="max_depth is from 0 to 1000, not 1001"):
