@@ -102,7 +102,7 @@ def test_what_is_taken_is_said() -> None:
         (lambda: builtin("chatml", adapt="no"), "Template.builtin() argument 'adapt' must be bool, not str"),
         (lambda: builtin("chatml", depth=1), "Template.builtin() got an unexpected keyword argument 'depth'"),
         (lambda: builtin("chatml", passes=5), "Template.builtin() argument 'passes' must be str or Sequence[str], not int"),
-        (lambda: text("", special_tokens={"a": 1}), "Template.from_string() argument 'special_tokens' must be dict[str, str] or None, not dict"),
+        (lambda: text("", special_tokens=5), "Template.from_string() argument 'special_tokens' must be dict[str, str] or None, not int"),
         (lambda: EVENT.to_dict(1), "ReplyEvent.to_dict() takes 1 positional argument but 2 were given"),  # type: ignore[call-arg]
     ]:  # fmt: skip
         with pytest.raises(TypeError) as caught:

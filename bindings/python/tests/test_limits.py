@@ -85,6 +85,18 @@ def test_apply_chat_template(code: str, chatml_tokenizer: str) -> None:
         parlance.install(tokenizer, limits=limits).apply_chat_template(CHAT)
 
 
+def test_limits_are_those_of_experiments_too() -> None:
+    """Each gets a share of the steps."""
+    text = "{% for i in range(2000) %}{{ i }}{% endfor %}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    free, limited = parlance.Template.from_string(text), parlance.Template.from_string(text, max_steps=20_000)
+    assert limited.render(CHAT).text == free.render(CHAT).text
+    assert parlance.derive(free).verdict != "none"
+    for use in (parlance.derive, parlance.check):
+        found = use(limited)
+        derived = found if isinstance(found, parlance.DerivedFormat) else found.derived
+        assert derived.verdict == "none" and derived.missing
+
+
 def test_limits_are_those_of_compiling_too() -> None:
     deep = "{{ " + "(" * 100 + "1" + ")" * 100 + " }}"
     assert parlance.Template.from_string(deep).render(CHAT).text == "1"
