@@ -19,6 +19,7 @@ from parlance import _core
 # What annotations of the extension's signatures are of.
 _NAMES: dict[str, Any] = {"collections": collections, "datetime": datetime, "os": os, "parlance": parlance, "typing": typing}
 _MODULES = re.compile(r"\b(?:typing|collections\.abc|os|datetime|parlance\._core)\.")
+_NAME_OF_TYPE = vars(type)["__name__"].__get__  # which no metaclass has another of
 _DEFAULT = re.compile(r"\\\d+")
 
 
@@ -89,14 +90,21 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is typing.Union or origin is types.UnionType:
         return any(_fits(value, one) for one in arguments)
     if hint is float:
-        return isinstance(value, (int, float))
-    if origin is collections.abc.Sequence and isinstance(value, (str, bytes)):
+        return _is_of(value, (int, float))
+    if origin is collections.abc.Sequence and _is_of(value, (str, bytes)):
         return False
-    if not isinstance(value, origin or hint):
+    if not _is_of(value, origin or hint):
         return False
     if origin is dict:
         return all(_fits(name, arguments[0]) and _fits(one, arguments[1]) for name, one in value.items())
     return origin is not collections.abc.Sequence or all(_fits(one, arguments[0]) for one in value)
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    try:
+        return isinstance(value, kind)
+    except Exception:  # a class may say anything of itself
+        return False
 
 
 def _words(annotation: str) -> str:
@@ -106,4 +114,4 @@ def _words(annotation: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    return "None" if value is None else type(value).__name__
+    return "None" if value is None else str(_NAME_OF_TYPE(type(value)))

@@ -71,7 +71,8 @@ Call* place_of_call(nb::handle function) {
   char* const place = reinterpret_cast<char*>(function.ptr()) + sizeof(PyVarObject);
   Py_ssize_t kept = 0;
   std::memcpy(&kept, place, sizeof kept);
-  const bool is_there = nb::cast<Py_ssize_t>(function.attr("__vectorcalloffset__")) == kept;
+  const nb::object told = nb::getattr(function, "__vectorcalloffset__", nb::none());
+  const bool is_there = !told.is_none() && nb::cast<Py_ssize_t>(told) == kept;
   return is_there ? reinterpret_cast<Call*>(place) : nullptr;
 }
 

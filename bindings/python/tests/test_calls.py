@@ -9,8 +9,9 @@ from typing import Any
 import parlance
 import pytest
 from material import ROOT
+from test_hostile import OfNoClass, OfNoName
 
-WRONG: list[Any] = [None, 5, -1, 2**70, 1.5, True, "x", b"x", [], [None], {}, {1: 2}, object(), int]
+WRONG: list[Any] = [None, 5, -1, 2**70, 1.5, True, "x", b"x", [], [None], {}, {1: 2}, object(), int, OfNoName(), OfNoClass()]
 # What only the extension's machinery says.
 OF_CPP = ("incompatible function arguments", "argument types are supported", "Invoked with types", "std::", "bad_cast", "\\0", "nanobind")
 
