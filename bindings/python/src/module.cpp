@@ -2,10 +2,10 @@
 #include <exception>
 #include <typeinfo>
 
-#include "limits.h"
 #include "parlance/transformers.h"
 #include "parlance/version.h"
 #include "prompt.h"
+#include "render_limits.h"
 
 namespace nb = nanobind;
 

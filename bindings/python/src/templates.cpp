@@ -11,9 +11,9 @@
 #include <typeinfo>
 
 #include "errors.h"
-#include "limits.h"
 #include "names.h"
 #include "parlance/source.h"
+#include "render_limits.h"
 #include "replies.h"
 #include "tokenizers.h"
 

@@ -1,5 +1,5 @@
 // Begin reading at kLimits.
-#include "limits.h"
+#include "render_limits.h"
 
 #include <cstdint>
 
