@@ -253,6 +253,8 @@ void bind_grammar_of(nb::class_<PyRendering>& rendering) {
           std::string(kWishes));
 }
 
+#undef PARLANCE_WISHES
+
 void bind_grammars(nb::module_& module) {
   bind_note(module);
   bind_grammar(module);

@@ -362,6 +362,8 @@ void bind_compilers(TemplateClass& template_class) {
                   "One of parlance's own formats: 'chatml', 'rnj-1', …");
 }
 
+#undef PARLANCE_READING
+
 /// All but rendering.
 void bind_facts_of_template(TemplateClass& template_class) {
   template_class
