@@ -110,6 +110,7 @@ _IN_PYTHON = {
     "--skip-pass takes a pass by its name and the": "skip_passes, where the template is opened, takes the names of passes, and leaves the",
     "--allow-changes lets": "allow_changes=True, where the template is opened, lets",
     "parlance list formats shows them": "parlance.formats() has them",
+    "parlance list passes shows them; ": "",
 }
 
 

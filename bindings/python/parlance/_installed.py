@@ -103,10 +103,15 @@ def put_on(tokenizer: Any, defaults: dict[str, Any]) -> None:
 
 
 def _check_takes_methods(tokenizer: Any) -> None:
-    kind = type(tokenizer)
-    if isinstance(tokenizer, type) or not hasattr(tokenizer, "__dict__") or not kind.__flags__ & _MAY_BE_BASE:
-        name = f"the class {tokenizer.__name__}" if isinstance(tokenizer, type) else f"a {kind.__module__}.{kind.__qualname__}"
-        raise TypeError(f"{name.replace('builtins.', '')} is neither a tokenizer of transformers nor a processor")
+    if isinstance(tokenizer, type) or not hasattr(tokenizer, "__dict__") or not type(tokenizer).__flags__ & _MAY_BE_BASE:
+        raise no_tokenizer(tokenizer)
+
+
+def no_tokenizer(given: Any) -> TypeError:
+    """The error for what is neither a tokenizer of transformers nor a processor."""
+    kind = type(given)
+    name = f"the class {given.__name__}" if isinstance(given, type) else f"a {kind.__module__}.{kind.__qualname__}"
+    return TypeError(f"{name.replace('builtins.', '')} is neither a tokenizer of transformers nor a processor")
 
 
 def take_off(tokenizer: Any) -> None:
@@ -132,7 +137,7 @@ def methods() -> dict[str, Method]:
     """Those that are put on, by name."""
     from parlance import chat, responses
 
-    more = "It also takes protect, mask and transformers_version."
+    more = "It also takes protect, mask, transformers_version and limits."
     all = [Method(chat.apply_chat_template, more, takes_defaults=True), Method(responses.parse_response)]
     return {one.name: one for one in all}
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from parlance._core import RELEASES, Rendering, Template
+from parlance._core import LIMITS, RELEASES, Rendering, Template
 
 logger = logging.getLogger("parlance")
 
@@ -59,11 +59,27 @@ def _number(release: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", release)[:3]]
 
 
+Limits = tuple[tuple[str, int], ...]
+"""Of renders: arguments of a Template's factories."""
+
+
+def limits_of(asked: Mapping[str, int] | None) -> Limits:
+    """Raises TypeError for what is no mapping, ValueError for a name that is no limit's."""
+    if asked is None:
+        return ()
+    if not isinstance(asked, Mapping):
+        raise TypeError(f"limits is a dict, such as {{'max_steps': 1_000_000}}, not {type(asked).__name__}")
+    unknown = next((name for name in asked if name not in LIMITS), None)
+    if unknown is not None:
+        raise ValueError(f"the limits are {', '.join(LIMITS)}, not {unknown!r}")
+    return tuple(sorted(asked.items()))
+
+
 @functools.lru_cache(maxsize=128)
-def _compiled(text: str, version: str) -> Template:
+def _compiled(text: str, version: str, limits: Limits) -> Template:
     if not isinstance(text, str):
         raise TypeError("Can't compile non template nodes")
-    return Template.from_string(text, as_transformers=version, _of_batch=True)  # type: ignore[call-arg]
+    return Template.from_string(text, as_transformers=version, _of_batch=True, **dict(limits))  # type: ignore[call-arg, arg-type]
 
 
 # ---- the conversation
@@ -282,6 +298,7 @@ def render_chats(
     assistant: bool = False,
     masked: bool = False,
     spans: bool = False,
+    limits: Limits = (),
 ) -> list[RenderedChat]:
     """Renders each chat as this release of transformers does. `assistant` and `spans` say what else is to be found out; `masked`, that
     masks by {% generation %} blocks are asked for.
@@ -289,7 +306,7 @@ def render_chats(
     Raises what transformers raises; an error of the template is a parlance.Error too.
     """
     _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
-    compiled = _compiled(template, version)
+    compiled = _compiled(template, version, limits)
     tools = plain_tools(tools)
     documents = _checked_documents(documents)
     function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"

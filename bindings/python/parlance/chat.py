@@ -10,14 +10,14 @@ _transformers.py, ids and masks by origin are in _origins.py. Begin reading at a
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from parlance._installed import own_class, put_on, take_off
+from parlance._installed import no_tokenizer, own_class, put_on, take_off
 from parlance._origins import GENERATION, encode, kinds_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import check_continued, followed, messages_of, render_chats, warn_without_tags
+from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, warn_without_tags
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -47,6 +47,8 @@ def _also_for_others(method: _Method) -> _Method:
             return processors.apply_chat_template(tokenizer, *args, **kwargs)
         own = _own_method(tokenizer)
         if own is None:
+            if not callable(getattr(tokenizer, "get_chat_template", None)):
+                raise no_tokenizer(tokenizer)
             return method(tokenizer, *args, **kwargs)
         _check_own(tokenizer, kwargs)
         return own(tokenizer, *args, **{name: value for name, value in kwargs.items() if name not in _OURS})
@@ -54,7 +56,7 @@ def _also_for_others(method: _Method) -> _Method:
     return either  # type: ignore[return-value]
 
 
-_OURS = ("protect", "mask", "transformers_version")
+_OURS = ("protect", "mask", "transformers_version", "limits")
 
 
 def _own_method(tokenizer: Any) -> Any:
@@ -65,7 +67,7 @@ def _own_method(tokenizer: Any) -> Any:
 
 
 def _check_own(tokenizer: Any, asked: dict[str, Any]) -> None:
-    for name in ("protect", "mask"):
+    for name in ("protect", "mask", "limits"):
         if asked.get(name):
             raise ValueError(f"{name} is not possible: a {own_class(tokenizer).__name__} writes its prompts by a method of its own")
 
@@ -93,23 +95,27 @@ def apply_chat_template(
     protect: bool = False,
     mask: str | Sequence[str] | None = None,
     transformers_version: str | None = None,
+    limits: Mapping[str, int] | None = None,
     **kwargs: Any,
 ) -> Any:
     """What `tokenizer.apply_chat_template(conversation, …)` gives, rendered by parlance.
 
     `tokenizer` may be a processor too, whose method has other arguments (parlance.processors). A tokenizer whose class has a method of
-    its own, as Mistral's, is left to that one; `protect` and `mask` are a ValueError then.
+    its own, as Mistral's, is left to that one; `protect`, `mask` and `limits` are a ValueError then.
 
-    All arguments are those of transformers; three are parlance's own:
+    All arguments are those of transformers; four are parlance's own:
 
     * `protect=True`: no text of the request can become a control token. Unlike `sanitize_control_tokens` it also covers keys and
       tokens that a template joins, and goes together with masks.
     * `mask="assistant"`: `assistant_masks` also for templates without {% generation %} tags. The kinds of Rendering.kinds are
       parts of it; several are given as a list.
     * `transformers_version`: the release to follow; by default the installed one.
+    * `limits={"max_steps": 1_000_000}`: limits of each render, as the factories of Template take them: `max_steps`, `max_output` and
+      `max_memory` (both in bytes), `max_depth`. A render that reaches one raises parlance.Error with a code such as "limit_steps".
 
     Gives a str (a list of them for a batch) with `tokenize=False`, a BatchEncoding by default, the ids alone with
-    `return_dict=False`. Raises what transformers raises; an error of the template is a parlance.Error too, with its line.
+    `return_dict=False`. Raises what transformers raises; an error of the template is a parlance.Error too, with its line. TypeError for
+    what is neither a tokenizer of transformers nor a processor.
     """
     if not tokenize:
         return_dict = False
@@ -120,6 +126,7 @@ def apply_chat_template(
         raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
     template = tokenizer.get_chat_template(chat_template, tools)
     version = followed(transformers_version)
+    limited = limits_of(limits)
     is_batched = _is_batch(conversation)
     chats = [messages_of(chat, version) for chat in (conversation if is_batched else [conversation])]
     if continue_final_message:
@@ -145,6 +152,7 @@ def apply_chat_template(
         assistant=bool(kinds),
         masked=return_assistant_tokens_mask,
         spans=by_origin,
+        limits=limited,
     )
     texts = [chat.text for chat in rendered]
     if not tokenize:
@@ -193,7 +201,7 @@ def install(tokenizer: Any, **defaults: Any) -> Any:
     `defaults` are arguments of every call of apply_chat_template: `install(tokenizer, protect=True)`. What is copied or pickled of the
     tokenizer has the methods too, for its own template. A default mask is left out where a call gives no BatchEncoding.
 
-    Raises ValueError for `protect` and `mask` of a tokenizer whose class has an apply_chat_template of its own.
+    Raises ValueError for `protect`, `mask` and `limits` of a tokenizer whose class has an apply_chat_template of its own.
     """
     if not is_processor(tokenizer) and _own_method(tokenizer) is not None:
         _check_own(tokenizer, defaults)

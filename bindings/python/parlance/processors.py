@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from parlance._installed import methods, own_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, tokens_of
 from parlance._tokenizers import tokenizer_of
-from parlance._transformers import RenderedChat, check_continued, followed, render_chats, warn_without_tags
+from parlance._transformers import Limits, RenderedChat, check_continued, followed, limits_of, render_chats, warn_without_tags
 from parlance._truncation import most_tokens, truncated
 
 __all__ = ["apply_chat_template"]
@@ -30,28 +30,30 @@ def apply_chat_template(
     protect: bool = False,
     mask: str | Sequence[str] | None = None,
     transformers_version: str | None = None,
+    limits: Mapping[str, int] | None = None,
     **kwargs: Any,
 ) -> Any:
     """What `processor.apply_chat_template(…)` gives, rendered by parlance: `conversation, chat_template, tools, documents, …`.
 
-    All other arguments are those of the installed release's method. `protect`, `mask` and `transformers_version` are as for tokenizers;
-    with `protect`, text of the request is no placeholder of an image, video or audio either. The mask is `assistant_masks`.
+    All other arguments are those of the installed release's method. `protect`, `mask`, `transformers_version` and `limits` are as for
+    tokenizers; with `protect`, text of the request is no placeholder of an image, video or audio either. The mask is `assistant_masks`.
 
     Raises what transformers raises, and ValueError if a processor does not hand its text to its tokenizer, so that nothing can be
     protected or masked.
     """
-    call = _Call(processor, kinds_of(mask), protect, followed(transformers_version))
+    call = _Call(processor, kinds_of(mask), protect, followed(transformers_version), limits_of(limits))
     return call.run(args, kwargs)
 
 
 class _Call:
     """One call of a processor's method. It runs on a copy of the processor, so that the caller's own stays as it is."""
 
-    def __init__(self, processor: Any, kinds: tuple[str, ...], protect: bool, version: str):
+    def __init__(self, processor: Any, kinds: tuple[str, ...], protect: bool, version: str, limits: Limits):
         self._processor = processor
         self._kinds = kinds
         self._protect = protect
         self._version = version
+        self._limits = limits
         self._marks: Marks | None = None
         self._masks: list[list[int]] | None = None
 
@@ -122,6 +124,7 @@ class _Call:
             continue_final_message=continue_final_message,
             assistant=bool(self._kinds) and GENERATION not in self._kinds,
             spans=is_marked,
+            limits=self._limits,
         )
         if return_assistant_tokens_mask:
             return [chat.text for chat in rendered], [chat.rendering.generation for chat in rendered]

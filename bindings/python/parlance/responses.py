@@ -14,10 +14,14 @@ from typing import Any
 
 from parlance._core import Message, ReplyFormat, ReplyReader, Template, Tokenizer
 from parlance._errors import Error
+from parlance._installed import no_tokenizer
 from parlance._tokenizers import is_processor, tokenizer_of
 from parlance._transformers import plain_tools
 
 __all__ = ["parse_response"]
+
+# What tells a tokenizer of transformers from other objects.
+_OF_TOKENIZERS = ("get_chat_template", "chat_template", "response_template")
 
 
 def parse_response(
@@ -38,7 +42,8 @@ def parse_response(
     off are the str that there is. `prefix` may be left out then: the reply follows what the template writes with
     `add_generation_prompt`. With "" the reply is a whole turn.
 
-    Raises what transformers raises; AttributeError for a tokenizer that has neither a response_template nor a chat template.
+    Raises what transformers raises; AttributeError for a tokenizer that has neither a response_template nor a chat template; TypeError for
+    what is no tokenizer of transformers.
     """
     holder = tokenizer
     if is_processor(tokenizer):
@@ -49,6 +54,8 @@ def parse_response(
         own = getattr(type(tokenizer), "parse_response", None)
         if own is not None:
             return own(tokenizer, response, schema, prefix=prefix, tools=tools)
+    if schema is None and (isinstance(tokenizer, type) or not any(hasattr(tokenizer, name) for name in _OF_TOKENIZERS)):
+        raise no_tokenizer(tokenizer)
     reader = _Reader(tokenizer, holder, schema, tools)
     responses, is_batched = _as_batch(response)
     prefixes = _prefixes(tokenizer, prefix, len(responses))

@@ -122,7 +122,9 @@ class Session:
 
     `tokenizer` is whatever tokenizer_of() takes. With `protect` (the default) no text of the messages becomes a control token, except in
     the paths of `trust`: "messages[0].content"; one at which the request has nothing raises parlance.Error, also
-    ValueError, unless a message may still come there. `now` is what strftime_now() shows, by default the time at the beginning. Other
+    ValueError, unless a message may still come there. `plain_added` and `add_special_tokens` are as in Rendering.tokens(), which gives
+    the ids that a session begins with: added tokens that are not special may come from any text; the first prompt gets what the tokenizer
+    itself puts in front, unless the template wrote it. `now` is what strftime_now() shows, by default the time at the beginning. Other
     keyword arguments are variables of the template. With `continue_final_message=True` the first reply goes on with the last message;
     sampled() gives what was sampled of it, and extend() puts the whole in front.
 
@@ -140,6 +142,8 @@ class Session:
         *,
         protect: bool = True,
         trust: Sequence[str] = (),
+        plain_added: bool = False,
+        add_special_tokens: bool = False,
         now: datetime.datetime | None = None,
         **variables: Any,
     ) -> None:
@@ -160,7 +164,9 @@ class Session:
         }
         self._variables = _plain_members(variables)
         self._now = now or datetime.datetime.now()
-        self._options: dict[str, Any] = {"protect": protect, "trust": list(trust)}
+        self._options: dict[str, Any] = {
+            "protect": protect, "trust": list(trust), "plain_added": plain_added, "add_special_tokens": add_special_tokens,
+        }  # fmt: skip
         self._steps: list[_Step] = []
         self._reader: ReplyReader | None = None  # of the reply that was sampled last, while it may go on
         self._begin()
@@ -181,8 +187,7 @@ class Session:
             self._request["documents"],
             self._now,
             variables,
-            self._options["trust"],
-            self._options["protect"],
+            **self._options,
         )
 
     def _begin_behind_start(self) -> None:
@@ -469,6 +474,8 @@ class Session:
             data["documents"],
             protect=data["protect"],
             trust=data["trust"],
+            plain_added=data.get("plain_added", False),  # which earlier versions did not have
+            add_special_tokens=data.get("add_special_tokens", False),
             now=datetime.datetime.fromisoformat(data["now"]),
             **data["variables"],
         )

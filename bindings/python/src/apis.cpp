@@ -156,10 +156,15 @@ nb::str server_sent(const PyApiEvent& event) {
   return text_to_python(text);
 }
 
-nb::object choices_of(const std::vector<PyApiWriter*>& writers, Count input, Count output, Count cached,
-                      Count reasoning) {
+nb::object choices_of(nb::handle writers, Count input, Count output, Count cached, Count reasoning) {
   std::vector<const ReplyApiWriter*> all;
-  for (const PyApiWriter* writer : writers) all.push_back(&writer->writer());
+  const nb::list kept(nb::borrow(writers));
+  for (nb::handle writer : kept) {
+    if (!nb::isinstance<PyApiWriter>(writer))
+      throw nb::type_error(
+          ("writers are ReplyApiWriters, not " + std::string(nb::type_name(writer.type()).c_str())).c_str());
+    all.push_back(&nb::cast<PyApiWriter&>(writer).writer());
+  }
   return from_json(ReplyApiWriter::choices_to_json(all, usage_of(input, output, cached, reasoning)));
 }
 

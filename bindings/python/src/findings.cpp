@@ -22,6 +22,7 @@ DeriveOptions options_for(const PyTemplate& chat_template, nb::handle format, nb
   options.response_template = model.response_template;
   for (const SpecialToken& token : model.special_tokens) options.special_tokens.emplace_back(token.name, token.text);
   options.format = chat_template.engine->reader.options().reply_format;
+  options.limits = chat_template.engine->limits();
   if (!format.is_none()) options.format = format_of(format);
   options.variables = json_members(variables);
   return options;

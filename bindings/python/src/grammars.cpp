@@ -61,20 +61,60 @@ GrammarOptions grammar_options_of(nb::handle tools, nb::handle response_format) 
   return take(grammar_options(request + "}"));
 }
 
-Grammar grammar(nb::handle format, nb::handle tools, std::optional<std::string> tool_choice, nb::handle response_format,
-                bool parallel_tool_calls, std::uint32_t max_tool_calls, std::optional<std::string> prompt,
-                bool reasoning, bool open, bool any_order, bool text_around_calls, nb::handle tokenizer) {
-  GrammarOptions options = grammar_options_of(tools, response_format);
-  if (tool_choice) choose_tool(options, *tool_choice);
-  options.parallel = parallel_tool_calls;
-  options.max_calls = max_tool_calls;
-  options.prompt = std::move(prompt);
-  options.reasoning = reasoning;
-  options.open = open;
-  options.any_order = any_order;
-  options.text_around_calls = text_around_calls;
-  take_control(options, tokenizer);
+/// What keyword arguments ask of a grammar. Of a request, what is not given stays as the request says.
+struct GrammarWish {
+  nb::handle tools;
+  nb::handle response_format;
+  std::vector<std::string> choices;
+  std::optional<std::string> tool_choice;
+  std::optional<bool> parallel;
+  std::optional<std::uint32_t> max_calls;
+  std::optional<std::string> prompt;
+  bool reasoning = true;
+  bool open = false;
+  bool any_order = false;
+  bool text_around_calls = false;
+  nb::handle tokenizer;
+};
+
+/// The form of the answer, over the request's.
+void take_response(GrammarOptions& options, const GrammarWish& wish, const GrammarOptions& given) {
+  const bool has_format = !wish.response_format.is_none();
+  if (has_format && !wish.choices.empty()) throw nb::value_error("an answer has one form: response_format, or choices");
+  if (has_format) options.response = given.response;
+  if (wish.choices.empty()) return;
+  options.response = {};
+  options.response.kind = ResponseFormat::Kind::choice;
+  options.response.choices = wish.choices;
+}
+
+void apply(GrammarOptions& options, const GrammarWish& wish) {
+  const GrammarOptions given = grammar_options_of(wish.tools, wish.response_format);
+  if (!wish.tools.is_none()) options.tools = given.tools;
+  take_response(options, wish, given);
+  if (wish.tool_choice) choose_tool(options, *wish.tool_choice);
+  if (wish.parallel) options.parallel = *wish.parallel;
+  if (wish.max_calls) options.max_calls = *wish.max_calls;
+  if (wish.prompt) options.prompt = wish.prompt;
+  options.reasoning = wish.reasoning;
+  options.open = wish.open;
+  options.any_order = wish.any_order;
+  options.text_around_calls = wish.text_around_calls;
+  take_control(options, wish.tokenizer);
+}
+
+Grammar grammar_of_format(nb::handle format, const GrammarWish& wish) {
+  GrammarOptions options;
+  apply(options, wish);
   return made_of(format_of(format), options);
+}
+
+Grammar grammar_of_reply(nb::handle rendering, const GrammarWish& wish) {
+  const Prompt& prompt = *nb::cast<PyRendering&>(rendering).prompt;
+  const ReplyStart start = start_of(*nb::cast<PyRendering&>(rendering).prompt);
+  GrammarOptions options = take(grammar_options(prompt.request, start));
+  apply(options, wish);
+  return made_of(start.format.source(), options);
 }
 
 Grammar schema_grammar(nb::handle schema, bool open, bool any_order) {
@@ -101,18 +141,6 @@ nb::dict lazy_of(const Grammar& grammar) {
   made["preserved_tokens"] = lazy.preserved;
   return made;
 }
-
-}  // namespace
-
-Grammar grammar_of_reply(const PyRendering& rendering, std::optional<std::string> tool_choice, nb::handle tokenizer) {
-  const ReplyStart start = start_of(*rendering.prompt);
-  GrammarOptions options = take(grammar_options(rendering.prompt->request, start));
-  if (tool_choice) choose_tool(options, *tool_choice);
-  take_control(options, tokenizer);
-  return made_of(start.format.source(), options);
-}
-
-namespace {
 
 void bind_note(nb::module_& module) {
   nb::class_<GrammarNote>(module, "GrammarNote", "A place where a grammar allows more than a schema, or less.")
@@ -155,26 +183,58 @@ void bind_grammar(nb::module_& module) {
       .def("__repr__", [](const Grammar&) { return "<Grammar>"; });
 }
 
+/// The keyword arguments of both functions, as the end of their signatures.
+#define PARLANCE_WISHES                                                                                              \
+  "tools: collections.abc.Iterable[typing.Any] | None = None, tool_choice: str | None = None, response_format: "     \
+  "dict[str, typing.Any] | None = None, choices: collections.abc.Sequence[str] = (), parallel_tool_calls: bool | "   \
+  "None = None, max_tool_calls: int | None = None, prompt: str | None = None, reasoning: bool = True, open: bool = " \
+  "False, any_order: bool = False, text_around_calls: bool = False, tokenizer: typing.Any = None) -> Grammar"
+
+/// A function of a format, or a method of a rendering.
+template <Grammar (*Make)(nb::handle, const GrammarWish&), typename Holder, typename... More>
+void def_grammar(Holder& holder, const char* signature, const std::string& doc, More... of_what) {
+  holder.def(
+      "grammar",
+      [](nb::handle of, nb::handle tools, std::optional<std::string> tool_choice, nb::handle response_format,
+         std::vector<std::string> choices, std::optional<bool> parallel, std::optional<std::uint32_t> max_calls,
+         std::optional<std::string> prompt, bool reasoning, bool open, bool any_order, bool text_around_calls,
+         nb::handle tokenizer) {
+        return Make(of, {.tools = tools,
+                         .response_format = response_format,
+                         .choices = std::move(choices),
+                         .tool_choice = std::move(tool_choice),
+                         .parallel = parallel,
+                         .max_calls = max_calls,
+                         .prompt = std::move(prompt),
+                         .reasoning = reasoning,
+                         .open = open,
+                         .any_order = any_order,
+                         .text_around_calls = text_around_calls,
+                         .tokenizer = tokenizer});
+      },
+      of_what..., nb::kw_only(), "tools"_a = nb::none(), "tool_choice"_a = nb::none(), "response_format"_a = nb::none(),
+      "choices"_a = std::vector<std::string>(), "parallel_tool_calls"_a = nb::none(), "max_tool_calls"_a = nb::none(),
+      "prompt"_a = nb::none(), "reasoning"_a = true, "open"_a = false, "any_order"_a = false,
+      "text_around_calls"_a = false, "tokenizer"_a = nb::none(), nb::sig(signature), doc.c_str());
+}
+
+constexpr const char* kWishes =
+    "* `tools`, `tool_choice` ('auto', 'required', 'none' or a tool's name), `response_format`, `parallel_tool_calls` "
+    "and `max_tool_calls` (0: any number, else at most 64) are those of a request.\n"
+    "* `choices`: the answer is one of these texts.\n"
+    "* `prompt`: the end of the prompt, from the assistant's turn on.\n"
+    "* `reasoning=False`: the reply has none.\n"
+    "* `open=True`: what schemas do not forbid is allowed. `any_order=True`: members come in any order.\n"
+    "* `text_around_calls=True`: text may stand between calls and behind them.\n"
+    "* `tokenizer`: which marks are control tokens; a Lark grammar needs it.\n\n"
+    "Raises parlance.Error if the tools or the format cannot be read, or if no reply would be allowed; ValueError for "
+    "both `response_format` and `choices`.";
+
 void bind_making(nb::module_& module) {
-  module.def(
-      "grammar", &grammar, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "tool_choice"_a = nb::none(),
-      "response_format"_a = nb::none(), "parallel_tool_calls"_a = true, "max_tool_calls"_a = 0, "prompt"_a = nb::none(),
-      "reasoning"_a = true, "open"_a = false, "any_order"_a = false, "text_around_calls"_a = false,
-      "tokenizer"_a = nb::none(),
-      nb::sig("def grammar(format: ReplyFormat | str | dict[str, typing.Any], *, tools: "
-              "collections.abc.Iterable[typing.Any] | None = None, tool_choice: str | None = None, response_format: "
-              "dict[str, typing.Any] | None = None, parallel_tool_calls: bool = True, max_tool_calls: int = 0, prompt: "
-              "str | None = None, reasoning: bool = True, open: bool = False, any_order: bool = False, "
-              "text_around_calls: bool = False, tokenizer: typing.Any = None) -> Grammar"),
-      "The grammar of the replies in a format; Rendering.grammar() makes one for a request.\n\n"
-      "* `tools`, `tool_choice` ('auto', 'required', 'none' or a tool's name), `response_format`, "
-      "`parallel_tool_calls` and `max_tool_calls` (0: any number) are those of a request.\n"
-      "* `prompt`: the end of the prompt, from the assistant's turn on.\n"
-      "* `reasoning=False`: the reply has none.\n"
-      "* `open=True`: what schemas do not forbid is allowed. `any_order=True`: members come in any order.\n"
-      "* `text_around_calls=True`: text may stand between calls and behind them.\n"
-      "* `tokenizer`: which marks are control tokens; a Lark grammar needs it.\n\n"
-      "Raises parlance.Error if the tools or the format cannot be read, or if no reply would be allowed.");
+  def_grammar<grammar_of_format>(
+      module, "def grammar(format: ReplyFormat | str | dict[str, typing.Any], *, " PARLANCE_WISHES,
+      "The grammar of the replies in a format; Rendering.grammar() makes one for a request.\n\n" + std::string(kWishes),
+      "format"_a);
   module.def(
       "schema_grammar", &schema_grammar, "schema"_a, nb::kw_only(), "open"_a = false, "any_order"_a = false,
       nb::sig("def schema_grammar(schema: str | dict[str, typing.Any], *, open: bool = False, any_order: bool = "
@@ -184,6 +244,16 @@ void bind_making(nb::module_& module) {
 }
 
 }  // namespace
+
+void bind_grammar_of(nb::class_<PyRendering>& rendering) {
+  def_grammar<grammar_of_reply>(
+      rendering, "def grammar(self, *, " PARLANCE_WISHES,
+      "The grammar of the replies that this request allows, by its tools, tool_choice and response_format. What an "
+      "argument says goes before what the request says.\n\n" +
+          std::string(kWishes));
+}
+
+#undef PARLANCE_WISHES
 
 void bind_grammars(nb::module_& module) {
   bind_note(module);

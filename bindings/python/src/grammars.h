@@ -1,14 +1,11 @@
 // Grammars of replies, as Rendering.grammar() gives them.
 #pragma once
-#include <optional>
-#include <string>
-
 #include "parlance/grammar.h"
 #include "templates.h"
 
 namespace parlance::python {
 
-/// The grammar of the replies to a prompt.
-Grammar grammar_of_reply(const PyRendering& rendering, std::optional<std::string> tool_choice, nb::handle tokenizer);
+/// Rendering.grammar(), which takes what grammar() takes but the format.
+void bind_grammar_of(nb::class_<PyRendering>& rendering);
 
 }  // namespace parlance::python

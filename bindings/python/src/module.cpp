@@ -5,6 +5,7 @@
 #include "parlance/transformers.h"
 #include "parlance/version.h"
 #include "prompt.h"
+#include "render_limits.h"
 
 namespace nb = nanobind;
 
@@ -15,8 +16,7 @@ NB_MODULE(_core, module) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::bad_cast&) {
-      PyErr_SetString(PyExc_TypeError,
-                      "an argument, or what a function gave, is of another type than the signature says");
+      PyErr_SetString(PyExc_TypeError, parlance::python::kFailedCast);
     }
   });
   module.attr("VERSION") = PARLANCE_VERSION;
@@ -27,9 +27,11 @@ NB_MODULE(_core, module) {
   nb::list kinds;
   for (const std::string_view name : parlance::reply_kind_names().subspan(1))
     kinds.append(nb::str(name.data(), name.size()));
-  module.attr("REPLY_KINDS") = nb::tuple(kinds);  // without that of what is no part of a reply
+  module.attr("REPLY_KINDS") = nb::tuple(kinds);            // without that of what is no part of a reply
+  module.attr("LIMITS") = parlance::python::limit_names();  // of renders, in the words of a Template's factories
   parlance::python::bind_grammars(module);
   parlance::python::bind_templates(module);
+  parlance::python::bind_renderings(module);
   parlance::python::bind_tokens(module);
   parlance::python::bind_replies(module);
   parlance::python::bind_findings(module);
@@ -37,4 +39,5 @@ NB_MODULE(_core, module) {
   parlance::python::bind_apis(module);
   parlance::python::bind_session(module);
   parlance::python::bind_agent(module);
+  parlance::python::bind_calls(module);
 }

@@ -171,6 +171,8 @@ std::shared_ptr<Prompt> make_prompt(const std::shared_ptr<const Engine>& engine,
   prompt->options.want_assistant = arguments.assistant;
   prompt->options.want_spans = arguments.spans;
   prompt->options.now = civil_time(arguments.now);
+  prompt->options.limits = engine->limits();
+  prompt->options.as_is = engine->is_as_is();
   BorrowedBuilder builder;
   (*builder).begin_dict();
   ObjectTaker taker(*builder, arguments.take);

@@ -19,6 +19,11 @@ namespace parlance::python {
 /// A model's templates, compiled, and what is found out about them. Threads: any.
 struct Engine {
   explicit Engine(RequestReader opened) : reader(std::move(opened)) {}
+  /// Of each render, and of experiments.
+  const Limits& limits() const { return reader.options().limits; }
+  /// Whether requests are given to the template as they are.
+  bool is_as_is() const { return !reader.options().read.normalise; }
+
   RequestReader reader;
 };
 
@@ -88,6 +93,7 @@ Workspace& workspace();
 CivilTime civil_time(nb::handle moment);
 
 void bind_templates(nb::module_& module);
+void bind_renderings(nb::module_& module);
 void bind_replies(nb::module_& module);
 void bind_tokens(nb::module_& module);
 void bind_session(nb::module_& module);
@@ -96,5 +102,10 @@ void bind_findings(nb::module_& module);
 void bind_prefix(nb::module_& module);
 void bind_apis(nb::module_& module);
 void bind_agent(nb::module_& module);
+/// What a cast says that fails within a call: calls.cpp says which argument it was, if it was one.
+inline constexpr const char* kFailedCast =
+    "an argument, or what a function gave, is of another type than the signature says";
+/// Behind all others: errors of calls are in Python's words.
+void bind_calls(nb::module_& module);
 
 }  // namespace parlance::python

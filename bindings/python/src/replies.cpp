@@ -465,7 +465,7 @@ void bind_reply_event(nb::module_& module) {
       });
 }
 
-void bind_call_and_message(nb::module_& module) {
+void bind_call(nb::module_& module) {
   nb::class_<ReplyCall>(module, "ToolCall", "A call that a model made.")
       .def_prop_ro(
           "id", [](const ReplyCall& c) { return text_to_python(c.id); }, "As the model wrote it, or ''.")
@@ -479,7 +479,9 @@ void bind_call_and_message(nb::module_& module) {
         return "ToolCall(" + std::string(nb::repr(text_to_python(c.name)).c_str()) + ", " +
                std::string(nb::repr(text_to_python(c.arguments)).c_str()) + (c.complete ? ")" : ", complete=False)");
       });
+}
 
+void bind_message(nb::module_& module) {
   nb::class_<ReplyMessage>(module, "Message", "A reply as a message.")
       .def_prop_ro("content", [](const ReplyMessage& m) { return text_to_python(m.content); })
       .def_prop_ro("reasoning", [](const ReplyMessage& m) { return text_to_python(m.reasoning); })
@@ -517,30 +519,37 @@ void bind_call_and_message(nb::module_& module) {
       .def("__repr__", [](const ReplyMessage& m) { return "<Message " + m.message_json() + ">"; });
 }
 
-void bind_reader(nb::module_& module) {
-  nb::class_<PyReplyReader>(
-      module, "ReplyReader",
-      "Reads a reply while it arrives: str, bytes or token ids, cut anywhere.\n\nThreads: one at a "
-      "time.")
-      .def(
-          "__init__",
-          [](PyReplyReader* self, nb::handle format, nb::handle tools, std::optional<std::string> prompt,
-             nb::handle tokenizer, bool begin_in_reasoning, bool no_calls_in_reasoning, bool check_calls) {
-            new (self) PyReplyReader(
-                compiled_format(format),
-                reply_options_of(tools, std::move(prompt), begin_in_reasoning, no_calls_in_reasoning, check_calls),
-                tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer);
-          },
-          "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
-          "begin_in_reasoning"_a = false, "no_calls_in_reasoning"_a = false, "check_calls"_a = false,
-          nb::sig("def __init__(self, format: ReplyFormat | str | dict[str, typing.Any], *, tools: "
-                  "collections.abc.Iterable[typing.Any] | None = None, "
-                  "prompt: str | None = None, tokenizer: typing.Any = None, begin_in_reasoning: bool = False, "
-                  "no_calls_in_reasoning: bool = False, check_calls: bool = False) -> None"),
-          "`prompt` is the end of the prompt, from the assistant's turn on. Ids need a tokenizer. "
-          "`begin_in_reasoning=True`: the reply begins inside reasoning, whatever the prompt's end is. "
-          "`no_calls_in_reasoning=True`: calls inside reasoning are text. `check_calls=True`: a call that does not fit "
-          "its tool gives a malformed event.")
+using ReaderClass = nb::class_<PyReplyReader>;
+
+ReaderClass bind_reader(nb::module_& module) {
+  ReaderClass reader(module, "ReplyReader",
+                     "Reads a reply while it arrives: str, bytes or token ids, cut anywhere.\n\nThreads: one at a "
+                     "time.");
+  reader.def(
+      "__init__",
+      [](PyReplyReader* self, nb::handle format, nb::handle tools, std::optional<std::string> prompt,
+         nb::handle tokenizer, bool begin_in_reasoning, bool no_calls_in_reasoning, bool check_calls) {
+        new (self) PyReplyReader(
+            compiled_format(format),
+            reply_options_of(tools, std::move(prompt), begin_in_reasoning, no_calls_in_reasoning, check_calls),
+            tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer);
+      },
+      "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
+      "begin_in_reasoning"_a = false, "no_calls_in_reasoning"_a = false, "check_calls"_a = false,
+      nb::sig("def __init__(self, format: ReplyFormat | str | dict[str, typing.Any], *, tools: "
+              "collections.abc.Iterable[typing.Any] | None = None, "
+              "prompt: str | None = None, tokenizer: typing.Any = None, begin_in_reasoning: bool = False, "
+              "no_calls_in_reasoning: bool = False, check_calls: bool = False) -> None"),
+      "`prompt` is the end of the prompt, from the assistant's turn on. Ids need a tokenizer. "
+      "`begin_in_reasoning=True`: the reply begins inside reasoning, whatever the prompt's end is. "
+      "`no_calls_in_reasoning=True`: calls inside reasoning are text. `check_calls=True`: a call that does not fit "
+      "its tool gives a malformed event.");
+  return reader;
+}
+
+/// What a reader is given.
+void bind_feeding(ReaderClass& reader) {
+  reader
       .def("feed", &feed, "data"_a,
            nb::sig("def feed(self, data: str | bytes | bytearray | memoryview | int | collections.abc.Iterable[int]) "
                    "-> list[ReplyEvent]"),
@@ -555,7 +564,12 @@ void bind_reader(nb::module_& module) {
            nb::sig(
                "def astream(self, pieces: collections.abc.AsyncIterable[str | bytes | bytearray | memoryview | int | "
                "collections.abc.Iterable[int]]) -> collections.abc.AsyncIterator[ReplyEvent]"),
-           "The same for an asynchronous source: `async for event in reader.astream(source)`.")
+           "The same for an asynchronous source: `async for event in reader.astream(source)`.");
+}
+
+/// What it has read.
+void bind_read(ReaderClass& reader) {
+  reader
       .def_prop_ro(
           "message", [](const PyReplyReader& r) { return r.message; }, "The message so far.")
       .def("_message_at_end", &message_at_end, "What `message` would be after finish(), of a reader that goes on.")
@@ -580,19 +594,24 @@ void bind_reader(nb::module_& module) {
 void bind_reading(nb::module_& module) {
   module.def(
       "read",
-      [](nb::handle reply, nb::handle format, nb::handle tools, std::optional<std::string> prompt, bool check_calls) {
-        PyReplyReader reader(compiled_format(format),
-                             reply_options_of(tools, std::move(prompt), false, false, check_calls), nullptr);
+      [](nb::handle reply, nb::handle format, nb::handle tools, std::optional<std::string> prompt, nb::handle tokenizer,
+         bool begin_in_reasoning, bool no_calls_in_reasoning, bool check_calls) {
+        PyReplyReader reader(
+            compiled_format(format),
+            reply_options_of(tools, std::move(prompt), begin_in_reasoning, no_calls_in_reasoning, check_calls),
+            tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer);
         feed(reader, reply);
         finish(reader);
         return reader.message;
       },
-      "reply"_a, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "check_calls"_a = false,
-      nb::sig("def read(reply: str | bytes | bytearray | memoryview, format: ReplyFormat | str | dict[str, "
-              "typing.Any], *, tools: "
-              "collections.abc.Iterable[typing.Any] | None = "
-              "None, prompt: str | None = None, check_calls: bool = False) -> Message"),
-      "Reads a whole reply.");
+      "reply"_a, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
+      "begin_in_reasoning"_a = false, "no_calls_in_reasoning"_a = false, "check_calls"_a = false,
+      nb::sig(
+          "def read(reply: str | bytes | bytearray | memoryview | int | collections.abc.Iterable[int], format: "
+          "ReplyFormat | str | dict[str, typing.Any], *, tools: collections.abc.Iterable[typing.Any] | None = None, "
+          "prompt: str | None = None, tokenizer: typing.Any = None, begin_in_reasoning: bool = False, "
+          "no_calls_in_reasoning: bool = False, check_calls: bool = False) -> Message"),
+      "Reads a whole reply: text, bytes, or ids of a tokenizer. The other arguments are those of ReplyReader.");
   module.def(
       "read_conversation",
       [](const std::string& text, nb::handle format) {
@@ -618,8 +637,11 @@ void bind_reading(nb::module_& module) {
 void bind_replies(nb::module_& module) {
   bind_format(module);
   bind_reply_event(module);
-  bind_call_and_message(module);
-  bind_reader(module);
+  bind_call(module);
+  bind_message(module);
+  ReaderClass reader = bind_reader(module);
+  bind_feeding(reader);
+  bind_read(reader);
   bind_reading(module);
 }
 

@@ -138,14 +138,18 @@ void bind_session(nb::module_& module) {
       "_begin_session",
       [](const std::shared_ptr<const Engine>& engine, const PyTokenizer& tokenizer, nb::handle messages,
          nb::handle tools, nb::handle documents, nb::handle now, nb::dict variables, std::vector<std::string> trust,
-         bool protect) {
+         bool protect, bool plain_added, bool add_special_tokens) {
         std::shared_ptr<Prompt> prompt = read_prompt(engine, {.messages = messages,
                                                               .tools = tools,
                                                               .documents = documents,
                                                               .now = now,
                                                               .variables = variables,
                                                               .take = {}});
-        SessionOptions options{.render = prompt->options, .tokenize = {.trust = std::move(trust), .protect = protect}};
+        SessionOptions options{.render = prompt->options,
+                               .tokenize = {.trust = std::move(trust),
+                                            .protect = protect,
+                                            .plain_added = plain_added,
+                                            .add_special_tokens = add_special_tokens}};
         Result<Session> begun = [&]() -> Result<Session> {
           const nb::gil_scoped_release release;
           const Result<Template>& compiled = engine->reader.template_for(prompt->request.conversation);
@@ -157,7 +161,7 @@ void bind_session(nb::module_& module) {
         return PyTokenSession{engine, tokenizer.tokenizer, take(std::move(begun)), options.render};
       },
       "engine"_a, "tokenizer"_a, "messages"_a, "tools"_a.none(), "documents"_a.none(), "now"_a.none(), "variables"_a,
-      "trust"_a, "protect"_a);
+      "trust"_a, "protect"_a, "plain_added"_a = false, "add_special_tokens"_a = false);
 }
 
 }  // namespace parlance::python

@@ -1,21 +1,19 @@
-// Template and Rendering. Begin reading at bind_templates.
+// Template: how one is opened, and what it renders. Begin reading at bind_templates.
 #include "templates.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <typeinfo>
 
 #include "errors.h"
-#include "grammars.h"
 #include "names.h"
 #include "parlance/source.h"
-#include "prompt.h"
+#include "render_limits.h"
 #include "replies.h"
 #include "tokenizers.h"
 
@@ -25,12 +23,12 @@ using namespace nb::literals;
 
 namespace {
 
-/// How requests are read, of the keyword arguments that every factory takes; PARLANCE_READING is the end of their
-/// signatures.
-#define PARLANCE_READING                                                                                         \
-  "adapt: bool = True, as_transformers: bool | str | None = None, allow_changes: bool = False, "                 \
-  "passes: str | collections.abc.Sequence[str] = (), skip_passes: str | collections.abc.Sequence[str] = ()) -> " \
-  "Template"
+/// The keyword arguments that every factory takes, as the end of their signatures.
+#define PARLANCE_READING                                                                                              \
+  "adapt: bool = True, as_is: bool = False, as_transformers: bool | str | None = None, allow_changes: bool = False, " \
+  "passes: str | "                                                                                                    \
+  "collections.abc.Sequence[str] = (), skip_passes: str | collections.abc.Sequence[str] = (), " PARLANCE_LIMIT_WORDS  \
+  ") -> Template"
 
 void follow_transformers(RequestOptions& options, nb::handle asked) {
   if (asked.is_none() || asked.is(nb::handle(Py_False))) return;
@@ -45,14 +43,34 @@ void follow_transformers(RequestOptions& options, nb::handle asked) {
 /// One name, or several.
 std::vector<std::string> names_in(nb::handle given) {
   if (PyUnicode_Check(given.ptr()) != 0) return {nb::cast<std::string>(given)};
+  if (!nb::hasattr(given, "__iter__")) throw std::bad_cast();
   std::vector<std::string> names;
   for (nb::handle name : nb::iter(given)) names.push_back(nb::cast<std::string>(name));
   return names;
 }
 
+/// The error for a word that names no pass has all names in its hint.
+void check_pass(const Result<void>& result, std::string_view words) {
+  if (result || find_pass(words.substr(0, words.find(':')))) return check(result);
+  std::string hint = result.error().hint();
+  hint += (hint.empty() ? "" : "; ") + std::string("parlance.passes() has them:");
+  for (const NormalisePass& pass : normalise_passes())
+    hint += (&pass == normalise_passes().data() ? " " : ", ") + std::string(pass.name);
+  raise(result.error().hint(std::move(hint)));
+}
+
+Syntax syntax_of(nb::handle name) {
+  const std::optional<Syntax> found =
+      PyUnicode_Check(name.ptr()) != 0 ? syntax_named(nb::cast<std::string>(name)) : std::nullopt;
+  if (!found) throw nb::value_error("syntax is 'jinja' or 'go'");
+  return *found;
+}
+
 void set_option(RequestOptions& options, const std::string& name, nb::handle value) {
   if (name == "adapt") {
     options.adapt = nb::cast<bool>(value);
+  } else if (name == "as_is") {
+    options.read.normalise = !nb::cast<bool>(value);
   } else if (name == "allow_changes") {
     options.compile.allow_changes = nb::cast<bool>(value);
   } else if (name == "as_transformers") {
@@ -60,18 +78,38 @@ void set_option(RequestOptions& options, const std::string& name, nb::handle val
   } else if (name == "_of_batch") {  // for apply_chat_template, which looks by itself whether a single chat is empty
     options.read.of_batch = nb::cast<bool>(value);
   } else if (name == "passes") {
-    for (const std::string& words : names_in(value)) check(options.read.passes.run(words));
+    for (const std::string& words : names_in(value)) check_pass(options.read.passes.run(words), words);
   } else if (name == "skip_passes") {
-    for (const std::string& pass : names_in(value)) check(options.read.passes.skip(pass));
-  } else {
-    throw nb::type_error(("there is no keyword argument '" + name + "'").c_str());
+    for (const std::string& pass : names_in(value)) check_pass(options.read.passes.skip(pass), pass);
+  } else if (name == "syntax") {
+    if (!value.is_none()) options.syntax = syntax_of(value);
+  } else if (!set_limit(options.limits, name, value)) {
+    throw std::bad_cast();  // no argument of the signature, which calls.cpp goes by
   }
 }
 
 RequestOptions reading_of(const nb::kwargs& given) {
   RequestOptions options;
   for (const auto& [name, value] : given) set_option(options, nb::cast<std::string>(name), value);
+  options.compile.limits = options.limits;
+  if (options.read.normalise) return options;
+  if (options.read.as_transformers) throw nb::value_error("as_is and as_transformers exclude each other");
+  if (given.contains("passes") && !names_in(given["passes"]).empty())
+    throw nb::value_error("passes change the request, which as_is forbids");
+  options.read.transformers = options.compile.transformers = kPlainTransformers;  // Jinja2 as it is, too
   return options;
+}
+
+SpecialToken special_token(nb::handle name, nb::handle text) {
+  return {nb::cast<std::string>(name), nb::cast<std::string>(text)};
+}
+
+/// Variables such as bos_token, from a dict or None.
+std::vector<SpecialToken> special_tokens_in(nb::handle given) {
+  std::vector<SpecialToken> tokens;
+  if (given.is_none()) return tokens;
+  for (const auto& [name, text] : nb::cast<nb::dict>(given)) tokens.push_back(special_token(name, text));
+  return tokens;
 }
 
 PyTemplate open_source(ModelSource source, RequestOptions options) {
@@ -119,24 +157,22 @@ PyTemplate from_ollama(const std::string& name, const nb::kwargs& reading) {
                    reading);
 }
 
-PyTemplate from_file(nb::handle given_path, const nb::kwargs& reading) {
+PyTemplate from_file(nb::handle given_path, nb::handle special_tokens, const nb::kwargs& reading) {
   const std::string path = path_of(given_path);
   ModelSource source;
   source.path = path;
   source.templates.push_back(take(open_template_file(path)));
-  return opened_by(open_source(std::move(source), reading_of(reading)), "from_file", given_path, reading);
+  source.special_tokens = special_tokens_in(special_tokens);
+  nb::dict more;
+  more["special_tokens"] = nb::borrow(special_tokens);
+  return opened_by(open_source(std::move(source), reading_of(reading)), "from_file", given_path, reading, more);
 }
 
-PyTemplate from_string(nb::str text, nb::handle special_tokens, const std::string& syntax, const nb::kwargs& reading) {
-  if (syntax != "jinja" && syntax != "go") throw nb::value_error("syntax is 'jinja' or 'go'");
+PyTemplate from_string(nb::str text, nb::handle special_tokens, nb::handle syntax, const nb::kwargs& reading) {
   nb::object kept;
   ModelSource source;
-  source.templates.push_back(
-      {"default", std::string(utf8_of(text, kept)), "<template>", syntax == "go" ? Syntax::go : Syntax::jinja});
-  if (!special_tokens.is_none()) {
-    for (const auto& [name, value] : nb::cast<nb::dict>(special_tokens))
-      source.special_tokens.push_back({nb::cast<std::string>(name), nb::cast<std::string>(value)});
-  }
+  source.templates.push_back({"default", std::string(utf8_of(text, kept)), "<template>", syntax_of(syntax)});
+  source.special_tokens = special_tokens_in(special_tokens);
   nb::dict more;
   more["special_tokens"] = nb::borrow(special_tokens);
   more["syntax"] = syntax;
@@ -182,7 +218,9 @@ nb::list stop_tokens_of(const PyTemplate& self, nb::handle given) {
   const PyTokenizer tokenizer = tokenizer_in(given);
   Result<std::vector<StopToken>> found = [&]() -> Result<std::vector<StopToken>> {
     const nb::gil_scoped_release release;
-    return self.engine->reader.stop_tokens(*tokenizer.tokenizer);
+    RenderOptions options;
+    options.limits = self.engine->limits();
+    return self.engine->reader.stop_tokens(*tokenizer.tokenizer, options);
   }();
   nb::list all;
   for (const StopToken& token : take(std::move(found)))
@@ -191,301 +229,128 @@ nb::list stop_tokens_of(const PyTemplate& self, nb::handle given) {
   return all;
 }
 
+nb::str str_of(std::string_view text) { return nb::str(text.data(), text.size()); }
+
+nb::dict token_to_dict(const SpecialToken& token) {
+  nb::dict made;
+  made["name"] = text_to_python(token.name);
+  made["text"] = text_to_python(token.text);
+  if (token.id >= 0) made["id"] = token.id;
+  return made;
+}
+
+/// A list of dicts with two members each.
+template <typename Item>
+nb::list pairs_to_list(const std::vector<Item>& items, const char* first, std::string Item::*one, const char* second,
+                       std::string Item::*two) {
+  nb::list all;
+  for (const Item& item : items) {
+    nb::dict made;
+    made[first] = text_to_python(item.*one);
+    made[second] = text_to_python(item.*two);
+    all.append(made);
+  }
+  return all;
+}
+
+nb::list texts_to_list(const auto& texts) {
+  nb::list all;
+  for (const auto& text : texts) all.append(text_to_python(text));
+  return all;
+}
+
+nb::dict named_template_to_dict(const NamedTemplate& chosen) {
+  const nb::bytes bytes(chosen.text.data(), chosen.text.size());
+  nb::dict made;
+  made["name"] = text_to_python(chosen.name);
+  made["syntax"] = str_of(syntax_name(chosen.syntax));
+  made["origin"] = text_to_python(chosen.origin);
+  made["sha256"] = nb::module_::import_("hashlib").attr("sha256")(bytes).attr("hexdigest")();
+  made["bytes"] = chosen.text.size();
+  made["text"] = text_to_python(chosen.text);
+  return made;
+}
+
+/// Of the template that requests without tools get.
+nb::dict template_to_dict(const PyTemplate& self) {
+  const ModelSource& model = self.engine->reader.model();
+  nb::dict made;
+  made["path"] = text_to_python(model.path);
+  made.update(named_template_to_dict(*take(model.choose(self.engine->reader.options().template_name, false))));
+  nb::list names, tokens;
+  for (const NamedTemplate& one : model.templates) names.append(text_to_python(one.name));
+  for (const SpecialToken& token : model.special_tokens) tokens.append(token_to_dict(token));
+  made["names"] = names;
+  made["special_tokens"] = tokens;
+  if (model.add_bos_token) made["add_bos_token"] = *model.add_bos_token;
+  if (model.add_eos_token) made["add_eos_token"] = *model.add_eos_token;
+  made["system"] = text_to_python(model.system);
+  made["messages"] = pairs_to_list(model.messages, "role", &SourceMessage::role, "content", &SourceMessage::content);
+  made["parameters"] =
+      pairs_to_list(model.parameters, "name", &SourceParameter::name, "value", &SourceParameter::value);
+  made["stop"] = texts_to_list(model.stop());
+  made["notes"] = texts_to_list(model.notes);
+  return made;
+}
+
+nb::list all_models() {
+  nb::list all;
+  for (const StoredModel& model : stored_models(stores())) {
+    nb::dict one;
+    one["name"] = text_to_python(model.name);
+    one["in"] = text_to_python(model.store);
+    all.append(one);
+  }
+  return all;
+}
+
 std::string name_of_template(const PyTemplate& self) {
   const Result<Template>& compiled = self.engine->reader.chat_template(false);
   return compiled ? std::string(compiled->name()) : std::string();
 }
 
-// ---- what a rendering shows
+using TemplateClass = nb::class_<PyTemplate>;
 
-struct PySpan {
-  std::shared_ptr<Prompt> prompt;
-  Span span;
-  Range range;
-};
-
-nb::str text_of(PyRendering& rendering) {
-  if (!rendering.text.is_valid()) rendering.text = exact_text_to_python(rendering.prompt->rendering.text());
-  return nb::borrow<nb::str>(rendering.text);
-}
-
-std::vector<PySpan> spans_of(const PyRendering& rendering) {
-  std::vector<PySpan> all;
-  for (const Span& span : rendering.prompt->rendering.spans())
-    all.push_back({rendering.prompt, span, rendering.range(span.begin, span.end)});
-  return all;
-}
-
-/// Where each message's bytes are: stretches without those of another message between them.
-nb::list message_ranges(const PyRendering& rendering) {
-  nb::list all;
-  std::size_t begin = 0, end = 0;
-  std::int32_t message = -1;
-  const auto close = [&] {
-    if (message >= 0) all.append(nb::make_tuple(message, rendering.range(begin, end)));
-  };
-  for (const Span& span : rendering.prompt->rendering.spans()) {
-    if (span.message < 0) continue;
-    if (span.message != message) {
-      close();
-      begin = span.begin;
-      message = span.message;
-    }
-    end = span.end;
-  }
-  close();
-  return all;
-}
-
-std::vector<std::string> notes_of(const PyRendering& rendering) {
-  std::vector<std::string> notes = rendering.notes;
-  const std::vector<std::string>& changes = rendering.prompt->request.conversation.notes();
-  notes.insert(notes.end(), changes.begin(), changes.end());
-  const std::vector<std::string>& more = rendering.prompt->rendering.notes();
-  notes.insert(notes.end(), more.begin(), more.end());
-  return notes;
-}
-
-nb::list losses_of(const PyRendering& rendering) {
-  const Prompt& prompt = *rendering.prompt;
-  std::optional<Result<CheckedRendering>> checked;
-  {
-    const nb::gil_scoped_release release;
-    const LossFinder finder(*prompt.engine->reader.template_for(prompt.request.conversation));
-    checked = finder.render(prompt.request.conversation, prompt.options, workspace());
-  }
-  if (!*checked) raise(checked->error());
-  nb::list all;
-  for (const Loss& loss : (**checked).losses) all.append(loss);
-  return all;
-}
-
-PyTokens tokens_of(const PyRendering& rendering, nb::handle given, std::vector<std::string> trust, bool protect,
-                   bool plain_added, bool add_special_tokens) {
-  const PyTokenizer tokenizer = tokenizer_in(given);
-  const Prompt& prompt = *rendering.prompt;
-  TokenizeOptions options;
-  options.trust = std::move(trust);
-  options.protect = protect;
-  options.plain_added = plain_added;
-  options.add_special_tokens = add_special_tokens;
-  Result<PromptTokens> made = [&]() -> Result<PromptTokens> {
-    const nb::gil_scoped_release release;
-    if (Result<void> fits = check_trust(prompt.request.conversation, options.trust); !fits) return fits.error();
-    return tokenize(prompt.rendering, prompt.request.conversation, *tokenizer.tokenizer, options);
-  }();
-  return PyTokens{std::make_shared<PromptTokens>(take(std::move(made))), rendering.prompt};
-}
-
-/// (kind, (begin, end)) of what the assistant wrote.
-nb::list kinds_in(const PyRendering& rendering) {
-  nb::list all;
-  for (const KindRange& range : kinds_of(*rendering.prompt)) {
-    const std::string_view name = name_of(range.kind);
-    all.append(nb::make_tuple(nb::str(name.data(), name.size()), rendering.range(range.begin, range.end)));
-  }
-  return all;
-}
-
-// ---- pickles of a rendering: what the template was given, so that it writes the same again
-
-nb::tuple reduced_rendering(PyRendering& self) {
-  Prompt& prompt = *self.prompt;
-  const RenderOptions& options = prompt.options;
-  const std::string json = [&] {
-    const std::lock_guard lock(prompt.mutex);
-    return json_text(prompt.request.conversation.variables());
-  }();
-  const CivilTime& now = options.now;
-  std::vector<std::string> notes = self.notes;
-  const std::vector<std::string>& changes = prompt.request.conversation.notes();
-  notes.insert(notes.end(), changes.begin(), changes.end());
-  return nb::make_tuple(
-      nb::module_::import_("parlance._reopen").attr("rendered_again"),
-      nb::make_tuple(PyTemplate{prompt.engine, self.opened}, nb::bytes(json.data(), json.size()), notes,
-                     options.add_generation_prompt, options.continue_final, options.want_assistant, options.want_spans,
-                     nb::make_tuple(now.year, now.month, now.day, now.hour, now.minute, now.second, now.microsecond)));
-}
-
-PyRendering rendered_again(const PyTemplate& self, const nb::bytes& json, std::vector<std::string> notes,
-                           std::optional<bool> generation, std::optional<bool> continued, bool assistant, bool spans,
-                           const nb::tuple& now) {
-  RenderOptions options;
-  options.add_generation_prompt = generation;
-  options.continue_final = continued;
-  options.want_assistant = assistant;
-  options.want_spans = spans;
-  const auto part = [&](int number) { return nb::cast<int>(now[number]); };
-  options.now = {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
-  const std::string_view text(static_cast<const char*>(json.data()), json.size());
-  return {render_variables(self.engine, text, options), self.opened, std::move(notes), {}};
-}
-
-PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool check_calls) {
-  ReplyStart start = start_of(*rendering.prompt);
-  start.options.check_calls = check_calls;
-  return {start.format, start.options, tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer};
-}
-
-}  // namespace
-
-namespace {
-
-void bind_span(nb::module_& module) {
-  nb::class_<PySpan>(module, "Span", "Characters [begin, end) of a prompt that came from one place.")
-      .def_prop_ro(
-          "begin", [](const PySpan& s) { return s.range.first; }, "The first character's place in the text.")
-      .def_prop_ro(
-          "end", [](const PySpan& s) { return s.range.second; }, "One past the last character's place.")
-      .def_prop_ro(
-          "origin", [](const PySpan& s) { return std::string(origin_name(s.span.origin)); },
-          "'literal' (the template's own text), 'input' (unchanged), 'derived' (made from the input: escapes, "
-          "changed case) or 'computed'.")
-      .def_prop_ro(
-          "control", [](const PySpan& s) { return s.span.control; },
-          "Whether it is a literal shaped like a control token, or a special token.")
-      .def_prop_ro(
-          "message",
-          [](const PySpan& s) -> std::optional<int> {
-            if (s.span.message < 0) return std::nullopt;
-            return s.span.message;
-          },
-          "The index of the message to which it belongs; None for none.")
-      .def_prop_ro(
-          "path", [](const PySpan& s) { return path_of_span(s.prompt->request.conversation, s.span); },
-          "'messages[3].content' for text from the input; '' for other text.")
-      .def_prop_ro(
-          "line", [](const PySpan& s) { return place_of_span(s.prompt->rendering, s.span).line; },
-          "The template's line for a literal, from 1; 0 for other text.")
-      .def_prop_ro(
-          "column", [](const PySpan& s) { return place_of_span(s.prompt->rendering, s.span).column; },
-          "The column in that line, from 1.")
-      .def("__repr__", [](const PySpan& s) {
-        return "Span(" + std::to_string(s.range.first) + ", " + std::to_string(s.range.second) + ", '" +
-               std::string(origin_name(s.span.origin)) + "', '" + path_of_span(s.prompt->request.conversation, s.span) +
-               "')";
-      });
-}
-
-void bind_loss(nb::module_& module) {
-  nb::class_<Loss>(module, "Loss", "A part of a request that is not in its prompt.")
-      .def_prop_ro(
-          "kind", [](const Loss& l) { return std::string(name_of(l.kind)); },
-          "'lost', or 'left out' for what templates leave out by design.")
-      .def_prop_ro(
-          "subject", [](const Loss& l) { return std::string(l.subject); },
-          "What kind of part: 'message', 'part', 'tool', 'variable', …")
-      .def_ro("path", &Loss::path, "Where it stands in the request: 'messages[2].content[1]'.")
-      .def_ro("sentence", &Loss::sentence, "What happened to it.")
-      .def_ro("hint", &Loss::hint, "What may help; '' for nothing.")
-      .def("__str__", &Loss::display)
-      .def("__repr__", [](const Loss& l) { return "<Loss " + l.display() + ">"; });
-}
-
-void bind_rendering(nb::module_& module) {
-  nb::class_<PyRendering>(module, "Rendering",
-                          "A prompt, and where every character of it came from. Ranges count characters of `text`.")
-      .def_prop_ro("text", &text_of, "The prompt.")
-      .def("__str__", &text_of)
-      .def("__repr__",
-           [](const PyRendering& r) {
-             return "<Rendering, " + std::to_string(r.prompt->characters().before(r.prompt->rendering.text().size())) +
-                    " characters>";
-           })
-      .def("__reduce__", &reduced_rendering, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"),
-           "A pickle has what the template was given, and renders it again.")
-      .def(
-          "__copy__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __copy__(self) -> Rendering"))
-      .def(
-          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a,
-          nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> Rendering"))
-      .def("__len__",
-           [](const PyRendering& r) { return r.prompt->characters().before(r.prompt->rendering.text().size()); })
-      .def_prop_ro("spans", &spans_of, "The prompt without gaps, in order, by where the text came from.")
-      .def_prop_ro("message_ranges", &message_ranges,
-                   nb::sig("def message_ranges(self) -> list[tuple[int, tuple[int, int]]]"),
-                   "(index, (begin, end)) for each stretch of text of one message, in the prompt's order.")
-      .def_prop_ro(
-          "generation", [](const PyRendering& r) { return r.ranges(r.prompt->rendering.generation()); },
-          "The ranges of {% generation %} blocks, in the order in which the blocks end.")
-      .def_prop_ro(
-          "assistant", [](const PyRendering& r) { return r.ranges(r.prompt->rendering.assistant()); },
-          "The ranges that training learns; empty unless render() was given assistant=True.")
-      .def_prop_ro(
-          "kinds", [](const PyRendering& r) { return kinds_in(r); },
-          nb::sig("def kinds(self) -> list[tuple[str, tuple[int, int]]]"),
-          ("(kind, (begin, end)) of all that is in `assistant`, in order: " + listed(kinds_of_replies()) + "; " +
-           quoted(name_of(ReplyKind::marker)) + " is other markup, " + quoted(name_of(ReplyKind::stop)) +
-           " the end of the turn. The turns are read as replies; control tokens that a message only quotes are text.")
-              .c_str())
-      .def_prop_ro("notes", &notes_of, "What was changed in the request, one line each.")
-      .def("losses", &losses_of, nb::sig("def losses(self) -> list[Loss]"),
-           "Everything in the request that is not in the prompt. Renders again, a few times.")
-      .def(
-          "tokens", &tokens_of, "tokenizer"_a, nb::kw_only(), "trust"_a = std::vector<std::string>(),
-          "protect"_a = true, "plain_added"_a = false, "add_special_tokens"_a = false,
-          nb::sig("def tokens(self, tokenizer: typing.Any, *, trust: collections.abc.Sequence[str] = (), protect: bool "
-                  "= True, plain_added: bool = False, add_special_tokens: bool = False) -> Tokens"),
-          "Encodes the prompt. With `protect`, no text of the request becomes a control token, except in the paths of "
-          "`trust`: \"messages[0].content\", \"messages[*].tool_calls\". With `plain_added`, added tokens that are not "
-          "special "
-          "(such as Gemma's <h1>) may come from any text; wrong for models whose markers are such tokens "
-          "(<tool_call>). "
-          "`add_special_tokens` adds what the tokenizer itself puts around a text, unless it is there.\n\nRaises "
-          "parlance.Error, among others (also "
-          "ValueError, with the nearest path as its hint) for a path of `trust` at which this request has nothing; one "
-          "with [*] need not lead anywhere, if it is not misspelt.   Threads: any; releases the GIL.")
-      .def("reader", &reader_of, nb::kw_only(), "tokenizer"_a = nb::none(), "check_calls"_a = false,
-           nb::sig("def reader(self, *, tokenizer: typing.Any = None, check_calls: bool = False) -> ReplyReader"),
-           "A reader for the reply to this prompt, which begins where the prompt ends. How the model writes replies is "
-           "found by experiments with the "
-           "template, once for each template.")
-      .def_prop_ro(
-          "reply_format", [](const PyRendering& r) { return PyReplyFormat{start_of(*r.prompt).format}; },
-          "How the model writes replies to this prompt.")
-      .def("grammar", &grammar_of_reply, nb::kw_only(), "tool_choice"_a = nb::none(), "tokenizer"_a = nb::none(),
-           nb::sig("def grammar(self, *, tool_choice: str | None = None, tokenizer: typing.Any = None) -> Grammar"),
-           "The grammar of the replies that this request allows, by its tools, tool_choice and response_format. "
-           "`tool_choice` is 'auto', 'required', 'none' or a tool's name; a Lark grammar needs the tokenizer.");
-}
-
-void bind_plain(nb::module_& module) {
-  module.def("_rendered_again", &rendered_again, "template"_a, "json"_a, "notes"_a, "generation"_a.none(),
-             "continued"_a.none(), "assistant"_a, "spans"_a, "now"_a,
-             nb::sig("def _rendered_again(template: Template, json: bytes, notes: collections.abc.Sequence[str], "
-                     "generation: bool | None, continued: bool | None, assistant: bool, spans: bool, now: tuple[int, "
-                     "...]) -> Rendering"));
-  module.def("_plain_value", &plain_value, "value"_a.none(),
-             nb::sig("def _plain_value(value: typing.Any) -> typing.Any"));
-  module.def("_plain_messages", &plain_messages, "messages"_a.none(),
-             nb::sig("def _plain_messages(messages: collections.abc.Iterable[typing.Any]) -> list[typing.Any]"));
-  module.def("_plain_tools", &plain_tools, "tools"_a.none(),
-             nb::sig("def _plain_tools(tools: collections.abc.Iterable[typing.Any]) -> list[typing.Any]"));
-}
-
-void bind_template(nb::module_& module) {
-  nb::class_<Engine>(module, "_Engine");
-  nb::class_<PyTemplate>(module, "Template", "A chat template, compiled once and rendered by any number of threads.")
+/// Those that open a model.
+void bind_openers(TemplateClass& template_class) {
+  template_class
       .def_static(
           "from_pretrained", &from_pretrained, "path_or_name"_a, nb::kw_only(), "name"_a = nb::none(), "reading"_a,
           nb::sig("def from_pretrained(path_or_name: str | os.PathLike[str], *, name: str | None = "
-                  "None, " PARLANCE_READING),
+                  "None, syntax: str | None = None, " PARLANCE_READING),
           "Opens a model: a folder, a GGUF file, a Modelfile, a name in Hugging Face's cache or in Ollama's "
-          "folder. Nothing is downloaded. `name` chooses one of several templates.\n\n"
-          "All of these take: `adapt=False`, not to adapt requests to the template; `as_transformers`, True or a "
+          "folder. Nothing is downloaded. `name` chooses one of several templates; `syntax`, 'jinja' or 'go', says "
+          "which language it is in, whatever the model says.\n\n"
+          "All of these take: `adapt=False`, not to adapt requests to the template; `as_is=True`, to give the template "
+          "the request's members as they are, without passes and without add_generation_prompt; `as_transformers`, "
+          "True or a "
           "release, to read them as apply_chat_template does; `allow_changes`, that the template may change lists "
-          "that it made; `passes` and `skip_passes`, in the words of `parlance list passes`: "
-          "passes=['text-only'].\n\nRaises parlance.Error (also OSError, JSONDecodeError or ValueError) if there "
-          "is no such model, it has no template, or a pass is not known.")
+          "that it made; `passes` and `skip_passes`, in the words of passes(): passes=['text-only']; and the limits of "
+          "each render, and of the experiments with the template: `max_steps`, `max_output` (bytes of the prompt), "
+          "`max_memory` (bytes of all that a render makes) and `max_depth` (of nesting, at most 1000).\n\n"
+          "Raises parlance.Error (also OSError, JSONDecodeError or ValueError) if there is no such model, it has no "
+          "template, or a pass is not known. A render that reaches a limit raises parlance.Error with the code "
+          "'limit_steps' (also TimeoutError), 'limit_output' or 'limit_memory' (also MemoryError), or 'limit_depth' "
+          "(also RecursionError).")
       .def_static("from_gguf", &from_pretrained, "path"_a, nb::kw_only(), "name"_a = nb::none(), "reading"_a,
-                  nb::sig("def from_gguf(path: str | os.PathLike[str], *, name: str | None = None, " PARLANCE_READING),
+                  nb::sig("def from_gguf(path: str | os.PathLike[str], *, name: str | None = None, syntax: str | None "
+                          "= None, " PARLANCE_READING),
                   "Opens the template in a GGUF file's header.")
       .def_static("from_ollama", &from_ollama, "name"_a, "reading"_a,
-                  nb::sig("def from_ollama(name: str, *, " PARLANCE_READING),
-                  "Opens a model of Ollama's by its name: 'llama3.1:8b'. Nothing is downloaded.")
-      .def_static("from_file", &from_file, "path"_a, "reading"_a,
-                  nb::sig("def from_file(path: str | os.PathLike[str], *, " PARLANCE_READING),
-                  "Compiles a template's file: .jinja, or .gotmpl for Go. It has no special tokens.")
+                  nb::sig("def from_ollama(name: str, *, syntax: str | None = None, " PARLANCE_READING),
+                  "Opens a model of Ollama's by its name: 'llama3.1:8b'. Nothing is downloaded.");
+}
+
+/// Those that take a template alone.
+void bind_compilers(TemplateClass& template_class) {
+  template_class
+      .def_static(
+          "from_file", &from_file, "path"_a, nb::kw_only(), "special_tokens"_a = nb::none(), "reading"_a,
+          nb::sig("def from_file(path: str | os.PathLike[str], *, special_tokens: dict[str, str] | None = None, "
+                  "syntax: str | None = None, " PARLANCE_READING),
+          "Compiles a template's file: Go's if its name ends in .gotmpl or .tmpl, else Jinja, or as `syntax` "
+          "says: 'jinja' or 'go'. `special_tokens` are variables such as bos_token: a file has none.\n\nRaises "
+          "parlance.Error (also OSError, or jinja2.TemplateSyntaxError with line and column).")
       .def_static(
           "from_string", &from_string, "text"_a, nb::kw_only(), "special_tokens"_a = nb::none(), "syntax"_a = "jinja",
           "reading"_a,
@@ -494,11 +359,18 @@ void bind_template(nb::module_& module) {
           "Compiles a template's text. `special_tokens` are variables such as bos_token; `syntax` is 'jinja' or "
           "'go'.\n\nRaises parlance.Error (also jinja2.TemplateSyntaxError) with line and column.")
       .def_static("builtin", &builtin, "name"_a, "reading"_a, nb::sig("def builtin(name: str, *, " PARLANCE_READING),
-                  "One of parlance's own formats: 'chatml', 'rnj-1', …")
+                  "One of parlance's own formats: 'chatml', 'rnj-1', …");
+}
+
+#undef PARLANCE_READING
+
+/// All but rendering.
+void bind_facts_of_template(TemplateClass& template_class) {
+  template_class
       .def("reply_format", &reply_format_of, "variables"_a,
            nb::sig("def reply_format(self, **variables: typing.Any) -> ReplyFormat"),
            "How the model writes its replies, found by experiments with the template under these variables.")
-      .def("stop_tokens", &stop_tokens_of, "tokenizer"_a,
+      .def("stop_tokens", &stop_tokens_of, "tokenizer"_a.none(),
            nb::sig("def stop_tokens(self, tokenizer: typing.Any) -> list[tuple[int | None, str, list[str]]]"),
            "(id, text, sources) of each token that ends a reply: what the template writes behind an assistant's turn, "
            "and "
@@ -512,53 +384,92 @@ void bind_template(nb::module_& module) {
             return nb::module_::import_("parlance._reopen").attr("reduced")("Template", self.opened);
           },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
-      .def_prop_ro(
-          "_engine", [](const PyTemplate& self) { return self.engine; }, nb::sig("def _engine(self) -> _Engine"))
       .def(
-          "render",
-          [](const PyTemplate& self, nb::handle messages, nb::handle tools, nb::handle documents,
-             std::optional<bool> add_generation_prompt, std::optional<bool> continue_final_message, nb::handle now,
-             bool assistant, nb::kwargs variables) {
-            return PyRendering{render_prompt(self.engine, {.messages = messages,
-                                                           .tools = tools,
-                                                           .documents = documents,
-                                                           .add_generation_prompt = add_generation_prompt,
-                                                           .continue_final_message = continue_final_message,
-                                                           .now = now,
-                                                           .assistant = assistant,
-                                                           .variables = variables,
-                                                           .take = {}}),
-                               self.opened};
-          },
-          "messages"_a.none(), "tools"_a = nb::none(), "documents"_a = nb::none(), nb::kw_only(),
-          "add_generation_prompt"_a = nb::none(), "continue_final_message"_a = nb::none(), "now"_a = nb::none(),
-          "assistant"_a = false, "variables"_a,
-          nb::sig("def render(self, messages: collections.abc.Iterable[typing.Any], tools: "
-                  "collections.abc.Iterable[typing.Any] | None = None, documents: "
-                  "collections.abc.Iterable[typing.Any] | None = None, *, add_generation_prompt: bool | None = None, "
-                  "continue_final_message: "
-                  "bool | None = None, now: datetime.datetime | None = None, assistant: bool = False, **variables: "
-                  "typing.Any) "
-                  "-> Rendering"),
-          "Renders a conversation.\n\n"
-          "`messages`, `tools` and `documents` are dicts, dataclasses or pydantic models; a tool may be a function "
-          "with "
-          "type hints and a docstring. Other keyword arguments are variables of the template. "
-          "`add_generation_prompt=None` adds the opening of an assistant's turn unless the last message is the "
-          "assistant's. `assistant=True` finds the ranges that training learns, with and without {% generation %} "
-          "tags.\n\n"
-          "Raises parlance.Error with the template's line and the input's path; also TypeError for an object that is "
-          "not JSON.   Threads: any; releases the GIL.");
+          "to_dict", &template_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
+          "What `parlance template --json` prints: the template's `name`, `syntax`, `text` and `sha256`, and what came "
+          "along with it, such as the model's `special_tokens`, its `parameters` and `stop` texts.")
+      .def_prop_ro(
+          "limits", [](const PyTemplate& self) { return limits_to_dict(self.engine->limits()); },
+          nb::sig("def limits(self) -> dict[str, int]"),
+          "The limits of each render, by the words in which a factory takes them: max_steps, max_output, max_memory "
+          "(bytes) and max_depth.")
+      .def_prop_ro(
+          "_engine", [](const PyTemplate& self) { return self.engine; }, nb::sig("def _engine(self) -> _Engine"));
+}
+
+PyRendering render_request(const PyTemplate& self, nb::handle messages, nb::handle tools, nb::handle documents,
+                           std::optional<bool> add_generation_prompt, std::optional<bool> continue_final_message,
+                           nb::handle now, bool assistant, nb::kwargs variables) {
+  return PyRendering{render_prompt(self.engine, {.messages = messages,
+                                                 .tools = tools,
+                                                 .documents = documents,
+                                                 .add_generation_prompt = add_generation_prompt,
+                                                 .continue_final_message = continue_final_message,
+                                                 .now = now,
+                                                 .assistant = assistant,
+                                                 .variables = variables,
+                                                 .take = {}}),
+                     self.opened};
+}
+
+void bind_render(TemplateClass& template_class) {
+  template_class.def(
+      "render", &render_request, "messages"_a.none(), "tools"_a = nb::none(), "documents"_a = nb::none(), nb::kw_only(),
+      "add_generation_prompt"_a = nb::none(), "continue_final_message"_a = nb::none(), "now"_a = nb::none(),
+      "assistant"_a = false, "variables"_a,
+      nb::sig("def render(self, messages: collections.abc.Iterable[typing.Any], tools: "
+              "collections.abc.Iterable[typing.Any] | None = None, documents: "
+              "collections.abc.Iterable[typing.Any] | None = None, *, add_generation_prompt: bool | None = None, "
+              "continue_final_message: "
+              "bool | None = None, now: datetime.datetime | None = None, assistant: bool = False, **variables: "
+              "typing.Any) "
+              "-> Rendering"),
+      "Renders a conversation.\n\n"
+      "`messages`, `tools` and `documents` are dicts, dataclasses or pydantic models; a tool may be a function "
+      "with "
+      "type hints and a docstring. Other keyword arguments are variables of the template. "
+      "`add_generation_prompt=None` adds the opening of an assistant's turn unless the last message is the "
+      "assistant's. `assistant=True` finds the ranges that training learns, with and without {% generation %} "
+      "tags.\n\n"
+      "Raises parlance.Error with the template's line and the input's path; also TypeError for an object that is "
+      "not JSON.   Threads: any; releases the GIL.");
+}
+
+nb::list all_passes() {
+  nb::list all;
+  for (const NormalisePass& pass : normalise_passes()) {
+    nb::dict one;
+    one["name"] = str_of(pass.name);
+    one["takes"] = str_of(name_of(pass.takes));
+    one["runs"] = str_of(pass.by_default ? "always" : "if asked or needed");
+    one["sentence"] = str_of(pass.sentence);
+    all.append(one);
+  }
+  return all;
+}
+
+void bind_lists(nb::module_& module) {
+  module.def("passes", &all_passes, nb::sig("def passes() -> list[dict[str, str]]"),
+             "The passes that adapt a request to a template, in the order in which they run, as `parlance list passes "
+             "--json` shows them: `name`, `sentence` (what it does), `runs` ('always', or 'if asked or needed') and "
+             "`takes` (what stands behind its name and a colon: 'ROLES', 'NAME', 'TYPE', 'NAMES', 'SETTINGS', or '' "
+             "for nothing). `passes=` and `skip_passes=` of a Template's factories take the names.");
+  module.def("models", &all_models, nb::sig("def models() -> list[dict[str, str]]"),
+             "The models that Template.from_pretrained() finds by `name`, and the folder that each is `in`: of Hugging "
+             "Face's cache and of Ollama's store, where the environment says that they are.");
 }
 
 }  // namespace
 
 void bind_templates(nb::module_& module) {
-  bind_span(module);
-  bind_loss(module);
-  bind_rendering(module);
-  bind_plain(module);
-  bind_template(module);
+  nb::class_<Engine>(module, "_Engine");
+  TemplateClass template_class(module, "Template",
+                               "A chat template, compiled once and rendered by any number of threads.");
+  bind_openers(template_class);
+  bind_compilers(template_class);
+  bind_facts_of_template(template_class);
+  bind_render(template_class);
+  bind_lists(module);
 }
 
 }  // namespace parlance::python

@@ -85,11 +85,13 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
 
 namespace {
 
-PyTokenizer tokenizer_from_file(nb::handle given_path, std::vector<std::string> special_tokens, bool as_transformers) {
+PyTokenizer tokenizer_from_file(nb::handle given_path, std::vector<std::string> special_tokens, bool as_transformers,
+                                std::string split) {
   const std::string path = path_of(given_path);
   TokenizerOptions options;
   options.sentencepiece.special_tokens = options.tiktoken.special_tokens = options.special_tokens = special_tokens;
   options.sentencepiece.as_transformers = as_transformers;
+  options.tiktoken.split = split;
   Result<std::unique_ptr<Tokenizer>> opened = [&] {
     const nb::gil_scoped_release release;
     return open_tokenizer(path, options);
@@ -97,6 +99,7 @@ PyTokenizer tokenizer_from_file(nb::handle given_path, std::vector<std::string> 
   nb::dict keywords;
   keywords["special_tokens"] = nb::cast(special_tokens);
   keywords["as_transformers"] = as_transformers;
+  keywords["split"] = split;
   return {take(std::move(opened)), nb::make_tuple("from_file", nb::make_tuple(nb::borrow(given_path)), keywords)};
 }
 
@@ -264,12 +267,22 @@ namespace {
 
 void bind_tokenizer(nb::module_& module) {
   nb::class_<PyTokenizer>(module, "Tokenizer", "A tokenizer that encodes without the GIL, on any number of threads.")
-      .def_static("from_file", &tokenizer_from_file, "path"_a, nb::kw_only(),
-                  "special_tokens"_a = std::vector<std::string>(), "as_transformers"_a = false,
-                  "Opens a tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the vocabulary of a "
-                  "GGUF file, or a folder that has one. `as_transformers` reads a .model or a "
-                  "tokenizer.json as transformers 5 does, by the class that its configuration names.\n\nRaises "
-                  "parlance.Error (also OSError or ValueError).")
+      .def_static(
+          "from_file", &tokenizer_from_file, "path"_a, nb::kw_only(), "special_tokens"_a = std::vector<std::string>(),
+          "as_transformers"_a = false, "split"_a = "",
+          nb::sig("def from_file(path: str | os.PathLike[str], *, special_tokens: "
+                  "collections.abc.Sequence[str] = (), as_transformers: bool = False, split: str = '') -> "
+                  "Tokenizer"),
+          "Opens a tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the vocabulary of a "
+          "GGUF file, or a folder that has one.\n\n"
+          "* `special_tokens` are texts of control tokens that the file lacks; their ids follow the vocabulary "
+          "(--special-token).\n"
+          "* `as_transformers` reads a .model or a tokenizer.json as transformers 5 does, by the class that its "
+          "configuration names (--model-as transformers).\n"
+          "* `split` says how a tiktoken file splits text into words: a name, such as 'cl100k_base', or a regular "
+          "expression; '' goes by the file's name (--split).\n\n"
+          "An option without effect for the kind of file is in `notes`. Raises parlance.Error (also OSError or "
+          "ValueError).")
       .def_static("_from_bytes", &from_bytes, "data"_a, "name"_a)
       .def_static("_from_callables", &from_callables, "encode"_a, "token_text"_a, "added"_a, "bos"_a = nb::none(),
                   "eos"_a = nb::none(), "vocabulary_size"_a = 0, "unk"_a = nb::none())

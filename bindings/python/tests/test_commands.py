@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
+import itertools
 import json
 import pathlib
+import pickle
+import re
 import subprocess
 import warnings
 from typing import Any
@@ -131,6 +136,68 @@ def test_grammar_is_the_command(tmp_path: pathlib.Path, syntax: str) -> None:
     grammar = parlance.grammar("rnj-1", tools=[TOOL], tool_choice="required")
     words = ["grammar", "-f", "rnj-1", "--tools", tmp_path / "tools.json", "--tool-choice", "required", "--syntax", syntax]
     assert grammar.to_text(syntax).strip() == command(*words).strip()
+
+
+# Options of the command line, and the keyword arguments that say the same. The request has tools and a choice of its own.
+SAME_GRAMMARS: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "as the request says": ([], {}),
+    "--tool-choice": (["--tool-choice", "required"], {"tool_choice": "required"}),
+    "a tool": (["--tool-choice", "weather"], {"tool_choice": "weather"}),
+    "--max-calls": (["--max-calls", "2"], {"max_tool_calls": 2}),
+    "--no-parallel": (["--no-parallel"], {"parallel_tool_calls": False}),
+    "--no-reasoning": (["--no-reasoning"], {"reasoning": False}),
+    "--open": (["--open"], {"open": True}),
+    "--any-order": (["--any-order"], {"any_order": True}),
+    "--text-around-calls": (["--text-around-calls"], {"text_around_calls": True}),
+    "--prompt": (["--prompt", "<|im_start|>assistant\n<think>\n"], {"prompt": "<|im_start|>assistant\n<think>\n"}),
+    "--choice": (["--choice", "yes", "--choice", "no"], {"choices": ["yes", "no"]}),
+    "--regex": (["--regex", "[0-9]+"], {"response_format": {"type": "regex", "pattern": "[0-9]+"}}),
+    "--json-object": (["--json-object"], {"response_format": {"type": "json_object"}}),
+    "--schema": (["--schema", "SCHEMA"], {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "integer"}}}}),
+    "--tools": (["--tools", "TOOLS"], {"tools": [{**TOOL, "function": {**TOOL["function"], "name": "other"}}]}),  # type: ignore[dict-item]
+}
+TWO = {"type": "object", "properties": {"city": {"type": "string"}, "days": {}}, "required": ["city"]}
+
+
+@pytest.mark.parametrize("option", SAME_GRAMMARS)
+def test_each_option_of_a_grammar_is_the_commands(tmp_path: pathlib.Path, option: str) -> None:
+    words, arguments = SAME_GRAMMARS[option]
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": TWO}}]
+    request = {"messages": [{"role": "user", "content": "Weather?"}], "tools": tools, "tool_choice": "auto"}
+    files = {"SCHEMA": {"type": "integer"}, "TOOLS": arguments.get("tools", tools), "REQUEST": request}
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content), "utf-8")
+    words = [str(tmp_path / word) if word in files else word for word in words]
+    for syntax in ("gbnf", "structural-tag"):
+        of_request = command("grammar", "-f", "terminal-agent", "--request", tmp_path / "REQUEST", "--syntax", syntax, *words)
+        prompt = parlance.Template.builtin("terminal-agent").render(request["messages"], tools, tool_choice="auto")  # type: ignore[arg-type]
+        assert prompt.grammar(**arguments).to_text(syntax) == of_request
+        given = words if "--tools" in words else ["--tools", str(tmp_path / "TOOLS"), *words]
+        alone = command("grammar", "-f", "terminal-agent", "--syntax", syntax, *given)
+        assert parlance.grammar("terminal-agent", **{"tools": tools, **arguments}).to_text(syntax) == alone
+
+
+def test_a_grammar_has_one_form_of_the_answer() -> None:
+    prompt = parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}])
+    for make in (lambda **more: parlance.grammar("terminal-agent", **more), prompt.grammar):
+        with pytest.raises(ValueError, match="an answer has one form: response_format, or choices"):
+            make(response_format={"type": "json_object"}, choices=["yes"])
+        with pytest.raises(TypeError, match="response_format is a dict"):
+            make(response_format="{}")
+        grammar = make(choices=["yes", "no"], reasoning=False)
+        assert grammar.accepts("yes") and not grammar.accepts("maybe")
+
+
+def test_what_a_request_says_of_its_grammar_stays() -> None:
+    messages = [{"role": "user", "content": "Weather?"}]
+    template = parlance.Template.builtin("terminal-agent")
+    asked = template.render(messages, [TOOL], tool_choice="required", parallel_tool_calls=False)
+    call = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kiel"}}\n</tool_call>'
+    assert asked.grammar().accepts(call)
+    assert not asked.grammar().accepts("No.") and not asked.grammar().accepts(f"{call}\n{call}")
+    assert asked.grammar(tool_choice="auto").accepts("No.")
+    assert asked.grammar(parallel_tool_calls=True).accepts(f"{call}\n{call}")
+    assert not asked.grammar(parallel_tool_calls=True, max_tool_calls=1).accepts(f"{call}\n{call}")
 
 
 def test_a_grammar_accepts_what_the_format_writes_and_nothing_else() -> None:
@@ -360,6 +427,273 @@ def test_a_call_that_breaks_off_has_its_values_so_far() -> None:
 
     with pytest.raises(LookupError):
         message.to_dict(make_call_id=raises)
+
+
+# ---- passes
+
+
+def test_passes_are_those_that_the_command_lists() -> None:
+    assert parlance.passes() == [{"takes": "", **one} for one in json.loads(command("list", "passes", "--json"))]
+    assert {"name": "text-only", "takes": "ROLES"}.items() <= next(one for one in parlance.passes() if one["name"] == "text-only").items()
+
+
+@pytest.mark.parametrize("argument", ["passes", "skip_passes"])
+@pytest.mark.parametrize("asked", ["text-onl", "no-such-pass", "", ":user"])
+def test_an_unknown_pass_is_answered_with_those_that_there_are(argument: str, asked: str) -> None:
+    for given in (asked, [asked]):
+        with pytest.raises(ValueError, match="there is no pass") as caught:
+            parlance.Template.builtin("chatml", **{argument: given})  # type: ignore[arg-type]
+        assert isinstance(caught.value, parlance.Error)
+        names = [one["name"] for one in parlance.passes()]
+        assert caught.value.hint.endswith(f"parlance.passes() has them: {', '.join(names)}")
+        assert "parlance list" not in str(caught.value)
+        assert ("did you mean 'text-only'?" in caught.value.hint) == (asked == "text-onl")
+
+
+def test_a_setting_that_a_pass_does_not_take_is_no_unknown_pass() -> None:
+    bare = next(one["name"] for one in parlance.passes() if not one["takes"])
+    with pytest.raises(ValueError) as caught:
+        parlance.Template.builtin("chatml", passes=f"{bare}:user")
+    assert "there is no pass" not in str(caught.value) and "has them" not in str(caught.value)
+
+
+# ---- templates and models
+
+
+@pytest.mark.parametrize("name", parlance.formats())
+def test_what_is_known_of_a_template_is_what_the_command_prints(name: str) -> None:
+    assert parlance.Template.builtin(name).to_dict() == json.loads(command("template", "-f", name, "--json"))
+
+
+def test_what_is_known_of_a_models_templates(tmp_path: pathlib.Path) -> None:
+    named = [{"name": "default", "template": "{{ messages[0].content }}"}, {"name": "tool_use", "template": "{{ tools }}"}]
+    config = {"chat_template": named, "bos_token": "<s>", "added_tokens_decoder": {"1": {"content": "<s>", "special": True}}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+    (tmp_path / "config.json").write_text("{}", "utf-8")
+    (tmp_path / "Modelfile").write_text(
+        'FROM scratch\nTEMPLATE """{{ .Prompt }}"""\nSYSTEM Be brief.\nMESSAGE user Hi\nPARAMETER stop "<end>"\n', "utf-8"
+    )
+    for words, template in [
+        (["-m", tmp_path], parlance.Template.from_pretrained(tmp_path)),
+        (["-m", tmp_path, "--name", "tool_use"], parlance.Template.from_pretrained(tmp_path, name="tool_use")),
+        (["-m", tmp_path / "Modelfile"], parlance.Template.from_pretrained(tmp_path / "Modelfile")),
+    ]:
+        told = template.to_dict()
+        assert told == json.loads(command("template", *words, "--json"))
+        assert told["text"] and hashlib.sha256(told["text"].encode()).hexdigest() == told["sha256"]
+
+
+def test_models_are_those_that_the_command_lists(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "none"))
+    assert parlance.models() == []
+    snapshot = tmp_path / "models--mine--small" / "snapshots" / "0a"
+    snapshot.mkdir(parents=True)
+    (snapshot / "chat_template.jinja").write_text("{{ messages[0].content }}", "utf-8")
+    (snapshot / "tokenizer_config.json").write_text("{}", "utf-8")
+    assert parlance.models() == json.loads(command("list", "models", "--json")) == [{"name": "mine/small", "in": str(tmp_path)}]
+    assert parlance.Template.from_pretrained("mine/small").render([{"role": "user", "content": "Hi"}]).text == "Hi"
+
+
+def test_special_tokens_of_a_file(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "t.jinja").write_text("{{ bos_token }}{{ messages[0].content }}", "utf-8")
+    template = parlance.Template.from_file(tmp_path / "t.jinja", special_tokens={"bos_token": "<s>"})
+    for one in (template, pickle.loads(pickle.dumps(template))):
+        assert one.render([{"role": "user", "content": "Hi"}]).text == "<s>Hi"
+
+
+AS_IS = [
+    {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}], "model": "mine"},
+    {"messages": [{"role": "user", "content": "Hi"}], "add_generation_prompt": True},
+    {"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": '{"a": 1}'}}]}], "n": 1},
+]
+
+
+@pytest.mark.parametrize("request_", AS_IS, ids=str)
+def test_as_is(tmp_path: pathlib.Path, request_: dict[str, Any]) -> None:
+    text = "{{ messages|tojson }} {{ model }} {{ add_generation_prompt }} {{ n }}"
+    (tmp_path / "t.jinja").write_text(text, "utf-8")
+    (tmp_path / "chat.json").write_text(json.dumps(request_), "utf-8")
+    template = parlance.Template.from_string(text, as_is=True)
+    made = template.render(**request_)
+    assert made.text == command("render", "-t", tmp_path / "t.jinja", tmp_path / "chat.json", "-q", "--as-is")
+    adapted = parlance.Template.from_string(text).render(**request_).text
+    assert (made.text == adapted) == ("add_generation_prompt" in request_)  # the second has nothing to adapt
+    assert pickle.loads(pickle.dumps(made)).text == made.text
+    assert pickle.loads(pickle.dumps(template)).render(**request_).text == made.text
+
+
+def test_what_does_not_go_with_as_is() -> None:
+    with pytest.raises(ValueError, match="as_is and as_transformers exclude each other"):
+        parlance.Template.builtin("chatml", as_is=True, as_transformers=True)
+    with pytest.raises(ValueError, match="passes change the request, which as_is forbids"):
+        parlance.Template.builtin("chatml", passes="text-only", as_is=True)
+    parlance.Template.builtin("chatml", as_is=False, passes="text-only")
+    parlance.Template.builtin("chatml", as_is=True, passes=())
+
+
+def test_where_a_reply_begins_may_be_said(tmp_path: pathlib.Path) -> None:
+    reply = 'Hm.<tool_call>\n{"name": "weather", "arguments": {"city": "Kiel"}}\n</tool_call>.</think>Yes.'
+    (tmp_path / "reply").write_text(reply, "utf-8")
+    prompt = parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Hi"}], [TOOL])
+    (tmp_path / "request").write_text(json.dumps({"messages": [{"role": "user", "content": "Hi"}], "tools": [TOOL]}), "utf-8")
+    seen = set()
+    for begins, without in itertools.product([True, False], repeat=2):
+        asked = {"begin_in_reasoning": begins, "no_calls_in_reasoning": without}
+        words = [f"--{name.replace('_', '-')}" for name, is_asked in asked.items() if is_asked]
+        read = ["read", "-f", "terminal-agent", "--number-calls", tmp_path / "reply", *words]
+        reader = prompt.reader(**asked)
+        reader.feed(reply)
+        reader.finish()
+        told = json.loads(command(*read, "--request", tmp_path / "request"))
+        given = {name: value for name, value in reader.message.to_dict().items() if value is not None}
+        assert given.items() <= {**told, **told.get("message", {})}.items()
+        whole = parlance.read(reply, "terminal-agent", tools=[TOOL], **asked)
+        assert whole == reader.message
+        seen.add((whole.reasoning, whole.content, len(whole.calls)))
+    assert len(seen) > 1
+
+
+def test_ids_are_a_whole_reply(chatml_tokenizer: str) -> None:
+    engine = parlance.Tokenizer.from_file(chatml_tokenizer)
+    assert parlance.read(engine.encode("Yes<|im_end|>"), "chatml", tokenizer=engine).content == "Yes"
+    with pytest.raises(ValueError, match="needs a tokenizer"):
+        parlance.read([1], "chatml")
+
+
+# ---- languages of templates, splits of tokenizers
+
+
+def test_the_language_of_a_file_may_be_said(tmp_path: pathlib.Path) -> None:
+    chat = [{"role": "user", "content": "Hi"}]
+    (tmp_path / "chat.json").write_text(json.dumps({"messages": chat}), "utf-8")
+    texts = {"go": "{{ range .Messages }}<{{ .Content }}>{{ end }}", "jinja": "{% for m in messages %}<{{ m.content }}>{% endfor %}"}
+    for syntax, text in texts.items():
+        for name in ("template.txt", "template.jinja", "template.gotmpl"):
+            (tmp_path / name).write_text(text, "utf-8")
+            template = parlance.Template.from_file(tmp_path / name, syntax=syntax)
+            told = command("render", "-t", tmp_path / name, "--syntax", syntax, tmp_path / "chat.json")
+            assert template.render(chat).text == told
+            assert pickle.loads(pickle.dumps(template)).render(chat).text == told
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": text}), "utf-8")
+        (tmp_path / "config.json").write_text("{}", "utf-8")
+        assert parlance.Template.from_pretrained(tmp_path, syntax=syntax).render(chat).text == "<Hi>"
+    assert parlance.Template.from_file(tmp_path / "template.jinja", syntax=None).render(chat).text == "<Hi>"
+    for wrong in ("Go", "", 5):
+        with pytest.raises(ValueError, match="syntax is 'jinja' or 'go'"):
+            parlance.Template.from_file(tmp_path / "template.jinja", syntax=wrong)  # type: ignore[arg-type]
+
+
+def test_how_a_tiktoken_file_splits_text_may_be_said(tmp_path: pathlib.Path) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256, b" a": 257}
+    file = tmp_path / "mine.tiktoken"
+    file.write_text("".join(f"{base64.b64encode(piece).decode()} {rank}\n" for piece, rank in ranks.items()), "utf-8")
+    with pytest.raises(parlance.Error):
+        parlance.Tokenizer.from_file(file)  # its name is no encoding's
+    for split in (r"\S+|\s+", r"\s?\S+|\s+"):
+        engine = parlance.Tokenizer.from_file(file, split=split, special_tokens=["<|end|>"])
+        own = tiktoken.Encoding("mine", pat_str=split, mergeable_ranks=ranks, special_tokens={"<|end|>": 258})
+        for text in ("ab ab", "a  a", "x ab"):
+            assert engine.encode(text) == own.encode(text)
+            assert pickle.loads(pickle.dumps(engine)).encode(text) == own.encode(text)
+        assert engine.encode("<|end|>") == [258]
+    assert parlance.Tokenizer.from_file(file, split="cl100k_base").encode("ab") == [256]
+
+
+@pytest.mark.parametrize("effort", ["none", "low", "high"])
+@pytest.mark.parametrize("text", ["{{ reasoning_effort }}", "{{ enable_thinking }}", "{% if enable_thinking %}<think>{% endif %}"])
+def test_a_reasoning_effort_is_a_variable(tmp_path: pathlib.Path, effort: str, text: str) -> None:
+    text = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}" + text
+    (tmp_path / "t.jinja").write_text(text, "utf-8")
+    (tmp_path / "chat.json").write_text('{"messages": [{"role": "user", "content": "Hi"}]}', "utf-8")
+    told = command("render", "-q", "-t", tmp_path / "t.jinja", tmp_path / "chat.json", "--reasoning-effort", effort)
+    assert parlance.Template.from_string(text).render([{"role": "user", "content": "Hi"}], reasoning_effort=effort).text == told
+
+
+# ---- options
+
+
+# Options whose argument has another name, beside those that are a --no- before one.
+OTHER_WORDS = {
+    "--generation-prompt": "add_generation_prompt",
+    "--continue": "continue_final_message",
+    "--transformers": "as_transformers",
+    "--reasoning-effort": "**variables",
+    "--var": "**variables",
+    "--pass": "passes",
+    "--skip-pass": "skip_passes",
+    "--special-token": "special_tokens",
+    "--model-as": "as_transformers",
+    "--max-calls": "max_tool_calls",
+    "--no-generation-prompt": "add_generation_prompt",
+    "--no-parallel": "parallel_tool_calls",
+    "--choice": "choices",
+    "--assistant-mask": "assistant",
+    "--model-name": "model",
+    "--as": "to",
+    "--format": "name",  # builtin(name)
+    "--model": "path_or_name",
+    "--template": "path",
+    "--schema": "response_format",
+    "--regex": "response_format",
+    "--json-object": "response_format",
+    "--reply-format": "format",
+    "--number-calls": "make_call_id",
+    "--request": "messages",
+}
+# What is asked of by a method or an attribute.
+METHODS = {
+    "--stop": "Template.stop_tokens",
+    "--extend": "Session.extend",
+    "--mask": "Tokens.mask",
+    "--lazy": "Grammar.to_lazy",
+    "--notes": "Grammar.notes",
+    "--show-format": "Rendering.reply_format",
+    "--response-template": "ReplyFormat.to_response_template",
+    "--conversation": "read_conversation",
+    "--stream": "ReplyReader.stream",
+    "--sse": "ReplyApiEvent.to_sse",
+    "--openai-stream": "ReplyDeltas.add",
+    "--strict": "Rendering.losses",
+    "--laws": "laws",
+    "--check": "Prefix.__bool__",
+    "--text": "Template.to_dict",
+    "--list": "Template.to_dict",
+    "--list-passes": "passes",
+    "--html": "Rendering._repr_html_",
+    "--partial": "Message.to_dict",
+}
+# What only a program has: its input, its output and its help. --var-… say what a text on a command line is.
+OF_PROGRAMS = {"--help", "--json", "--jsonl", "--threads", "--fail-on-error", "--quiet", "--verbose", "--output", "--color", "--chunks"}
+OF_PROGRAMS |= {"--var-text", "--var-json", "--var-file", "--example"}
+
+
+def arguments() -> set[str]:
+    """The names that functions and methods of the extension have for theirs."""
+    classes = [one for name in parlance.__all__ if isinstance(one := getattr(parlance, name), type)]
+    functions = [getattr(parlance, name) for name in parlance.__all__] + [one for kind in classes for one in vars(kind).values()]
+    signatures = [one.__nb_signature__[0][0] for one in functions if hasattr(one, "__nb_signature__")]
+    return {name for signature in signatures for name in re.findall(r"(\*\*\w+|\w+):", signature)}
+
+
+@pytest.mark.parametrize("name", ["render", "tokens", "prefix", "template", "read", "convert", "format", "check", "grammar"])
+def test_each_option_of_a_command_is_in_python(name: str) -> None:
+    """One that is new on the command line is new here, or said to be of programs alone."""
+    known = arguments()
+    for option in next(one for one in json.loads(command("help", "--json")) if one["name"] == name)["options"]:
+        word = option["names"][-1]
+        if word in OF_PROGRAMS:
+            continue
+        if word in METHODS:
+            owner, _, member = METHODS[word].rpartition(".")
+            assert hasattr(getattr(parlance, owner) if owner else parlance, member), word
+            continue
+        plain = word.removeprefix("--").replace("-", "_")
+        assert {OTHER_WORDS.get(word, plain), plain.removeprefix("no_")} & known, word
+
+
+# ---- names
 
 
 def test_names_come_from_their_tables() -> None:

@@ -1,7 +1,8 @@
-"""The code of the pages on Python and of the README runs."""
+"""The code of the pages on Python, of the README and of the page on transformers runs."""
 
 from __future__ import annotations
 
+import codeop
 import importlib.util
 import pathlib
 import re
@@ -15,9 +16,11 @@ from material import ROOT
 RENDERERS = ROOT / "build" / "python" / "renderers-0.1.12"
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# A file that a page writes in the shell.
+WRITTEN = re.compile(r"^cat > (\S+) <<'END'\n(.*?)^END$", re.DOTALL | re.MULTILINE)
 
 
-PAGES = [str(page.relative_to(ROOT)) for page in [*sorted((ROOT / "docs").glob("python*.md")), ROOT / "README.md"]]
+PAGES = [str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").glob("python*.md"))] + ["README.md", "docs/from-transformers.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -35,6 +38,9 @@ def test_code_runs(page: str, chatml_tokenizer: str, tmp_path: pathlib.Path, mon
         from made_processors import processor
 
         processor("llava").save_pretrained(tmp_path / "processor")
+    for file in WRITTEN.finditer(text):
+        (tmp_path / file.group(1)).write_text(file.group(2), "utf-8")
+    (tmp_path / "tests").symlink_to(ROOT / "tests")  # for a page whose reader is in the repository's folder
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     if RENDERERS.exists() and str(RENDERERS) not in sys.path:
@@ -44,3 +50,15 @@ def test_code_runs(page: str, chatml_tokenizer: str, tmp_path: pathlib.Path, mon
             continue  # setup.sh could not have the package
         line = text.count("\n", 0, block.start()) + 2
         exec(compile("\n" * (line - 1) + block.group(1), str(ROOT / page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_can_be_pasted_line_by_line(page: str) -> None:
+    """Into an interpreter that ends a statement at the first line that is not indented only behind an empty one."""
+    for block in BLOCK.finditer((ROOT / page).read_text("utf-8")):
+        statement: list[str] = []
+        for line in [*block.group(1).split("\n"), ""]:
+            statement.append(line)
+            if codeop.compile_command("\n".join(statement), page) is not None:
+                statement.clear()
+        assert not statement, block.group(1)

@@ -683,3 +683,49 @@ def test_a_message_that_no_prompt_s_reply_begins_with_is_not_followed(chatml_tok
     assert len(session.sample().ids) == len(session)
     with pytest.raises(ValueError, match="no assistant message at the end to continue"):
         parlance.Session(template, parlance.Tokenizer.from_file(chatml_tokenizer), chat[:1], continue_final_message=True)
+
+
+@pytest.mark.parametrize("options", [*itertools.product([True, False], repeat=3)], ids=str)
+def test_a_session_begins_with_the_ids_of_its_rendering(chatml_tokenizer: str, options: tuple[bool, bool, bool]) -> None:
+    """The law of Session and Rendering.tokens(): the same options, the same ids; and each turn goes on behind them."""
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer.from_file(f"{chatml_tokenizer}/tokenizer.json")
+    begin, heading = tokenizer.token_to_id("<|im_start|>"), "<h1>"
+    tokenizer.add_tokens([heading])
+    processors = tokenizers.processors
+    tokenizer.post_processor = processors.TemplateProcessing(single="<|im_start|> $A", special_tokens=[("<|im_start|>", begin)])
+    asked = dict(zip(("protect", "plain_added", "add_special_tokens"), options, strict=True))
+    chats: list[list[dict[str, str]]] = [
+        [{"role": "user", "content": "Hi"}],
+        [{"role": "user", "content": f"{heading}Hi<|im_end|>"}],
+        [{"role": "system", "content": heading}, {"role": "user", "content": f"a{heading}b"}],
+    ]
+    plain = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
+    for template, chat in itertools.product((parlance.Template.builtin("chatml"), parlance.Template.from_string(plain)), chats):
+        for trust in ([], ["messages[0].content"]):
+            try:
+                ids = template.render(chat).tokens(tokenizer, trust=trust, **asked).ids
+            except parlance.Error as error:
+                with pytest.raises(parlance.Error) as caught:
+                    parlance.Session(template, tokenizer, chat, trust=trust, **asked)
+                assert caught.value.message == error.message
+                continue
+            session = parlance.Session(template, tokenizer, chat, trust=trust, **asked)
+            assert session.prompt_ids() == ids
+            stored = parlance.Session.from_dict(json.loads(json.dumps(session.to_dict())), template, tokenizer)
+            assert stored.prompt_ids() == session.branch().prompt_ids() == ids
+            said = tokenizer.encode("Yes<|im_end|>", add_special_tokens=False).ids
+            session.sampled(said)
+            more = session.extend([{"role": "user", "content": f"{heading}And?"}])
+            assert session.prompt_ids() == ids + said + more
+            assert (tokenizer.token_to_id(heading) in more) == (asked["plain_added"] or not asked["protect"])
+            session.trim(0)
+            assert session.prompt_ids() == ids
+
+
+def test_sessions_that_were_stored_before_there_were_these_options(chatml_tokenizer: str) -> None:
+    engine = parlance.Tokenizer.from_file(chatml_tokenizer)
+    template = parlance.Template.builtin("chatml")
+    session = parlance.Session(template, engine, [{"role": "user", "content": "Hi"}])
+    old = {name: value for name, value in session.to_dict().items() if name not in ("plain_added", "add_special_tokens")}
+    assert parlance.Session.from_dict(old, template, engine).prompt_ids() == session.prompt_ids()
