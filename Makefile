@@ -89,7 +89,7 @@ test_setup:
 PACKAGE_PYTHON = $(CURDIR)/build/python/venv/bin/python
 WITH_PACKAGE = $$(test -x $(PACKAGE_PYTHON) && echo -DPARLANCE_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(PACKAGE_PYTHON))
 release: test_setup
-	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO -DPARLANCE_HF_LTO=OFF -DPARLANCE_SERVE=ON $(WITH_PACKAGE) $(QUIET)
+	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO -DPARLANCE_HF_LTO=OFF -DPARLANCE_QUICK=ON -DPARLANCE_SERVE=ON $(WITH_PACKAGE) $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 
 # Jinja2 and transformers as pinned. Without network the tests that need them are skipped.
@@ -105,7 +105,7 @@ built_with_oracle: test_setup
 	@$(MAKE) --no-print-directory release TEST_SHARE=$(TEST_SHARE)
 
 bench: setup
-	@cmake --preset release -DPARLANCE_BUILD_BENCH=ON -DPARLANCE_HF_LTO=ON $(QUIET)
+	@cmake --preset release -DPARLANCE_BUILD_BENCH=ON -DPARLANCE_HF_LTO=ON -DPARLANCE_QUICK=OFF $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 	@sh bench/setup.sh
 	$(PYTHON) bench/run.py

@@ -1,17 +1,21 @@
 // parlance as an engine of the benchmark, in the way a server would use it: one workspace, one conversation and
-// one rendering, kept and reused. `spans` as first argument also fills the spans of each rendering.
-#include <cstring>
+// one rendering, kept and reused. `spans` as first argument also fills the spans of each rendering, `masks` those and
+// the assistant's ranges.
+#include <string_view>
 
 #include "engine_process.h"
 #include "parlance/parlance.h"
 
 namespace {
 
+enum class Fill { text, spans, masks };
+
 class ParlanceEngine : public parlance::bench::Engine {
  public:
-  explicit ParlanceEngine(bool spans) {
+  explicit ParlanceEngine(Fill fill) {
     options_.as_is = true;
-    options_.want_spans = spans;
+    options_.want_spans = fill != Fill::text;
+    options_.want_assistant = fill == Fill::masks;
     options_.now = {2026, 3, 14, 15, 9, 26, 0};
     reading_.normalise = false;
   }
@@ -54,7 +58,9 @@ class ParlanceEngine : public parlance::bench::Engine {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool spans = argc > 1 && std::strcmp(argv[1], "spans") == 0;
-  ParlanceEngine engine(spans);
-  return parlance::bench::engine_main(engine, argc - (spans ? 1 : 0), argv + (spans ? 1 : 0));
+  const std::string_view wanted = argc > 1 ? argv[1] : "";
+  const Fill fill = wanted == "spans" ? Fill::spans : wanted == "masks" ? Fill::masks : Fill::text;
+  const int taken = fill == Fill::text ? 0 : 1;
+  ParlanceEngine engine(fill);
+  return parlance::bench::engine_main(engine, argc - taken, argv + taken);
 }

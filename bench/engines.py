@@ -27,6 +27,7 @@ COMMANDS = {  # name: build folder -> command
     "hand-written": lambda build: [binary("bench_hand_written", build)],
     "parlance": lambda build: [binary("bench_parlance", build)],
     "with spans": lambda build: [binary("bench_parlance", build), "spans"],
+    "with masks": lambda build: [binary("bench_parlance", build), "masks"],
     "minijinja": lambda build: [str(INSTALLED / "minijinja" / "release" / "minijinja-engine")],
     "hf-jinja": lambda build: ["node", str(BENCH / "peers" / "hf-jinja" / "engine.mjs")],
     "jinja2": lambda build: [
@@ -35,7 +36,7 @@ COMMANDS = {  # name: build folder -> command
     ],
 }
 
-NO_COMPILE = {"limit", "hand-written", "with spans"}  # have no template to compile, or the same as another
+NO_COMPILE = {"limit", "hand-written", "with spans", "with masks"}  # have no template to compile, or the same as another
 WARM = {"hf-jinja"}  # compiles while it runs, so its process is kept from round to round
 
 ENVIRONMENT = {

@@ -23,19 +23,19 @@ std::string_view role_before(std::span<const Value> messages, std::int32_t messa
   return before.kind == Kind::dict ? role_of(*before.dict) : std::string_view();
 }
 
+constexpr std::string_view kAssistant = "assistant";
+
 // Roles that nobody knows may be an assistant's under another name; what the template writes before their turns
 // decides.
 Speaker speaker_of(std::string_view role) {
   static constexpr std::string_view kOthers[] = {"user",     "tool",    "system",      "developer",
                                                  "function", "ipython", "environment", "observation"};
-  if (role == "assistant") return Speaker::assistant;
+  if (role == kAssistant) return Speaker::assistant;
   return std::find(std::begin(kOthers), std::end(kOthers), role) != std::end(kOthers) ? Speaker::other
                                                                                       : Speaker::unknown;
 }
 
-bool is_assistant(Value message) {
-  return message.kind == Kind::dict && speaker_of(role_of(*message.dict)) == Speaker::assistant;
-}
+bool is_assistant(Value message) { return message.kind == Kind::dict && role_of(*message.dict) == kAssistant; }
 
 std::size_t Header::match(std::string_view turn) const {
   std::size_t shared = common_prefix(turn, text);
