@@ -10,14 +10,14 @@ _transformers.py, ids and masks by origin are in _origins.py. Begin reading at a
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from parlance._installed import own_class, put_on, take_off
 from parlance._origins import GENERATION, encode, kinds_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import check_continued, followed, messages_of, render_chats, warn_without_tags
+from parlance._transformers import check_continued, followed, messages_of, render_chats, sanitizes, warn_without_tags
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -115,7 +115,7 @@ def apply_chat_template(
         return_dict = False
     if return_assistant_tokens_mask and not (return_dict and tokenize):
         raise ValueError("`return_assistant_tokens_mask=True` requires `return_dict=True` and `tokenize=True`")
-    kinds = kinds_of(mask)
+    kinds, protect = kinds_of(mask), bool(protect)
     if kinds and not (return_dict and tokenize):
         raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
     template = tokenizer.get_chat_template(chat_template, tools)
@@ -158,6 +158,8 @@ def apply_chat_template(
     if sanitized is not None:
         out = sanitized.encode(texts, is_batched, truncation, shape, more)
     else:
+        if isinstance(more, Mapping) and "sanitize_control_tokens" in more and sanitizes(version):
+            shape["sanitize_control_tokens"] = False  # as the method does: so the tokenizer refuses the other one
         out = tokenizer(texts if is_batched else texts[0], truncation=truncation, add_special_tokens=False, **shape, **more)
     if not return_dict:
         return out["input_ids"]

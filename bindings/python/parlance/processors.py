@@ -40,7 +40,7 @@ def apply_chat_template(
     Raises what transformers raises, and ValueError if a processor does not hand its text to its tokenizer, so that nothing can be
     protected or masked.
     """
-    call = _Call(processor, kinds_of(mask), protect, followed(transformers_version))
+    call = _Call(processor, kinds_of(mask), bool(protect), followed(transformers_version))
     return call.run(args, kwargs)
 
 

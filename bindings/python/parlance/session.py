@@ -158,6 +158,10 @@ class Session:
             "tools": None if tools is None else _plain_tools(tools),
             "documents": None if documents is None else _plain_documents(documents),
         }
+        if isinstance(variables.get(_CONTINUE), str):
+            raise TypeError(f"{_CONTINUE} is True or False, and goes on with the content, not {variables[_CONTINUE]!r}")
+        if _CONTINUE in variables:
+            variables[_CONTINUE] = bool(variables[_CONTINUE])
         self._variables = _plain_members(variables)
         self._now = now or datetime.datetime.now()
         self._options: dict[str, Any] = {"protect": protect, "trust": list(trust)}

@@ -683,3 +683,16 @@ def test_a_message_that_no_prompt_s_reply_begins_with_is_not_followed(chatml_tok
     assert len(session.sample().ids) == len(session)
     with pytest.raises(ValueError, match="no assistant message at the end to continue"):
         parlance.Session(template, parlance.Tokenizer.from_file(chatml_tokenizer), chat[:1], continue_final_message=True)
+
+
+@pytest.mark.parametrize("given", ["content", "", 1, 0, None, True, False])
+def test_what_says_that_a_message_goes_on(chatml_tokenizer: str, given: Any) -> None:
+    template, tokenizer = parlance.Template.builtin("chatml"), parlance.Tokenizer.from_file(chatml_tokenizer)
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "He"}]
+    if isinstance(given, str):
+        with pytest.raises(TypeError, match="continue_final_message is True or False"):
+            parlance.Session(template, tokenizer, chat, continue_final_message=given)
+        return
+    session = parlance.Session(template, tokenizer, chat, continue_final_message=given)
+    assert session.prompt_ids() == parlance.Session(template, tokenizer, chat, continue_final_message=bool(given)).prompt_ids()
+    assert tokenizer.decode(session.prompt_ids()).endswith(b"assistant\nHe") == bool(given)
