@@ -49,7 +49,8 @@ SameReply same_when_read(std::function<Result<ReplyStart>()> start);
 /// Session::extend() with the reply that was sampled last and messages behind it. A template often writes a reply
 /// otherwise than the model did: with other blanks around its marks or in a call's JSON. This tries the forms in which
 /// the template may write what was sampled, to the byte: the message, the message without blanks around its content,
-/// and `written` as the content, at last with its control tokens trusted, since they were sampled. Where none fits,
+/// and `written` as the content, at last with its control tokens trusted, since they were sampled. Behind each of them
+/// the template must write `more` as it does behind the message: results may be written by the calls. Where none fits,
 /// `same` decides, if it is there. Fails as Session::extend() does with `message`; then Session::difference() is that
 /// of `message`, too.
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,

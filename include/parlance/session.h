@@ -202,13 +202,16 @@ class Session {
   /// content of a reply that was sampled with control tokens in it, say.
   /// `same`: asked where the template writes the reply otherwise than it was sampled. If it is the same reply, the
   /// sampled ids stay in place of the template's text for it, and what stands behind that is appended.
+  /// `meant`: the messages in whose place these stand, of which the first is another form of its first one. A template
+  /// may write results by the calls before them, or within that turn: what it does not write behind `meant` as well is
+  /// not appended, and it fails with history_rewritten. That is one more render of the new text.
   Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust = {},
-                           const SameReply& same = {});
+                           const SameReply& same = {}, std::span<const Message> meant = {});
   /// The same where several forms of a message are tried. A failure takes no longer than a success: where and why the
   /// prompts differ is not looked for, so difference() is unset, and a prompt whose text is another is not tokenized to
   /// see whether its tokens are the same.
   Result<Extension> try_extend(std::span<const Message> messages, std::span<const std::string> trust = {},
-                               const SameReply& same = {});
+                               const SameReply& same = {}, std::span<const Message> meant = {});
   /// As extend(), with a request that has the whole conversation; it replaces the session's.
   Result<Extension> extend(Conversation conversation, const SameReply& same = {});
   /// The difference of the last extend() that failed with history_rewritten.

@@ -51,23 +51,31 @@ std::vector<ReplyForm> forms_of(const Message& message, std::string_view written
   return forms;
 }
 
-using Extend = Result<Extension> (Session::*)(std::span<const Message>, std::span<const std::string>, const SameReply&);
+using Extend = Result<Extension> (Session::*)(std::span<const Message>, std::span<const std::string>, const SameReply&,
+                                              std::span<const Message>);
 
 Result<Extension> extend_with(Session& session, Extend extend, const ReplyForm& form, std::span<const Message> more,
-                              const SameReply& same) {
+                              const SameReply& same, std::span<const Message> meant = {}) {
   const std::size_t number = session.conversation().messages().items().size();
   const std::vector<std::string> of_reply = {"messages[" + std::to_string(number) + "].content"};
   std::vector<Message> all = {form.message};
   all.insert(all.end(), more.begin(), more.end());
-  return (session.*extend)(all, form.trusted ? std::span(of_reply) : std::span<const std::string>(), same);
+  const std::span<const std::string> trust = form.trusted ? std::span(of_reply) : std::span<const std::string>();
+  return (session.*extend)(all, trust, same, meant);
 }
 
-/// What is the same to the byte comes first.
+/// What is the same to the byte comes first. A template may refuse another form, results without calls, say, which is
+/// no fault of the reply. Only the reply as it was read has its calls for certain, by which a
+/// template may write results: the other forms must go on as that one does.
 Result<Extension> extend_with_any(Session& session, Extend extend, std::span<const ReplyForm> forms,
                                   std::span<const Message> more, const SameReply& same) {
+  std::vector<Message> meant = {forms.front().message};
+  meant.insert(meant.end(), more.begin(), more.end());
   for (const ReplyForm& form : forms) {
-    Result<Extension> extension = extend_with(session, extend, form, more, {});
-    if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
+    const bool is_meant = &form == &forms.front();
+    Result<Extension> extension =
+        extend_with(session, extend, form, more, {}, is_meant ? std::span<const Message>() : meant);
+    if (extension || (is_meant && extension.error().code() != ErrorCode::history_rewritten)) return extension;
   }
   return extend_with(session, extend, forms.front(), more, same);
 }

@@ -22,6 +22,11 @@ Error not_behind() {
   return Error(ErrorCode::history_rewritten, "the new prompt does not begin with the text of the tokens so far");
 }
 
+Error not_meant() {
+  return Error(ErrorCode::history_rewritten,
+               "the template writes the new messages otherwise behind the reply as it was read");
+}
+
 }  // namespace
 
 Result<void> Session::State::begin() {
@@ -261,19 +266,65 @@ void Session::append_sampled(std::span<const TokenId> ids) {
   all.insert(all.end(), ids.begin(), ids.end());
 }
 
+Result<void> Session::State::add(std::span<const Message> messages) {
+  for (const Message& message : messages)
+    if (Result<void> added = chat.add(message); !added) return added;
+  return {};
+}
+
+/// The conversation is then as it was.
+Result<WrittenBehind> Session::State::written_behind(std::span<const Message> messages) {
+  const auto write = [&]() -> Result<WrittenBehind> {
+    const std::size_t from = rendered_from();
+    Result<void> done = add(messages);
+    if (done) done = prompt.render(chat_template, chat, options.render, true, from);
+    if (!done) return done.error();
+    const std::size_t begin = std::min(from, prompt.common());
+    const Result<PromptEnd> end = prompt.end_from(begin);
+    if (!end) return end.error();
+    return written_from(*end, begin, known_messages + 1);
+  };
+  Result<WrittenBehind> made = write();
+  keep_messages(inside_of(chat), known_messages);
+  return made;
+}
+
+/// What the last prompt, of which `tail` is the end, adds.
+Result<std::string> Session::State::added_text(const Tail& tail, const Extension& extension) {
+  const std::size_t byte = tail.begin_of_last(extension.ids.size());
+  if (is_whole) return std::string(rendering.text().substr(byte));
+  const Result<PromptEnd> end = prompt.end_from(byte);
+  if (!end) return end.error();
+  return std::string(end->text_from(byte));
+}
+
+Result<Extension> Session::State::grow_as_meant(Tail& tail, const SameReply& same, Effort effort,
+                                                const WrittenBehind& meant) {
+  Result<Extension> extension = grow(chat, tail, same, effort);
+  if (!extension) return extension;
+  const Result<std::string> added = added_text(tail, *extension);
+  if (!added) return added.error();
+  return meant.ends_with(*added) ? std::move(extension) : not_meant();
+}
+
 Result<Extension> Session::State::extend(std::span<const Message> messages, std::span<const std::string> trust,
-                                         const SameReply& same, Effort effort) {
+                                         const SameReply& same, Effort effort, std::span<const Message> meant) {
   Result<std::vector<TrustedPath>> paths = parse_trusted_paths({trust.begin(), trust.end()});
   if (!paths) return paths.error();
+  WrittenBehind behind;
+  if (!meant.empty()) {
+    Result<WrittenBehind> written = written_behind(meant);
+    if (!written) return written.error();
+    behind = std::move(*written);
+  }
   const std::size_t trusted_before = trusted.size();
   trusted.insert(trusted.end(), paths->begin(), paths->end());
-  Result<void> added;
-  for (const Message& message : messages) {
-    if (added) added = chat.add(message);
-  }
   Tail tail;
   const std::size_t first_rendered = rendered_from();
-  Result<Extension> extension = added ? grow(chat, tail, same, effort) : Result<Extension>(added.error());
+  const Result<void> added = add(messages);
+  Result<Extension> extension = !added          ? Result<Extension>(added.error())
+                                : meant.empty() ? grow(chat, tail, same, effort)
+                                                : grow_as_meant(tail, same, effort, behind);
   if (extension) {
     has_spans_from = first_rendered;
     accept(chat, tail, *extension);
@@ -285,13 +336,13 @@ Result<Extension> Session::State::extend(std::span<const Message> messages, std:
 }
 
 Result<Extension> Session::extend(std::span<const Message> messages, std::span<const std::string> trust,
-                                  const SameReply& same) {
-  return state_ ? state_->extend(messages, trust, same, Effort::of_whole_prompt) : moved_from();
+                                  const SameReply& same, std::span<const Message> meant) {
+  return state_ ? state_->extend(messages, trust, same, Effort::of_whole_prompt, meant) : moved_from();
 }
 
 Result<Extension> Session::try_extend(std::span<const Message> messages, std::span<const std::string> trust,
-                                      const SameReply& same) {
-  return state_ ? state_->extend(messages, trust, same, Effort::of_new_text) : moved_from();
+                                      const SameReply& same, std::span<const Message> meant) {
+  return state_ ? state_->extend(messages, trust, same, Effort::of_new_text, meant) : moved_from();
 }
 
 Result<Extension> Session::extend(Conversation conversation, const SameReply& same) {

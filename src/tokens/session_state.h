@@ -7,6 +7,7 @@
 #include "tokens/grown_prompt.h"
 #include "tokens/tail.h"
 #include "tokens/trusted_path.h"
+#include "tokens/written_behind.h"
 
 namespace parlance {
 
@@ -60,7 +61,13 @@ struct Session::State {
   /// What save() wrote of another; a failure leaves something that must not be used.
   Result<void> take(std::string_view saved);
   Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust, const SameReply& same,
-                           Effort effort);
+                           Effort effort, std::span<const Message> meant);
+  Result<void> add(std::span<const Message> messages);
+  Result<WrittenBehind> written_behind(std::span<const Message> messages);
+  Result<std::string> added_text(const Tail& tail, const Extension& extension);
+  /// As grow() with the session's conversation; fails where what it adds is not written behind another form of the
+  /// reply.
+  Result<Extension> grow_as_meant(Tail& tail, const SameReply& same, Effort effort, const WrittenBehind& meant);
   /// The ids that `whole`, the session's conversation grown, adds.
   Result<Extension> grow(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort);
   Result<Extension> go_on(const Conversation& whole, Tail& tail, const SameReply& same, Effort effort);

@@ -74,6 +74,10 @@ class Tail {
   /// Where the text of that token begins, for who does not know how far the text of those before reaches. Text without
   /// a token before it counts as theirs; behind the last token, as new.
   std::size_t begin_of(std::size_t token) const;
+  /// The same for the first of the last `count` tokens.
+  std::size_t begin_of_last(std::size_t count) const {
+    return begin_of(tokens_.size() - std::min(count, tokens_.size()));
+  }
   /// The last control token among the `appended` last tokens, of which there are `total` now, that ends before a byte;
   /// `old` if there is none.
   Anchor last_anchor(const TokenizerFacts& facts, std::size_t total, std::size_t appended, std::size_t byte,

@@ -6,6 +6,7 @@ Begin reading at go_on, which knows the conversation, then at stand_in, which do
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import itertools
 import json
@@ -15,7 +16,7 @@ from typing import Any, Protocol
 from parlance._core import Message, ReplyEvent
 from parlance._errors import Error
 from parlance._transformers import REASONING
-from parlance.session import extend_with_reply, written_text
+from parlance.session import extend_with_reply, paired, written_text
 
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
 _CALL = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {}}}
@@ -63,20 +64,21 @@ class Turn:
     """Without a stop token that the template never writes."""
     new: list[Any]
     stops: set[int]
-    reply: Message | None = None
     events: list[ReplyEvent] = dataclasses.field(default_factory=list)
+    _reply: dict[str, Any] = dataclasses.field(default_factory=lambda: dict(PLAIN))
+
+    def read(self, reply: Message, events: list[ReplyEvent]) -> None:
+        """What was read of the completion. Calls and new results then have ids by which templates find them."""
+        made = reply.to_dict()
+        for call in made.get("tool_calls") or []:
+            with contextlib.suppress(ValueError, KeyError):
+                call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+        self.events = events
+        self._reply, self.new = paired(made, [bool(call.id) for call in reply.calls], self.new)
 
     def replied(self) -> dict[str, Any]:
         """The reply as templates take it: arguments as an object, and the calls' ids as the results name them."""
-        made: dict[str, Any] = self.reply.to_dict() if self.reply is not None else dict(PLAIN)
-        results = [one for one in (_member(message, "tool_call_id") for message in self.new) if one]
-        calls: list[Any] = made.get("tool_calls") or []
-        for number, call in enumerate(calls):
-            with contextlib.suppress(ValueError, KeyError):
-                call["function"]["arguments"] = json.loads(call["function"]["arguments"])
-            if not {one.get("id") for one in calls} & set(results) and number < len(results):
-                call["id"] = results[number]
-        return made
+        return copy.deepcopy(self._reply)
 
 
 class Source(Protocol):
@@ -129,6 +131,8 @@ def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn
     None if the template writes the reply otherwise once the new messages follow. `opened`: also if it does not begin as the prompt ends.
     """
     conversation = [*messages, reply, *turn.new]
+    if any(event.kind == "trailing" and event.source.strip() for event in turn.events):
+        return None  # which the template does not write
     try:
         before, replied, whole = source.written(messages, opened), source.written([*messages, reply]), source.written(conversation, True)
     except Error:
@@ -233,7 +237,3 @@ def described(error: Error) -> str:
     """The template's line and what went wrong there."""
     where = f"{error.template}, line {error.line}: " if error.line else ""
     return where + error.message
-
-
-def _member(message: Any, name: str) -> Any:
-    return message.get(name) if hasattr(message, "get") else getattr(message, name, None)

@@ -134,7 +134,12 @@ def encode(
     made = {"input_ids": ids}
     if "token_type_ids" in getattr(tokenizer, "model_input_names", ()):
         made["token_type_ids"] = [[0] * len(one) for one in ids]
-    out = tokenizer.pad(made, padding=padding, max_length=max_length, return_tensors=None, **tokenizer_kwargs)
+    # Where no length is filled up to, the tokenizer would warn once more, of one without effect.
+    is_filled = getattr(padding, "value", padding) == "max_length"
+    if max_length is None and not is_filled and getattr(truncation, "value", truncation) in (None, False, "do_not_truncate"):
+        for one in ids:
+            tokenizer._eventual_warn_about_too_long_sequence(one, None, tokenizer_kwargs.get("verbose", True))
+    out = tokenizer.pad(made, padding=padding, max_length=max_length if is_filled else None, return_tensors=None, **tokenizer_kwargs)
     if kinds:
         side = str(tokenizer_kwargs.get("padding_side") or getattr(tokenizer, "padding_side", "right"))
         out["assistant_masks"] = padded(masks, out["input_ids"], side)

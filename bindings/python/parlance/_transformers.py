@@ -11,7 +11,7 @@ import inspect
 import logging
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from parlance._core import LIMITS, RELEASES, Rendering, Template
@@ -23,6 +23,8 @@ _RELEASES: dict[str, bool] = dict(RELEASES)
 
 # The first one that makes plain data of messages itself.
 _FIRST_PLAIN = "5.22.2"
+
+_NO_MESSAGE = "Chat messages should be dicts, dataclasses or pydantic models, but got {!r}."
 
 REASONING = ("reasoning_content", "thinking", "reasoning")
 _MASKED_RENDER = "transformers.utils.chat_template_utils._render_with_assistant_indices()"
@@ -131,16 +133,36 @@ def _check_free(name: str, variables: dict[str, Any], function: str) -> None:
         raise TypeError(f"{function} got multiple values for keyword argument '{name}'")
 
 
+def sanitizes(version: str) -> bool:
+    """Whether the release's tokenizers are told so themselves."""
+    return _RELEASES[version]
+
+
 def messages_of(chat: Any, version: str) -> Any:
     """A chat as it was given, if it is one: a list of objects, or an object that has such a list. Else it is taken as the release takes it.
 
     Raises what transformers raises for what is no chat, or no message.
     """
-    if hasattr(chat, "messages") or not _RELEASES[version]:
+    if hasattr(chat, "messages"):
+        return chat
+    iter(chat)
+    if not _RELEASES[version]:
+        if _number(version) >= _number(_FIRST_PLAIN):
+            _check_messages(chat)
         return chat
     if isinstance(chat, (list, tuple)) and all(type(message) is dict or _is_object(message) for message in chat):
         return chat
     return [message if _is_object(message) else _without_none(message) for message in chat]
+
+
+def _check_messages(chat: Any) -> None:
+    """Raises TypeError for the first that is no message. Iterators are left to the render, which takes their items."""
+    if isinstance(chat, Iterator):
+        return
+    for message in chat if isinstance(chat, Sequence) and not isinstance(chat, (str, bytes)) else plain_data(chat, placeholders=True):
+        if type(message) is dict or isinstance(message, Mapping) or _is_object(message):
+            continue
+        raise TypeError(_NO_MESSAGE.format(plain_data(message, placeholders=True)))
 
 
 def _is_object(message: Any) -> bool:
@@ -249,7 +271,7 @@ def _final_message(message: Any, version: str) -> dict[str, Any]:
     makes_plain = _number(version) >= _number(_FIRST_PLAIN)
     plain = plain_data(message, placeholders=makes_plain)
     if makes_plain and not isinstance(plain, dict):
-        raise TypeError(f"Chat messages should be dicts, dataclasses or pydantic models, but got {plain!r}.")
+        raise TypeError(_NO_MESSAGE.format(plain))
     return _without_none(plain) if _RELEASES[version] and _is_object(message) else dict(plain)
 
 

@@ -17,7 +17,7 @@ from parlance._installed import no_tokenizer, own_class, put_on, take_off
 from parlance._origins import GENERATION, encode, kinds_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, warn_without_tags
+from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, sanitizes, warn_without_tags
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -121,7 +121,7 @@ def apply_chat_template(
         return_dict = False
     if return_assistant_tokens_mask and not (return_dict and tokenize):
         raise ValueError("`return_assistant_tokens_mask=True` requires `return_dict=True` and `tokenize=True`")
-    kinds = kinds_of(mask)
+    kinds, protect = kinds_of(mask), bool(protect)
     if kinds and not (return_dict and tokenize):
         raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
     template = tokenizer.get_chat_template(chat_template, tools)
@@ -166,6 +166,8 @@ def apply_chat_template(
     if sanitized is not None:
         out = sanitized.encode(texts, is_batched, truncation, shape, more)
     else:
+        if isinstance(more, Mapping) and "sanitize_control_tokens" in more and sanitizes(version):
+            shape["sanitize_control_tokens"] = False  # as the method does: so the tokenizer refuses the other one
         out = tokenizer(texts if is_batched else texts[0], truncation=truncation, add_special_tokens=False, **shape, **more)
     if not return_dict:
         return out["input_ids"]

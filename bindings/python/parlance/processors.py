@@ -41,7 +41,7 @@ def apply_chat_template(
     Raises what transformers raises, and ValueError if a processor does not hand its text to its tokenizer, so that nothing can be
     protected or masked.
     """
-    call = _Call(processor, kinds_of(mask), protect, followed(transformers_version), limits_of(limits))
+    call = _Call(processor, kinds_of(mask), bool(protect), followed(transformers_version), limits_of(limits))
     return call.run(args, kwargs)
 
 

@@ -234,8 +234,8 @@ class ParlanceRenderer:
             raise Refusal("a user's message ends the cycle of calls, beyond which thinking_retention keeps nothing")
         messages, kept = self._known.get(turn.prompt_ids)
         tools = kept if tools is None else tools
-        reader, turn.events = self._read(turn.completion_ids, tools, turn.prompt_ids)
-        turn.reply = reader.message
+        reader, events = self._read(turn.completion_ids, tools, turn.prompt_ids)
+        turn.read(reader.message, events)
         source = _Source(self, tools)
         try:
             if messages is None:

@@ -162,6 +162,10 @@ class Session:
             "tools": None if tools is None else _plain_tools(tools),
             "documents": None if documents is None else _plain_documents(documents),
         }
+        if isinstance(variables.get(_CONTINUE), str):
+            raise TypeError(f"{_CONTINUE} is True or False, and goes on with the content, not {variables[_CONTINUE]!r}")
+        if _CONTINUE in variables:
+            variables[_CONTINUE] = bool(variables[_CONTINUE])
         self._variables = _plain_members(variables)
         self._now = now or datetime.datetime.now()
         self._options: dict[str, Any] = {
@@ -295,9 +299,10 @@ class Session:
         reply: list[Any] = []
         try:
             if sampled is not None and not _is_assistant(given[:1]):
-                message, events = self._read_reply(sampled)
+                message, events, has_ids = self._read_reply(sampled)
+                message, given = paired(message, has_ids, given)
                 reply = [message]
-                new, given, trust = self._extend_with_reply(reply[0], written_text(events), given)
+                new, given, trust = self._extend_with_reply(message, written_text(events), given)
             else:
                 new = self._session.extend(given)
         except Error as error:
@@ -319,11 +324,11 @@ class Session:
             if error.code != "history_rewritten":
                 raise
             number = len(self._request["messages"]) + sum(len(step.messages or ()) for step in self._steps) - (self._started is not None)
-            given, trust = [_as_written(reply, written), *messages], [f"messages[{number}].content"]
+            given, trust, meant = [_as_written(reply, written), *messages], [f"messages[{number}].content"], [reply, *messages]
             try:
-                return self._session.extend(given, trust), given, trust
+                return self._session.extend(given, trust, meant), given, trust
             except Error:
-                self._session.extend([reply, *messages])  # fails as it did, and says where
+                self._session.extend(meant)  # fails as it did, and says where
                 raise error from None
 
     def _behind_end(self, sampled: list[int]) -> str:
@@ -355,15 +360,16 @@ class Session:
         events = reader.feed(ids) + reader.finish()
         return reader, events
 
-    def _read_reply(self, sampled: list[int]) -> tuple[dict[str, Any], list[ReplyEvent]]:
-        """The message of what was sampled; where that goes on with one of the request, the whole of it."""
+    def _read_reply(self, sampled: list[int]) -> tuple[dict[str, Any], list[ReplyEvent], list[bool]]:
+        """The message of what was sampled, where that goes on with one of the request, the whole of it; its events; and for each of
+        its calls whether the model wrote an id."""
         if self._started is None or not self._is_of_start():
             reader, events = self._read(sampled)
-            return reader.message.to_dict(), events
+            return reader.message.to_dict(), events, _have_ids(reader.message)
         reader = self._session.reader().copy()
         events = reader.feed([*(self._started.ids or []), *sampled]) + reader.finish()
         others = {name: value for name, value in self._started.message.items() if name not in _OF_REPLIES}
-        return {**others, **reader.message.to_dict()}, events
+        return {**others, **reader.message.to_dict()}, events, _have_ids(reader.message)
 
     # ---- what training takes
 
@@ -527,7 +533,8 @@ def extend_with_reply(session: Any, reply: dict[str, Any], written: str, message
     """Extends by a reply that was sampled and the messages behind it; gives the new ids and all that was added.
 
     What was sampled stays. Where the template writes the message otherwise and it cannot be read as the same one, the content is tried
-    without blanks too, and then the reply as it was written, as content alone.
+    without blanks too, and then the reply as it was written, as content alone. Templates may write results by the calls before them, so
+    each of these must go on as the message itself would.
     Raises the first error where none of them goes on.
     """
     content = reply.get("content")
@@ -540,7 +547,7 @@ def extend_with_reply(session: Any, reply: dict[str, Any], written: str, message
     others = [{**reply, "content": text} for text in dict.fromkeys((content.lstrip(), content.strip()))] if isinstance(content, str) else []
     for other in [*others, _as_written(reply, written)]:
         try:
-            return session.extend([other, *messages]), [other, *messages]
+            return session.extend([other, *messages], meant=given), [other, *messages]
         except Error:
             continue
     return session.extend(given), given  # which fails as it did, and says where
@@ -549,6 +556,32 @@ def extend_with_reply(session: Any, reply: dict[str, Any], written: str, message
 def _as_written(reply: dict[str, Any], written: str) -> dict[str, Any]:
     """With the calls in the content. Reasoning stays apart, since a template may drop it."""
     return {**{key: value for key, value in reply.items() if key != "tool_calls"}, "content": written}
+
+
+def _have_ids(message: Message) -> list[bool]:
+    return [bool(call.id) for call in message.calls]
+
+
+def paired(reply: dict[str, Any], has_ids: Sequence[bool], messages: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+    """The reply and the messages behind it, with ids by which templates find the call of each result.
+
+    Where a result names a call by its id, all is as it is given. Else results are of the calls in their order: one takes the id that the
+    model wrote (`has_ids`), or gives the call its own. Where neither has one, none is made up for a single call; several need ids to be
+    told apart.
+    """
+    calls: list[Any] = reply.get("tool_calls") or []
+    first = itertools.takewhile(lambda one: one["role"] != "assistant", messages)
+    results = [at for at, one in enumerate(first) if one["role"] in ("tool", "function") or one.get("tool_call_id")]
+    ids = [messages[at].get("tool_call_id") for at in results]
+    if not results or {call.get("id") for call in calls} & {id for id in ids if id}:
+        return reply, messages
+    made, given = list(calls), list(messages)
+    for number, (at, id, has_id) in enumerate(zip(results, ids, has_ids, strict=False)):
+        if has_id or (not id and len(calls) > 1):
+            given[at] = {**given[at], "tool_call_id": calls[number]["id"]}
+        else:
+            made[number] = {name: value for name, value in {**calls[number], "id": id}.items() if name != "id" or value}
+    return ({**reply, "tool_calls": made} if calls else reply), given
 
 
 def _is_assistant(messages: list[Any]) -> bool:

@@ -76,12 +76,13 @@ SameReply same_as(const Beginning& known) {
 
 /// Without a reply that was read, only where a template has written it in another way than it was sampled.
 Result<Extension> extend(PyTokenSession& self, const std::vector<Message>& messages,
-                         const std::vector<std::string>& trust) {
+                         const std::vector<std::string>& trust, const std::vector<Message>& meant) {
   const Beginning* known = known_beginning(self);
-  Result<Extension> extension = self.session.extend(messages, trust, known != nullptr ? same_as(*known) : SameReply());
+  Result<Extension> extension =
+      self.session.extend(messages, trust, known != nullptr ? same_as(*known) : SameReply(), meant);
   if (extension || known != nullptr || extension.error().code() != ErrorCode::history_rewritten) return extension;
   const Result<Beginning> found = beginning(self);
-  return found ? self.session.extend(messages, trust, same_as(*found)) : extension;
+  return found ? self.session.extend(messages, trust, same_as(*found), meant) : extension;
 }
 
 std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
@@ -92,12 +93,16 @@ std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
   return take(std::move(found)).reader;
 }
 
-std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust) {
+std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust,
+                               nb::handle meant) {
   const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
+  std::vector<Message> in_place_of;
+  if (!meant.is_none())
+    in_place_of = messages_from(read_prompt(self.engine, {.messages = meant, .take = {}})->request.conversation, 0);
   self.switches.clear();
   Result<Extension> extension = [&] {
     const nb::gil_scoped_release release;
-    return extend(self, messages_from(added->request.conversation, 0), trust);
+    return extend(self, messages_from(added->request.conversation, 0), trust, in_place_of);
   }();
   return take(std::move(extension)).ids;
 }
@@ -131,7 +136,8 @@ void bind_session(nb::module_& module) {
       .def(
           "append_sampled", [](PyTokenSession& s, const std::vector<TokenId>& ids) { s.session.append_sampled(ids); },
           "ids"_a)
-      .def("extend", &extend_by, "messages"_a, "trust"_a = std::vector<std::string>())
+      .def("extend", &extend_by, "messages"_a, "trust"_a = std::vector<std::string>(), "meant"_a = nb::none(),
+           "`meant`: the messages in whose place these stand, as in Session::extend().")
       .def("advise", &advise, "messages"_a, "After extend() refused these messages: which variables would help.")
       .def("difference", &difference_of, nb::sig("def difference(self) -> dict[str, typing.Any] | None"));
   module.def(

@@ -77,6 +77,7 @@ OPENED: dict[Callable[[str], Any], str] = {
     of_mistral_common_with_pieces: "SentencePiece",
 }
 
+
 @functools.cache
 def the_one(opened: Callable[[str], Any], folder: str) -> Any:
     """Large ones take a second to open."""

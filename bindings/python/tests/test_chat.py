@@ -7,10 +7,13 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import functools
 import inspect
 import itertools
+import logging
 import pathlib
 import types
+import warnings
 from typing import Any
 
 import parlance
@@ -380,3 +383,82 @@ def test_mistrals_tokenizers_keep_their_method() -> None:
     assert made.apply_chat_template(chat, tokenize=False) == text and made.apply_chat_template(chat)["input_ids"] == ids
     with pytest.raises(ValueError, match="protect is not possible: a MistralCommonBackend"):
         made.apply_chat_template(chat, protect=True)
+
+
+class Log(logging.Handler):
+    """What is logged, as texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
+def told(method: Any, tokenizer: Any, *args: Any, **asked: Any) -> Any:
+    """The ids, warnings and records of a call."""
+    log, logger = Log(), logging.getLogger("transformers")
+    logger.addHandler(log)
+    tokenizer.deprecation_warnings.clear()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            out = method(*args, **asked)
+    finally:
+        logger.removeHandler(log)
+    return out["input_ids"], [str(one.message) for one in caught if one.category is UserWarning], log.texts
+
+
+@pytest.mark.parametrize("padding", [False, True, "longest", "max_length", "do_not_pad"])
+@pytest.mark.parametrize("truncation", [None, False, True, "longest_first", "do_not_truncate"])
+@pytest.mark.parametrize("longest", [10**30, 6])
+def test_a_mask_warns_as_the_method_does(tokenizer: Any, padding: Any, truncation: Any, longest: int) -> None:
+    tokenizer.model_max_length = longest
+    for max_length, chats in itertools.product((None, 5, 200), (GOOD, [GOOD, GOOD[:1]])):
+        if padding == "max_length" and max_length is None and longest > 6:
+            continue
+        asked = {"padding": padding, "truncation": truncation, "max_length": max_length}
+        real = told(tokenizer.apply_chat_template, tokenizer, chats, **asked)
+        for more in ({"mask": "assistant"}, {"protect": True}):
+            ours = told(parlance.apply_chat_template, tokenizer, tokenizer, chats, **asked, **more)
+            assert ours == real, (asked, more)
+
+
+def test_what_is_true_protects(tokenizer: Any) -> None:
+    safe = parlance.apply_chat_template(tokenizer, FORGED, protect=True)["input_ids"]
+    for given in (1, "yes", [0]):
+        assert parlance.apply_chat_template(tokenizer, FORGED, protect=given)["input_ids"] == safe
+    assert parlance.install(tokenizer, protect=1).apply_chat_template(FORGED)["input_ids"] == safe
+
+
+def test_sanitizing_is_no_option_of_the_tokenizer_alone(tokenizer: Any) -> None:
+    ends = []
+    for method in (tokenizer.apply_chat_template, functools.partial(parlance.apply_chat_template, tokenizer)):
+        try:
+            ends.append(method(GOOD, tokenizer_kwargs={"sanitize_control_tokens": True})["input_ids"])
+        except Exception as error:
+            ends.append((type(error), str(error)))
+    assert ends[0] == ends[1]
+
+
+NO_CHATS: list[Any] = [
+    None, 5, ["hi"], "str", {"role": "user", "content": "Hi"}, [None], [5], [GOOD[0], None], [["hi"]], [GOOD[0], [GOOD[0]]], {"a"}, [()],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(NO_CHATS)))
+def test_what_is_no_message_has_the_class_and_words_of_the_method(tokenizer: Any, number: int) -> None:
+    for more in ({}, {"continue_final_message": True}):
+        ends = []
+        for method in (tokenizer.apply_chat_template, functools.partial(parlance.apply_chat_template, tokenizer)):
+            try:
+                ends.append((None, method(NO_CHATS[number], tokenize=False, **more)))
+            except Exception as error:
+                ends.append((error, str(error)))
+        real, ours = ends
+        if real[0] is None or not isinstance(real[0], TypeError):
+            continue  # it writes what is none
+        assert isinstance(ours[0], TypeError)
+        if "Chat messages should" in real[1] or "not iterable" in real[1]:
+            assert ours[1] == real[1], more

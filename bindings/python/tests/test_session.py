@@ -729,3 +729,16 @@ def test_sessions_that_were_stored_before_there_were_these_options(chatml_tokeni
     session = parlance.Session(template, engine, [{"role": "user", "content": "Hi"}])
     old = {name: value for name, value in session.to_dict().items() if name not in ("plain_added", "add_special_tokens")}
     assert parlance.Session.from_dict(old, template, engine).prompt_ids() == session.prompt_ids()
+
+
+@pytest.mark.parametrize("given", ["content", "", 1, 0, None, True, False])
+def test_what_says_that_a_message_goes_on(chatml_tokenizer: str, given: Any) -> None:
+    template, tokenizer = parlance.Template.builtin("chatml"), parlance.Tokenizer.from_file(chatml_tokenizer)
+    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "He"}]
+    if isinstance(given, str):
+        with pytest.raises(TypeError, match="continue_final_message is True or False"):
+            parlance.Session(template, tokenizer, chat, continue_final_message=given)
+        return
+    session = parlance.Session(template, tokenizer, chat, continue_final_message=given)
+    assert session.prompt_ids() == parlance.Session(template, tokenizer, chat, continue_final_message=bool(given)).prompt_ids()
+    assert tokenizer.decode(session.prompt_ids()).endswith(b"assistant\nHe") == bool(given)
