@@ -39,7 +39,8 @@ class AgentEnd:
     """How a run ended."""
 
     reason: str
-    """done, gave_up (it wanted to end without verification, or without an answer, too often), turns, tokens, seconds, repeats, context or stopped."""
+    """done, gave_up (it wanted to end without verification, or without an answer, too often), turns, tokens,
+    seconds, repeats, context or stopped."""
     sentence: str
     """The reason for people."""
     answer: str
