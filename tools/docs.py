@@ -236,6 +236,9 @@ def compared():
         ["parlance's own full render", "a chat's next turn from the ids so far: 12,978 cuts with each of 18 tokenizers", "the same ids, or an error "
          "exactly if the prefix is not stable",
          "tests/session_law.cpp", "2026-11-22"],
+        ["parlance's own full render", "what a session adds behind a sampled reply with text around its calls: 1,496 replies on the templates of the "
+         "corpus and of the tree", "the end of the whole prompt, with all results in it (966), or `history_rewritten`",
+         "tests/behind_law.cpp", "2026-11-28"],
         ["parlance's own full render", "591,574 prompts of chats that grow, on 184 templates, and 730,841 on 12,000 templates made at random, each taken over from the one "
          "before it where that is possible", "the same text, steps, errors and spans; 12,790,948 iterations were left out",
          "tests/growing_law.cpp", "2026-11-24"],
