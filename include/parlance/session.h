@@ -123,6 +123,14 @@ struct KeepingSwitch {
 /// The switches as a hint for people; "" for none.
 std::string advice_of(std::span<const KeepingSwitch> switches);
 
+/// A session in parts: for who keeps many turns of one conversation, of which the large parts grow at their ends.
+struct SavedSession {
+  std::string place;           ///< what Session::save_place() gives
+  std::vector<TokenId> ids{};  ///< Session::ids()
+  std::string conversation{};  ///< the variables of Session::conversation(), as JSON
+  std::string text{};          ///< Session::text()
+};
+
 struct SessionOptions {
   RenderOptions render;
   TokenizeOptions tokenize;
@@ -158,6 +166,14 @@ class Session {
   static Result<Session> restore(Template chat_template, const Tokenizer& tokenizer, std::string_view saved,
                                  const SessionOptions& options = {});
   static Result<Session> restore(Template chat_template, const Tokenizer&& tokenizer, std::string_view saved,
+                                 const SessionOptions& options = {}) = delete;  ///< it would be gone too early
+
+  /// What a SavedSession needs besides ids(), the conversation and text(). It is short.
+  std::string save_place() const;
+  /// As from what save() gives. The parts may come from anybody, as the bytes may.
+  static Result<Session> restore(Template chat_template, const Tokenizer& tokenizer, const SavedSession& saved,
+                                 const SessionOptions& options = {});
+  static Result<Session> restore(Template chat_template, const Tokenizer&& tokenizer, const SavedSession& saved,
                                  const SessionOptions& options = {}) = delete;  ///< it would be gone too early
 
   /// All tokens so far: those of the first prompt, sampled and appended.
@@ -230,6 +246,9 @@ class Session {
  private:
   struct State;
   explicit Session(std::unique_ptr<State> state);
+  template <class Saved>
+  static Result<Session> restored(Template chat_template, const Tokenizer& tokenizer, const Saved& saved,
+                                  const SessionOptions& options);
   std::unique_ptr<State> state_;
 };
 

@@ -38,7 +38,7 @@ CaptureEntry TurnRecorder::entry(const Session& session) const {
   const PreparedPrompt& prompt = turn_.prompt();
   const std::string file = capture_file_name(prompt.id, turn_.settings().hints.owner);
   const bool is_behind =
-      prompt.reused > 0 && prompt.from->id == prompt.id && gateway_.capture()->has(prompt.from->captured, file);
+      prompt.reused > 0 && prompt.from->id == prompt.id && gateway_.capture()->has(*prompt.from->captured, file);
   TurnFacts facts = facts_;
   facts.call_ids = call_ids_;
   CaptureEntry made{.file = file,
@@ -129,7 +129,7 @@ void TurnRecorder::inspect(std::shared_ptr<const Session> session) {
 Task<std::string> TurnRecorder::share(std::shared_ptr<const Held> kept) {
   SharedSessions* const shared = gateway_.shared();
   if (shared == nullptr || kept == nullptr) co_return std::string();
-  const std::string why = co_await shared->keep(std::move(kept), turn_.settings().hints.owner);
+  const std::string why = co_await shared->keep(std::move(kept), turn_.prompt().from, turn_.settings().hints.owner);
   if (why.empty()) co_return why;
   gateway_.log().say(LogLevel::error, "session_not_shared",
                      [&](JsonWriter& line) { line.text("session", turn_.prompt().id).text("message", why); });
@@ -140,6 +140,7 @@ Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
   if (kept) {
     kept_ = std::shared_ptr<const Session>(kept, &kept->session);
     facts_.key = kept->key;
+    facts_.name = kept->name;
   }
   const std::string unshared = co_await share(kept);
   Capture* const capture = gateway_.capture();
@@ -156,7 +157,7 @@ Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
     why = co_await capture->write(std::move(made));  // throws before it writes if the client is gone
     if (kept && why.empty()) {
       const std::string file = capture_file_name(turn_.prompt().id, turn_.settings().hints.owner);
-      std::atomic_ref<std::uint64_t>(kept->captured).store(capture->version(file), std::memory_order_release);
+      kept->captured->store(capture->version(file), std::memory_order_release);
     }
     if (!why.empty()) say_failure(why);
   }

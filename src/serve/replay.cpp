@@ -41,11 +41,6 @@ std::string around(std::string_view text, std::size_t at) {
   return out;
 }
 
-/// Names what a session keeps of a turn.
-std::string kept_name(Value session, Value id, Value key) {
-  return std::string(session.text()) + "\n" + std::string(id.text()) + "\n" + std::string(key.text());
-}
-
 class Replay {
  public:
   Replay(const OpenCaptured& open, const std::function<void(const ReplayDifference&)>& say) : open_(open), say_(say) {}
@@ -153,7 +148,7 @@ std::optional<std::vector<TokenId>> Replay::recorded_prompt(Value record) const 
   const Value prompt = record["prompt"], from = record["from"];
   const auto behind = static_cast<std::size_t>(number_in(prompt["behind"]));
   if (behind > 0) {
-    const auto found = ids_.find(kept_name(from["session"], from["id"], from["key"]));
+    const auto found = ids_.find(kept_name(from));
     if (found == ids_.end() || found->second.size() < behind) return std::nullopt;
     ids.assign(found->second.begin(), found->second.begin() + static_cast<std::ptrdiff_t>(behind));
   }
@@ -205,7 +200,7 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
   SessionHints hints{.response = std::string(record["hints"]["response"].text())};
   if (named.is(Kind::boolean) && named.integer != 0) hints.session = record["session"].text();
   if (from.is(Kind::dict)) {
-    const auto found = held_.find(kept_name(from["session"], from["id"], from["key"]));
+    const auto found = held_.find(kept_name(from));
     if (found == held_.end()) {
       differ(line, "history",
              "it goes on from turn " + std::string(from["id"].text()) + " of session " +
@@ -271,7 +266,7 @@ std::shared_ptr<const Held> Replay::kept_of(const Line& line, Turn& turn, Sessio
 /// For the turns that go on from this one.
 void Replay::keep(Value record, std::shared_ptr<const Held> kept) {
   if (record["key"].text().empty()) return;
-  const std::string name = kept_name(record["session"], record["id"], record["key"]);
+  const std::string name = kept_name(record);
   if (kept) held_[name] = std::move(kept);
   if (std::optional<std::vector<TokenId>> ids = recorded_prompt(record)) {
     const std::vector<TokenId> sampled = listed_ids(record["sampled"]);

@@ -132,20 +132,38 @@ bool begins_character(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::string Session::save() const {
-  if (!state_) return {};
-  const State& state = *state_;
-  const std::string conversation = json_text(state.chat.variables());
+namespace {
+
+template <class State>
+void write_place(JsonWriter& head, const State& state) {
   const auto& inside = inside_of(state.chat);
-  JsonWriter head('{');
-  head.number("format", kSavedFormat).number("conversation", whole(conversation.size()));
-  head.number("text", whole(state.prompt.known().size())).number("messages", state.known_messages);
-  head.flag("as_transformers", inside.as_transformers).flag("continue_final", inside.continue_final);
-  head.raw("ids", listed(std::span<const TokenId>(state.ids))).number("sampled_from", whole(state.sampled_from));
+  head.number("messages", state.known_messages).flag("as_transformers", inside.as_transformers);
+  head.flag("continue_final", inside.continue_final).number("sampled_from", whole(state.sampled_from));
   head.flag("canonical", state.canonical).number("before", whole(state.start.token));
   head.number("anchor", whole(state.anchor.token)).number("anchor_byte", state.anchor.byte);
   head.raw("landmarks", listed(state.landmarks)).raw("guarded", listed(state.guarded));
   head.raw("kept", listed(state.kept)).number("dropped", whole(state.dropped));
+}
+
+}  // namespace
+
+std::string Session::save_place() const {
+  if (!state_) return {};
+  JsonWriter head('{');
+  head.number("format", kSavedFormat);
+  write_place(head, *state_);
+  return head.take();
+}
+
+std::string Session::save() const {
+  if (!state_) return {};
+  const State& state = *state_;
+  const std::string conversation = json_text(state.chat.variables());
+  JsonWriter head('{');
+  head.number("format", kSavedFormat).number("conversation", whole(conversation.size()));
+  head.number("text", whole(state.prompt.known().size()));
+  head.raw("ids", listed(std::span<const TokenId>(state.ids)));
+  write_place(head, state);
   return head.take().append("\n").append(conversation).append(state.prompt.known());
 }
 
@@ -156,34 +174,48 @@ Result<void> Session::State::take(std::string_view saved) {
   if (Result<void> parsed = document.parse(saved.substr(0, line), "the saved session"); !parsed) return parsed;
   const std::string_view parts = saved.substr(line + 1);
   SavedReader head(document.root());
-  if (head.number("format", kSavedFormat) != kSavedFormat) return no_session();
-  const std::size_t size = head.number("conversation", parts.size()), text_size = parts.size() - size;
-  head.require(head.number("text", parts.size()) == text_size && text_size < std::numeric_limits<std::uint32_t>::max());
+  const std::size_t size = head.number("conversation", parts.size());
+  head.require(head.number("text", parts.size()) == parts.size() - size);
+  ids = head.ids("ids");
   if (!head.fits()) return no_session();
-  if (Result<void> read = chat.read(parts.substr(0, size), {.normalise = false}, "the saved session"); !read)
-    return read;
+  return take(document.root(), parts.substr(0, size), parts.substr(size));
+}
+
+Result<void> Session::State::take(const SavedSession& saved) {
+  Document document;
+  if (Result<void> parsed = document.parse(saved.place, "the saved session"); !parsed) return parsed;
+  ids = saved.ids;
+  return take(document.root(), saved.conversation, saved.text);
+}
+
+Result<void> Session::State::take(Value members, std::string_view conversation, std::string_view known_text) {
+  SavedReader head(members);
+  head.require(head.number("format", kSavedFormat) == kSavedFormat);
+  head.require(known_text.size() < std::numeric_limits<std::uint32_t>::max());
+  if (!head.fits()) return no_session();
+  if (Result<void> read = chat.read(conversation, {.normalise = false}, "the saved session"); !read) return read;
   inside_of(chat).as_transformers = head.flag("as_transformers");
   inside_of(chat).continue_final = head.flag("continue_final");
-  const std::string_view text = parts.substr(size);
   known_messages = static_cast<std::uint32_t>(head.number("messages", chat.messages().items().size()));
-  ids = head.ids("ids");
   sampled_from = head.number("sampled_from", ids.size());
   canonical = head.flag("canonical");
   start.token = head.number("before", sampled_from);
-  anchor = {head.number("anchor", sampled_from), static_cast<std::uint32_t>(head.number("anchor_byte", text_size))};
-  head.require(anchor.token >= start.token && begins_character(text, anchor.byte));
-  landmarks = head.landmarks("landmarks", sampled_from, text_size);
-  std::vector<GuardedText> listed_then = head.guarded("guarded", text_size);
+  anchor = {head.number("anchor", sampled_from),
+            static_cast<std::uint32_t>(head.number("anchor_byte", known_text.size()))};
+  head.require(anchor.token >= start.token && begins_character(known_text, anchor.byte));
+  landmarks = head.landmarks("landmarks", sampled_from, known_text.size());
+  std::vector<GuardedText> listed_then = head.guarded("guarded", known_text.size());
   const std::size_t count = listed_then.size();
   add_guarded(std::move(listed_then), count);
-  kept = head.kept("kept", sampled_from, text_size);
-  dropped = head.number("dropped", text_size);
-  prompt.accept_whole(text);
+  kept = head.kept("kept", sampled_from, known_text.size());
+  dropped = head.number("dropped", known_text.size());
+  prompt.accept_whole(known_text);
   return head.fits() ? check_ids(tokenizer, ids) : no_session();
 }
 
-Result<Session> Session::restore(Template chat_template, const Tokenizer& tokenizer, std::string_view saved,
-                                 const SessionOptions& options) {
+template <class Saved>
+Result<Session> Session::restored(Template chat_template, const Tokenizer& tokenizer, const Saved& saved,
+                                  const SessionOptions& options) {
   Result<std::vector<TrustedPath>> paths = parse_trusted_paths(options.tokenize.trust);
   if (!paths) return paths.error();
   if (Result<void> fits = check_extendable(tokenizer, options.tokenize); !fits) return fits.error();
@@ -191,6 +223,16 @@ Result<Session> Session::restore(Template chat_template, const Tokenizer& tokeni
   state->trusted = std::move(*paths);
   if (Result<void> taken = state->take(saved); !taken) return taken.error();
   return Session(std::move(state));
+}
+
+Result<Session> Session::restore(Template chat_template, const Tokenizer& tokenizer, std::string_view saved,
+                                 const SessionOptions& options) {
+  return restored(std::move(chat_template), tokenizer, saved, options);
+}
+
+Result<Session> Session::restore(Template chat_template, const Tokenizer& tokenizer, const SavedSession& saved,
+                                 const SessionOptions& options) {
+  return restored(std::move(chat_template), tokenizer, saved, options);
 }
 
 }  // namespace parlance

@@ -60,6 +60,9 @@ struct Session::State {
   Result<void> begin();
   /// What save() wrote of another; a failure leaves something that must not be used.
   Result<void> take(std::string_view saved);
+  Result<void> take(const SavedSession& saved);
+  /// The same of the members that save_place() writes, where the ids are there already.
+  Result<void> take(Value members, std::string_view conversation, std::string_view known_text);
   Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust, const SameReply& same,
                            Effort effort, std::span<const Message> meant);
   Result<void> add(std::span<const Message> messages);

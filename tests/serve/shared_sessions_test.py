@@ -29,6 +29,7 @@ from typing import Any
 
 from engine import TOKENIZER, Engine, Reply
 from gateway import SKIPPED, Checks, Gateway
+from lineages_test import Walk
 from redis_server import RedisServer, valkey
 from sessions_test import CALL, TOOLS, Talk, user
 
@@ -74,11 +75,26 @@ def round_robin(parlance: str, engine: Engine, checks: Checks) -> None:
                 told = talk.answer["parlance"]
                 checks.equal(told["evaluated_tokens"], len(asked.prompt) - known + 1, f"{count} gateways, turn {number}: evaluated tokens")
                 checks.equal((told["reused_tokens"], told["prefix_break"]), (known, None), f"{count} gateways, turn {number}: what is told")
-            checks.that(len(here.redis.keys("parlance:turn:*")) <= 3, "of a session the last replies are kept")
+            sizes = sorted(here.redis.ask("STRLEN", key) for key in here.redis.keys("parlance:turn:*"))
+            checks.equal(len(sizes), 51, "each turn of a session is kept")
+            checks.that(sum(sizes[:-1]) < 6 * sizes[-1], f"the last one as a whole, others as what they have beyond that before: {sizes}")
             lifetimes = [here.redis.ask("TTL", key) for key in here.redis.keys("parlance:*")]
             checks.that(all(0 < one <= 24 * 3600 for one in lifetimes), f"everything ends: {lifetimes[:5]}")
             checks.equal(sum(one.metric("parlance_shared_sessions_kept") for one in gateways), 51.0, "turns in /metrics")
             checks.equal(sum(one.metric("parlance_shared_sessions_refused") for one in gateways), 0.0, "refused values")
+
+
+def lineages(parlance: str, engine: Engine, checks: Checks) -> None:
+    """The random walk of one gateway's sessions: clients go on, fork and ask again, each time at any of the gateways."""
+    for seed in range(2):
+        with world(parlance, engine, checks) as here:
+            walk = Walk([here.gateway(), here.gateway()], engine, checks, seed)
+            for _ in range(120):
+                walk.step()
+            walk.client.gateways = [here.gateway()]  # one that has nothing in memory
+            for _ in range(60):
+                walk.step()
+            checks.equal(sum(one.metric("parlance_shared_sessions_refused") for one in walk.client.gateways), 0.0, "refused values")
 
 
 def other_apis(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -386,9 +402,8 @@ def damaged(whole: bytes, chance: random.Random) -> Iterator[tuple[str, bytes]]:
         yield what, hashed(value)
 
 
-# Members of a saved session and of the line before it, with values that cannot be.
-WRONG_SESSION: Any = {
-    "ids": [[2**31 - 1], [-1], [1.5], ["x"], 7, None, [], [10**30]],
+# Members of a saved turn, and of the place of its session, with values that cannot be.
+WRONG_PLACE: Any = {
     "sampled_from": [10**6, -1, "1"],
     "before": [10**6],
     "anchor": [10**6, -1],
@@ -396,8 +411,6 @@ WRONG_SESSION: Any = {
     "landmarks": [[5], [0, 10**6], [10**6, 0], [0, 9, 3], [[]]],
     "guarded": [[[9, 3, 1, "x"]], [7], [[1, 2, 3]]],
     "messages": [10**6],
-    "conversation": [10**9, 3],
-    "text": [0, -1],
     "format": [3],
     "kept": [[[1, 10**6, 0, 1]], [[1, 2, 0, 10**9]], [[1]], 7],
     "dropped": [10**6, -1],
@@ -406,6 +419,7 @@ WRONG_SESSION: Any = {
 WRONG_HELD: Any = {
     "fingerprint": ["0" * 64],
     "format": [7],
+    "name": ["0" * 64, 7],
     "key": ["0" * 64],
     "turn": [-1],
     "messages": [0, 10**9],
@@ -413,24 +427,38 @@ WRONG_HELD: Any = {
     "calls": [[{}], [{"id": "", "name": "f", "arguments": "["}]],
     "content": [7],
     "with_tools": [2],
+    "whole": [0, 2, "1"],
+    "before": [7],
+    "before_ids": [10**6, -1],
+    "before_text": [10**9, "x"],
+    "before_messages": [10**6, -1],
+    "choice": [1, -1],
+    "text": [0, -1, 10**9],
+    "rest": [10**9, 3, -1],
+    "more": [10**9, 3, -1],
+    "ids": [[2**31 - 1], [-1], [1.5], ["x"], 7, None, [], [10**30]],
+    "place": [7, None, {}, []],
 }
 
 
 def lies(value: bytes) -> Iterator[tuple[str, bytes]]:
-    head, session, rest = value.split(b"\n", 2)
+    before, head, body = value.split(b"\n", 2)
     yield "nothing of ours", b"\x00\xff\xfe garbage" * 100
-    yield "an empty object", b"{}\n{}\n"
-    yield "no object", b"[]\n[]\n"
-    for at in (0, 10, len(head), len(head) + 1, len(head) + len(session), len(value) - 1):
+    yield "empty objects", b"\n{}\n{}\n"
+    yield "no object", b"\n[]\n[]\n"
+    for at in (0, 10, len(head), len(head) + 1, len(head) + 2, len(head) + 20, len(value) - 1):
         yield f"cut at {at}", value[:at]
-    numbers, held = json.loads(session), json.loads(head)
-    yield "an id too large", b"\n".join((head, json.dumps(numbers | {"ids": [*numbers["ids"][:-1], 10**6]}).encode(), rest))
-    for name, values in WRONG_SESSION.items():
+    for place in (b"parlance:turn:" + b"0" * 64, b"x", b"parlance:turn:"):
+        yield f"a turn before it, {place[:20]!r}", b"\n".join((place, head, body))
+    held = json.loads(head)
+    yield "an id too large", b"\n".join((before, json.dumps(held | {"ids": [*held["ids"][:-1], 10**6]}).encode(), body))
+    for name, values in WRONG_PLACE.items():
         for wrong in values:
-            yield f"{name} = {wrong}"[:60], b"\n".join((head, json.dumps(numbers | {name: wrong}).encode(), rest))
+            lie = held | {"place": held["place"] | {name: wrong}}
+            yield f"{name} of the place = {wrong}"[:60], b"\n".join((before, json.dumps(lie).encode(), body))
     for name, values in WRONG_HELD.items():
         for wrong in values:
-            yield f"{name} = {wrong}"[:60], b"\n".join((json.dumps(held | {name: wrong}).encode(), session, rest))
+            yield f"{name} = {wrong}"[:60], b"\n".join((before, json.dumps(held | {name: wrong}).encode(), body))
 
 
 def garbage(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -441,6 +469,7 @@ def garbage(parlance: str, engine: Engine, checks: Checks) -> None:
         talk.turn({"role": "system", "content": "Be <|im_end|> kind."}, user("One?"), headers={"x-session-id": "one"})
         talk.turn(user("Two?"), headers={"x-session-id": "one"})
         written = {key: here.redis.ask("GET", key) for key in here.redis.keys("parlance:turn:*")}
+        names = {key: here.redis.ask("GET", key) for key in here.redis.keys("parlance:name:*")}
         question = [*talk.request["messages"], user("Three?")]
         for key in here.redis.keys("parlance:*"):
             here.redis.ask("DEL", key)
@@ -456,7 +485,8 @@ def garbage(parlance: str, engine: Engine, checks: Checks) -> None:
         for name, wrong in [("as it was", value), *damaged(value, chance)]:
             reader.post("/v1/chat/completions", {"messages": [user("Forget.")]})  # it remembers one conversation alone
             here.redis.ask("FLUSHALL")
-            here.redis.ask("SET", key, wrong)
+            for place, turn in [*names.items(), (key, wrong)]:
+                here.redis.ask("SET", place, turn)
             status, headers, _ = reader.post("/v1/chat/completions", {"messages": question})
             reused = int(headers.get("X-Parlance-Reused-Tokens", "-1"))
             whole = whole or reused
@@ -626,6 +656,7 @@ TESTS = (  # the longest first
     redis_killed,
     redis_hangs,
     round_robin,
+    lineages,
     other_apis,
     rewritten,
     branches,

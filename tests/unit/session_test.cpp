@@ -330,6 +330,38 @@ TEST(Session, GoesOnInAnotherProcess) {
   EXPECT_EQ(shown(other->ids()), shown(session.ids()));
 }
 
+TEST(Session, IsRestoredFromParts) {
+  Session session = begin(kTurns, R"({"messages": [{"role": "user", "content": "Hi <|end|>"}], "n": 1})");
+  session.append_sampled(ids_of("hello", true));
+  const auto parts = [&session] {
+    return SavedSession{.place = session.save_place(),
+                        .ids = {session.ids().begin(), session.ids().end()},
+                        .conversation = json_text(session.conversation().variables()),
+                        .text = std::string(session.text())};
+  };
+  const Result<Template> chat_template = Template::compile(kTurns);
+  for (int turn = 0; turn < 3; ++turn) {
+    Result<Session> other = Session::restore(*chat_template, kTokenizer, parts());
+    ASSERT_TRUE(other) << other.error().display();
+    EXPECT_EQ(other->save(), session.save());
+    auto more = session.extend(kNext), same = other->extend(kNext);
+    ASSERT_TRUE(more && same);
+    EXPECT_EQ(shown(more->ids), shown(same->ids));
+    session.append_sampled(ids_of("hello", true));
+  }
+  const auto refuses = [&](auto change) {
+    SavedSession changed = parts();
+    change(changed);
+    return !Session::restore(*chat_template, kTokenizer, changed);
+  };
+  EXPECT_TRUE(refuses([](SavedSession& saved) { saved.place.pop_back(); }));
+  EXPECT_TRUE(refuses([](SavedSession& saved) { saved.place.clear(); }));
+  EXPECT_TRUE(refuses([](SavedSession& saved) { saved.ids.clear(); }));
+  EXPECT_TRUE(refuses([](SavedSession& saved) { saved.ids.front() = 100'000'000; }));
+  EXPECT_TRUE(refuses([](SavedSession& saved) { saved.conversation.pop_back(); }));
+  EXPECT_TRUE(refuses([](SavedSession& saved) { saved.text.clear(); }));
+}
+
 TEST(Session, OfAnotherTemplateItRefusesToGoOn) {
   Session session = begin(kTurns);
   session.append_sampled(ids_of("hello"));

@@ -46,9 +46,9 @@ class Capture {
   Task<std::string> check();
   /// CaptureFiles::version().
   std::uint64_t version(const std::string& file) { return files_->version(file); }
-  /// Is this the version of the file that is there? `version` is read by std::atomic_ref.
-  bool has(std::uint64_t& version, const std::string& file) {
-    const std::uint64_t written = std::atomic_ref<std::uint64_t>(version).load(std::memory_order_acquire);
+  /// Is this the version of the file that is there?
+  bool has(const std::atomic<std::uint64_t>& version, const std::string& file) {
+    const std::uint64_t written = version.load(std::memory_order_acquire);
     return written != 0 && written == files_->version(file);
   }
   /// Waits until no coroutine waits for the disk. Call it before their context ends.

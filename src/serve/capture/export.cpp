@@ -107,10 +107,8 @@ std::vector<ExportedTurn> turns_of(const CaptureText& text, const ExportOptions&
     const bool is_wanted = options.failed || record.root()["status"].text() == "answered";
     if (!record.intact || record.kind() != "turn" || !is_wanted) continue;
     ExportedTurn turn{record.root()};
-    const auto name = [](Value id, Value key) { return std::string(id.text()) + "\n" + std::string(key.text()); };
     if (number_in(turn.record["prompt"]["behind"]) > 0) {
-      const Value from = turn.record["from"];
-      const auto found = by_name.find(name(from["id"], from["key"]));
+      const auto found = by_name.find(kept_name(turn.record["from"]));
       if (found == by_name.end()) {
         note(place + "the ids of the turn before are not in the file; it is left out");
         continue;
@@ -118,7 +116,7 @@ std::vector<ExportedTurn> turns_of(const CaptureText& text, const ExportOptions&
       turn.before = found->second;
       turns[found->second].has_next = true;
     }
-    if (!turn.record["key"].text().empty()) by_name[name(turn.record["id"], turn.record["key"])] = turns.size();
+    if (!turn.record["key"].text().empty()) by_name[kept_name(turn.record)] = turns.size();
     turns.push_back(turn);
   }
   return turns;

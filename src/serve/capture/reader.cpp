@@ -70,4 +70,11 @@ Result<std::vector<std::string>> capture_files(const std::string& path) {
   return files;
 }
 
+std::string kept_name(Value record) {
+  std::string name(record["name"].text());
+  if (!name.empty()) return name;  // older records have none
+  name.append(record["session"].text()).append("\n").append(record["id"].text());
+  return name.append("\n").append(record["key"].text());
+}
+
 }  // namespace parlance::serve

@@ -18,6 +18,9 @@ bool is_intact(std::string_view line);
 /// A number of a record; 0 where it is none. Whoever has a capture may have changed it, and sealed it again.
 inline std::int64_t number_in(Value value) { return value.is_small_int() ? value.integer : 0; }
 
+/// Names what a session keeps of a turn, by the turn's record or by the member `from` of one that goes on from it.
+std::string kept_name(Value record);
+
 struct CaptureRecord {
   std::size_t line = 0;  ///< its number in the file, from 1
   std::size_t offset = 0;

@@ -123,7 +123,9 @@ std::string grammar_json(const Turn& turn) {
 }
 
 std::string from_json(const Held& held) {
-  return JsonWriter('{').text("session", held.id).text("id", held.response_id).text("key", held.key).take();
+  JsonWriter made('{');
+  made.text("session", held.id).text("id", held.response_id).text("key", held.key);
+  return made.text("name", held.name).take();
 }
 
 std::string hints_json(const Turn& turn) {
@@ -268,7 +270,9 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
   if (!facts.error.empty()) made.text("error", facts.error);
   made.text("request", request).raw("hints", hints_json(turn)).raw("now", moment_json(prompt.now));
   prompt.from ? made.raw("from", from_json(*prompt.from)) : made.null("from");
-  made.text("key", facts.key).number("reused", whole(prompt.reused)).raw("prompt", prompt_json(turn, session, behind));
+  made.text("key", facts.key);
+  if (!facts.name.empty()) made.text("name", facts.name);
+  made.number("reused", whole(prompt.reused)).raw("prompt", prompt_json(turn, session, behind));
   const bool is_known =
       behind > 0 && prompt.from && behind == prompt.reused;  // a long session has many ids to ask for their texts
   const std::size_t from =

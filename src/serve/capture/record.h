@@ -23,7 +23,8 @@ struct TurnFacts {
   std::string time;                     ///< of the request
   std::string status;                   ///< "answered", "client_gone", "engine_failure", "not_answered"
   std::string error{};                  ///< of the engine
-  std::string key{};                    ///< names what the session keeps of the turn; "": nothing
+  std::string key{};                    ///< of the messages and the reply; "": nothing can go on from the turn
+  std::string name{};                   ///< names what the session keeps of it, and nothing else
   std::vector<std::string> call_ids{};  ///< made up for calls that the model gave none
 };
 

@@ -68,6 +68,8 @@ ReplyApiError error_of(const Error& error) {
                      .code = std::string(facts(error.code()).name),
                      .param = error.input_path()};
   if (error.code() == ErrorCode::no_template && made.param == "model") made.code = "model_not_found";
+  if (error.code() == ErrorCode::conversation && made.param == "previous_response_id")
+    made.code = "previous_response_not_found";
   if (!made.param.empty() && !made.message.starts_with(made.param)) made.message = made.param + ": " + made.message;
   const Location& where = error.where();
   if (where.line > 0) {

@@ -164,11 +164,12 @@ Task<> refuse_response_action(Call& call) {
 Task<> delete_response(Call& call) {
   const HttpRequest& request = call.exchange.request();
   const std::string id = request.path.substr(kPath.size());
-  if (!call.gateway.responses().drop(id, owner_of(request))) {
+  const std::string owner = owner_of(request);
+  if (!call.gateway.responses().drop(id, owner)) {
     co_await refuse_unknown(call, id);
     co_return;
   }
-  call.gateway.sessions().drop_if([&id](const Held& held) { return held.response_id == id; });
+  for (const auto& model : call.offer->models) call.gateway.sessions().drop(name_of_response(id, owner), model->name);
   JsonWriter made('{');
   made.text("id", id).text("object", "response").flag("deleted", true);
   const std::string body = made.take();

@@ -73,10 +73,46 @@ std::vector<bool> replies_among(const Conversation& conversation) {
   return replies;
 }
 
+/// Names of a kind for the first 1, 2, … messages.
+template <class NameOf>
+std::vector<std::string> names_by(const std::vector<Key>& keys, NameOf name_of) {
+  std::vector<std::string> names;
+  for (const Key& key : keys) names.push_back(name_of(key));
+  return names;
+}
+
+bool has_ids_of(const Held& longer, const Held& shorter) {
+  const std::span<const TokenId> ids = longer.session.ids(), first = shorter.session.ids();
+  return ids.size() >= first.size() && std::equal(first.begin(), first.end(), ids.begin());
+}
+
+/// The turn of the longest beginning of the conversation. Of two sessions with the same texts each keeps its own ids:
+/// a turn of another session is taken where it goes on from this one's.
+std::shared_ptr<const Held> longest_turn(const Sessions& sessions, const MessageKeys& keys, std::vector<bool> ends,
+                                         const SessionHints& hints, const std::shared_ptr<const ServedModel>& model) {
+  const auto in_session = [&hints](const Key& key) { return name_of_key_in(key, hints.session); };
+  std::shared_ptr<const Held> own = sessions.longest(model, names_by(keys.whole, in_session), ends, hints.owner);
+  if (own != nullptr) std::fill_n(ends.begin(), std::min(own->messages, ends.size()), false);
+  if (std::find(ends.begin(), ends.end(), true) == ends.end()) return own;
+  std::shared_ptr<const Held> other = sessions.longest(model, names_by(keys.whole, name_of_key), ends, hints.owner);
+  return other != nullptr && (own == nullptr || has_ids_of(*other, *own)) ? other : own;
+}
+
+/// Does the request have the turn's conversation at its beginning?
+bool has_all(const MessageKeys& keys, const Held& held) {
+  return held.messages > 0 && held.messages <= keys.whole.size() && keys.whole[held.messages - 1] == held.key;
+}
+
 Found find(const Sessions& sessions, const MessageKeys& keys, const Key& variables, const Conversation& conversation,
            const SessionHints& hints, const std::shared_ptr<const ServedModel>& model) {
+  if (!hints.response.empty()) {
+    if (std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner)) {
+      const bool exact = held->variables == variables && has_all(keys, *held);
+      return {std::move(held), exact};
+    }
+  }
   std::vector<bool> ends = replies_among(conversation);
-  if (std::shared_ptr<const Held> held = sessions.longest(model, keys.whole, true, ends, hints.owner)) {
+  if (std::shared_ptr<const Held> held = longest_turn(sessions, keys, ends, hints, model)) {
     const bool exact = held->variables == variables;
     return {std::move(held), exact};
   }
@@ -85,7 +121,8 @@ Found find(const Sessions& sessions, const MessageKeys& keys, const Key& variabl
     if (std::shared_ptr<const Held> held = sessions.by_session(model, hints.session, hints.owner)) return {held};
   }
   if (!ends.empty()) ends[0] = false;  // a reply to nothing is the beginning of any conversation
-  std::shared_ptr<const Held> held = sessions.longest(model, keys.without_system, false, ends, hints.owner);
+  std::shared_ptr<const Held> held =
+      sessions.longest(model, names_by(keys.without_system, name_of_rest), ends, hints.owner);
   return held != nullptr && held->messages > 1 ? Found{held} : Found{};
 }
 
@@ -129,6 +166,7 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
                         .guarded_before = guarded,
                         .broken = {},
                         .id = held->id,
+                        .named = held->named,
                         .with_tools = held->with_tools,
                         .keys = std::move(keys),
                         .variables = std::move(variables),
@@ -165,10 +203,13 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
     if (!begun) return begun.error();
     session.emplace(std::move(*begun));
   }
-  const std::string id = !hints.session.empty() ? hints.session : found.held ? found.held->id : new_id;
-  return PreparedPrompt{std::move(*session),  found.held, reused,     guarded,
-                        std::move(broken),    id,         with_tools, std::move(keys),
-                        std::move(variables), render.now};
+  // What no client named is not counted to a session that one has named: its turns are that client's.
+  const bool joins = found.held && !found.held->named;
+  const bool named = !hints.session.empty(), grown = found.exact && reused > 0;
+  const std::string id = named ? hints.session : joins ? found.held->id : new_id;
+  return PreparedPrompt{
+      std::move(*session), found.held,           reused,    guarded, std::move(broken), id, named, grown, with_tools,
+      std::move(keys),     std::move(variables), render.now};
 }
 
 }  // namespace parlance::serve

@@ -34,6 +34,8 @@ struct PreparedPrompt {
   std::uint64_t guarded_before = 0;  ///< texts of these that were kept from becoming control tokens
   std::optional<PrefixBreak> broken{};
   std::string id;           ///< of the session
+  bool named = false;       ///< the client named the session
+  bool grown = false;       ///< the session is that of `from`, with more messages
   bool with_tools = false;  ///< it began with the template for requests with tools
   MessageKeys keys;
   Key variables;
@@ -41,7 +43,7 @@ struct PreparedPrompt {
   bool alone = false;  ///< nobody else has the session, now or later
 
   PreparedPrompt copy() const {
-    return {session.copy(), from, reused, guarded_before, broken, id, with_tools, keys, variables, now};
+    return {session.copy(), from, reused, guarded_before, broken, id, named, grown, with_tools, keys, variables, now};
   }
 };
 

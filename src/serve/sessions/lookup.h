@@ -23,10 +23,11 @@ class Sessions {
   Sessions(SessionStore& memory, SharedSessions* shared, bool may_wait)
       : memory_(memory), shared_(shared), may_wait_(may_wait) {}
 
-  /// Of the conversations with these keys, the one of the last key that is known and of this model. `whole`: the keys
-  /// are Held::key, else Held::key_without_system. `ends`: which keys may be those of a reply. Null: none is known.
-  std::shared_ptr<const Held> longest(const std::shared_ptr<const ServedModel>& model, const std::vector<Key>& keys,
-                                      bool whole, const std::vector<bool>& ends, std::string_view owner) const;
+  /// Of the turns with these names, the one of the last name that is known and of this model. `ends`: which names may
+  /// be those of a reply. Null: none is known.
+  std::shared_ptr<const Held> longest(const std::shared_ptr<const ServedModel>& model,
+                                      const std::vector<std::string>& names, const std::vector<bool>& ends,
+                                      std::string_view owner) const;
   std::shared_ptr<const Held> by_session(const std::shared_ptr<const ServedModel>& model, std::string_view id,
                                          std::string_view owner) const;
   std::shared_ptr<const Held> by_response(const std::shared_ptr<const ServedModel>& model, std::string_view id,

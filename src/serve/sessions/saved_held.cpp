@@ -1,8 +1,10 @@
-// Writes and reads conversations: their SHA-256, a line of JSON, then the session as Session::save() gives it. Begin
-// reading at restore.
+// Writes and reads turns: their SHA-256, a line with the place of the turn before, a line of JSON, then the variables
+// of the conversation, its messages, and the text of the prompt. Begin reading at restore.
 #include "serve/sessions/saved_held.h"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/sha256.h"
 #include "parlance/json.h"
@@ -12,7 +14,7 @@ namespace parlance::serve {
 
 namespace {
 
-constexpr std::int64_t kHeldFormat = 1;
+constexpr std::int64_t kHeldFormat = 2;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 40;
 
 std::string added_json(const TokenizerFacts& facts) {
@@ -109,18 +111,116 @@ struct HeldReader {
   }
 };
 
+/// What the turns up to one have, put together.
+struct Together {
+  SavedSession session;
+  std::string rest;                   ///< the variables besides the messages, as JSON
+  std::vector<std::string> messages;  ///< each as JSON
+
+  /// False: these bytes do not go on from what is there.
+  bool add(HeldReader& head, std::string_view body, bool is_first);
+  std::string conversation() const;
+};
+
+/// Cut where the turn goes on from the one before, which has all that it says it has.
+template <class List>
+bool cut(List& list, std::size_t size) {
+  if (size > list.size()) return false;
+  list.resize(size);
+  return true;
+}
+
+bool Together::add(HeldReader& head, std::string_view body, bool is_first) {
+  const bool is_whole = head.number(head.from["whole"], 1) != 0;
+  const auto size = [&](std::string_view name) {
+    return static_cast<std::size_t>(head.number(head.from[name], kMostNumber));
+  };
+  const auto shared = [&](std::string_view name) { return is_whole ? 0 : size(name); };
+  const std::size_t rest_size = size("rest"), more_size = size("more"), text_size = size("text");
+  const bool fits = head.fits && is_whole == is_first && rest_size <= body.size() &&
+                    more_size <= body.size() - rest_size && text_size == body.size() - rest_size - more_size;
+  if (!fits || !cut(session.ids, shared("before_ids")) || !cut(session.text, shared("before_text")) ||
+      !cut(messages, shared("before_messages")))
+    return false;
+  if (rest_size > 0) rest = body.substr(0, rest_size);
+  Document more;
+  if (!more.parse(body.substr(rest_size, more_size), "the shared conversation") || !more.root().is(Kind::list))
+    return false;
+  for (const Value& message : more.root().items()) messages.push_back(json_text(message));
+  session.text += body.substr(rest_size + more_size);
+  head.fits = head.fits && head.from["ids"].is(Kind::list);
+  for (const Value& id : head.from["ids"].items())
+    session.ids.push_back(static_cast<TokenId>(head.number(id, std::numeric_limits<TokenId>::max())));
+  session.place = json_text(head.from["place"]);
+  return head.fits;
+}
+
+std::string Together::conversation() const {
+  Document others;
+  JsonWriter list('['), made('{');
+  for (const std::string& message : messages) list.item(message);
+  made.raw("messages", list.take());
+  if (others.parse(rest, "the shared conversation")) {
+    for (const DictEntry& member : others.root().members()) {
+      if (member.key.text() != "messages") made.raw(member.key.text(), json_text(member.value));
+    }
+  }
+  return made.take();
+}
+
 /// The session of a conversation, with the template and the time that it began with.
-Result<Session> restored_session(std::string_view saved, const ServedModel& model, HeldReader& head) {
+Result<Session> restored_session(Together& saved, const ServedModel& model, HeldReader& head) {
   RenderOptions render = model.render;
   render.now = head.moment("now");
   const bool with_tools = head.number(head.from["with_tools"], 1) != 0;
   if (!head.fits) return not_ours("has other members");
   const Result<Template>& chosen = model.reader.chat_template(with_tools);
   if (!chosen) return chosen.error();
-  return Session::restore(*chosen, *model.tokenizer, saved, {.render = render, .tokenize = model.tokenize});
+  saved.session.conversation = saved.conversation();
+  return Session::restore(*chosen, *model.tokenizer, saved.session, {.render = render, .tokenize = model.tokenize});
 }
 
+/// The lines of a turn that was saved.
+struct SavedLines {
+  std::string_view hash, before, head, body;
+  std::string_view hashed;  ///< all behind the hash
+  bool are_there = false;
+};
+
+SavedLines lines_of(std::string_view saved) {
+  SavedLines lines;
+  const auto line = [](std::string_view& rest, std::string_view& into) {
+    const std::size_t end = rest.find('\n');
+    if (end == rest.npos) return false;
+    into = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    return true;
+  };
+  std::string_view rest = saved;
+  lines.are_there = line(rest, lines.hash);
+  lines.hashed = rest;
+  lines.are_there = lines.are_there && line(rest, lines.before) && line(rest, lines.head);
+  lines.body = rest;
+  return lines;
+}
+
+std::string rest_of(const Conversation& conversation) {
+  JsonWriter made('{');
+  for (const DictEntry& member : conversation.variables().members()) {
+    if (member.key.text() != "messages") made.raw(member.key.text(), json_text(member.value));
+  }
+  return made.take();
+}
+
+std::int64_t whole_number(std::size_t number) { return static_cast<std::int64_t>(number); }
+
 }  // namespace
+
+std::string shared_place(const ServedModel& model, const TurnName& name) {
+  return "parlance:turn:" + sha256(model.fingerprint + name_of_turn(name));
+}
+
+std::string_view place_before(std::string_view saved) { return lines_of(saved).before; }
 
 std::string fingerprint_of(const ServedModel& model) {
   JsonWriter templates('[');
@@ -134,42 +234,70 @@ std::string fingerprint_of(const ServedModel& model) {
   return sha256(made.raw("options", options_json(model)).take());
 }
 
-std::string save(const Held& held) {
+std::string save(const Held& held, SavedAs as) {
+  const bool is_whole = as == SavedAs::whole || held.behind.name.empty();
+  const Behind& behind = held.behind;
+  const std::size_t first_id = is_whole ? 0 : behind.ids, first_byte = is_whole ? 0 : behind.text;
+  const Conversation& conversation = held.session.conversation();
+  const std::span<const Value> messages = conversation.messages().items();
+  JsonWriter more('['), ids('[');
+  for (const Value& message : messages.subspan(is_whole ? 0 : behind.messages)) more.item(json_text(message));
+  for (const TokenId id : held.session.ids().subspan(first_id)) ids.item(std::to_string(id));
+  const std::string rest = is_whole ? rest_of(conversation) : "", list = more.take();
   JsonWriter head('{');
   head.number("format", kHeldFormat).text("fingerprint", held.model->fingerprint).text("id", held.id);
-  head.text("response_id", held.response_id).text("content", held.reply.content);
-  head.text("reasoning", held.reply.reasoning_content).raw("calls", calls_json(held.reply.tool_calls));
-  head.text("written", held.written).text("key", held.key).text("key_without_system", held.key_without_system);
-  head.text("variables", held.variables).text("previous", held.previous).text("superseded", held.superseded);
-  head.text("first", held.first).number("messages", static_cast<std::int64_t>(held.messages));
-  head.number("own_messages", static_cast<std::int64_t>(held.own.messages));
-  head.number("own_bytes", static_cast<std::int64_t>(held.own.bytes));
-  head.number("turn", static_cast<std::int64_t>(held.turn)).raw("now", moment(held.now));
-  head.number("with_tools", held.with_tools ? 1 : 0);
-  const std::string all = head.take().append("\n").append(held.session.save());
+  head.text("name", held.name)
+      .number("choice", held.choice)
+      .number("named", held.named ? 1 : 0)
+      .text("response_id", held.response_id);
+  head.text("content", held.reply.content).text("reasoning", held.reply.reasoning_content);
+  head.raw("calls", calls_json(held.reply.tool_calls)).text("written", held.written).text("key", held.key);
+  head.text("key_without_system", held.key_without_system).text("variables", held.variables);
+  head.text("previous", held.previous).text("superseded", held.superseded).text("first", held.first);
+  head.number("messages", whole_number(held.messages)).number("own_messages", whole_number(held.own.messages));
+  head.number("own_bytes", whole_number(held.own.bytes)).number("turn", static_cast<std::int64_t>(held.turn));
+  head.raw("now", moment(held.now)).number("with_tools", held.with_tools ? 1 : 0);
+  head.number("whole", is_whole ? 1 : 0).text("before", behind.name).number("before_ids", whole_number(behind.ids));
+  head.number("before_text", whole_number(behind.text)).number("before_messages", whole_number(behind.messages));
+  head.number("text", whole_number(held.session.text().size() - first_byte));
+  head.number("rest", whole_number(rest.size())).number("more", whole_number(list.size()));
+  head.raw("ids", ids.take()).raw("place", held.session.save_place());
+  std::string all = is_whole ? "" : shared_place(*held.model, behind.name);
+  all.append("\n").append(head.take()).append("\n").append(rest).append(list);
+  all.append(held.session.text().substr(first_byte));
   return sha256(all).append("\n").append(all);
 }
 
-Result<std::shared_ptr<const Held>> restore(std::string_view saved, const std::shared_ptr<const ServedModel>& model) {
-  constexpr std::size_t kHash = 64;
-  const std::string_view hash = saved.substr(0, kHash);
-  saved.remove_prefix(std::min(kHash + 1, saved.size()));
-  const std::size_t line = saved.find('\n');
-  if (line == saved.npos || sha256(saved) != hash) return not_ours("is damaged");
+Result<std::shared_ptr<const Held>> restore(std::span<const std::string_view> saved,
+                                            const std::shared_ptr<const ServedModel>& model) {
+  Together together;
   Document document;
-  if (Result<void> parsed = document.parse(saved.substr(0, line), "the shared conversation"); !parsed)
-    return parsed.error();
+  for (const std::string_view& one : saved) {
+    const SavedLines lines = lines_of(one);
+    if (!lines.are_there || sha256(lines.hashed) != lines.hash) return not_ours("is damaged");
+    document = Document();
+    if (Result<void> parsed = document.parse(lines.head, "the shared conversation"); !parsed) return parsed.error();
+    HeldReader head{document.root()};
+    if (head.number(head.from["format"], kMostNumber) != kHeldFormat) return not_ours("has another format");
+    if (head.text("fingerprint") != model->fingerprint) return not_ours("is of another template or tokenizer");
+    if (!together.add(head, lines.body, &one == saved.data())) return not_ours("does not go on from the turn before");
+  }
+  if (saved.empty()) return not_ours("is not there");
   HeldReader head{document.root()};
-  if (head.number(head.from["format"], kMostNumber) != kHeldFormat) return not_ours("has another format");
-  if (head.text("fingerprint") != model->fingerprint) return not_ours("is of another template or tokenizer");
-  Result<Session> session = restored_session(saved.substr(line + 1), *model, head);
+  Result<Session> session = restored_session(together, *model, head);
   if (!session) return session.error();
   const std::size_t messages = session->conversation().messages().items().size() + 1;
-  head.fits = head.number(head.from["messages"], kMostNumber) == static_cast<std::int64_t>(messages);
+  const auto number = [&head](std::string_view name) {
+    return static_cast<std::size_t>(head.number(head.from[name], kMostNumber));
+  };
+  head.fits = number("messages") == messages;
   auto held = std::make_shared<Held>(Held{.id = head.text("id"),
                                           .response_id = head.text("response_id"),
                                           .model = model,
                                           .session = std::move(*session),
+                                          .name = head.text("name"),
+                                          .choice = static_cast<unsigned>(number("choice")),
+                                          .named = number("named") == 1,
                                           .reply = head.reply(),
                                           .written = head.text("written"),
                                           .key = head.text("key"),
@@ -179,16 +307,34 @@ Result<std::shared_ptr<const Held>> restore(std::string_view saved, const std::s
                                           .superseded = head.text("superseded"),
                                           .first = head.text("first"),
                                           .messages = messages});
+  held->behind = {.name = head.text("before"),
+                  .ids = number("before_ids"),
+                  .text = number("before_text"),
+                  .messages = number("before_messages")};
   held->text_bytes = bytes_of_texts(*model, held->session.ids());
-  held->turn = static_cast<std::uint64_t>(head.number(head.from["turn"], kMostNumber));
-  held->with_tools = head.number(head.from["with_tools"], 1) != 0;
+  held->turn = number("turn");
+  held->with_tools = number("with_tools") == 1;
   held->now = head.moment("now");
-  if (!head.from["own_messages"].is_undefined()) {  // older gateways do not tell
-    held->own.messages = static_cast<std::size_t>(head.number(head.from["own_messages"], kMostNumber));
-    held->own.bytes = static_cast<std::size_t>(head.number(head.from["own_bytes"], kMostNumber));
-  }
-  if (!head.fits) return not_ours("has other members");
+  held->own = {.messages = number("own_messages"), .bytes = number("own_bytes")};
+  const bool is_behind = held->behind.ids <= held->session.ids().size() &&
+                         held->behind.text <= held->session.text().size() && held->behind.messages < messages;
+  const bool is_named = held->name == turn_name(held->id, held->response_id, held->choice, held->key);
+  if (!head.fits || !is_behind || !is_named) return not_ours("has other members");
   return std::shared_ptr<const Held>(std::move(held));
+}
+
+std::shared_ptr<const Held> restore(const std::shared_ptr<const Past>& past) {
+  std::vector<std::string_view> saved;
+  for (const Past* one = past.get(); one != nullptr; one = one->before.get()) saved.push_back(one->saved);
+  std::reverse(saved.begin(), saved.end());
+  const Result<std::shared_ptr<const Held>> restored = restore(saved, past->model);
+  if (!restored) return nullptr;
+  auto held = std::const_pointer_cast<Held>(*restored);  // nobody else has it yet
+  if (past->before == nullptr) held->behind = {};
+  held->behind.past = past->before;
+  held->captured = past->captured;
+  std::call_once(held->own_past->once, [&] { held->own_past->past = past; });
+  return held;
 }
 
 }  // namespace parlance::serve

@@ -17,10 +17,10 @@ constexpr std::size_t kMostValue = std::size_t{256} << 20;
 constexpr std::size_t kMostName = 256;
 constexpr std::size_t kKeySize = 64;
 
-/// KEYS: the conversation, its session, the other names, then `count` conversations that nobody needs any more.
+/// KEYS: the turn, its session, the other names, then, if ARGV[6] is not "", the turn that it goes on from.
 /// A session's last reply is not replaced by an earlier one of the same session, which another gateway was slower with.
 constexpr std::string_view kWrite = R"(
-local value, seconds, turn, first, key, count = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], tonumber(ARGV[6])
+local value, seconds, turn, first, name, from = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local known = redis.pcall('GET', KEYS[2])
 local later = false
 if type(known) == 'string' then
@@ -28,26 +28,42 @@ if type(known) == 'string' then
   later = its_first == first and tonumber(its_turn) > turn
 end
 redis.call('SET', KEYS[1], value, 'EX', seconds)
-if not later then redis.call('SET', KEYS[2], ARGV[3] .. ' ' .. first .. ' ' .. key, 'EX', seconds) end
-for i = 3, #KEYS - count do redis.call('SET', KEYS[i], key, 'EX', seconds) end
-for i = #KEYS - count + 1, #KEYS do redis.call('DEL', KEYS[i]) end
+if not later then redis.call('SET', KEYS[2], ARGV[3] .. ' ' .. first .. ' ' .. name, 'EX', seconds) end
+local names = #KEYS
+if from ~= '' then
+  redis.call('SET', KEYS[names], from, 'EX', seconds)
+  names = names - 1
+end
+for i = 3, names do redis.call('SET', KEYS[i], name, 'EX', seconds) end
 return 1)";
+
+/// The turn KEYS[1] and those before it, each of which says in its second line where the one before is: at most
+/// ARGV[1] bytes of them. Nothing: one is not there any more.
+constexpr std::string_view kBefore = R"(
+local values, place, room = {}, KEYS[1], tonumber(ARGV[1])
+while place ~= '' do
+  local value = redis.pcall('GET', place)
+  if type(value) ~= 'string' then return {} end
+  room = room - #value - 1
+  if room < 0 then return {} end
+  values[#values + 1] = value
+  place = string.match(value, '^%x+\n(parlance:turn:%x+)\n') or ''
+end
+return values)";
 
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 std::int64_t ticks(std::chrono::steady_clock::duration time) { return time.count(); }
 
-std::string redis_name(const ServedModel& model, std::string_view kind, std::string_view name) {
-  return "parlance:" + std::string(kind) + ":" + sha256(model.fingerprint + std::string(name));
+std::string place_of_name(const ServedModel& model, std::string_view name) {
+  return "parlance:name:" + sha256(model.fingerprint + std::string(name));
 }
-std::string place_of(const ServedModel& model, const Key& key) { return redis_name(model, "turn", name_of_key(key)); }
-std::string place_of_name(const ServedModel& model, std::string_view name) { return redis_name(model, "name", name); }
 
-/// The key that a name leads to; "": what is there is none.
-Key key_in(std::string_view value) {
+/// The turn that a name leads to; "": what is there is none.
+TurnName turn_in(std::string_view value) {
   if (value.size() < kKeySize) return {};
   const std::string_view key = value.substr(value.size() - kKeySize);
   const bool is_key = key.find_first_not_of("0123456789abcdef") == key.npos;
-  return is_key ? Key(key) : Key();
+  return is_key ? TurnName(key) : TurnName();
 }
 
 /// A key that holds something else is nobody's fault but that of who wrote there.
@@ -200,87 +216,93 @@ std::vector<RedisReply> SharedSessions::read(const std::vector<RedisCommand>& co
   return std::vector<RedisReply>(commands.size());
 }
 
-std::shared_ptr<const Held> SharedSessions::fetch(const std::shared_ptr<const ServedModel>& model, const Key& key) {
-  const std::string place = place_of(*model, key), most = std::to_string(kMostValue);
+/// From the one at this place on, the first one first; none: one is not there any more.
+std::vector<std::string> SharedSessions::before(std::string_view place) {
+  const std::string most = std::to_string(kMostValue);
+  const std::vector<RedisReply> replies = read({{"EVAL", kBefore, "1", place, most}});
+  std::vector<std::string> values;
+  for (const RedisReply& one : replies.front().items) values.push_back(one.text);
+  std::reverse(values.begin(), values.end());
+  return values;
+}
+
+std::shared_ptr<const Held> SharedSessions::fetch(const std::shared_ptr<const ServedModel>& model,
+                                                  const TurnName& turn) {
+  const std::string place = shared_place(*model, turn), most = std::to_string(kMostValue);
   const std::vector<RedisReply> replies = read({{"GETRANGE", place, "0", most}});
   const RedisReply& reply = replies.front();
   if (reply.kind != RedisReply::Kind::text || reply.text.empty() || reply.text.size() > kMostValue) {
     if (reply.kind == RedisReply::Kind::error || reply.text.size() > kMostValue) refuse(place + " is not ours");
     return nullptr;
   }
-  Result<std::shared_ptr<const Held>> held = restore(reply.text, model);
-  if (held && (*held)->key == key) return *held;
+  const std::string_view next = place_before(reply.text);
+  const std::vector<std::string> earlier = next.empty() ? std::vector<std::string>() : before(next);
+  if (!next.empty() && earlier.empty()) return nullptr;
+  std::vector<std::string_view> saved(earlier.begin(), earlier.end());
+  saved.push_back(reply.text);
+  Result<std::shared_ptr<const Held>> held = restore(saved, model);
+  if (held && (*held)->name == turn) return *held;
   refuse(place + ": " + (held ? "it is another conversation" : std::string(held.error().message())));
   return nullptr;
 }
 
-std::shared_ptr<const Held> SharedSessions::by_keys(const std::shared_ptr<const ServedModel>& model,
-                                                    const std::vector<Key>& keys) {
-  std::vector<std::string> places;
-  for (const Key& key : keys) places.push_back(place_of(*model, key));
-  std::vector<RedisCommand> commands;
-  for (const std::string& place : places) commands.push_back({"EXISTS", place});
-  const std::vector<RedisReply> replies = read(commands);
-  for (std::size_t at = 0; at < keys.size(); ++at) {
-    if (replies[at].number == 0) continue;
-    if (std::shared_ptr<const Held> held = fetch(model, keys[at])) {
-      ++counts_.hits;
-      return held;
-    }
-  }
-  ++counts_.misses;
-  return nullptr;
-}
-
 std::shared_ptr<const Held> SharedSessions::by_names(const std::shared_ptr<const ServedModel>& model,
-                                                     const std::vector<std::string>& names) {
+                                                     const std::vector<std::string>& names, std::string_view owner) {
   std::vector<std::string> places;
   for (const std::string& name : names) places.push_back(place_of_name(*model, name));
   const std::string most = std::to_string(kMostName);
   std::vector<RedisCommand> commands;
   for (const std::string& place : places) commands.push_back({"GETRANGE", place, "0", most});
-  for (const RedisReply& reply : read(commands)) {
+  const std::vector<RedisReply> replies = read(commands);
+  for (std::size_t at = 0; at < names.size(); ++at) {
+    const RedisReply& reply = replies[at];
     const bool is_there = reply.kind == RedisReply::Kind::error || !reply.text.empty();
-    const Key key = reply.kind == RedisReply::Kind::text ? key_in(reply.text) : Key();
-    if (is_there && key.empty()) refuse("a name leads to what is no conversation");
-    if (key.empty()) continue;
-    if (std::shared_ptr<const Held> held = fetch(model, key)) {
+    const TurnName turn = reply.kind == RedisReply::Kind::text ? turn_in(reply.text) : TurnName();
+    if (is_there && turn.empty()) refuse("a name leads to what is no conversation");
+    if (turn.empty()) continue;
+    std::shared_ptr<const Held> held = fetch(model, turn);
+    if (held == nullptr) continue;
+    const std::vector<std::string> its = names_of(*held, owner);
+    if (std::find(its.begin(), its.end(), names[at]) != its.end()) {
       ++counts_.hits;
       return held;
     }
+    refuse("a name leads to another conversation");
   }
   ++counts_.misses;
   return nullptr;
 }
 
-std::string SharedSessions::write(const Held& held, std::string_view owner) {
+std::string SharedSessions::write(const Held& held, const Held* from, std::string_view owner) {
   const ServedModel& model = *held.model;
   const std::string value = save(held);
   if (value.size() > kMostValue) {
     ++counts_.failures;
     return "the conversation is larger than what gateways share (" + std::to_string(kMostValue >> 20) + " MiB)";
   }
-  std::vector<std::string> places = {place_of(model, held.key), place_of_name(model, name_of_session(held.id, owner)),
-                                     place_of_name(model, name_of_rest(held.key_without_system)),
-                                     place_of_name(model, name_of_response(held.response_id, owner))};
-  const bool supersedes = !held.superseded.empty() && held.superseded != held.key;
-  if (supersedes) places.push_back(place_of(model, held.superseded));
+  const std::string of_session = name_of_session(held.id, owner), of_turn = name_of_turn(held.name);
+  std::vector<std::string> places = {shared_place(model, held.name), place_of_name(model, of_session)};
+  for (const std::string& name : names_of(held, owner))
+    if (name != of_session && name != of_turn) places.push_back(place_of_name(model, name));
+  const std::string earlier = from != nullptr && from->name != held.name ? save(*from, SavedAs::behind) : "";
+  if (!earlier.empty()) places.push_back(shared_place(model, from->name));
   const std::string keys = std::to_string(places.size()), seconds = std::to_string(options_.lifetime.count());
   const std::string turn = std::to_string(held.turn);
   RedisCommand command = {"EVAL", kWrite, keys};
   command.insert(command.end(), places.begin(), places.end());
-  const Key& first = held.first.empty() ? held.key : held.first;
-  for (const std::string_view argument : {std::string_view(value), std::string_view(seconds), std::string_view(turn),
-                                          std::string_view(first), std::string_view(held.key)})
+  const TurnName& first = held.first.empty() ? held.name : held.first;
+  for (const std::string_view argument :
+       {std::string_view(value), std::string_view(seconds), std::string_view(turn), std::string_view(first),
+        std::string_view(held.name), std::string_view(earlier)})
     command.push_back(argument);
-  command.push_back(supersedes ? "1" : "0");
   std::string why = confirmed(command);
   ++(why.empty() ? counts_.kept : counts_.failures);
   return why;
 }
 
-Task<std::string> SharedSessions::keep(std::shared_ptr<const Held> held, std::string owner) {
-  const auto work = [this, &held, &owner] { return write(*held, owner); };
+Task<std::string> SharedSessions::keep(std::shared_ptr<const Held> held, std::shared_ptr<const Held> from,
+                                       std::string owner) {
+  const auto work = [this, &held, &from, &owner] { return write(*held, from.get(), owner); };
   co_return co_await in_pool(pool_, work);
 }
 

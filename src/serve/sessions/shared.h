@@ -1,8 +1,8 @@
 // SharedSessions: conversations in Redis, which several gateways share.
 //
-// Two kinds of keys, of which each begins with "parlance:": one holds a conversation under its Held::key, the other
-// leads from another name (a session, a response) to such a key. The names are hashed together with the model's
-// fingerprint.
+// Two kinds of keys, of which each begins with "parlance:": one holds a turn under its name, the other leads from
+// another name (a key of its messages, a session, a response) to that. The names are hashed together with the model's
+// fingerprint. The last turn of a lineage is there as a whole, earlier ones as what each has beyond the one before.
 #pragma once
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
@@ -48,17 +48,16 @@ class SharedSessions {
   static Result<std::unique_ptr<SharedSessions>> open(SharedOptions options, Say say);
   ~SharedSessions();
 
-  /// The conversation of the first of these keys that is there; null: none is. Waits for Redis in this thread, which
+  /// The turn of the first of these names (store.h) that is there; null: none is. Waits for Redis in this thread, which
   /// should be one of pool(). Throws SharedFailure.
-  std::shared_ptr<const Held> by_keys(const std::shared_ptr<const ServedModel>& model, const std::vector<Key>& keys);
-  /// The same by other names (store.h).
   std::shared_ptr<const Held> by_names(const std::shared_ptr<const ServedModel>& model,
-                                       const std::vector<std::string>& names);
+                                       const std::vector<std::string>& names, std::string_view owner);
   /// For work that waits for Redis.
   asio::thread_pool& pool() { return pool_; }
 
-  /// Redis has confirmed the conversation when this returns. Returns why it has not; "": it has.
-  Task<std::string> keep(std::shared_ptr<const Held> held, std::string owner);
+  /// Redis has confirmed the turn when this returns. Returns why it has not; "": it has. `from`: the one that it goes
+  /// on from, or null, which is kept as what it has beyond the one before.
+  Task<std::string> keep(std::shared_ptr<const Held> held, std::shared_ptr<const Held> from, std::string owner);
   /// If Redis failed lately, tries whether it takes anything by now. Returns why it does not.
   Task<std::string> check();
   /// Waits until no coroutine waits for Redis. Call it before their context ends.
@@ -78,8 +77,9 @@ class SharedSessions {
   Replies ask(const std::vector<RedisCommand>& commands);
   Replies ask_once(const std::vector<RedisCommand>& commands);
   std::vector<RedisReply> read(const std::vector<RedisCommand>& commands);
-  std::shared_ptr<const Held> fetch(const std::shared_ptr<const ServedModel>& model, const Key& key);
-  std::string write(const Held& held, std::string_view owner);
+  std::shared_ptr<const Held> fetch(const std::shared_ptr<const ServedModel>& model, const TurnName& turn);
+  std::vector<std::string> before(std::string_view place);
+  std::string write(const Held& held, const Held* from, std::string_view owner);
   std::string probe();
   void fails(const std::string& why);
   void refuse(const std::string& why);

@@ -1,12 +1,53 @@
-// The conversations in memory.
+// The conversations in memory. Begin reading at SessionStore::keep.
 #include "serve/sessions/store.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
 
 #include "base/sha256.h"
 #include "parlance/json.h"
+#include "serve/sessions/saved_held.h"
 
 namespace parlance::serve {
 
+namespace {
+
+/// Clients ask several models the same, and use one name of a session for all of them.
+std::string with_model(std::string name, std::string_view model) { return name.append("\n").append(model); }
+
+}  // namespace
+
+TurnName turn_name(std::string_view session, std::string_view response_id, unsigned choice, const Key& key) {
+  std::string all(session);
+  return sha256(all.append("\n").append(response_id).append("\n").append(std::to_string(choice)).append("\n" + key));
+}
+
+Past::~Past() {
+  std::shared_ptr<const Past> last = std::move(before);
+  while (last != nullptr && last.use_count() == 1) {
+    std::shared_ptr<const Past> next = last->before;
+    last = std::move(next);
+  }
+}
+
+std::shared_ptr<const Past> past_of(const Held& held) {
+  std::call_once(held.own_past->once, [&held] {
+    auto made = std::make_shared<Past>();
+    made->name = held.name;
+    made->model = held.model;
+    made->before = held.behind.past;
+    made->saved = save(held, made->before ? SavedAs::behind : SavedAs::whole);
+    made->all_bytes = sizeof(Past) + made->saved.size() + (made->before ? made->before->all_bytes : 0);
+    made->captured = held.captured;
+    held.own_past->past = std::move(made);
+  });
+  return held.own_past->past;
+}
+
+std::string name_of_turn(const TurnName& name) { return "t" + name; }
 std::string name_of_key(const Key& key) { return "k" + key; }
+std::string name_of_key_in(const Key& key, std::string_view session) { return "n" + key + std::string(session); }
 std::string name_of_rest(const Key& key_without_system) { return "w" + key_without_system; }
 std::string name_of_session(std::string_view id, std::string_view owner) {
   return "s" + sha256(owner) + std::string(id);
@@ -15,12 +56,17 @@ std::string name_of_response(std::string_view id, std::string_view owner) {
   return "r" + sha256(owner) + std::string(id);
 }
 
-namespace {
-
-/// Clients ask several models the same, and use one name of a session for all of them.
-std::string with_model(std::string name, std::string_view model) { return name.append("\n").append(model); }
-
-}  // namespace
+std::vector<std::string> names_of(const Held& held, std::string_view owner) {
+  std::vector<std::string> names = {name_of_turn(held.name), name_of_key(held.key),
+                                    name_of_rest(held.key_without_system)};
+  if (!held.named) names.push_back(name_of_key_in(held.key, ""));
+  if (!held.id.empty()) {
+    names.push_back(name_of_key_in(held.key, held.id));
+    names.push_back(name_of_session(held.id, owner));
+  }
+  if (!held.response_id.empty()) names.push_back(name_of_response(held.response_id, owner));
+  return names;
+}
 
 namespace {
 
@@ -43,62 +89,125 @@ std::size_t Held::bytes() const {
 
 SessionStore::SessionStore(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
 
-void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
-  std::vector<std::string> names = {name_of_key(held->key), name_of_rest(held->key_without_system)};
-  if (!held->id.empty()) names.push_back(name_of_session(held->id, owner));
-  if (!held->response_id.empty()) names.push_back(name_of_response(held->response_id, owner));
-  const std::string model = held->model->name;
-  for (std::string& name : names) name = with_model(std::move(name), model);
-  const std::lock_guard lock(mutex_);
-  bytes_ += held->bytes();
-  order_.emplace_front(std::move(held), names);
-  for (const std::string& name : names) index_[name] = order_.begin();
-  const auto previous = index_.find(with_model(name_of_key(order_.front().first->previous), model));
-  if (previous != index_.end()) {
-    const auto superseded = index_.find(with_model(name_of_key(previous->second->first->previous), model));
-    if (superseded != index_.end() && superseded->second != order_.begin()) drop(superseded->second);
-  }
-  while (order_.size() > most_ || (bytes_ > most_bytes_ && order_.size() > 1)) drop(std::prev(order_.end()));
+namespace {
+
+std::size_t bytes_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kNode = 96;  // of the index
+  std::size_t bytes = 0;
+  for (const std::string& name : names) bytes += 2 * name.size() + kNode;
+  return bytes;
 }
 
-void SessionStore::drop_if(const std::function<bool(const Held&)>& unwanted) {
+}  // namespace
+
+void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
+  Entry entry{.held = held, .past = {}, .names = names_of(*held, owner)};
+  for (std::string& name : entry.names) name = with_model(std::move(name), held->model->name);
+  entry.bytes = held->bytes() + bytes_of(entry.names) + (held->behind.past ? held->behind.past->all_bytes : 0);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto same = newest_of(entry.names.front()); same != whole_.end()) drop(same);
+    entry.number = entry.kept = ++uses_;
+    bytes_ += entry.bytes;
+    whole_.push_front(std::move(entry));
+    for (const std::string& name : whole_.front().names) index_[{name, whole_.front().kept}] = whole_.begin();
+  }
+  if (!held->superseded.empty() && held->superseded != held->name) supersede(held->superseded, held->model);
   const std::lock_guard lock(mutex_);
-  for (auto at = order_.begin(); at != order_.end();) {
-    const auto which = at++;
-    if (unwanted(*which->first)) drop(which);
+  shrink();
+}
+
+/// Those that are found no more do not count as such, but with those that go on from them.
+void SessionStore::supersede(const TurnName& name, const std::shared_ptr<const ServedModel>& model) {
+  const std::string of_turn = with_model(name_of_turn(name), model->name);
+  std::shared_ptr<const Held> held;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = newest_of(of_turn);
+    if (found != whole_.end()) held = found->held;
+  }
+  if (held == nullptr || held->model != model) return;
+  const bool is_shared = !held->behind.name.empty() && held->behind.past == nullptr;
+  const std::shared_ptr<const Past> past = is_shared ? nullptr : past_of(*held);
+  const std::lock_guard lock(mutex_);
+  const auto found = newest_of(of_turn);
+  if (found == whole_.end() || found->held != held) return;
+  if (is_shared) return drop(found);  // its beginning is not in this memory
+  bytes_ -= found->bytes;
+  found->held.reset();
+  found->past = past;
+  found->bytes = sizeof(Past) + past->saved.size() + bytes_of(found->names);
+  bytes_ += found->bytes;
+  past_.splice(past_.begin(), whole_, found);
+}
+
+void SessionStore::shrink() {
+  while (whole_.size() > most_) drop(std::prev(whole_.end()));
+  while (past_.size() > most_ * kPastOfEach) drop(std::prev(past_.end()));
+  while (bytes_ > most_bytes_ && whole_.size() + past_.size() > 1) {
+    const bool is_past = !past_.empty() && (whole_.size() <= 1 || past_.back().number < whole_.back().number);
+    drop(std::prev(is_past ? past_.end() : whole_.end()));
+  }
+}
+
+void SessionStore::drop(const std::string& name, std::string_view model) {
+  const std::string whole = with_model(name, model);
+  const std::lock_guard lock(mutex_);
+  for (auto found = newest_of(whole); found != whole_.end(); found = newest_of(whole)) drop(found);
+}
+
+void SessionStore::drop_models(const std::function<bool(const std::shared_ptr<const ServedModel>&)>& unwanted) {
+  const std::lock_guard lock(mutex_);
+  for (Order* const order : {&whole_, &past_}) {
+    for (auto at = order->begin(); at != order->end();) {
+      const auto which = at++;
+      if (unwanted(which->model())) drop(which);
+    }
   }
 }
 
 void SessionStore::drop(Order::iterator which) {
-  for (const std::string& name : which->second) {
-    const auto found = index_.find(name);
-    if (found != index_.end() && found->second == which) index_.erase(found);
-  }
-  bytes_ -= which->first->bytes();
-  order_.erase(which);
+  for (const std::string& name : which->names) index_.erase({name, which->kept});
+  bytes_ -= which->bytes;
+  (which->held ? whole_ : past_).erase(which);
 }
 
-std::shared_ptr<const Held> SessionStore::find(const std::string& name, std::string_view model) {
-  const std::string whole = with_model(name, model);
-  const std::lock_guard lock(mutex_);
-  const auto found = index_.find(whole);
-  if (found == index_.end()) return nullptr;
-  order_.splice(order_.begin(), order_, found->second);
-  return found->second->first;
+/// whole_.end(): there is none.
+SessionStore::Order::iterator SessionStore::newest_of(const std::string& name) {
+  const auto behind = index_.upper_bound({name, std::numeric_limits<std::uint64_t>::max()});
+  if (behind == index_.begin() || std::prev(behind)->first.first != name) return whole_.end();
+  return std::prev(behind)->second;
+}
+
+std::shared_ptr<const Held> SessionStore::find(const std::string& name,
+                                               const std::shared_ptr<const ServedModel>& model) {
+  const std::string whole = with_model(name, model->name);
+  std::shared_ptr<const Past> past;
+  {
+    const std::lock_guard lock(mutex_);
+    const Order::iterator found = newest_of(whole);
+    if (found == whole_.end() || found->model() != model) return nullptr;
+    found->number = ++uses_;
+    Order& order = found->held ? whole_ : past_;
+    order.splice(order.begin(), order, found);
+    if (found->held) return found->held;
+    past = found->past;
+  }
+  return restore(past);
 }
 
 SessionStore::Use SessionStore::use() const {
   const std::lock_guard lock(mutex_);
-  return {order_.size(), bytes_};
+  return {whole_.size(), bytes_};
 }
 
 std::vector<std::shared_ptr<const Held>> SessionStore::newest(std::size_t most) const {
   std::vector<std::shared_ptr<const Held>> found;
-  std::unordered_map<std::string_view, bool> seen;
+  std::set<std::string_view> seen;
   const std::lock_guard lock(mutex_);
-  for (const auto& [held, names] : order_) {
+  for (const Entry& entry : whole_) {
     if (found.size() >= most) break;
-    if (seen.emplace(held->id, true).second) found.push_back(held);
+    if (seen.insert(entry.held->id).second) found.push_back(entry.held);
   }
   return found;
 }

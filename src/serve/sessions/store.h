@@ -1,14 +1,20 @@
-// SessionStore: conversations with their ids, as they were after each one's last reply.
+// SessionStore: conversations with their ids, as they were after each one's replies.
+//
+// Each reply ends a turn. Turns that go on from each other are a lineage: the ids of each begin with those of the one
+// before. The last two of a lineage are kept as they are (Held), earlier ones as what each has beyond the one before
+// (Past), so that a conversation of many turns takes the memory of its text about once.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "parlance/request.h"
@@ -24,50 +30,99 @@ struct OwnHead {
   std::size_t bytes = 0;  ///< of the content of the message behind these, where passes joined them
 };
 
+/// Names a turn, and no other: two turns of equal texts have other sampled ids.
+using TurnName = std::string;
+TurnName turn_name(std::string_view session, std::string_view response_id, unsigned choice, const Key& key);
+
+/// A turn as what it has beyond the one before. It never changes.
+struct Past {
+  TurnName name;
+  std::shared_ptr<const ServedModel> model;
+  std::shared_ptr<const Past> before;  ///< null: `saved` is whole
+  std::string saved;                   ///< saved_held.h
+  std::size_t all_bytes = 0;           ///< of it and of those before
+  /// The version of the capture's file that has its record; 0: none has.
+  std::shared_ptr<std::atomic<std::uint64_t>> captured;
+  Past() = default;
+  Past(Past&&) = default;
+  ~Past();  ///< those before end one by one, however many they are
+};
+
+/// What a turn's conversation, ids and text have of the turn before.
+struct Behind {
+  TurnName name{};                     ///< of that; "": the turn has all of its own
+  std::shared_ptr<const Past> past{};  ///< that; null: it is in the store that gateways share
+  std::size_t ids = 0;
+  std::size_t text = 0;  ///< bytes of Session::text()
+  std::size_t messages = 0;
+};
+
+/// Filled by past_of().
+struct OwnPast {
+  std::once_flag once;
+  std::shared_ptr<const Past> past;
+};
+
 /// A conversation up to and with a reply. It never changes: a request that goes on from it takes a copy.
 struct Held {
   std::string id;                            ///< of the session, for people and for headers
   std::string response_id;                   ///< of the answer, for previous_response_id
   std::shared_ptr<const ServedModel> model;  ///< the session refers to it
   Session session;                           ///< ends with the ids that were sampled
-  Message reply{};                           ///< as templates take it
-  std::string written{};                     ///< the reply as the model wrote it, without its reasoning and its end
-  std::optional<ReplyStart> start{};         ///< how it was read; unset: of another gateway
-  Key key{};                                 ///< of the messages and the reply
+  TurnName name{};
+  unsigned choice = 0;                ///< of the request's
+  bool named = false;                 ///< the client named the session
+  Message reply{};                    ///< as templates take it
+  std::string written{};              ///< the reply as the model wrote it, without its reasoning and its end
+  std::optional<ReplyStart> start{};  ///< how it was read; unset: it was restored
+  Key key{};                          ///< of the messages and the reply
   Key key_without_system{};
   Key variables{};
-  Key previous{};              ///< of the conversation that it goes on from; "": it is the session's first
-  Key superseded{};            ///< of the one before that, which nobody needs once this is kept
-  Key first{};                 ///< of the session's first reply; "": it is this one
+  TurnName previous{};    ///< the turn that it goes on from; "": it is the session's first
+  TurnName superseded{};  ///< the one before that, of which nobody needs the whole once this is kept
+  TurnName first{};       ///< the session's first turn; "": it is this one
+  Behind behind{};
   std::size_t messages = 0;    ///< of the request, and the reply
   OwnHead own{};               ///< what a request that names the response does not go on with
   std::size_t text_bytes = 0;  ///< of the texts of its ids
   std::uint64_t turn = 0;      ///< number of the reply in its session, from 1
   bool with_tools = false;     ///< the session began with the template for requests with tools
   CivilTime now{};             ///< what the session's renders show
-  /// The version of the capture's file that has its record; 0: none has. By std::atomic_ref alone.
-  mutable std::uint64_t captured = 0;
+  /// The version of the capture's file that has its record; 0: none has.
+  std::shared_ptr<std::atomic<std::uint64_t>> captured = std::make_shared<std::atomic<std::uint64_t>>(0);
+  std::shared_ptr<OwnPast> own_past = std::make_shared<OwnPast>();
   std::size_t bytes() const;
 };
 
-/// The names under which a conversation is found: by Held::key, Held::key_without_system, the id of the session (its
-/// last reply), that of a response. `owner` keeps clients apart; the keys have it in them.
+/// The turn as what it has beyond the one before; made once.
+std::shared_ptr<const Past> past_of(const Held& held);
+
+/// The names under which a turn is found: its own, its keys, its keys in its session, the id of the session (its last
+/// reply), that of a response. `owner` keeps clients apart; the keys have it in them.
+std::string name_of_turn(const TurnName& name);
 std::string name_of_key(const Key& key);
+/// `session` "": of sessions that no client named.
+std::string name_of_key_in(const Key& key, std::string_view session);
 std::string name_of_rest(const Key& key_without_system);
 std::string name_of_session(std::string_view id, std::string_view owner);
 std::string name_of_response(std::string_view id, std::string_view owner);
+std::vector<std::string> names_of(const Held& held, std::string_view owner);
 
-/// Keeps the least recently used conversations within limits. Threads: any.
+/// Keeps the least recently used turns within limits. Threads: any.
 class SessionStore {
  public:
+  /// `most` turns are kept as they are, and 16 times as many as Past.
   explicit SessionStore(std::size_t most = 4096, std::size_t most_bytes = std::size_t{1} << 30);
 
-  /// Of each session it keeps the last two replies, since a client may ask for the last one again.
+  /// Of each lineage it keeps the last two replies whole, since a client may ask for the last one again.
   void keep(std::shared_ptr<const Held> held, std::string_view owner);
-  /// By one of its names, of the model of this name. Null: there is none.
-  std::shared_ptr<const Held> find(const std::string& name, std::string_view model);
+  /// The newest turn of one of its names, of this model. Null: there is none.
+  std::shared_ptr<const Held> find(const std::string& name, const std::shared_ptr<const ServedModel>& model);
 
-  void drop_if(const std::function<bool(const Held&)>& unwanted);
+  /// What has this name is found no more, of the model of this name.
+  void drop(const std::string& name, std::string_view model);
+  /// Drops what is of a model that is not wanted.
+  void drop_models(const std::function<bool(const std::shared_ptr<const ServedModel>&)>& unwanted);
 
   struct Use {
     std::size_t conversations = 0;
@@ -78,14 +133,28 @@ class SessionStore {
   std::vector<std::shared_ptr<const Held>> newest(std::size_t most) const;
 
  private:
-  using Order = std::list<std::pair<std::shared_ptr<const Held>, std::vector<std::string>>>;
+  struct Entry {
+    std::shared_ptr<const Held> held;  ///< null: it is one of past_
+    std::shared_ptr<const Past> past;
+    std::vector<std::string> names;
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;  ///< of its last use, from 1
+    std::uint64_t kept = 0;    ///< number under which it stands in the index
+    const std::shared_ptr<const ServedModel>& model() const { return held ? held->model : past->model; }
+  };
+  using Order = std::list<Entry>;
+  Order::iterator newest_of(const std::string& name);
   void drop(Order::iterator which);
+  void supersede(const TurnName& name, const std::shared_ptr<const ServedModel>& model);
+  void shrink();
 
+  static constexpr std::size_t kPastOfEach = 16;
   const std::size_t most_, most_bytes_;
   mutable std::mutex mutex_;
-  Order order_;  ///< the newest first, each with its names in the index
-  std::unordered_map<std::string, Order::iterator> index_;
+  Order whole_, past_;  ///< the last used first, each with its names in the index
+  std::map<std::pair<std::string, std::uint64_t>, Order::iterator> index_;  ///< by name, and by when it was kept
   std::size_t bytes_ = 0;
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace parlance::serve

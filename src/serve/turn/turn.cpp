@@ -278,6 +278,21 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
   return made;
 }
 
+namespace {
+
+/// What a turn has of the one before, from which its session was copied.
+Behind behind_of(const Held& from, const Session& session, std::size_t ids) {
+  const std::string_view before = from.session.text(), text = session.text();
+  const auto differs = std::mismatch(before.begin(), before.end(), text.begin(), text.end()).first;
+  return {.name = from.name,
+          .past = past_of(from),
+          .ids = ids,
+          .text = static_cast<std::size_t>(differs - before.begin()),
+          .messages = from.session.conversation().messages().items().size()};
+}
+
+}  // namespace
+
 std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::string response_id) {
   if (sampled_.empty() || stop_text_) return nullptr;  // no ids are known, or the client was not told all of the reply
   std::optional<Message> reply = reply_.as_message();
@@ -292,20 +307,27 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
   session.append_sampled(sampled_);
   const std::size_t known = from && prompt_.reused > 0 ? prompt_.reused : 0;  // ids that both begin with
   const std::size_t bytes = (known > 0 ? from->text_bytes : 0) + bytes_of_texts(*model_, session.ids().subspan(known));
+  Key key = key_after(keys.whole.empty() ? none : keys.whole.back(), reply_.message);
+  TurnName name = turn_name(prompt_.id, response_id, settings_.choice, key);
+  Behind behind = prompt_.grown ? behind_of(*from, session, known) : Behind();
   return std::make_shared<Held>(Held{
       .id = prompt_.id,
       .response_id = std::move(response_id),
       .model = model_,
       .session = std::move(session),
+      .name = std::move(name),
+      .choice = settings_.choice,
+      .named = prompt_.named,
       .reply = std::move(*reply),
       .written = reply_.written,
       .start = ReplyStart{start_.format, start_.options},
-      .key = key_after(keys.whole.empty() ? none : keys.whole.back(), reply_.message),
+      .key = std::move(key),
       .key_without_system = key_after(keys.without_system.empty() ? none : keys.without_system.back(), reply_.message),
       .variables = prompt_.variables,
-      .previous = from ? from->key : none,
+      .previous = from ? from->name : none,
       .superseded = from ? from->previous : none,
-      .first = from ? (from->first.empty() ? from->key : from->first) : none,
+      .first = from ? (from->first.empty() ? from->name : from->first) : none,
+      .behind = std::move(behind),
       .messages = keys.messages() + 1,
       .own = prompt_.alone ? from->own : settings_.own,
       .text_bytes = bytes,
@@ -324,6 +346,7 @@ std::shared_ptr<const Held> Turn::without_reply() const {
       Held{.id = prompt_.id,
            .model = model_,
            .session = std::move(session),
+           .named = prompt_.named,
            .key = keys.whole.empty() ? Key() : keys.whole.back(),
            .key_without_system = keys.without_system.empty() ? Key() : keys.without_system.back(),
            .variables = prompt_.variables,
