@@ -374,7 +374,7 @@ def tokens_of_texts(url: str, checks: Checks) -> None:
 
 
 def no_call_is_wanted(url: str, checks: Checks) -> None:
-    """Where a request says that no tool is called, the grammar forbids calls, and what reads as one is text. This engine obeys no grammar."""
+    """Where a request has no tool called, the grammar forbids calls, and what reads as one is text. No grammar binds this engine."""
     function: Any = {"name": "look", "description": "d", "parameters": PARAMETERS}
     chat: Any = {"messages": [USER], "tools": [{"type": "function", "function": function}], "tool_choice": "none"}
     named: Any = {"messages": [USER], "max_tokens": 99, "tools": [{"name": "look", "input_schema": PARAMETERS}]}
