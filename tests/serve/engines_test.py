@@ -302,11 +302,25 @@ def counted(gateway: Gateway, name: str) -> list[str]:
     return [line for line in gateway.ask("/metrics").text.splitlines() if line.startswith(name)]
 
 
+LONG: list[Json] = [{"role": "user", "content": "x" * 3000}]
+TOO_LONG: tuple[tuple[str, Json], ...] = (
+    ("/v1/chat/completions", {"messages": LONG}),
+    ("/v1/messages", {"messages": LONG, "max_tokens": 5}),
+    ("/v1/responses", {"input": LONG}),
+    ("/api/chat", {"messages": LONG}),
+    ("/v1/completions", {"prompt": "x" * 3000}),
+)
+
+
 def test_a_prompt_larger_than_the_context(kind: Kind) -> None:
     ENGINE.script({"text": HELLO}, context=3000)
     with kind.start() as gateway:
         answer = gateway.chat("x" * 3000)
         same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
+        for path, body in TOO_LONG:  # clients of each API find out by these words
+            said = json.dumps(gateway.ask(path, body).json["error"])
+            for words in ("prompt is too long: ", " tokens > 3000 maximum", "maximum context length is 3000"):
+                same((path, words, words in said), (path, words, True))
         same(kind.asked(), [])
         same(gateway.chat().status, 200)
         if kind.name == "vllm":
@@ -315,8 +329,9 @@ def test_a_prompt_larger_than_the_context(kind: Kind) -> None:
         ENGINE.script({"status": 400, "message": "request (9010 tokens) exceeds the available context size (4096 tokens)"})
         answer = gateway.chat()
         same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
+        same("prompt is too long" in answer.error["message"], True)
         same(counted(gateway, "parlance_engine_failures_total"), [])
-        same(counted(gateway, "parlance_refusals_total"), ['parlance_refusals_total{code="context_length_exceeded"} 2'])
+        same(counted(gateway, "parlance_refusals_total"), ['parlance_refusals_total{code="context_length_exceeded"} 7'])
         refused = gateway.logged("refused")
         same((refused["level"], refused["code"], refused["session"].startswith("session-")), ("info", "context_length_exceeded", True))
         same([line for line in gateway.lines if line["event"] == "engine_failure"], [])

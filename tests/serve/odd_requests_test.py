@@ -80,8 +80,7 @@ def chats(url: str, checks: Checks) -> None:
     for choice in choices:
         ask(tools=tools, tool_choice=choice, parallel_tool_calls=False)
         checks.that("look" in constrained(), f"tool_choice {choice}")
-    ask(tools=tools, tool_choice="none")
-    checks.equal(constrained(), "", "tool_choice none")
+    checks.equal(ask(tools=tools, tool_choice="none").choices[0].finish_reason, "stop", "tool_choice none")
     ENGINE.script = lambda asked: Reply('{"at": "x"}<|im_end|>')
     forms: Any = ({"type": "json_schema", "json_schema": {"name": "n", "strict": True, "schema": PARAMETERS}}, {"type": "json_object"})
     for form in forms:
@@ -133,8 +132,7 @@ def messages(url: str, checks: Checks) -> None:
     for choice in choices:
         checks.equal(ask(tools=tools, tool_choice=choice).stop_reason, "tool_use", f"tool_choice {choice}")
         checks.that("look" in constrained(), f"the grammar of tool_choice {choice}")
-    ask(tools=tools, tool_choice={"type": "none"})
-    checks.equal(constrained(), "", "tool_choice none")
+    checks.equal(ask(tools=tools, tool_choice={"type": "none"}).stop_reason, "end_turn", "tool_choice none")
     ENGINE.script = lambda asked: Reply()
     checks.equal(ask(stop_sequences=["s"]).stop_sequence, "s", "stop_sequences")
     counted = client.messages.count_tokens(model="mine", messages=[USER], system="One", tools=tools)
@@ -375,10 +373,69 @@ def tokens_of_texts(url: str, checks: Checks) -> None:
         checks.that(all(isinstance(piece, str) or len(piece) == 1 for piece in texts), f"{text}: bytes alone")
 
 
+def no_call_is_wanted(url: str, checks: Checks) -> None:
+    """Where a request has no tool called, the grammar forbids calls, and what reads as one is text. No grammar binds this engine."""
+    function: Any = {"name": "look", "description": "d", "parameters": PARAMETERS}
+    chat: Any = {"messages": [USER], "tools": [{"type": "function", "function": function}], "tool_choice": "none"}
+    named: Any = {"messages": [USER], "max_tokens": 99, "tools": [{"name": "look", "input_schema": PARAMETERS}]}
+    fronts: tuple[tuple[str, Any], ...] = (
+        ("/v1/chat/completions", chat),
+        ("/v1/chat/completions", chat | {"n": 2}),
+        ("/v1/messages", named | {"tool_choice": {"type": "none"}}),
+        ("/v1/responses", {"input": "Hi", "tools": [{"type": "function", **function}], "tool_choice": "none"}),
+        ("/api/chat", chat),
+    )
+    markup = CALL.removesuffix("<|im_end|>")
+    for before in ("", "Well. "):
+        ENGINE.script = lambda asked, before=before: Reply(before + CALL)
+        for path, body in fronts:
+            for stream in (False, True)[: 1 if "n" in body else 2]:  # the pieces of two choices come mixed
+                data = json.dumps(body | {"model": "mine", "stream": stream}).encode()
+                with urllib.request.urlopen(urllib.request.Request(url + path, data)) as answer:
+                    got = answer.read().decode()
+                what = f"{path}, stream {stream}, behind {before!r}: {got}"
+                checks.that(not any(sign in got for sign in ('"tool_calls"', '"tool_use"', '"function_call"')), f"no call: {what}")
+                texts = "".join(texts_in(got, stream))
+                checks.that(markup.strip() in texts, f"the call is text: {what}")
+                checks.that(constrained() and "look" not in constrained(), f"a grammar that forbids calls: {what}")
+    said = {"role": "assistant", "content": "Well. " + markup}
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    tools: Any = chat["tools"]
+    client.chat.completions.create(model="mine", messages=[USER], tools=tools, tool_choice="none")
+    behind: Any = [USER, said, {"role": "user", "content": "And?"}]
+    second = client.chat.completions.create(model="mine", messages=behind, tools=tools, extra_body={"parlance": True})
+    checks.that((second.model_extra or {})["parlance"]["reused_tokens"] > 0, "the next turn goes on from it")
+
+
+def texts_in(got: str, stream: bool) -> list[str]:
+    """The pieces of an answer's text, or of its events' deltas."""
+    found: list[str] = []
+
+    def look(value: Any) -> None:
+        if isinstance(value, dict):
+            for name, one in value.items():
+                if name in ("content", "text") and isinstance(one, str):
+                    found.append(one)
+                look(one)
+        elif isinstance(value, list):
+            for one in value:
+                look(one)
+
+    lines = [line.removeprefix("data: ") for line in got.split("\n")] if stream else [got]
+    for line in lines:
+        if line.startswith("{"):
+            event = json.loads(line)
+            if event.get("type") == "response.output_text.delta":
+                found.append(event["delta"])
+            elif not str(event.get("type", "")).startswith("response."):
+                look(event)
+    return found
+
+
 def main() -> int:
     checks = Checks()
     with ENGINE, Gateway(sys.argv[1], ENGINE.url, "--log", "errors") as gateway:
-        for test in (chats, messages, responses, ollama_api, ends_with_the_assistant, tokens_of_texts):
+        for test in (chats, messages, responses, ollama_api, ends_with_the_assistant, no_call_is_wanted, tokens_of_texts):
             ENGINE.script = lambda asked: Reply()
             test(gateway.url, checks)
     return checks.end()

@@ -45,7 +45,7 @@ EngineFailure failure_of_status(unsigned status, const std::string& path, const 
 
 EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status, bool has_grammar) {
   if (status == 400 && names_one_of(message, {"context size", "context length", "max_model_len"}))
-    return {EngineFailure::Kind::status, before + message, status, "context_length_exceeded"};
+    return {EngineFailure::Kind::status, "prompt is too long: " + before + message, status, "context_length_exceeded"};
   if (has_grammar && is_about_grammar(message))
     return {EngineFailure::Kind::grammar, "the engine refuses the grammar of this request: " + message};
   return {EngineFailure::Kind::status, before + message, status};

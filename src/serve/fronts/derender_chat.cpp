@@ -43,6 +43,7 @@ Result<ChatReading> reading_for(const ServedModel& model, Value body) {
   if (!request) return request.error();
   Result<ReplyStart> start = model.reader.reply_to(*request, model.render_now());
   if (!start) return start.error();
+  read_calls_as_text(*start, request->conversation);
   const Value reasoning = asked["include_reasoning"];
   return ChatReading{model, body, asked, std::move(*start), reasoning.is(Kind::boolean) && reasoning.integer == 0};
 }

@@ -65,6 +65,15 @@ EngineFailure unfit(std::string message, std::string code) {
   return {EngineFailure::Kind::unfit, std::move(message), 0, std::move(code)};
 }
 
+/// Clients know by these words that they have to shorten the conversation: "prompt is too long: N tokens > M maximum"
+/// is Anthropic's, "maximum context length is" OpenAI's.
+EngineFailure too_long(std::int64_t size, std::int64_t most, std::string_view why) {
+  const std::string limit = std::to_string(most);
+  return unfit("prompt is too long: " + std::to_string(size) + " tokens > " + limit +
+                   " maximum. This model's maximum context length is " + limit + " tokens" + std::string(why),
+               std::string(kTooLong));
+}
+
 }  // namespace
 
 bool is_refusal(const EngineFailure& failure) {
@@ -103,14 +112,10 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   const auto size = static_cast<std::int64_t>(generation.ids.size());
   const std::size_t most = model.limits.prompt_tokens;
   if (most != 0 && generation.ids.size() - generation.sampled > most) {
-    throw unfit(
-        "the prompt has " + std::to_string(size) + " tokens, and this server takes at most " + std::to_string(most),
-        std::string(kTooLong));
+    throw too_long(size, static_cast<std::int64_t>(most), ": this server takes at most " + std::to_string(most) + ".");
   }
   if (info->context && size >= *info->context) {
-    throw unfit("the prompt has " + std::to_string(size) + " tokens, and the engine's context " +
-                    std::to_string(*info->context) + ", of which the reply needs some",
-                std::string(kTooLong));
+    throw too_long(size, *info->context, ", of which the reply needs some.");
   }
   if (generation.forgeable && !backend.facts().takes_ids) {
     throw unfit(

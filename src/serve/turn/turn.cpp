@@ -12,8 +12,8 @@ using Printed = std::optional<PrintedGrammar>;
 bool wants_grammar(const GrammarOptions& wanted, bool has_calls) {
   // Calls that are asked for without tools are an error, which the grammar's maker says.
   const bool must_call = wanted.choice == ToolChoice::required || wanted.choice == ToolChoice::named;
-  const bool calls = has_calls && wanted.choice != ToolChoice::none;
-  return must_call || calls || wanted.response.kind != ResponseFormat::Kind::text;
+  // With tools that must not be called, it is the grammar that forbids calls.
+  return must_call || has_calls || wanted.response.kind != ResponseFormat::Kind::text;
 }
 
 Result<Printed> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,
@@ -28,6 +28,14 @@ Result<Printed> grammar_in(const ServedModel& model, GrammarOptions wanted, bool
 Result<Printed> content_grammar_in(const ServedModel& model, GrammarOptions wanted, GrammarSyntax syntax) {
   wanted.tools.clear();
   return grammar_in(model, std::move(wanted), false, ReplyStart{}, syntax);
+}
+
+void read_calls_as_text(ReplyStart& start, const Conversation& conversation) {
+  const Result<GrammarOptions> wanted = grammar_options(conversation);
+  if (!wanted || wanted->choice != ToolChoice::none || start.format.source().calls.empty()) return;
+  ReplyFormat format = start.format.source();
+  format.calls.clear();
+  if (Result<CompiledReplyFormat> made = CompiledReplyFormat::make(format)) start.format = std::move(*made);
 }
 
 namespace {
@@ -97,6 +105,8 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
   made.prompt_tokens_ = made.prompt_.session.ids().size();
   made.unknown_ = made.prompt_.session.unknown();
   if (Result<void> ready = made.prepare_limit(); !ready) return ready.error();
+  read_calls_as_text(made.start_, made.prompt_.session.conversation());  // behind the grammars, which forbid them
+  made.kinds_ = ReplyKinds(made.start_.format);
   return made;
 }
 

@@ -40,6 +40,9 @@ Result<std::optional<PrintedGrammar>> grammar_in(const ServedModel& model, Gramm
 /// The same for text that is no chat's reply: it has neither calls nor markers.
 Result<std::optional<PrintedGrammar>> content_grammar_in(const ServedModel& model, GrammarOptions wanted,
                                                          GrammarSyntax syntax);
+/// Where the request says that no tool is called, what reads as a call is text: not every engine takes the grammar that
+/// forbids it. Grammars are made from the format before.
+void read_calls_as_text(ReplyStart& start, const Conversation& conversation);
 /// Its text; null: there is none.
 inline std::shared_ptr<const std::string> text_of(const std::optional<PrintedGrammar>& grammar) {
   return grammar ? grammar->text : nullptr;
