@@ -163,7 +163,7 @@ Task<> refuse_response_action(Call& call) {
 namespace {
 
 /// Why something may still go on from it; "": nothing does.
-Task<std::string> forget(Call& call, std::string name) {
+Task<std::string> forget_name(Call& call, std::string name) {
   SharedSessions* const shared = call.gateway.shared();
   std::string why;
   for (const auto& model : call.offer->models) {
@@ -184,7 +184,7 @@ Task<> delete_response(Call& call) {
     co_await refuse_unknown(call, id);
     co_return;
   }
-  const std::string why = co_await forget(call, name_of_response(id, owner));
+  const std::string why = co_await forget_name(call, name_of_response(id, owner));
   if (!why.empty()) {
     const ReplyApiError error = error_of(SharedFailure(why));
     co_await refuse(call.exchange, ReplyApi::openai, error);
