@@ -107,6 +107,11 @@ def other_apis(parlance: str, engine: Engine, checks: Checks) -> None:
             status, headers, answer = gateways[turn % 2].post("/v1/responses", body)
             checks.equal((status, headers.get("X-Parlance-Reused-Tokens")), (200, str(known)), f"previous_response_id, turn {turn}")
             response, known = answer["id"], int(headers["X-Parlance-Prompt-Tokens"]) + len("Yes, indeed.") + 1
+        request = urllib.request.Request(f"{gateways[1].url}/v1/responses/{response}", method="DELETE")
+        with urllib.request.urlopen(request, timeout=30) as deleted:
+            checks.equal(json.loads(deleted.read())["deleted"], True, "a response is deleted where it was made")
+        status, _, answer = here.gateway().post("/v1/responses", {"model": "mine", "input": "?", "previous_response_id": response})
+        checks.equal((status, answer["error"]["code"]), (400, "previous_response_not_found"), "a deleted response at another gateway")
         status, _, answer = gateways[0].post("/v1/responses", {"model": "mine", "input": "?", "previous_response_id": "resp_none"})
         checks.that(status == 400 and "resp_none" in answer["error"]["message"], f"a response that nobody knows: {answer}")
         engine.script = lambda asked: Reply("<think>\nHm?\n</think>\n\n" + CALL % 7)

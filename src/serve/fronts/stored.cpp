@@ -160,6 +160,21 @@ Task<> refuse_response_action(Call& call) {
   co_await refuse(call.exchange, ReplyApi::openai, error);
 }
 
+namespace {
+
+/// Why something may still go on from it; "": nothing does.
+Task<std::string> forget_name(Call& call, std::string name) {
+  SharedSessions* const shared = call.gateway.shared();
+  std::string why;
+  for (const auto& model : call.offer->models) {
+    call.gateway.sessions().drop(name, model->name);
+    if (shared != nullptr) why += co_await shared->forget(model, name);
+  }
+  co_return why;
+}
+
+}  // namespace
+
 /// Nothing goes on from it any more, either.
 Task<> delete_response(Call& call) {
   const HttpRequest& request = call.exchange.request();
@@ -169,7 +184,12 @@ Task<> delete_response(Call& call) {
     co_await refuse_unknown(call, id);
     co_return;
   }
-  for (const auto& model : call.offer->models) call.gateway.sessions().drop(name_of_response(id, owner), model->name);
+  const std::string why = co_await forget_name(call, name_of_response(id, owner));
+  if (!why.empty()) {
+    const ReplyApiError error = error_of(SharedFailure(why));
+    co_await refuse(call.exchange, ReplyApi::openai, error);
+    co_return;
+  }
   JsonWriter made('{');
   made.text("id", id).text("object", "response").flag("deleted", true);
   const std::string body = made.take();

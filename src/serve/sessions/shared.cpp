@@ -306,6 +306,14 @@ Task<std::string> SharedSessions::keep(std::shared_ptr<const Held> held, std::sh
   co_return co_await in_pool(pool_, work);
 }
 
+Task<std::string> SharedSessions::forget(std::shared_ptr<const ServedModel> model, std::string name) {
+  const auto work = [this, &model, &name] {
+    const std::string place = place_of_name(*model, name);
+    return confirmed({"DEL", place});
+  };
+  co_return co_await in_pool(pool_, work);
+}
+
 /// By a write, since a Redis may answer and yet take nothing: its disk is full, it is a replica.
 std::string SharedSessions::probe() { return confirmed({"SET", "parlance:probe", "1", "EX", "60"}); }
 

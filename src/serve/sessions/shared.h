@@ -58,6 +58,8 @@ class SharedSessions {
   /// Redis has confirmed the turn when this returns. Returns why it has not; "": it has. `from`: the one that it goes
   /// on from, or null, which is kept as what it has beyond the one before.
   Task<std::string> keep(std::shared_ptr<const Held> held, std::shared_ptr<const Held> from, std::string owner);
+  /// A turn has this name no more (store.h). Returns why it still has; "": it has not.
+  Task<std::string> forget(std::shared_ptr<const ServedModel> model, std::string name);
   /// If Redis failed lately, tries whether it takes anything by now. Returns why it does not.
   Task<std::string> check();
   /// Waits until no coroutine waits for Redis. Call it before their context ends.

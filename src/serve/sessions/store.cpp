@@ -24,6 +24,7 @@ TurnName turn_name(std::string_view session, std::string_view response_id, unsig
 }
 
 Past::~Past() {
+  if (meter) *meter -= bytes();
   std::shared_ptr<const Past> last = std::move(before);
   while (last != nullptr && last.use_count() == 1) {
     std::shared_ptr<const Past> next = last->before;
@@ -38,7 +39,6 @@ std::shared_ptr<const Past> past_of(const Held& held) {
     made->model = held.model;
     made->before = held.behind.past;
     made->saved = save(held, made->before ? SavedAs::behind : SavedAs::whole);
-    made->all_bytes = sizeof(Past) + made->saved.size() + (made->before ? made->before->all_bytes : 0);
     made->captured = held.captured;
     held.own_past->past = std::move(made);
   });
@@ -103,12 +103,13 @@ std::size_t bytes_of(const std::vector<std::string>& names) {
 void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
   Entry entry{.held = held, .past = {}, .names = names_of(*held, owner)};
   for (std::string& name : entry.names) name = with_model(std::move(name), held->model->name);
-  entry.bytes = held->bytes() + bytes_of(entry.names) + (held->behind.past ? held->behind.past->all_bytes : 0);
+  entry.bytes = held->bytes() + bytes_of(entry.names);
   {
     const std::lock_guard lock(mutex_);
     if (const auto same = newest_of(entry.names.front()); same != whole_.end()) drop(same);
     entry.number = entry.kept = ++uses_;
     bytes_ += entry.bytes;
+    count(held->behind.past.get());
     whole_.push_front(std::move(entry));
     for (const std::string& name : whole_.front().names) index_[{name, whole_.front().kept}] = whole_.begin();
   }
@@ -117,7 +118,14 @@ void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner
   shrink();
 }
 
-/// Those that are found no more do not count as such, but with those that go on from them.
+/// Under the lock. Those before one that is counted are.
+void SessionStore::count(const Past* past) {
+  for (; past != nullptr && past->meter == nullptr; past = past->before.get()) {
+    *of_past_ += past->bytes();
+    past->meter = of_past_;
+  }
+}
+
 void SessionStore::supersede(const TurnName& name, const std::shared_ptr<const ServedModel>& model) {
   const std::string of_turn = with_model(name_of_turn(name), model->name);
   std::shared_ptr<const Held> held;
@@ -136,7 +144,8 @@ void SessionStore::supersede(const TurnName& name, const std::shared_ptr<const S
   bytes_ -= found->bytes;
   found->held.reset();
   found->past = past;
-  found->bytes = sizeof(Past) + past->saved.size() + bytes_of(found->names);
+  count(past.get());
+  found->bytes = sizeof(Entry) + bytes_of(found->names);
   bytes_ += found->bytes;
   past_.splice(past_.begin(), whole_, found);
 }
@@ -144,7 +153,7 @@ void SessionStore::supersede(const TurnName& name, const std::shared_ptr<const S
 void SessionStore::shrink() {
   while (whole_.size() > most_) drop(std::prev(whole_.end()));
   while (past_.size() > most_ * kPastOfEach) drop(std::prev(past_.end()));
-  while (bytes_ > most_bytes_ && whole_.size() + past_.size() > 1) {
+  while (bytes() > most_bytes_ && whole_.size() + past_.size() > 1) {
     const bool is_past = !past_.empty() && (whole_.size() <= 1 || past_.back().number < whole_.back().number);
     drop(std::prev(is_past ? past_.end() : whole_.end()));
   }
@@ -198,7 +207,7 @@ std::shared_ptr<const Held> SessionStore::find(const std::string& name,
 
 SessionStore::Use SessionStore::use() const {
   const std::lock_guard lock(mutex_);
-  return {whole_.size(), bytes_};
+  return {whole_.size(), bytes()};
 }
 
 std::vector<std::shared_ptr<const Held>> SessionStore::newest(std::size_t most) const {

@@ -40,7 +40,9 @@ struct Past {
   std::shared_ptr<const ServedModel> model;
   std::shared_ptr<const Past> before;  ///< null: `saved` is whole
   std::string saved;                   ///< saved_held.h
-  std::size_t all_bytes = 0;           ///< of it and of those before
+  /// Has its bytes while it lives, whether it is found or others go on from it. Null: no store counts it yet.
+  mutable std::shared_ptr<std::atomic<std::size_t>> meter{};
+  std::size_t bytes() const { return sizeof(Past) + saved.size(); }
   /// The version of the capture's file that has its record; 0: none has.
   std::shared_ptr<std::atomic<std::uint64_t>> captured;
   Past() = default;
@@ -147,13 +149,16 @@ class SessionStore {
   void drop(Order::iterator which);
   void supersede(const TurnName& name, const std::shared_ptr<const ServedModel>& model);
   void shrink();
+  void count(const Past* past);
+  std::size_t bytes() const { return bytes_ + *of_past_; }
 
   static constexpr std::size_t kPastOfEach = 16;
   const std::size_t most_, most_bytes_;
   mutable std::mutex mutex_;
   Order whole_, past_;  ///< the last used first, each with its names in the index
   std::map<std::pair<std::string, std::uint64_t>, Order::iterator> index_;  ///< by name, and by when it was kept
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;                                                   ///< of the entries, without their Past
+  const std::shared_ptr<std::atomic<std::size_t>> of_past_ = std::make_shared<std::atomic<std::size_t>>(0);
   std::uint64_t uses_ = 0;
 };
 

@@ -293,11 +293,14 @@ namespace {
 /// What a turn has of the one before, from which its session was copied.
 Behind behind_of(const Held& from, const Session& session, std::size_t ids) {
   const std::string_view before = from.session.text(), text = session.text();
-  const auto differs = std::mismatch(before.begin(), before.end(), text.begin(), text.end()).first;
+  const auto first_other = [&] {
+    return static_cast<std::size_t>(std::mismatch(before.begin(), before.end(), text.begin(), text.end()).first -
+                                    before.begin());
+  };
   return {.name = from.name,
           .past = past_of(from),
           .ids = ids,
-          .text = static_cast<std::size_t>(differs - before.begin()),
+          .text = text.starts_with(before) ? before.size() : first_other(),
           .messages = from.session.conversation().messages().items().size()};
 }
 
