@@ -180,6 +180,27 @@ def following_responses(ask: Any, checks: Checks) -> None:
         checks.equal(prompt(), unsaid + turns(*wanted), f"two turns behind {instructions}")
 
 
+def items_by_their_ids(ask: Any, checks: Checks) -> None:
+    """Items of earlier answers, which a client names by the ids that they were given: the prompt is that of the items themselves."""
+    question = {"role": "user", "content": "Hi"}
+    first = ask([question])
+    kept = [item.model_dump() for item in first.output]
+    names = [{"type": "item_reference", "id": item["id"]} for item in kept]
+    prompts = []
+    for between in (kept, names, [names[0], *kept[1:]]):
+        ask([question, *between, {"role": "user", "content": "More"}])
+        prompts.append(prompt())
+    checks.that("Yes." in prompts[0], f"what was said: {prompts[0]!r}")
+    checks.equal(prompts[1:], prompts[:1] * 2, "prompts of items by their ids")
+    for unknown in ("msg_resp_0_1", names[0]["id"] + "0", "msg", "", "_"):
+        try:
+            ask([question, {"type": "item_reference", "id": unknown}])
+            told = "taken"
+        except Exception as error:
+            told = str(error)
+        checks.that("is not known here" in told and "input[1].id" in told, f"an item {unknown!r}: {told}")
+
+
 def side_routes(client: Any, ask: Any, checks: Checks) -> None:
     """What the API has around responses: tokens counted, input by pages, and what there is not."""
 
@@ -255,6 +276,7 @@ def responses(url: str, checks: Checks) -> None:
     checks.equal(client.responses.retrieve(first.id).output_text, "Yes.", "a response by its id")
     items: Any = client.responses.input_items.list(first.id).data
     checks.equal([item.content[0].text for item in items], ["Hi"], "its input")
+    items_by_their_ids(ask, checks)
     side_routes(client, ask, checks)
     with client.responses.stream(model="mine", input="Hi") as stream:
         streamed = stream.get_final_response()

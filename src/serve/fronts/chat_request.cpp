@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/item_references.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
 #include "serve/turn/reply_begin.h"
@@ -326,8 +327,9 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 
 namespace {
 
+/// `rewritten` is the body's text where that is not the request's own.
 Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRef& model, const ChatApi& api,
-                                           bool may_wait) {
+                                           bool may_wait, std::string rewritten = {}) {
   const Value stream = body["stream"];
   if (!stream.is_undefined() && !stream.is_none() && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
@@ -343,18 +345,30 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRe
     for (const DictEntry& member : body.members())
       chat->members.emplace_back(std::string(member.key.text()), repeated_json(member.key.text(), member.value));
   }
-  std::string made;
-  if (api.generate) made = messages_of_generate(body);
-  const std::string_view text = made.empty() ? std::string_view(call.exchange.request().body) : made;
+  if (api.generate) rewritten = messages_of_generate(body);
+  const std::string_view text = rewritten.empty() ? std::string_view(call.exchange.request().body) : rewritten;
   if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
   return chat;
+}
+
+/// As read_chat_of(), of a request that may name items of earlier answers.
+Result<std::unique_ptr<Chat>> read_response_of(Call& call, Value body, const ModelRef& model, const ChatApi& api,
+                                               bool may_wait) {
+  Result<std::optional<std::string>> whole =
+      with_referenced_items(body, call.gateway.responses(), owner_of(call.exchange.request()));
+  if (!whole) return whole.error();
+  if (!*whole) return read_chat_of(call, body, model, api, may_wait);
+  Document made;
+  if (Result<void> parsed = made.parse(**whole); !parsed) return parsed.error();
+  return read_chat_of(call, made.root(), model, api, may_wait, std::move(**whole));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
   const auto read = [&api, may_wait](Call& of, Value body, const ModelRef& model) {
-    return read_chat_of(of, body, model, api, may_wait);
+    return api.api == ReplyApi::responses ? read_response_of(of, body, model, api, may_wait)
+                                          : read_chat_of(of, body, model, api, may_wait);
   };
   return read_request(call, read);
 }

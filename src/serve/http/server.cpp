@@ -58,10 +58,19 @@ std::string lower_case(std::string_view text) {
   return made;
 }
 
+/// A target's path and query: a client may write the whole URL, as to a proxy (RFC 9112, 3.2.2). Whether the host is
+/// one of ours, the header says, which clients have to send all the same.
+std::string_view origin_form(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
+  if (target.size() < kScheme.size() || !beast::iequals(target.substr(0, kScheme.size()), kScheme)) return target;
+  const std::size_t path = target.find('/', kScheme.size());
+  return path == target.npos ? std::string_view("/") : target.substr(path);
+}
+
 HttpRequest request_of(http::request<http::string_body>&& message) {
   HttpRequest made;
   made.method = std::string(message.method_string());
-  const std::string_view target(message.target().data(), message.target().size());
+  const std::string_view target = origin_form({message.target().data(), message.target().size()});
   const std::size_t question = target.find('?');
   made.path = std::string(target.substr(0, question));
   if (question != target.npos) made.query = std::string(target.substr(question + 1));
