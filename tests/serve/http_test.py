@@ -324,6 +324,29 @@ def wrong_requests(gateway: Gateway, checks: Checks) -> None:
     checks.equal(status, 200, "Ollama's num_predict without a limit")
 
 
+MISSHAPEN = {  # a message, and the path that the error names; each would be less in the prompt than was sent
+    "content of a number": ({"role": "user", "content": 5}, "messages[1].content"),
+    "content of an object": ({"role": "user", "content": {"type": "text", "text": "Hi"}}, "messages[1].content"),
+    "a text for a part": ({"role": "user", "content": ["Hi"]}, "messages[1].content[0]"),
+    "a part without text": ({"role": "user", "content": [{"type": "text", "text": "A"}, {"type": "text"}]}, "messages[1].content[1].text"),
+    "a part with a number": ({"role": "user", "content": [{"type": "text", "text": 5}]}, "messages[1].content[0].text"),
+    "no role": ({"content": "Hi"}, "messages[1].role"),
+    "a role of a number": ({"role": 5, "content": "Hi"}, "messages[1].role"),
+    "no message": ("Hi", "messages[1]"),
+}
+
+
+def misshapen_messages(gateway: Gateway, checks: Checks) -> None:
+    for name, (message, path) in MISSHAPEN.items():
+        for route in (CHAT, "/v1/messages", "/api/chat"):
+            status, _, answer = gateway.post(route, {"messages": [USER, message], "max_tokens": 9, "stream": False})
+            error = answer["error"]
+            said = error if isinstance(error, str) else error["message"]
+            checks.that(status == 400 and said.startswith(path + " must be"), f"{route}: {name}: {status} {answer}")
+    status, _, answer = gateway.post(CHAT, {"messages": "Hi"})
+    checks.that(status == 400 and answer["error"]["param"] == "messages", f"messages that are a text: {answer}")
+
+
 def large_bodies(gateway: Gateway, checks: Checks) -> None:
     """One that is too large is answered although its client still sends; while a large one is prepared, small ones are answered."""
     status, _, answer = gateway.post(CHAT, {"messages": [{"role": "user", "content": "x" * 9_000_000}]})
@@ -457,6 +480,7 @@ def main() -> int:
         smuggled(gateway, checks)
         packed_bodies(gateway, checks)
         wrong_requests(gateway, checks)
+        misshapen_messages(gateway, checks)
         large_bodies(gateway, checks)
         leaves_early(gateway, checks)
         behind_the_end(gateway, engine, checks)

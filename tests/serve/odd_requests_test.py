@@ -284,6 +284,9 @@ def responses(url: str, checks: Checks) -> None:
     client.responses.delete(first.id)
     refused(openai.NotFoundError, lambda: client.responses.retrieve(first.id), checks, "a deleted response")
     refused(openai.BadRequestError, lambda: ask("Two", previous_response_id=first.id), checks, "to go on from a deleted response")
+    told = ask(include=["message.output_text.logprobs"])
+    part = next(item for item in told.output if item.type == "message").content[0]
+    checks.that(part.logprobs and "".join(one.token for one in part.logprobs).startswith("Yes"), f"logprobs that are included: {part}")
     unstored = ask(store=False)
     refused(openai.NotFoundError, lambda: client.responses.retrieve(unstored.id), checks, "a response with store: false")
     other = openai.OpenAI(base_url=url + "/v1", api_key="other", max_retries=0)

@@ -5,6 +5,7 @@
 
 #include "parlance/json_writer.h"
 #include "serve/fronts/item_references.h"
+#include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
 #include "serve/turn/reply_begin.h"
@@ -334,6 +335,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRe
   if (!stream.is_undefined() && !stream.is_none() && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
+  if (Result<void> checked = check_messages_shape(body); !checked) return checked.error();
   auto chat = std::make_unique<Chat>(api, model);
   chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);

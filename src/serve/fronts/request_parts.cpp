@@ -76,11 +76,21 @@ Result<unsigned> choices_of(Value settings) {
   return Error(ErrorCode::conversation, "n must be 1 to " + std::to_string(kMostChoices)).input("n");
 }
 
+namespace {
+/// As Responses asks for them.
+bool includes_logprobs(Value body) {
+  const std::span<const Value> included = body["include"].items();
+  return std::any_of(included.begin(), included.end(),
+                     [](Value name) { return name.text() == "message.output_text.logprobs"; });
+}
+}  // namespace
+
 std::optional<unsigned> logprobs_of(Value body) {
   const Value wanted = body["logprobs"], top = body["top_logprobs"];
   const Value count = wanted.is_small_int() ? wanted : top;  // completions have the number under the first name
   const std::int64_t most = count.is_small_int() ? std::clamp<std::int64_t>(count.integer, 0, kMostAlternatives) : 0;
   const bool on = wanted.is(Kind::boolean) ? wanted.integer != 0 : wanted.is_small_int() || most > 0;
+  if (includes_logprobs(body)) return static_cast<unsigned>(most);
   return on ? std::optional(static_cast<unsigned>(most)) : std::nullopt;
 }
 
