@@ -99,6 +99,7 @@ def test_a_chat(kind: Kind) -> None:
         same(streamed.content, "Hello the user ")
         same(gateway.ask("/ready").status, 200)
         same(gateway.logged("engine")["context"], 4096) if kind.name != "openai-completions" else None
+        same(gateway.ask("/api/show", {"model": ""}).json["model_info"]["parlance.context_length"], 4096)
 
 
 def test_pieces_of_every_size(kind: Kind) -> None:

@@ -298,6 +298,11 @@ def responses(url: str, checks: Checks) -> None:
 
 def ollama_api(url: str, checks: Checks) -> None:
     client = ollama.Client(host=url)
+    shown = client.show("mine")
+    checks.equal(list(shown.capabilities or ()), ["completion", "tools", "thinking"], "what a model can do")
+    checks.that((shown.modelinfo or {}).get("general.architecture"), f"its metadata: {shown.modelinfo}")
+    version = json.load(urllib.request.urlopen(url + "/api/version"))["version"]
+    checks.that([int(part) for part in version.split(".")] >= [0, 13, 4], f"a version that Ollama's clients take: {version}")
     client.chat(model="mine", messages=[USER], format=PARAMETERS)
     checks.that(constrained(), "a schema as format")
     client.chat(
