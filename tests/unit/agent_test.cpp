@@ -342,8 +342,8 @@ TEST(Agent, WhatAToolThrowsIsARunThatFailed) {
       {[] { throw 7; }, "no std::exception"}};
   for (const auto& [thrower, told] : throwers) {
     AgentTool tool = work();
-    tool.run = [thrower](std::string_view) -> Result<ToolOutcome> {
-      thrower();
+    tool.run = [fails = thrower](std::string_view) -> Result<ToolOutcome> {
+      fails();
       return ToolOutcome{};
     };
     Scripted model({calling({"{}"}), saying("I see.")});
