@@ -76,8 +76,8 @@ void bench_request(const parlance::RequestReader& reader, const parlance::Tokeni
               value_or_end(parlance::tokenize(prompt, request.conversation, tokenizer)).ids.size());
   print({
       {"`RequestReader::read_into()`", [&] { end_if_failed(reader.read_into(again, body)); }},
-      {"`RequestReader::reply_to()`", [&] { value_or_end(reader.reply_to(request)); }},
       {"`RequestReader::render()`", [&] { end_if_failed(reader.render(request, {}, workspace, prompt)); }},
+      {"`RequestReader::reply_to()`", [&] { value_or_end(reader.reply_to(request.conversation, {}, prompt.text())); }},
       {"`tokenize()`", [&] { value_or_end(parlance::tokenize(prompt, request.conversation, tokenizer)); }},
       {"`grammar_options()`", [&] { value_or_end(parlance::grammar_options(request, start)); }},
       {"`make_grammar()`", [&] { value_or_end(parlance::make_grammar(start.format.source(), wanted)); }},
