@@ -82,6 +82,8 @@ WRONG = {  # what is sent, and what the error names
         {"messages": [USER], "logprobs": True, "top_logprobs": 2.5},
         "top_logprobs must be an integer from 0 to 20",
     ),
+    "options of no stream": ({"messages": [USER], "stream_options": [5]}, "stream_options must be an object"),
+    "usage by a word": ({"messages": [USER], "stream_options": {"include_usage": "yes"}}, "include_usage must be true or false"),
     "too many alternatives": ({"messages": [USER], "logprobs": True, "top_logprobs": 21}, "top_logprobs must be an integer from 0 to 20"),
     "fewer alternatives than none": ({"messages": [USER], "top_logprobs": -1}, "top_logprobs must be an integer from 0 to 20"),
     "logprobs": ({"messages": [USER], "logprobs": 21}, "logprobs must be true, false or an integer from 0 to 20"),

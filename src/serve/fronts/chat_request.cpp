@@ -182,10 +182,9 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
 
 Result<void> check_input(Value body) {
   const Value input = body["input"];
-  const bool is_given = !input.is_undefined() && !input.is_none();
-  if (is_given && !input.is_string() && !input.is_sequence())
+  if (is_given(input) && !input.is_string() && !input.is_sequence())
     return Error(ErrorCode::conversation, "input must be a text or a list of items").input("input");
-  if (is_given || !body["previous_response_id"].is_undefined()) return {};
+  if (is_given(input) || !body["previous_response_id"].is_undefined()) return {};
   return Error(ErrorCode::conversation, "input is missing").input("input");
 }
 
@@ -331,9 +330,14 @@ namespace {
 /// `rewritten` is the body's text where that is not the request's own.
 Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRef& model, const ChatApi& api,
                                            bool may_wait, std::string rewritten = {}) {
-  const Value stream = body["stream"];
-  if (!stream.is_undefined() && !stream.is_none() && !stream.is(Kind::boolean))
+  const Value stream = body["stream"], usage = body["stream_options"];
+  if (is_given(stream) && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
+  if (is_given(usage) && !usage.is(Kind::dict))
+    return Error(ErrorCode::conversation, "stream_options must be an object").input("stream_options");
+  if (is_given(usage["include_usage"]) && !usage["include_usage"].is(Kind::boolean))
+    return Error(ErrorCode::conversation, "stream_options.include_usage must be true or false")
+        .input("stream_options.include_usage");
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
   if (Result<void> checked = check_messages_shape(body); !checked) return checked.error();
   auto chat = std::make_unique<Chat>(api, model);

@@ -31,8 +31,6 @@ constexpr std::string_view kSameNames[] = {"n",
                                            "watermarking",
                                            "routed_experts_prompt_start"};
 
-bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
-
 /// The tokens that the request names, then those that end a reply of this model.
 std::vector<TokenId> stop_ids_of(const GenerateWire& wire) {
   std::vector<TokenId> ids;

@@ -41,6 +41,8 @@ Result<void> refuse_suffix(Value body);
 Result<unsigned> choices_of(Value settings);
 /// How many alternatives of each token are asked for; unset: no logprobs.
 std::optional<unsigned> logprobs_of(Value body);
+/// Is it there, and not null?
+inline bool is_given(Value member) { return !member.is_undefined() && !member.is_none(); }
 /// A member that is true or false.
 bool flag_of(Value member, bool otherwise);
 /// A part of a path or a query, where signs may be written as %2F.
