@@ -172,10 +172,7 @@ int main(int argc, char** argv) {
   auto options = options_of(argc, argv);
   const std::unique_ptr<parlance::Tokenizer> tokenizer = chosen_tokenizer(options["--tokenizer"]);
   std::vector<Material> materials = {own_templates(), own_material(options["--formats"])};
-  if (!options["--corpus"].empty()) {
-    materials.push_back(corpus_material(options["--corpus"], false));
-    materials.push_back(corpus_material(options["--corpus"], true));
-  }
+  add_corpus(materials, options["--corpus"]);
   Counts counts;
   for (const Material& material : materials)
     for (const parlance::Template& chat_template : material.templates)

@@ -285,10 +285,7 @@ int main(int argc, char** argv) {
   auto options = options_of(argc, argv);
   std::vector<Material> materials = {own_material(options["--formats"])};
   add_templates(materials.front(), options["--families"]);
-  if (!options["--corpus"].empty()) {
-    materials.push_back(corpus_material(options["--corpus"], false));
-    materials.push_back(corpus_material(options["--corpus"], true));
-  }
+  add_corpus(materials, options["--corpus"]);
   const std::size_t every = options["--every"].empty() ? 1 : std::stoul(options["--every"]);
   const std::uint64_t seeds = options["--seeds"].empty() ? 12 : std::stoul(options["--seeds"]);
   Counts all;

@@ -321,10 +321,7 @@ int main(int argc, char** argv) {
   const std::size_t every = options["--every"].empty() ? 1 : std::stoul(options["--every"]);
   std::vector<Material> materials;
   materials.push_back(own_material(options["--formats"]));
-  if (!options["--corpus"].empty()) {
-    materials.push_back(corpus_material(options["--corpus"], false));
-    materials.push_back(corpus_material(options["--corpus"], true));
-  }
+  add_corpus(materials, options["--corpus"]);
   for (const Material& material : materials) {
     const bool own = &material == &materials.front();
     for (std::size_t i = 0; i < material.templates.size(); i += own ? 1 : every) {

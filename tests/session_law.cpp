@@ -256,10 +256,7 @@ int main(int argc, char** argv) {
   auto options = options_of(argc, argv);
   const std::unique_ptr<parlance::Tokenizer> tokenizer = chosen_tokenizer(options["--tokenizer"]);
   std::vector<Material> materials = {own_material(options["--formats"])};
-  if (!options["--corpus"].empty()) {
-    materials.push_back(corpus_material(options["--corpus"], false));
-    materials.push_back(corpus_material(options["--corpus"], true));
-  }
+  add_corpus(materials, options["--corpus"]);
   // of the corpus, one template in so many
   const std::size_t every = options["--every"].empty() ? 1 : std::stoul(options["--every"]);
   Counts all;

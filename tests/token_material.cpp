@@ -166,4 +166,10 @@ Material corpus_material(const std::string& folder, bool go) {
   return material;
 }
 
+void add_corpus(std::vector<Material>& materials, const std::string& corpus) {
+  if (corpus.empty()) return;
+  materials.push_back(corpus_material(corpus, false));
+  materials.push_back(corpus_material(corpus, true));
+}
+
 }  // namespace parlance::testing

@@ -37,5 +37,7 @@ Material own_material(const std::string& formats);
 void add_templates(Material& material, const std::string& folder);
 /// The corpus's templates of one language with all its conversations of that language.
 Material corpus_material(const std::string& corpus, bool go);
+/// Both of a corpus, Jinja's and Go's; nothing where there is none.
+void add_corpus(std::vector<Material>& materials, const std::string& corpus);
 
 }  // namespace parlance::testing

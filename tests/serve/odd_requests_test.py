@@ -192,6 +192,12 @@ def items_by_their_ids(ask: Any, checks: Checks) -> None:
         prompts.append(prompt())
     checks.that("Yes." in prompts[0], f"what was said: {prompts[0]!r}")
     checks.equal(prompts[1:], prompts[:1] * 2, "prompts of items by their ids")
+    try:
+        ask([question, *names, names[-1]])
+        told = "taken"
+    except openai.BadRequestError as error:
+        told = str(error)
+    checks.that("is named twice" in told and f"input[{1 + len(names)}].id" in told, f"an item that is named twice: {told}")
     for unknown in ("msg_resp_0_1", names[0]["id"] + "0", "msg", "", "_"):
         try:
             ask([question, {"type": "item_reference", "id": unknown}])

@@ -49,12 +49,8 @@ std::optional<std::int64_t> logprobs_asked(const GenerateWire& wire) {
   if (is_given(request["logprob_token_ids"])) return std::nullopt;
   if (wire.api == RenderedApi::completions)
     return wanted.is_small_int() ? std::optional<std::int64_t>(wanted.integer) : std::nullopt;
-  if (wire.api == RenderedApi::responses) {
-    for (const Value& item : request["include"].items()) {
-      if (item.text() == "message.output_text.logprobs") return most;
-    }
-    return std::nullopt;
-  }
+  if (wire.api == RenderedApi::responses)
+    return includes_logprobs(request) ? std::optional<std::int64_t>(most) : std::nullopt;
   return flag_of(wanted, false) ? std::optional<std::int64_t>(most) : std::nullopt;
 }
 

@@ -2,6 +2,8 @@
 #include "serve/fronts/item_references.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
@@ -18,15 +20,39 @@ std::string_view response_of(std::string_view item) {
   return begin < end && end != item.npos ? item.substr(begin + 1, end - begin - 1) : std::string_view();
 }
 
-/// Unset: it is not kept.
-std::optional<std::string> item_of(std::string_view id, const StoredResponses& responses, std::string_view owner) {
-  const std::shared_ptr<const StoredResponse> response = responses.find(response_of(id), owner);
-  Document answer;
-  if (response == nullptr || !answer.parse(response->json)) return std::nullopt;
-  const std::span<const Value> output = answer.root()["output"].items();
-  const auto found = std::find_if(output.begin(), output.end(), [&](Value item) { return item["id"].text() == id; });
-  return found == output.end() ? std::nullopt : std::optional(json_text(*found));
-}
+/// The items of one request. An answer is parsed once, and an item is given once, as the API has it: what a request
+/// becomes is no larger than what is kept.
+class NamedItems {
+ public:
+  NamedItems(const StoredResponses& responses, std::string_view owner) : responses_(responses), owner_(owner) {}
+
+  /// Why there is none, or its JSON.
+  Result<std::string> item(std::string_view id) {
+    const auto wrong = [&](std::string_view what) {
+      return Error(ErrorCode::conversation, "the item '" + std::string(id) + "' is " + std::string(what));
+    };
+    if (!given_.insert(std::string(id)).second) return wrong("named twice").hint("leave it out the second time");
+    const Value output = answer_of(response_of(id))["output"];
+    const auto found =
+        std::find_if(output.items().begin(), output.items().end(), [&](Value one) { return one["id"].text() == id; });
+    if (found != output.items().end()) return json_text(*found);
+    return wrong("not known here, or not any more").hint("give the item itself");
+  }
+
+ private:
+  Value answer_of(std::string_view id) {
+    const auto [at, is_new] = answers_.try_emplace(std::string(id));
+    if (!is_new) return at->second.root();
+    const std::shared_ptr<const StoredResponse> kept = responses_.find(id, owner_);
+    if (kept == nullptr || !at->second.parse(kept->json)) at->second = Document();
+    return at->second.root();
+  }
+
+  const StoredResponses& responses_;
+  std::string_view owner_;
+  std::unordered_map<std::string, Document> answers_;  // by response; those that are not kept are empty
+  std::unordered_set<std::string> given_;
+};
 
 }  // namespace
 
@@ -34,17 +60,12 @@ Result<std::optional<std::string>> with_referenced_items(Value body, const Store
                                                          std::string_view owner) {
   const std::span<const Value> given = body["input"].items();
   if (std::none_of(given.begin(), given.end(), is_reference)) return std::optional<std::string>();
+  NamedItems named(responses, owner);
   JsonWriter items('['), made('{');
   for (const Value& item : given) {
-    const std::string_view id = item["id"].text();
-    const std::optional<std::string> named = is_reference(item) ? item_of(id, responses, owner) : json_text(item);
-    if (named) {
-      items.item(*named);
-      continue;
-    }
-    return Error(ErrorCode::conversation, "the item '" + std::string(id) + "' is not known here, or not any more")
-        .input("input[" + std::to_string(&item - given.data()) + "].id")
-        .hint("give the item itself");
+    Result<std::string> whole = is_reference(item) ? named.item(item["id"].text()) : json_text(item);
+    if (!whole) return whole.error().input("input[" + std::to_string(&item - given.data()) + "].id");
+    items.item(*whole);
   }
   for (const DictEntry& member : body.members()) {
     if (member.key.text() != "input") made.raw(member.key.text(), json_text(member.value));

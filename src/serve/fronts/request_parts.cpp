@@ -75,14 +75,11 @@ Result<unsigned> choices_of(Value settings) {
   return Error(ErrorCode::conversation, "n must be 1 to " + std::to_string(kMostChoices)).input("n");
 }
 
-namespace {
-/// As Responses asks for them.
 bool includes_logprobs(Value body) {
   const std::span<const Value> included = body["include"].items();
   return std::any_of(included.begin(), included.end(),
                      [](Value name) { return name.text() == "message.output_text.logprobs"; });
 }
-}  // namespace
 
 std::optional<unsigned> logprobs_of(Value body) {
   const Value wanted = body["logprobs"], top = body["top_logprobs"];

@@ -41,6 +41,8 @@ Result<void> refuse_suffix(Value body);
 Result<unsigned> choices_of(Value settings);
 /// How many alternatives of each token are asked for; unset: no logprobs.
 std::optional<unsigned> logprobs_of(Value body);
+/// Whether a request of Responses asks for those of the text.
+bool includes_logprobs(Value body);
 /// Is it there, and not null?
 inline bool is_given(Value member) { return !member.is_undefined() && !member.is_none(); }
 /// A member that is true or false.
