@@ -335,6 +335,11 @@ MISSHAPEN = {  # a message, and the path that the error names; each would be les
     "no role": ({"content": "Hi"}, "messages[1].role"),
     "a role of a number": ({"role": 5, "content": "Hi"}, "messages[1].role"),
     "no message": ("Hi", "messages[1]"),
+    "no content": ({"role": "user"}, "messages[1].content"),
+    "a text for calls": ({"role": "assistant", "tool_calls": "x"}, "messages[1].tool_calls"),
+    "a call of nothing": ({"role": "assistant", "tool_calls": [{}]}, "messages[1].tool_calls[0].function"),
+    "a call without a name": ({"role": "assistant", "tool_calls": [{"function": {}}]}, "messages[1].tool_calls[0].function.name"),
+    "a number for a call": ({"role": "assistant", "tool_calls": [5]}, "messages[1].tool_calls[0]"),
 }
 
 
@@ -345,6 +350,13 @@ def misshapen_messages(gateway: Gateway, checks: Checks) -> None:
             error = answer["error"]
             said = error if isinstance(error, str) else error["message"]
             checks.that(status == 400 and said.startswith(path + " must be"), f"{route}: {name}: {status} {answer}")
+    for member, value in (("previous_response_id", 5), ("previous_response_id", ""), ("instructions", 5)):
+        status, _, answer = gateway.post("/v1/responses", {"input": "Hi", member: value})
+        error = answer["error"]
+        checks.that(status == 400 and error["param"] == member and error["message"].startswith(member), f"{member} {value!r}: {answer}")
+    for item in ({"type": "item_reference"}, {"type": "item_reference", "id": 5}):
+        status, _, answer = gateway.post("/v1/responses", {"input": [item]})
+        checks.that(status == 400 and answer["error"]["message"].startswith("input[0].id must be"), f"{item}: {answer}")
     status, _, answer = gateway.post(CHAT, {"messages": "Hi"})
     checks.that(status == 400 and answer["error"]["param"] == "messages", f"messages that are a text: {answer}")
 

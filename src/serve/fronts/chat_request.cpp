@@ -184,7 +184,13 @@ Result<void> check_input(Value body) {
   const Value input = body["input"];
   if (is_given(input) && !input.is_string() && !input.is_sequence())
     return Error(ErrorCode::conversation, "input must be a text or a list of items").input("input");
-  if (is_given(input) || !body["previous_response_id"].is_undefined()) return {};
+  const Value previous = body["previous_response_id"], instructions = body["instructions"];
+  if (is_given(previous) && previous.text().empty())
+    return Error(ErrorCode::conversation, "previous_response_id must be the id of a response")
+        .input("previous_response_id");
+  if (is_given(instructions) && !instructions.is_string() && !instructions.is_sequence())
+    return Error(ErrorCode::conversation, "instructions must be a text or a list of messages").input("instructions");
+  if (is_given(input) || !previous.is_undefined()) return {};
   return Error(ErrorCode::conversation, "input is missing").input("input");
 }
 

@@ -63,8 +63,11 @@ Result<std::optional<std::string>> with_referenced_items(Value body, const Store
   NamedItems named(responses, owner);
   JsonWriter items('['), made('{');
   for (const Value& item : given) {
+    const std::string place = "input[" + std::to_string(&item - given.data()) + "].id";
+    if (is_reference(item) && !item["id"].is_string())
+      return Error(ErrorCode::conversation, place + " must be a text").input(place);
     Result<std::string> whole = is_reference(item) ? named.item(item["id"].text()) : json_text(item);
-    if (!whole) return whole.error().input("input[" + std::to_string(&item - given.data()) + "].id");
+    if (!whole) return whole.error().input(place);
     items.item(*whole);
   }
   for (const DictEntry& member : body.members()) {

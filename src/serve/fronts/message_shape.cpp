@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "serve/fronts/request_parts.h"
+
 namespace parlance::serve {
 
 namespace {
@@ -19,32 +21,41 @@ Result<void> check_part(Value part, const std::string& path) {
   return {};
 }
 
+Result<void> check_call(Value call, const std::string& path) {
+  if (!call.is(Kind::dict)) return misshapen(path, "an object");
+  if (is_given(call["custom"]) || call["name"].is_string()) return {};
+  if (!call["function"].is(Kind::dict)) return misshapen(path + ".function", "an object");
+  if (!call["function"]["name"].is_string()) return misshapen(path + ".function.name", "a text");
+  return {};
+}
+
+/// Of each item of a list; a member that is not given is fine.
+template <typename Check>
+Result<void> check_each(Value list, const std::string& path, std::string_view wanted, Check check) {
+  if (!is_given(list)) return {};
+  if (!list.is_sequence()) return misshapen(path, wanted);
+  std::size_t number = 0;
+  for (const Value& item : list.items()) {
+    if (Result<void> checked = check(item, path + "[" + std::to_string(number++) + "]"); !checked) return checked;
+  }
+  return {};
+}
+
 Result<void> check_message(Value message, const std::string& path) {
   if (!message.is(Kind::dict)) return misshapen(path, "an object");
   if (!message["role"].is_string()) return misshapen(path + ".role", "a text");
   const Value content = message["content"];
-  if (content.is_undefined() || content.is_none() || content.is_string()) return {};
-  if (!content.is_sequence()) return misshapen(path + ".content", "a text or a list of parts");
-  std::size_t number = 0;
-  for (const Value& part : content.items()) {
-    Result<void> checked = check_part(part, path + ".content[" + std::to_string(number++) + "]");
-    if (!checked) return checked;
-  }
-  return {};
+  constexpr std::string_view kContent = "a text or a list of parts";
+  if (!is_given(content) && message["role"].text() == "user") return misshapen(path + ".content", kContent);
+  Result<void> checked;
+  if (!content.is_string()) checked = check_each(content, path + ".content", kContent, check_part);
+  return checked ? check_each(message["tool_calls"], path + ".tool_calls", "a list of calls", check_call) : checked;
 }
 
 }  // namespace
 
 Result<void> check_messages_shape(Value body) {
-  const Value messages = body["messages"];
-  if (messages.is_undefined() || messages.is_none()) return {};
-  if (!messages.is_sequence()) return misshapen("messages", "a list");
-  std::size_t number = 0;
-  for (const Value& message : messages.items()) {
-    Result<void> checked = check_message(message, "messages[" + std::to_string(number++) + "]");
-    if (!checked) return checked;
-  }
-  return {};
+  return check_each(body["messages"], "messages", "a list", check_message);
 }
 
 }  // namespace parlance::serve
