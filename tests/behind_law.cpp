@@ -89,6 +89,21 @@ std::string spelt(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
   return text;
 }
 
+/// Whether a session is as before where the reply without its calls is refused, also by one who takes whatever the
+/// template writes for what was sampled.
+bool forgets_refused(Session session, Message reply, std::span<const Message> more) {
+  std::vector<Message> meant = {reply}, other = {reply};
+  meant.insert(meant.end(), more.begin(), more.end());
+  other.front().tool_calls.clear();
+  other.insert(other.end(), more.begin(), more.end());
+  const auto same = [](const TwoWritings& both) -> std::optional<std::size_t> {
+    if (both.written.empty()) return std::nullopt;
+    return both.written.front().text.size();
+  };
+  const std::string before = session.save();
+  return session.extend(other, {}, same, meant) || session.save() == before;
+}
+
 /// "" or what is wrong.
 std::string fault_of(const Template& chat_template, const Tokenizer& tokenizer, const Message& reply,
                      std::string_view sampled, Counts& counts) {
@@ -100,6 +115,7 @@ std::string fault_of(const Template& chat_template, const Tokenizer& tokenizer, 
       Session::begin(chat_template, tokenizer, conversation({kAsks}), {.render = {.now = kClock}, .tokenize = {}});
   if (!session || !whole || whole->find(more.back().content) == std::string::npos) return ++counts.unusable, "";
   session->append_sampled(encoded(tokenizer, sampled));
+  if (!forgets_refused(session->copy(), reply, more)) return "what was refused has changed the session";
   const Result<Extension> extension = extend_behind(*session, reply, sampled, more);
   if (!extension) {
     ++counts.refused;

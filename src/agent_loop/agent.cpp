@@ -29,8 +29,7 @@ constexpr std::string_view kVerify =
     "succeeds. Then say that it is done.";
 constexpr std::string_view kAwaits =
     "Your reply ends as one that waits for the result of a call, and there is no call in it that can be read. Write "
-    "the "
-    "call in its form, or say in words that it is done.";
+    "the call in its form, or say in words that it is done.";
 constexpr std::string_view kSilent =
     "Your reply has neither a call nor an answer. Make the next call, or say in words that it is done.";
 constexpr std::string_view kCutOff =

@@ -26,7 +26,7 @@ bool has_range_for_each(const Conversation& conversation, const Rendering& promp
   const std::span<const Value> messages = items(conversation.messages());
   const std::span<const Span> spans = prompt.spans();
   auto span = spans.begin();
-  auto behind = messages.begin();  // the last one that has a range
+  auto behind = messages.begin();  // the first one behind those that have a range
   for (const TextRange& range : prompt.assistant()) {
     span = std::partition_point(span, spans.end(), [&](const Span& s) { return s.end <= range.begin; });
     while (span != spans.end() && span->begin < range.end && span->message < 0) ++span;

@@ -64,9 +64,9 @@ Result<Extension> extend_with(Session& session, Extend extend, const ReplyForm& 
   return (session.*extend)(all, trust, same, meant);
 }
 
-/// What is the same to the byte comes first. A template may refuse another form, results without calls, say, which is
-/// no fault of the reply. Only the reply as it was read has its calls for certain, by which a
-/// template may write results: the other forms must go on as that one does.
+/// What is the same to the byte comes first. Only the reply as it was read has its calls for certain, by which a
+/// template may write results: the other forms must go on as that one does. That a template cannot render another form,
+/// results without calls, say, is no fault of the reply.
 Result<Extension> extend_with_any(Session& session, Extend extend, std::span<const ReplyForm> forms,
                                   std::span<const Message> more, const SameReply& same) {
   std::vector<Message> meant = {forms.front().message};

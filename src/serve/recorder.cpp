@@ -129,7 +129,10 @@ void TurnRecorder::inspect(std::shared_ptr<const Session> session) {
 Task<std::string> TurnRecorder::share(std::shared_ptr<const Held> kept) {
   SharedSessions* const shared = gateway_.shared();
   if (shared == nullptr || kept == nullptr) co_return std::string();
-  const std::string why = co_await shared->keep(std::move(kept), turn_.prompt().from, turn_.settings().hints.owner);
+  // Only a turn that has the one before is a reason to write that again, as what it adds.
+  std::shared_ptr<const Held> from = turn_.prompt().from;
+  if (from != nullptr && kept->behind.name != from->name) from = nullptr;
+  const std::string why = co_await shared->keep(std::move(kept), std::move(from), turn_.settings().hints.owner);
   if (why.empty()) co_return why;
   gateway_.log().say(LogLevel::error, "session_not_shared",
                      [&](JsonWriter& line) { line.text("session", turn_.prompt().id).text("message", why); });

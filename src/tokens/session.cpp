@@ -300,11 +300,16 @@ Result<std::string> Session::State::added_text(const Tail& tail, const Extension
 
 Result<Extension> Session::State::grow_as_meant(Tail& tail, const SameReply& same, Effort effort,
                                                 const WrittenBehind& meant) {
+  const Anchor anchor_before = anchor;
+  const std::size_t kept_before = kept.size(), dropped_before = dropped;
   Result<Extension> extension = grow(chat, tail, same, effort);
   if (!extension) return extension;
   const Result<std::string> added = added_text(tail, *extension);
-  if (!added) return added.error();
-  return meant.ends_with(*added) ? std::move(extension) : not_meant();
+  if (added && meant.ends_with(*added)) return extension;
+  anchor = anchor_before;  // keep_sampled() counts on being taken
+  kept.resize(kept_before);
+  dropped = dropped_before;
+  return added ? not_meant() : Result<Extension>(added.error());
 }
 
 Result<Extension> Session::State::extend(std::span<const Message> messages, std::span<const std::string> trust,

@@ -223,6 +223,21 @@ def rollouts(parlance: str, engine: Engine, checks: Checks) -> None:
         replays(parlance, folder, checks, "rollouts")
 
 
+def items_by_name(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A request that names items of an answer is recorded with the items, so that a replay needs no gateway that has them."""
+    user = [{"type": "message", "role": "user", "content": "Hi"}]
+    with tempfile.TemporaryDirectory() as folder:
+        with Gateway(parlance, engine.url, "--capture", folder) as gateway:
+            _, _, first = gateway.post("/v1/responses", {"model": "mine", "input": user})
+            names = [{"type": "item_reference", "id": item["id"]} for item in first["output"]]
+            asked = {"model": "mine", "input": [*user, *names, {"type": "message", "role": "user", "content": "And?"}]}
+            whole = {**asked, "input": [*user, *first["output"], asked["input"][-1]]}
+            counts = [gateway.post("/v1/responses/input_tokens", one)[2].get("input_tokens") for one in (asked, whole)]
+            checks.that(counts[0] is not None and counts[0] == counts[1], f"tokens of items by their names: {counts}")
+            checks.equal(gateway.post("/v1/responses", asked)[0], 200, "items by their names")
+        replays(parlance, folder, checks, "items by their names")
+
+
 def edits(parlance: str, engine: Engine, checks: Checks) -> None:
     """An earlier question is edited: the ids before it stay, named and not; where there is none, nothing is reused."""
     with Gateway(parlance, engine.url) as gateway:
@@ -272,7 +287,7 @@ def main() -> int:
     parlance = sys.argv[1]
     seeds = [int(sys.argv[2])] if len(sys.argv) > 2 else range(3)
     with Engine() as engine:
-        for test in (chain_of_responses, two_who_say_the_same, rollouts, edits, memory, choices):
+        for test in (chain_of_responses, two_who_say_the_same, rollouts, items_by_name, edits, memory, choices):
             test(parlance, engine, checks)
         for seed in seeds:
             random_walk(parlance, engine, checks, seed)

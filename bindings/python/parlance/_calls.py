@@ -37,7 +37,7 @@ def refused(function: Any, positional: list[Any], named: dict[str, Any], is_from
     given = list(_given(twin, positional, named))
     for parameter, annotation, value in given:
         if annotation is inspect.Parameter.empty:  # self
-            annotation = function.__qualname__.split(".")[0]
+            annotation = function.__qualname__.rpartition(".")[0]
         if not _fits(value, _hint(annotation)):
             return TypeError(f"{name}() argument {parameter!r} must be {_words(annotation)}, not {_kind(value)}")
     if is_from_within:

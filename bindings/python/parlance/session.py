@@ -570,8 +570,8 @@ def paired(reply: dict[str, Any], has_ids: Sequence[bool], messages: list[Any]) 
     told apart.
     """
     calls: list[Any] = reply.get("tool_calls") or []
-    first = itertools.takewhile(lambda one: one["role"] != "assistant", messages)
-    results = [at for at, one in enumerate(first) if one["role"] in ("tool", "function") or one.get("tool_call_id")]
+    first = itertools.takewhile(lambda one: one.get("role") != "assistant", messages)
+    results = [at for at, one in enumerate(first) if one.get("role") in ("tool", "function") or one.get("tool_call_id")]
     ids = [messages[at].get("tool_call_id") for at in results]
     if not results or {call.get("id") for call in calls} & {id for id in ids if id}:
         return reply, messages

@@ -25,9 +25,11 @@ bool is_refused(std::string_view said) {
   return said.find("(): incompatible function arguments.") != std::string_view::npos || said == kFailedCast;
 }
 
-/// In place of the error that was raised, if that is nanobind's.
-void speak_python(PyObject* function, PyObject* const* arguments, std::size_t count, PyObject* names) {
-  nb::python_error raised;
+/// In place of the error that was raised, if that is nanobind's. Its text is asked for only then: a user's class of
+/// errors may do anything for it. Throws what goes wrong here.
+void speak_python(nb::python_error& raised, PyObject* function, PyObject* const* arguments, std::size_t count,
+                  PyObject* names) {
+  if (reinterpret_cast<PyObject*>(Py_TYPE(raised.value().ptr())) != PyExc_TypeError) return raised.restore();
   const nb::str said(raised.value());
   if (!is_refused(said.c_str())) return raised.restore();
   constexpr std::size_t kCount = ~std::size_t{0} >> 2;  // above it are flags, of CPython and of nanobind
@@ -49,12 +51,11 @@ template <std::size_t Way>
 PyObject* call_by(PyObject* function, PyObject* const* arguments, std::size_t count, PyObject* names) noexcept {
   PyObject* const made = ways[Way](function, arguments, count, names);
   if (made != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return made;
+  nb::python_error raised;
   try {
-    speak_python(function, arguments, count, names);
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_TypeError, error.what());
+    speak_python(raised, function, arguments, count, names);
+  } catch (const std::exception&) {  // the error that was raised is better than one of ours
+    raised.restore();
   }
   return nullptr;
 }

@@ -60,10 +60,15 @@ TurnFacts facts_of(const Chat& chat) {
           .id = chat.id};
 }
 
+/// The request as it is recorded.
+const std::string& request_text(const Call& call, const Chat& chat) {
+  return chat.rewritten.empty() ? call.exchange.request().body : chat.rewritten;
+}
+
 Answer::Answer(Call& call, const Chat& chat, Turn& of)
     : turn(of),
       writer(chat.api.api, writer_options(chat, of, call_ids)),
-      recorder(call.gateway, facts_of(chat), of, call.exchange.request().body, call_ids) {}
+      recorder(call.gateway, facts_of(chat), of, request_text(call, chat), call_ids) {}
 
 void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens) {
   const Tokenizer& tokenizer = *chat.model->tokenizer;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "parlance/json_writer.h"
-#include "serve/fronts/item_references.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
@@ -333,9 +332,8 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 
 namespace {
 
-/// `rewritten` is the body's text where that is not the request's own.
-Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRef& model, const ChatApi& api,
-                                           bool may_wait, std::string rewritten = {}) {
+Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_view text, const ModelRef& model,
+                                           const ChatApi& api, bool may_wait) {
   const Value stream = body["stream"], usage = body["stream_options"];
   if (is_given(stream) && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
@@ -357,30 +355,21 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, const ModelRe
     for (const DictEntry& member : body.members())
       chat->members.emplace_back(std::string(member.key.text()), repeated_json(member.key.text(), member.value));
   }
-  if (api.generate) rewritten = messages_of_generate(body);
-  const std::string_view text = rewritten.empty() ? std::string_view(call.exchange.request().body) : rewritten;
-  if (Result<void> planned = plan_turns(call, *chat, body, text, may_wait); !planned) return planned.error();
+  if (text.data() != call.exchange.request().body.data()) chat->rewritten = std::string(text);
+  const std::string made = api.generate ? messages_of_generate(body) : std::string();
+  if (Result<void> planned = plan_turns(call, *chat, body, api.generate ? made : text, may_wait); !planned)
+    return planned.error();
   return chat;
-}
-
-/// As read_chat_of(), of a request that may name items of earlier answers.
-Result<std::unique_ptr<Chat>> read_response_of(Call& call, Value body, const ModelRef& model, const ChatApi& api,
-                                               bool may_wait) {
-  Result<std::optional<std::string>> whole =
-      with_referenced_items(body, call.gateway.responses(), owner_of(call.exchange.request()));
-  if (!whole) return whole.error();
-  if (!*whole) return read_chat_of(call, body, model, api, may_wait);
-  Document made;
-  if (Result<void> parsed = made.parse(**whole); !parsed) return parsed.error();
-  return read_chat_of(call, made.root(), model, api, may_wait, std::move(**whole));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
   const auto read = [&api, may_wait](Call& of, Value body, const ModelRef& model) {
-    return api.api == ReplyApi::responses ? read_response_of(of, body, model, api, may_wait)
-                                          : read_chat_of(of, body, model, api, may_wait);
+    const auto whole = [&](Value all, std::string_view text) {
+      return read_chat_of(of, all, text, model, api, may_wait);
+    };
+    return api.api == ReplyApi::responses ? with_named_items(of, body, whole) : whole(body, of.exchange.request().body);
   };
   return read_request(call, read);
 }

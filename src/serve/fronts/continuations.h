@@ -59,8 +59,6 @@ Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continu
 std::string continuations_usage(const ContinuationsAsked& asked, const Continuations& all);
 /// What is no number is written as -9999, as in the other answers.
 std::string logprob_json(double value);
-/// Neither missing nor null.
-inline bool has_value(Value member) { return !member.is_undefined() && !member.is_none(); }
 /// The form that the text is to have, as a grammar where the engine takes one. Fails as grammar_options() and
 /// content_grammar_in() do.
 Result<void> read_form(const Call& call, Value body, ContinuationsAsked& into);

@@ -35,11 +35,11 @@ Result<std::shared_ptr<const std::string>> read_grammar(Value parameters, const 
     return Error(ErrorCode::conversation, path + ": the engine takes no such grammar").input(path);
   };
   const auto as_text = [](Value value) { return value.is_string() ? std::string(value.text()) : json_text(value); };
-  if (const Value tag = outputs["structural_tag"]; has_value(tag)) {
+  if (const Value tag = outputs["structural_tag"]; is_given(tag)) {
     if (syntax != GrammarSyntax::structural_tag) return refuse("structural_tag");
     return std::make_shared<const std::string>(as_text(tag));
   }
-  if (const Value grammar = outputs["grammar"]; has_value(grammar)) {
+  if (const Value grammar = outputs["grammar"]; is_given(grammar)) {
     if (syntax != GrammarSyntax::gbnf) return refuse("grammar");
     return std::make_shared<const std::string>(as_text(grammar));
   }
@@ -81,8 +81,8 @@ Result<void> check(Value body, const ServedModel& model) {
   if (!body["token_ids"].is_sequence() || body["token_ids"].items().empty())
     return wrong("token_ids", "must be a list of ids that is not empty");
   if (!body["sampling_params"].is(Kind::dict)) return wrong("sampling_params", "must be an object");
-  if (has_value(body["features"])) return wrong("features", "of images and sounds have to go to the engine itself");
-  if (has_value(body["output_mode"]) && body["output_mode"].text() != "tokens")
+  if (is_given(body["features"])) return wrong("features", "of images and sounds have to go to the engine itself");
+  if (is_given(body["output_mode"]) && body["output_mode"].text() != "tokens")
     return wrong("output_mode", "can only be \"tokens\" here: /v1/completions gives text");
   const BackendFacts& facts = model.backend->facts();
   if (facts.takes_ids && facts.gives_ids) return {};

@@ -6,6 +6,7 @@
 
 #include "parlance/json.h"
 #include "serve/fronts/client_words.h"
+#include "serve/fronts/item_references.h"
 #include "serve/fronts/routes.h"
 #include "serve/sessions/go_on.h"
 
@@ -31,6 +32,20 @@ std::invoke_result_t<Read&, Call&, Value, const ModelRef&> read_request(Call& ca
   auto made = read(call, document->root(), *model);
   if (!made) return in_words_of(document->root(), made.error());
   return made;
+}
+
+/// What `read(body, text)` makes of a request with the items that it names by their ids (item_references.h) in their
+/// places. Fails as with_referenced_items() and `read` do.
+template <typename Read>
+std::invoke_result_t<Read&, Value, std::string_view> with_named_items(Call& call, Value body, Read read) {
+  const HttpRequest& request = call.exchange.request();
+  const Result<std::optional<std::string>> whole =
+      with_referenced_items(body, call.gateway.responses(), owner_of(request));
+  if (!whole) return whole.error();
+  if (!*whole) return read(body, request.body);
+  Document made;
+  if (Result<void> parsed = made.parse(**whole); !parsed) return parsed.error();
+  return read(made.root(), **whole);
 }
 
 /// The client's name of its session: a header, or a member of the body.

@@ -168,19 +168,21 @@ Task<std::string> forget_name(Call& call, std::string name) {
   std::string why;
   for (const auto& model : call.offer->models) {
     call.gateway.sessions().drop(name, model->name);
-    if (shared != nullptr) why += co_await shared->forget(model, name);
+    if (shared == nullptr) continue;
+    const std::string failed = co_await shared->forget(model, name);
+    if (why.empty()) why = failed;
   }
   co_return why;
 }
 
 }  // namespace
 
-/// Nothing goes on from it any more, either.
+/// No request can name it any more, either. Where that fails the response is kept, so that a client can ask again.
 Task<> delete_response(Call& call) {
   const HttpRequest& request = call.exchange.request();
   const std::string id = request.path.substr(kPath.size());
   const std::string owner = owner_of(request);
-  if (!call.gateway.responses().drop(id, owner)) {
+  if (call.gateway.responses().find(id, owner) == nullptr) {
     co_await refuse_unknown(call, id);
     co_return;
   }
@@ -190,6 +192,7 @@ Task<> delete_response(Call& call) {
     co_await refuse(call.exchange, ReplyApi::openai, error);
     co_return;
   }
+  call.gateway.responses().drop(id, owner);
   JsonWriter made('{');
   made.text("id", id).text("object", "response").flag("deleted", true);
   const std::string body = made.take();

@@ -4,6 +4,7 @@
 #include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
 #include "serve/fronts/chat_request.h"
+#include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/prompt_ids.h"
@@ -104,6 +105,7 @@ Result<std::string> detokenized(const Call&, Value body, const ModelRef& model) 
 }
 
 Result<std::string> counted(const Call& call, Value body, const ModelRef& model) {
+  if (Result<void> checked = check_messages_shape(body); !checked) return checked.error();
   const std::string& text = call.exchange.request().body;
   const Result<std::vector<TokenId>> ids = prompt_ids(*model, text, body, ReplyApi::anthropic);
   if (!ids) return ids.error();
@@ -111,12 +113,12 @@ Result<std::string> counted(const Call& call, Value body, const ModelRef& model)
 }
 
 /// What the prompt of such a request to /v1/responses has, with the conversation that it goes on from.
-Result<std::string> counted_input(Call& call, Value body, const ModelRef& model, bool may_wait) {
+Result<std::string> counted_input(Call& call, Value body, std::string_view text, const ModelRef& model, bool may_wait) {
   const HttpRequest& http = call.exchange.request();
   if (Result<void> given = check_input(body); !given) return given.error();
   const SessionHints hints = hints_of(http, body);
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
-  const RequestText given{.api = ReplyApi::responses, .body = body, .text = http.body};
+  const RequestText given{.api = ReplyApi::responses, .body = body, .text = text};
   Result<ChatRequest> request = read_conversation(sessions, model, given, hints);
   if (!request) return request.error();
   if (Result<void> said = check_said(request->conversation); !said) return said.error();
@@ -147,7 +149,10 @@ Task<> count_tokens(Call& call) {
 Task<> count_input_tokens(Call& call) {
   const auto make = [&call](bool may_wait) {
     const auto read = [may_wait](Call& of, Value body, const ModelRef& model) {
-      return counted_input(of, body, model, may_wait);
+      const auto whole = [&](Value all, std::string_view text) {
+        return counted_input(of, all, text, model, may_wait);
+      };
+      return with_named_items(of, body, whole);
     };
     return read_request(call, read);
   };

@@ -38,10 +38,11 @@ for i = 3, names do redis.call('SET', KEYS[i], name, 'EX', seconds) end
 return 1)";
 
 /// The turn KEYS[1] and those before it, each of which says in its second line where the one before is: at most
-/// ARGV[1] bytes of them. Nothing: one is not there any more.
+/// ARGV[1] bytes of them, and so many turns that a circle ends. Nothing: one is not there any more.
 constexpr std::string_view kBefore = R"(
 local values, place, room = {}, KEYS[1], tonumber(ARGV[1])
 while place ~= '' do
+  if #values == 65536 then return {} end
   local value = redis.pcall('GET', place)
   if type(value) ~= 'string' then return {} end
   room = room - #value - 1
