@@ -168,7 +168,8 @@ class Session {
   static Result<Session> restore(Template chat_template, const Tokenizer&& tokenizer, std::string_view saved,
                                  const SessionOptions& options = {}) = delete;  ///< it would be gone too early
 
-  /// What a SavedSession needs besides ids(), the conversation and text(). It is short.
+  /// What a SavedSession needs besides ids(), the conversation and text(). It grows with the replies that the template
+  /// writes otherwise than they were sampled, and with the guarded texts that the session lists.
   std::string save_place() const;
   /// As from what save() gives. The parts may come from anybody, as the bytes may.
   static Result<Session> restore(Template chat_template, const Tokenizer& tokenizer, const SavedSession& saved,
