@@ -11,8 +11,8 @@
 // One turn is a reply of the model, and the results of the calls in it. Each tool says whether its run succeeded and
 // whether it changed anything: the model may not end before a run has succeeded after the last change.
 //
-// Misuse ends the run before its first turn, with AgentEnd::Reason::usage. Tools that a server changes while it runs, and
-// that cannot be offered, end it where it is.
+// Misuse ends the run before its first turn, with AgentEnd::Reason::usage. Tools that a server changes while it runs,
+// and that cannot be offered, end it where it is.
 #pragma once
 #include <chrono>
 #include <cstddef>
