@@ -39,6 +39,7 @@ class SampledReply {
 /// calls. No difference are blanks at both ends of reasoning and content, blanks around marks, and of a call's
 /// arguments how their JSON is written and in which order its members stand. The sampled one may end with another mark
 /// than the template writes behind a turn: some models end a reply with a token for which histories have another one.
+/// They are not the same where the template's mark opens the text behind it, as that of a result within the turn does.
 /// Further control tokens may stand behind its end, if none of them begins a turn: an engine that stops at another
 /// token than the one that ends the turn samples both. It may also end with none: then what the template writes behind
 /// what it broke off with is new. One that breaks off within reasoning or arguments is the same as no other.

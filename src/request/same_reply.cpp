@@ -152,6 +152,35 @@ std::optional<std::size_t> size_to_end_token(const ReplyStart& start, const Repl
   return found;
 }
 
+bool opens_by_control(const ReplyStart& start, std::string_view opened) {
+  const std::string_view opening = ascii::trimmed_left(opened);
+  return std::ranges::any_of(start.format.source().control, [opening](const std::string& control) {
+    return !control.empty() && opening.starts_with(control);
+  });
+}
+
+/// Does text stand behind so many bytes, blanks apart, and no control token?
+bool has_text_behind(std::span<const ReplyPiece> pieces, std::size_t end) {
+  for (const ReplyPiece& piece : pieces) {
+    const std::size_t passed = std::min(end, piece.text.size());
+    end -= passed;
+    const std::string_view behind = std::string_view(piece.text).substr(passed);
+    if (!ascii::is_blank(behind)) return !piece.control;
+  }
+  return false;
+}
+
+/// The sampled end stands for the template's, also where that is another one. But the template's may open what is
+/// behind it, as the token of the next role does that a reply ends with, or the mark of a result within the turn: where
+/// turns begin with a control token and text follows. Then nothing may stand in its place.
+std::optional<std::size_t> size_with_end(const ReplyStart& start, const TwoWritings& both, const ReadReply& sampled,
+                                         const ReadReply& written, std::string_view opened) {
+  if (written.mark().starts_with(sampled.mark())) return written.body() + sampled.mark().size();
+  const std::size_t size = written.body() + ascii::trimmed_right(written.mark()).size();
+  if (opens_by_control(start, opened) && has_text_behind(both.written, size)) return std::nullopt;
+  return size;
+}
+
 std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& both) {
   const std::string_view opened = opened_before_reply(start.options.prompt, start.format.source());
   if (both.sampled.empty() || both.dropped > opened.size()) return std::nullopt;  // more is rewritten than the reply
@@ -163,8 +192,7 @@ std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& 
   if (!written.has_end()) return size_to_end_token(start, options, both, sampled, opened);
   if (!is_same(sampled.message(), written.message())) return std::nullopt;
   if (sampled.mark().empty()) return size_without_end(both, sampled, written);
-  const bool is_same_mark = written.mark().starts_with(sampled.mark());
-  return written.body() + (is_same_mark ? sampled.mark() : ascii::trimmed_right(written.mark())).size();
+  return size_with_end(start, both, sampled, written, opened);
 }
 
 }  // namespace

@@ -178,11 +178,25 @@ TEST(SameReply, MayEndWithAnotherTokenThanHistoriesHave) {
     EXPECT_EQ(size(thought + "<|return|>", thought + "<|end|>"), thought.size() + 7) << json;
     EXPECT_EQ(same_size(how, "Yes<|return|>", "Yes<|end|>"), 10u) << json << ": the last turn";
     EXPECT_FALSE(size("No<|return|>", "Yes<|end|>")) << json;
-    const bool is_end = how.format.source().reasoning_close.texts.front() != "<|end|>";
-    EXPECT_EQ(size("Yes<|return|>", "Yes<|end|> and no<|end|>").has_value(), is_end) << json << ": no turn behind it";
+    EXPECT_FALSE(size("Yes<|return|>", "Yes<|end|> and no<|end|>")) << json << ": no turn behind it";
     EXPECT_FALSE(size(thought + "Yes<|return|>", "Yes<|end|>")) << json << ": reasoning is dropped";
     EXPECT_FALSE(size("Yes<|return|>more", "Yes<|end|>")) << json << ": text behind the end";
   }
+}
+
+/// <|return|> is the mark of a result within the turn, or the next role's token, and ends a reply as well.
+TEST(SameReply, EndsWithTheTokenThatOpensWhatIsBehindIt) {
+  const ReplyStart how = way_to_read_format(
+      R"({"prompt": "<|start|>assistant\n", "calls": [{"call": ["<call>\n", {"object": {"name": "name",
+          "arguments": "arguments"}}, "\n</call>"]}], "end": ["<|end|>", "<|return|>"]})",
+      "<|start|>assistant\n");
+  const std::string call(kOneCall), written = call + "<|return|>";
+  for (const char* const result : {"rain", "\nrain<|end|>"}) {
+    EXPECT_EQ(same_size(how, call + "<|return|>", written + result), written.size()) << result;
+    EXPECT_FALSE(same_size(how, call + "<|end|>", written + result)) << result;
+  }
+  EXPECT_EQ(same_size(how, call + "<|end|>", written + std::string(kBehind)), written.size()) << "it opens nothing";
+  EXPECT_EQ(same_size(how, call + "<|end|>", written + "\n"), written.size()) << "it opens nothing";
 }
 
 TEST(SameReply, MayHaveFurtherEndsBehindItsEnd) {
