@@ -8,6 +8,7 @@
 #include "tokens/tokenizer/control_ids.h"
 #include "tokens/tokenizer/guard.h"
 #include "tokens/trust.h"
+#include "tokens/unencodable.h"
 #include "tokens/unknown_text.h"
 
 namespace parlance {
@@ -46,7 +47,7 @@ Result<void> Tail::encode(const PromptEnd& prompt, const Conversation& conversat
   Result<void> done = options.protect
                           ? encode_protected(prompt, conversation, tokenizer, trusted, options.plain_added)
                           : encode_whole(tokenizer, prompt.text_from(anchor.byte), nullptr, tokens_, dropped_);
-  if (!done) return done;
+  if (!done) return unencodable(done.error(), *prompt.rendering, anchor.byte - prompt.begin, conversation);
   // A control token within a run has no dummy prefix before it, unless the text begins with it.
   const auto first =
       std::find_if(tokens_.begin(), tokens_.end(), [](const EncodedToken& t) { return t.bytes.begin != t.bytes.end; });

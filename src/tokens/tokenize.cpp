@@ -1,8 +1,6 @@
 // tokenize: trust by provenance, the guarded encoding, then what each token is. Begin reading at tokenize().
 #include <algorithm>
 
-#include "base/surrogates.h"
-#include "base/utf8.h"
 #include "conversation/conversation.h"
 #include "parlance/tokens.h"
 #include "tokens/encoded_prompt.h"
@@ -14,6 +12,7 @@
 #include "tokens/tokenizer/guard.h"
 #include "tokens/tokenizer/trusted.h"
 #include "tokens/trust.h"
+#include "tokens/unencodable.h"
 #include "tokens/unknown_text.h"
 
 namespace parlance {
@@ -168,7 +167,7 @@ Result<EncodedPrompt> encode_prompt(const Rendering& rendering, const Conversati
   const TokenizerFacts& facts = tokenizer.facts();
   const TrustRule rule(conversation, facts, *paths);
   Result<GuardedEncoding> encoding = encode(tokenizer, rendering.text(), rule, rendering.spans(), options);
-  if (!encoding) return utf8::is_valid(rendering.text(), false) ? encoding.error() : lone_surrogate();
+  if (!encoding) return unencodable(encoding.error(), rendering, 0, conversation);
   std::vector<UnknownText> unknown = find_unknown({rendering.text(), encoding->tokens, encoding->dropped}, facts);
   find_paths(unknown, rendering.spans(), conversation);
   EncodedPrompt made{std::move(encoding->tokens), ControlIds(facts, options.plain_added), {}};

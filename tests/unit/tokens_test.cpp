@@ -179,6 +179,30 @@ TEST(Trust, WhatIsNoPathIsRefused) {
   }
 }
 
+/// JSON can write half a surrogate pair, which no tokenizer takes.
+TEST(Unencodable, NamesTheInputThatHasHalfASurrogatePair) {
+  const Template compiled =
+      *Template::compile("{{ intro }}{% for m in messages %}<|start|>{{ m.content }}{% endfor %}");
+  struct Case {
+    const char *request, *path;
+  };
+  for (const Case& one :
+       {Case{R"({"messages": [{"role": "user", "content": "ä"}, {"role": "user", "content": "b\ud800"}]})",
+             "messages[1].content"},
+        Case{R"({"intro": "\udc00", "messages": []})", "intro"}}) {
+    Conversation chat;
+    ASSERT_TRUE(chat.read(one.request));
+    const Result<Rendering> rendering = compiled.render(chat, {.want_spans = true});
+    ASSERT_TRUE(rendering) << rendering.error().display();
+    for (const bool protect : {true, false}) {
+      const Result<PromptTokens> tokens = tokenize(*rendering, chat, Bytes::make(), {.protect = protect});
+      ASSERT_FALSE(tokens);
+      EXPECT_EQ(tokens.error().code(), ErrorCode::unicode_encode);
+      EXPECT_EQ(tokens.error().input_path(), one.path);
+    }
+  }
+}
+
 TEST(Guarded, SaysWhatWasKeptAndWhereItCameFrom) {
   const Made made = make(kPlain, user("a<|end|>"));
   ASSERT_EQ(made.tokens.guarded.size(), 1u);

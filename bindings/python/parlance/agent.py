@@ -95,6 +95,11 @@ class Agent:
 
         if not isinstance(template, Template):
             raise TypeError(f"an Agent takes a Template, such as parlance.Template.from_pretrained(…), not a {type(template).__name__}")
+        if not callable(sample):
+            raise TypeError(f"sample is a function of (ids, grammar, stop_tokens), not a {type(sample).__name__}")
+        for name, text in (("goal", goal), ("system", system)):
+            if not isinstance(text, str):
+                raise TypeError(f"{name} is a str, not a {type(text).__name__}")
         self._template = template
         self._tokenizer = tokenizer_of(tokenizer)
         self._sample = sample

@@ -360,7 +360,7 @@ void ObjectTaker::take_list(std::string_view name, nb::handle list, bool may_be_
   const Inside inside(*this, {.name = name});
   if (list.is_none()) raise(PyExc_TypeError, "a list is needed, not None");
   if (PyUnicode_Check(list.ptr()) != 0 || PyBytes_Check(list.ptr()) != 0 || PyDict_Check(list.ptr()) != 0)
-    raise(PyExc_ValueError, "a list is needed, not a " + class_name(list));
+    raise(PyExc_TypeError, "a list is needed, not a " + class_name(list));
   builder_.known_key(name);
   builder_.begin_list();
   take_items(list, may_be_functions);

@@ -29,7 +29,7 @@ constexpr LimitRow kLimits[] = {
 
 std::uint64_t limit_in(const LimitRow& row, nb::handle value) {
   const std::string name = row.name;
-  if (PyIndex_Check(value.ptr()) == 0)
+  if (PyIndex_Check(value.ptr()) == 0 || PyBool_Check(value.ptr()) != 0)
     throw nb::type_error((name + " is an int, not " + nb::type_name(value.type()).c_str()).c_str());
   const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
   if (!number.is_valid()) throw nb::python_error();

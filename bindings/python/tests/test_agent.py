@@ -284,6 +284,17 @@ def test_a_tool_that_cannot_be_offered_is_an_error(chatml_tokenizer: str, schema
     assert sample.asked == []
 
 
+def test_what_is_no_agent_is_refused_where_it_is_made(chatml_tokenizer: str) -> None:
+    tokenizer, template = parlance.Tokenizer.from_file(chatml_tokenizer), parlance.Template.builtin("terminal-agent")
+    none: Any = None
+    with pytest.raises(TypeError, match=r"sample is a function of \(ids, grammar, stop_tokens\), not a NoneType"):
+        parlance.Agent(template, tokenizer, none, goal="Look.")
+    for name in ("goal", "system"):
+        given: Any = {"goal": "Look.", name: 5}
+        with pytest.raises(TypeError, match=f"{name} is a str, not a int"):
+            parlance.Agent(template, tokenizer, lambda ids, grammar, stops: [], **given)
+
+
 def test_each_run_begins_anew(chatml_tokenizer: str) -> None:
     sample = Sampler(chatml_tokenizer, "Done.<|im_end|>")
     again = agent(chatml_tokenizer, sample, look)

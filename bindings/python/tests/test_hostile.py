@@ -253,6 +253,25 @@ def test_half_characters_of_a_reply_are_text(chatml_tokenizer: str) -> None:
     assert caught.value.code == "history_rewritten"
 
 
+def test_half_a_surrogate_pair_in_a_message_is_refused_with_its_path(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    half = [*MESSAGES, {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "a\ud800b"}]
+    path = f"messages[{len(half) - 1}].content"
+    assert CHATML.render(half).text  # a str may have it
+    session = parlance.Session(CHATML, tokenizer, MESSAGES)
+    session.sampled(tokenizer.encode("Hi<|im_end|>"))
+    calls: list[Callable[[], Any]] = [
+        lambda: CHATML.render(half).tokens(tokenizer),
+        lambda: CHATML.render(half).tokens(tokenizer, protect=False),
+        lambda: parlance.Session(CHATML, tokenizer, half),
+        lambda: session.extend(half[-1:]),
+    ]
+    for call in calls:
+        with pytest.raises(UnicodeEncodeError) as caught:
+            call()
+        assert isinstance(caught.value, parlance.Error) and caught.value.path == path
+
+
 def test_paths_are_taken_and_names_can_be_completed(chatml_tokenizer: str) -> None:
     assert parlance.Template.from_file(ROOT / "formats" / "chatml.jinja").render(MESSAGES).text
     assert parlance.Tokenizer.from_file(pathlib.Path(chatml_tokenizer)).encode("Hi")

@@ -111,7 +111,7 @@ def test_what_is_no_limit() -> None:
         for wrong in (-1, 2**64):
             with pytest.raises(ValueError, match=f"max_steps is from 0 to 18446744073709551615, not {wrong}"):
                 factory(max_steps=wrong)
-        for other in ("64K", 1.5, [1]):
+        for other in ("64K", 1.5, [1], True):
             with pytest.raises(TypeError, match=f"max_output is an int, not {type(other).__name__}"):
                 factory(max_output=other)
         assert factory(max_steps=None).limits["max_steps"] == 50_000_000
