@@ -222,6 +222,15 @@ std::string transcript_file(const std::string& path) {
 }
 
 /// What contradicts itself. Fails with usage.
+Result<void> check_temperature(const std::string& given) {
+  Document number;
+  if (given.empty()) return {};
+  const Value value = number.parse(given) ? number.root() : Value();
+  const bool is_one =
+      value.is_small_int() ? value.integer >= 0 : value.is(Kind::real) && std::isfinite(value.real) && value.real >= 0;
+  return is_one ? Result<void>() : usage("--temperature is a number from 0 on, not '" + given + "'");
+}
+
 Result<void> check_options(const AgentCommand& command) {
   if (command.goal.find_first_not_of(" \t\n") == std::string::npos && command.resume.empty())
     return usage("say what is to be done", "parlance agent \"set up a git repository\" -m MODEL --backend KIND=URL");
@@ -230,13 +239,7 @@ Result<void> check_options(const AgentCommand& command) {
   if (command.no_sandbox && command.sandbox != "auto") return usage("--sandbox and --no-sandbox exclude each other");
   if (command.no_transcript && !command.transcript.empty())
     return usage("--transcript and --no-transcript exclude each other");
-  Document temperature;
-  const bool is_number = command.temperature.empty() || temperature.parse(command.temperature);
-  const Value given = temperature.root();
-  if (!is_number ||
-      !(command.temperature.empty() || given.is_small_int() || (given.is(Kind::real) && std::isfinite(given.real))))
-    return usage("--temperature is a number, not '" + command.temperature + "'");
-  return {};
+  return check_temperature(command.temperature);
 }
 
 Result<void> check_approval(const AgentCommand& command) {

@@ -86,8 +86,8 @@ void declare_limits_of_model(Options& app, ModelWish& wish, ModelUse use) {
              use == ModelUse::serve
                  ? "Seconds that a request may wait, and then the engine may take to begin its answer"
                  : "Seconds that the engine may take to begin its answer",
-             kMostSeconds);
-  add_number(app, "--stall", wish.stall, "Seconds between two pieces of the engine's answer", kMostSeconds);
+             kMostSeconds, 1);
+  add_number(app, "--stall", wish.stall, "Seconds between two pieces of the engine's answer", kMostSeconds, 1);
 }
 
 void declare_limits_of_clients(Options& app, ServerWish& wish) {

@@ -131,7 +131,7 @@ def check_options(checks: Checks, new: Callable[[], Run]) -> None:
     other.mkdir()
     done = refused(run, "--writable", str(other), "--transcript", str(other / "deep" / "er"))
     checks.that(done.returncode == 2 and not (other / "deep").exists(), f"a transcript in a writable folder: {done.stderr}")
-    for text in ("abc", '1,"prompt":"x"', "NaN", "1e999", "true", '"1"', ""):
+    for text in ("abc", "-1", "-0.5", '1,"prompt":"x"', "NaN", "1e999", "true", '"1"', ""):
         done = refused(run, f"--temperature={text}")
         checks.that(done.returncode == 2, f"--temperature {text}: {done.returncode} {done.stderr}")
 
