@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A real engine and a real model behind `parlance serve`: calls in five formats, and sessions of many turns. For make long.
 
-    real_model.py PARLANCE [--calls N] [--turns N]
+    real_model.py PARLANCE [--calls N] [--turns N] [--formats NAME…]
 
 llama.cpp's server with a model of 135 million parameters, by tools/llama_server.py. The model is not clever; what counts is that its calls
 are whole and fit their schema, that no part of a reply is malformed, and that each turn of a session evaluates its new tokens alone. Ends
@@ -107,6 +107,7 @@ def main() -> int:
     parser.add_argument("parlance")
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--turns", type=int, default=50)
+    parser.add_argument("--formats", nargs="+", choices=FORMATS, default=FORMATS)
     options = parser.parse_args()
     checks = Checks()
     command = [sys.executable, str(ROOT / "tools" / "llama_server.py"), "--slots", "1", "--seconds", "7200"]
@@ -115,7 +116,7 @@ def main() -> int:
     url, model = engine.stdout.readline().strip(), engine.stdout.readline().strip()
     if not model:
         return SKIPPED if engine.wait() == SKIPPED else 1
-    for name in FORMATS:
+    for name in options.formats:
         with Gateway(options.parlance, url, "--log", "errors", template=("-f", name), tokenizer=model) as gateway:
             cut = calls_of(gateway, name, options.calls, checks)
             print(f"{name}: {options.calls} calls, {cut} of them cut off by the limit of tokens", flush=True)
