@@ -39,7 +39,7 @@ def reply(think: str, say: str, command: str) -> Reply:
 
 def screenshot(page: pathlib.Path, picture: pathlib.Path) -> None:
     subprocess.run(
-        ["chromium-headless-shell", "--no-sandbox", "--hide-scrollbars", "--window-size=900,1150", f"--screenshot={picture}", page.as_uri()],
+        ["chromium-headless-shell", "--no-sandbox", "--hide-scrollbars", "--window-size=900,1910", f"--screenshot={picture}", page.as_uri()],
         check=True, capture_output=True, timeout=60,
     )  # fmt: skip
 
