@@ -1,6 +1,6 @@
 //! What a token of the vocabulary stands for: byte-level alphabets, byte fallback, and whatever the decoder does.
 use crate::failure::{guarded, Kind};
-use crate::open::Loaded;
+use crate::open::{Added, Loaded, SPECIAL};
 use tokenizers::normalizers::NormalizerWrapper;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::{Decoder, DecoderWrapper, Model, Tokenizer};
@@ -89,11 +89,20 @@ fn model_text(loaded: &Loaded, token: String) -> Vec<u8> {
     text.unwrap_or(token).into_bytes()
 }
 
+/// Gemma's files add the model's own pieces for runs of blanks, in the letters of its vocabulary: "▁▁". The model finds
+/// such a piece where a text has blanks, so it is decoded as others are.
+fn is_piece(loaded: &Loaded, added: &Added) -> bool {
+    let may_be = added.flags & SPECIAL == 0 && added.text.contains('▁');
+    may_be && loaded.tokenizer.get_model().id_to_token(added.id as u32).as_ref() == Some(&added.text)
+}
+
 /// The bytes `id` stands for when it follows another token; none for an id that there is not.
 pub fn token_text(loaded: &Loaded, id: i32) -> Vec<u8> {
     let Ok(number) = u32::try_from(id) else { return Vec::new() };
     if let Ok(at) = loaded.added.binary_search_by_key(&id, |token| token.id) {
-        return loaded.added[at].text.clone().into_bytes();
+        let added = &loaded.added[at];
+        let is_piece = is_piece(loaded, added);
+        return if is_piece { model_text(loaded, added.text.clone()) } else { added.text.clone().into_bytes() };
     }
     let token = loaded.tokenizer.get_model().id_to_token(number);
     token.map_or_else(Vec::new, |token| model_text(loaded, token))
