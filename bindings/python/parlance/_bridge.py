@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from parlance._core import Message, ReplyEvent
 from parlance._errors import Error
 from parlance._transformers import REASONING
-from parlance.session import extend_with_reply, paired, written_text
+from parlance.session import as_taken, extend_with_reply, written_text
 
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
 _CALL = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {}}}
@@ -74,7 +74,7 @@ class Turn:
             with contextlib.suppress(ValueError, KeyError):
                 call["function"]["arguments"] = json.loads(call["function"]["arguments"])
         self.events = events
-        self._reply, self.new = paired(made, [bool(call.id) for call in reply.calls], self.new)
+        self._reply, self.new = as_taken(made, reply, written_text(events), self.new)
 
     def replied(self) -> dict[str, Any]:
         """The reply as templates take it: arguments as an object, and the calls' ids as the results name them."""
@@ -122,6 +122,8 @@ def go_on(source: Source, messages: Sequence[Any], turn: Turn, *, exact: bool = 
         if found is None:
             raise
         return found
+    for path in session.lost():
+        raise Refusal(f"{path} would not be in the prompt: the template writes nothing of it")
     return Bridge(added, [*messages, *behind], len(messages) + 1)
 
 

@@ -9,7 +9,8 @@ import hashlib
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from parlance._core import (
@@ -299,10 +300,10 @@ class Session:
         reply: list[Any] = []
         try:
             if sampled is not None and not _is_assistant(given[:1]):
-                message, events, has_ids = self._read_reply(sampled)
-                message, given = paired(message, has_ids, given)
+                message, read, written = self._read_reply(sampled)
+                message, given = as_taken(message, read, written, given)
                 reply = [message]
-                new, given, trust = self._extend_with_reply(message, written_text(events), given)
+                new, given, trust = self._extend_with_reply(message, written, given)
             else:
                 new = self._session.extend(given)
         except Error as error:
@@ -314,6 +315,8 @@ class Session:
             raise
         self._settle()
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
+        for path in self._session.lost():
+            warnings.warn(f"{path} is not in the prompt: the template writes nothing of it", stacklevel=2)
         return new
 
     def _extend_with_reply(self, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any], list[str]]:
@@ -360,16 +363,16 @@ class Session:
         events = reader.feed(ids) + reader.finish()
         return reader, events
 
-    def _read_reply(self, sampled: list[int]) -> tuple[dict[str, Any], list[ReplyEvent], list[bool]]:
-        """The message of what was sampled, where that goes on with one of the request, the whole of it; its events; and for each of
-        its calls whether the model wrote an id."""
+    def _read_reply(self, sampled: list[int]) -> tuple[dict[str, Any], Message, str]:
+        """The message of what was sampled, where that goes on with one of the request, the whole of it; as it was read; and as it was
+        written."""
         if self._started is None or not self._is_of_start():
             reader, events = self._read(sampled)
-            return reader.message.to_dict(), events, _have_ids(reader.message)
+            return reader.message.to_dict(), reader.message, written_text(events)
         reader = self._session.reader().copy()
         events = reader.feed([*(self._started.ids or []), *sampled]) + reader.finish()
         others = {name: value for name, value in self._started.message.items() if name not in _OF_REPLIES}
-        return {**others, **reader.message.to_dict()}, events, _have_ids(reader.message)
+        return {**others, **reader.message.to_dict()}, reader.message, written_text(events)
 
     # ---- what training takes
 
@@ -546,6 +549,8 @@ def extend_with_reply(session: Any, reply: dict[str, Any], written: str, message
             raise
     others = [{**reply, "content": text} for text in dict.fromkeys((content.lstrip(), content.strip()))] if isinstance(content, str) else []
     for other in [*others, _as_written(reply, written)]:
+        if other == reply:
+            continue
         try:
             return session.extend([other, *messages], meant=given), [other, *messages]
         except Error:
@@ -558,30 +563,52 @@ def _as_written(reply: dict[str, Any], written: str) -> dict[str, Any]:
     return {**{key: value for key, value in reply.items() if key != "tool_calls"}, "content": written}
 
 
-def _have_ids(message: Message) -> list[bool]:
-    return [bool(call.id) for call in message.calls]
+def as_taken(reply: dict[str, Any], read: Message, written: str, messages: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+    """A reply that was read, and the messages behind it, as templates take them.
+
+    Of a call that is not complete, a template would write an end that the model never sampled, or fail at arguments that are no object:
+    such a reply is what the model wrote, as content.
+    """
+    if all(call.complete for call in read.calls):
+        return paired(reply, [bool(call.id) for call in read.calls], messages)
+    return _as_written(reply, written), messages
 
 
 def paired(reply: dict[str, Any], has_ids: Sequence[bool], messages: list[Any]) -> tuple[dict[str, Any], list[Any]]:
     """The reply and the messages behind it, with ids by which templates find the call of each result.
 
-    Where a result names a call by its id, all is as it is given. Else results are of the calls in their order: one takes the id that the
-    model wrote (`has_ids`), or gives the call its own. Where neither has one, none is made up for a single call; several need ids to be
-    told apart.
+    A result that names no call by its id takes the id that the model wrote (`has_ids`), or gives the call its own. Where neither has
+    one, none is made up for a single call; several need ids to be told apart.
     """
     calls: list[Any] = reply.get("tool_calls") or []
     first = itertools.takewhile(lambda one: one.get("role") != "assistant", messages)
     results = [at for at, one in enumerate(first) if one.get("role") in ("tool", "function") or one.get("tool_call_id")]
-    ids = [messages[at].get("tool_call_id") for at in results]
-    if not results or {call.get("id") for call in calls} & {id for id in ids if id}:
-        return reply, messages
     made, given = list(calls), list(messages)
-    for number, (at, id, has_id) in enumerate(zip(results, ids, has_ids, strict=False)):
-        if has_id or (not id and len(calls) > 1):
-            given[at] = {**given[at], "tool_call_id": calls[number]["id"]}
-        else:
-            made[number] = {name: value for name, value in {**calls[number], "id": id}.items() if name != "id" or value}
+    for at, number in _calls_of(messages, results, calls):
+        id, call = messages[at].get("tool_call_id"), calls[number]
+        if has_ids[number] or (not id and len(calls) > 1):
+            given[at] = {**given[at], "tool_call_id": call["id"]}
+        elif id != call.get("id"):
+            made[number] = {name: value for name, value in {**call, "id": id}.items() if name != "id" or value}
     return ({**reply, "tool_calls": made} if calls else reply), given
+
+
+def _calls_of(messages: list[Any], results: list[int], calls: list[Any]) -> list[tuple[int, int]]:
+    """Each result with its call: by its id, else by its name, and without one the next that is left. None for what names another."""
+    left = dict(enumerate(calls))
+    found: list[tuple[int, int]] = []
+
+    def take(fits: Callable[[Any, Any], bool]) -> None:
+        for at in [at for at in results if at not in dict(found)]:
+            number = next((number for number, call in left.items() if fits(messages[at], call)), None)
+            if number is not None:
+                found.append((at, number))
+                del left[number]
+
+    take(lambda result, call: bool(result.get("tool_call_id")) and result["tool_call_id"] == call.get("id"))
+    take(lambda result, call: bool(result.get("name")) and result["name"] == call["function"]["name"])
+    take(lambda result, call: not result.get("name"))
+    return found
 
 
 def _is_assistant(messages: list[Any]) -> bool:

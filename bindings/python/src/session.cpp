@@ -6,6 +6,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <memory>
+#include <stdexcept>
+
 #include "errors.h"
 #include "parlance/sampled_reply.h"
 #include "prefix.h"
@@ -25,6 +31,28 @@ struct Beginning {
   std::shared_ptr<PyReplyReader> reader;
 };
 
+/// Says whether a thread is in a session. One that is copied or moved is used by nobody.
+class InUse {
+ public:
+  InUse() = default;
+  InUse(const InUse& /*from*/) {}
+  InUse(InUse&& /*from*/) noexcept {}
+  ~InUse() = default;
+  InUse& operator=(const InUse&) = delete;
+  InUse& operator=(InUse&&) = delete;
+
+  /// The thread is in there as long as what comes back is kept. Raises RuntimeError where another one is.
+  auto enter() const {
+    if (is_used_.exchange(true))
+      throw std::runtime_error("this session is in another thread: one may use it at a time");
+    const auto leave = [](std::atomic<bool>* used) { used->store(false); };
+    return std::unique_ptr<std::atomic<bool>, decltype(leave)>(&is_used_, leave);
+  }
+
+ private:
+  mutable std::atomic<bool> is_used_ = false;
+};
+
 struct PyTokenSession {
   std::shared_ptr<const Engine> engine;
   std::shared_ptr<const Tokenizer> tokenizer;  // outlives the session, which is declared after it
@@ -32,9 +60,12 @@ struct PyTokenSession {
   RenderOptions render{};
   std::vector<Beginning> known{};         ///< of the replies so far: a template may open one for each kind of message
   std::vector<KeepingSwitch> switches{};  ///< that would have avoided the last refusal
+  std::size_t first_new = 0;              ///< of the messages that were added last
+  InUse in_use{};
 };
 
 nb::object difference_of(const PyTokenSession& self) {
+  const auto in_use = self.in_use.enter();
   const std::optional<PrefixDifference>& found = self.session.difference();
   if (!found) return nb::none();
   nb::dict switches;
@@ -85,7 +116,47 @@ Result<Extension> extend(PyTokenSession& self, const std::vector<Message>& messa
   return found ? self.session.extend(messages, trust, same_as(*found), meant) : extension;
 }
 
+bool has_text(Value content) {
+  if (content.is_string()) return whole_text(content).find_first_not_of(" \t\r\n") != std::string::npos;
+  if (!content.is_sequence()) return !content.members().empty();
+  return std::ranges::any_of(content.items(), [](Value part) { return has_text(part["text"]); });
+}
+
+/// The number of the message whose content it is a path in.
+std::optional<std::size_t> message_of_content(std::string_view path) {
+  constexpr std::string_view kMessages = "messages[";
+  if (!path.starts_with(kMessages)) return std::nullopt;
+  std::size_t number = 0;
+  const auto [end, failed] = std::from_chars(path.data() + kMessages.size(), path.data() + path.size(), number);
+  const bool is_content = std::string_view(end, path.data() + path.size()).starts_with("].content");
+  return failed == std::errc() && is_content ? std::optional(number) : std::nullopt;
+}
+
+/// The contents that were added last, the model's own apart, of which the template writes nothing: it leaves out roles
+/// that it does not know, say.
+std::vector<std::string> lost(const PyTokenSession& self) {
+  const auto in_use = self.in_use.enter();
+  const std::optional<PromptPart>& part = self.session.last_part();
+  if (!part) return {};
+  const Conversation& conversation = self.session.conversation();
+  const std::span<const Value> messages = conversation.messages().items();
+  std::vector<bool> is_there(messages.size());
+  for (const Span& span : part->rendering.spans()) {
+    const std::optional<std::size_t> number =
+        span.input != nullptr ? message_of_content(path_of_span(conversation, span)) : std::nullopt;
+    if (number && *number < is_there.size()) is_there[*number] = true;
+  }
+  std::vector<std::string> paths;
+  for (std::size_t at = self.first_new; at < messages.size(); ++at) {
+    const bool is_own = messages[at]["role"].text() == "assistant";
+    if (!is_own && !is_there[at] && has_text(messages[at]["content"]))
+      paths.push_back("messages[" + std::to_string(at) + "].content");
+  }
+  return paths;
+}
+
 std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
+  const auto in_use = self.in_use.enter();
   Result<Beginning> found = [&] {
     const nb::gil_scoped_release release;
     return beginning(self);
@@ -96,20 +167,25 @@ std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
 std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust,
                                nb::handle meant) {
   const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
+  const auto in_use = self.in_use.enter();
   std::vector<Message> in_place_of;
   if (!meant.is_none())
     in_place_of = messages_from(read_prompt(self.engine, {.messages = meant, .take = {}})->request.conversation, 0);
   self.switches.clear();
+  const std::size_t first_new = self.session.conversation().messages().items().size();
   Result<Extension> extension = [&] {
     const nb::gil_scoped_release release;
     return extend(self, messages_from(added->request.conversation, 0), trust, in_place_of);
   }();
-  return take(std::move(extension)).ids;
+  Extension made = take(std::move(extension));
+  self.first_new = first_new;
+  return std::move(made.ids);
 }
 
 /// What may help where these messages were refused; "" for nothing.
 nb::str advise(PyTokenSession& self, nb::handle messages) {
   const std::shared_ptr<Prompt> refused = read_prompt(self.engine, {.messages = messages, .take = {}});
+  const auto in_use = self.in_use.enter();
   {
     const nb::gil_scoped_release release;
     const Result<Beginning> found = beginning(self);
@@ -125,17 +201,30 @@ nb::str advise(PyTokenSession& self, nb::handle messages) {
 void bind_session(nb::module_& module) {
   nb::class_<PyTokenSession>(module, "_TokenSession")
       .def("ids",
-           [](const PyTokenSession& s) { return std::vector<TokenId>(s.session.ids().begin(), s.session.ids().end()); })
+           [](const PyTokenSession& s) {
+             const auto in_use = s.in_use.enter();
+             return std::vector<TokenId>(s.session.ids().begin(), s.session.ids().end());
+           })
       .def("copy",
            [](const PyTokenSession& s) {
+             const auto in_use = s.in_use.enter();
              const nb::gil_scoped_release release;
              return PyTokenSession{s.engine, s.tokenizer, s.session.copy(), s.render, s.known, {}};
            })
       .def("reader", &reader_of_reply, "For the reply to the last prompt. Others have it too: feed a copy.")
-      .def("size", [](const PyTokenSession& s) { return s.session.ids().size(); })
+      .def("size",
+           [](const PyTokenSession& s) {
+             const auto in_use = s.in_use.enter();
+             return s.session.ids().size();
+           })
       .def(
-          "append_sampled", [](PyTokenSession& s, const std::vector<TokenId>& ids) { s.session.append_sampled(ids); },
+          "append_sampled",
+          [](PyTokenSession& s, const std::vector<TokenId>& ids) {
+            const auto in_use = s.in_use.enter();
+            s.session.append_sampled(ids);
+          },
           "ids"_a)
+      .def("lost", &lost, "The paths of the contents added last of which the template writes nothing.")
       .def("extend", &extend_by, "messages"_a, "trust"_a = std::vector<std::string>(), "meant"_a = nb::none(),
            "`meant`: the messages in whose place these stand, as in Session::extend().")
       .def("advise", &advise, "messages"_a, "After extend() refused these messages: which variables would help.")

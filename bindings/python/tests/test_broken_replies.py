@@ -1,0 +1,153 @@
+"""What a session and a bridge write behind replies that are cut off or malformed, and of messages that a template does not write.
+
+The law of replies: behind a call that is not complete stands what the template writes behind a plain answer, or it is refused. Begin
+reading at test_behind_a_call_that_is_cut_stands_what_stands_behind_an_answer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import warnings
+from typing import Any
+
+import parlance
+import pytest
+from material import ROOT
+from test_results import ASKS, TEMPLATES, TOOLS, calls, template_of
+
+NEW = {"role": "user", "content": "QQ NEW"}
+BROKEN = "Wait. CUT HERE"
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> parlance.Tokenizer:
+    return parlance.Tokenizer.from_file(str(ROOT / "tests" / "tokenizers" / "chatml"))
+
+
+def written_call(template: parlance.Template) -> str:
+    """A call as the template writes it; "" where it writes none behind its prompt."""
+    reply = {"role": "assistant", "content": "", "tool_calls": calls(1)}
+    try:
+        before = template.render([ASKS], tools=TOOLS).text
+        one = template.render([ASKS, reply], tools=TOOLS, add_generation_prompt=False).text
+        plain = template.render([ASKS, {"role": "assistant", "content": BROKEN}], tools=TOOLS, add_generation_prompt=False).text
+    except parlance.Error:
+        return ""
+    return one[len(before) :] if one.startswith(before) and plain.startswith(before) else ""
+
+
+def behind_an_answer(template: parlance.Template) -> str:
+    """What the template writes behind a plain answer once a question follows."""
+    text = template.render([ASKS, {"role": "assistant", "content": BROKEN}, NEW], tools=TOOLS).text
+    return text[text.index(BROKEN) + len(BROKEN) :]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_behind_a_call_that_is_cut_stands_what_stands_behind_an_answer(name: str, tokenizer: parlance.Tokenizer) -> None:
+    template = template_of(name)
+    call = written_call(template)
+    ids = tokenizer.encode(call)
+    broken = 0
+    for count in range(1, len(ids)):
+        session = parlance.Session(template, tokenizer, [ASKS], tools=TOOLS)
+        message = session.sampled(ids[:count])
+        if not message.calls or message.calls[-1].complete or "\ufffd" in tokenizer.decode(ids[:count]).decode(errors="replace"):
+            continue  # a half character's other bytes are new
+        broken += 1
+        before = session.prompt_ids()
+        try:
+            new = tokenizer.decode(session.extend([NEW], advise=False)).decode()
+        except parlance.Error as error:
+            assert error.code == "history_rewritten", (tokenizer.decode(ids[:count]), error)
+            assert session.prompt_ids() == before
+            continue
+        assert new.lstrip() == behind_an_answer(template).lstrip(), tokenizer.decode(ids[:count])  # templates strip contents
+    if not broken:
+        pytest.skip("no call is cut")
+
+
+CUT = '<tool_call>\n{"name": "look", "arguments": {"at": "/tmp'
+
+
+@pytest.mark.parametrize("size", [20, 32, 45, len(CUT)])
+def test_a_session_completes_no_call(size: int, tokenizer: parlance.Tokenizer) -> None:
+    session = parlance.Session(parlance.Template.builtin("terminal-agent"), tokenizer, [ASKS], tools=TOOLS)
+    session.sampled(tokenizer.encode(CUT[:size]))
+    new = tokenizer.decode(session.extend([{"role": "tool", "content": "cut off"}])).decode()
+    assert new.startswith("<|im_end|>\n") and "cut off" in new
+
+
+WITHIN = TEMPLATES["within"]
+
+
+def test_a_message_that_the_template_does_not_write_is_told(tokenizer: parlance.Tokenizer) -> None:
+    assert isinstance(WITHIN, str)
+    session = parlance.Session(parlance.Template.from_string(WITHIN), tokenizer, [ASKS], tools=TOOLS)
+    session.sampled(tokenizer.encode("Yes.<|im_end|>"))
+    with pytest.warns(UserWarning, match=r"^messages\[2\]\.content is not in the prompt") as caught:
+        session.extend([{"role": "tool", "content": "RESULT"}, NEW])
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        session.sampled(tokenizer.encode("Yes.<|im_end|>"))
+        session.extend([{"role": "user", "content": [{"type": "text", "text": "two"}]}, {"role": "tool", "content": " "}, NEW])
+
+
+def test_a_bridge_loses_no_message(chatml_tokenizer: str) -> None:
+    sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
+    pytest.importorskip("renderers")
+    transformers: Any = pytest.importorskip("transformers")
+    from parlance.renderers import ParlanceRenderer
+
+    made = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json", chat_template=WITHIN)
+    renderer = ParlanceRenderer(made)
+    ids = renderer.render_ids([ASKS], tools=TOOLS, add_generation_prompt=True)
+    said = made.encode("Yes.<|im_end|>", add_special_tokens=False)
+    assert renderer.bridge_to_next_turn(ids, said, [{"role": "tool", "content": "RESULT"}, NEW], tools=TOOLS) is None
+    assert "messages[2].content would not be in the prompt" in str(renderer.refusal)
+    assert renderer.bridge_to_next_turn(ids, said, [NEW], tools=TOOLS) is not None
+
+
+NAMED = [{"role": "tool", "name": "see", "content": "SEEN"}, {"role": "tool", "name": "look", "content": "LOOKED"}]
+
+
+@pytest.mark.parametrize("ids", [None, ["zzzzzzzz1", "zzzzzzzz2"]])
+@pytest.mark.parametrize("order", list(itertools.permutations(range(2))))
+@pytest.mark.parametrize("name", ["within", "by name"])
+def test_results_are_of_the_calls_that_they_name(
+    name: str, order: tuple[int, ...], ids: list[str] | None, tokenizer: parlance.Tokenizer
+) -> None:
+    template = template_of(name)
+    both = {"role": "assistant", "content": "", "tool_calls": calls(2)}
+    said = template.render([ASKS, both], tools=TOOLS, add_generation_prompt=False).text
+    session = parlance.Session(template, tokenizer, [ASKS], tools=TOOLS)
+    session.sampled(tokenizer.encode(said[len(template.render([ASKS], tools=TOOLS).text) :].replace("<|im_end|>\n", "")))
+    new: list[Any] = [{**NAMED[at], **({"tool_call_id": ids[at]} if ids else {})} for at in order]
+    text = tokenizer.decode(session.extend(new, advise=False)).decode()
+    assert "see=SEEN" in text and "look=LOOKED" in text
+
+
+def test_a_session_is_in_one_thread_at_a_time(tokenizer: parlance.Tokenizer) -> None:
+    template, said = parlance.Template.builtin("terminal-agent"), tokenizer.encode("Yes.<|im_end|>")
+    outcomes: list[str] = []
+
+    def extend(session: parlance.Session) -> None:
+        try:
+            session.extend([{"role": "user", "content": "x" * 2000}], advise=False)
+            outcomes.append("went on")
+        except (RuntimeError, parlance.Error) as error:
+            outcomes.append(str(error))
+
+    for _ in range(60):
+        session = parlance.Session(template, tokenizer, [ASKS])
+        session.sampled(said)
+        threads = [threading.Thread(target=extend, args=(session,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    refused = [one for one in outcomes if one != "went on"]
+    assert len(outcomes) == 240 and len(refused) < 240
+    assert any("in another thread" in one for one in refused)
