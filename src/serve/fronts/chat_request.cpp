@@ -23,10 +23,7 @@ std::string messages_of_generate(Value body) {
   }
   JsonWriter made('{');
   made.raw("messages", messages.take());
-  for (const DictEntry& member : body.members()) {
-    const std::string_view name = member.key.text();
-    if (name != "prompt" && name != "system" && name != "images") made.raw(name, json_text(member.value));
-  }
+  append_members_without(made, body, {"prompt", "system", "images"});
   return made.take();
 }
 
@@ -131,19 +128,8 @@ Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, 
     messages.item(message);
   JsonWriter body('{');
   body.raw("messages", messages.take());
-  for (const DictEntry& member : more.variables().members()) {
-    if (member.key.text() != "messages") body.raw(member.key.text(), json_text(member.value));
-  }
+  append_members_without(body, more.variables(), {"messages"});
   return model.reader.consume(body.take(), "the request with the conversation before it");
-}
-
-/// The same request without a member.
-std::string without(Value body, std::string_view name) {
-  JsonWriter made('{');
-  for (const DictEntry& member : body.members()) {
-    if (member.key.text() != name) made.raw(member.key.text(), json_text(member.value));
-  }
-  return made.take();
 }
 
 Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
@@ -156,7 +142,8 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
     note(read);
     return read;
   }
-  const Result<ChatRequest> request = model->reader.consume(without(body, "previous_response_id"), "the request");
+  const Result<ChatRequest> request =
+      model->reader.consume(members_without(body, {"previous_response_id"}).take(), "the request");
   if (!request) return request.error();
   note(request);
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
@@ -209,15 +196,12 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 
 /// What a client asks for in vain must not be left out in silence.
 Result<void> check_asked(Value body, const ChatApi& api) {
-  const auto is_given = [&body](std::string_view name) { return !body[name].text().empty(); };
   for (const std::string_view name : {"prompt", "system"}) {
-    const Value given = body[name];
-    const bool is_text = given.is_undefined() || given.is_none() || given.is_string();
-    if (api.generate && !is_text)
+    if (api.generate && is_given(body[name]) && !body[name].is_string())
       return Error(ErrorCode::conversation, std::string(name) + " must be a text").input(std::string(name));
   }
   if (Result<void> given = api.generate ? refuse_suffix(body) : Result<void>(); !given) return given;
-  if (api.generate && is_given("template"))
+  if (api.generate && !body["template"].text().empty())
     return Error(ErrorCode::conversation, "template: the model's own is used; with `raw` there is none")
         .input("template");
   return api.api == ReplyApi::responses ? check_input(body) : Result<void>();

@@ -8,6 +8,7 @@
 #include "serve/fronts/client_words.h"
 #include "serve/fronts/item_references.h"
 #include "serve/fronts/routes.h"
+#include "serve/models/members.h"
 #include "serve/sessions/go_on.h"
 
 namespace parlance::serve {
@@ -58,8 +59,6 @@ Result<unsigned> choices_of(Value settings);
 std::optional<unsigned> logprobs_of(Value body);
 /// Whether a request of Responses asks for those of the text.
 bool includes_logprobs(Value body);
-/// Is it there, and not null?
-inline bool is_given(Value member) { return !member.is_undefined() && !member.is_none(); }
 /// A member that is true or false.
 bool flag_of(Value member, bool otherwise);
 /// A part of a path or a query, where signs may be written as %2F.

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "serve/models/members.h"
 
 namespace parlance::serve {
 
@@ -160,11 +161,7 @@ std::string Together::conversation() const {
   JsonWriter list('['), made('{');
   for (const std::string& message : messages) list.item(message);
   made.raw("messages", list.take());
-  if (others.parse(rest, "the shared conversation")) {
-    for (const DictEntry& member : others.root().members()) {
-      if (member.key.text() != "messages") made.raw(member.key.text(), json_text(member.value));
-    }
-  }
+  if (others.parse(rest, "the shared conversation")) append_members_without(made, others.root(), {"messages"});
   return made.take();
 }
 
@@ -205,11 +202,7 @@ SavedLines lines_of(std::string_view saved) {
 }
 
 std::string rest_of(const Conversation& conversation) {
-  JsonWriter made('{');
-  for (const DictEntry& member : conversation.variables().members()) {
-    if (member.key.text() != "messages") made.raw(member.key.text(), json_text(member.value));
-  }
-  return made.take();
+  return members_without(conversation.variables(), {"messages"}).take();
 }
 
 std::int64_t whole_number(std::size_t number) { return static_cast<std::int64_t>(number); }
