@@ -156,9 +156,11 @@ class ReplyApiWriter {
   /// Sends the first events of the stream. Without a sink nothing is sent, but to_json() still has the whole answer.
   void begin(const ReplyApiSink& sink = {});
   void add(const ReplyEvent& event, const ReplyApiSink& sink = {});
-  /// Takes the logprobs of tokens before the events that they give. In chat completions and Ollama's answers they go
-  /// into the next chunk, all of them, also those of markup; in Responses into the next output_text.delta, and those of
-  /// reasoning and calls nowhere. Anthropic's API has none.
+  /// Takes the logprobs of tokens before the events that they give. Events have the bytes of tokens as their sources,
+  /// so each token goes with the event that it begins in. In chat completions and Ollama's answers that is the next
+  /// chunk, also for markup; those of a stop text (ReplyOutcome::stop_sequence), which no event has, are nowhere. In
+  /// Responses it is the output_text.delta that has any of the token's bytes; those of reasoning, calls and markup are
+  /// nowhere. Anthropic's API has none.
   void add_logprobs(std::span<const ReplyLogprob> tokens);
   /// Closes everything that is open, and the stream. Call it once, last.
   void finish(const ReplyApiSink& sink = {}, const ReplyOutcome& outcome = {});

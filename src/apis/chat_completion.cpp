@@ -23,7 +23,7 @@ class ChatCompletion final : public Form {
 
   void begin() override { say_chunk(R"({"role": "assistant", "content": ""})", false); }
 
-  void add_logprobs(std::span<const ReplyLogprob> tokens) override { append_logprobs(pending_logprobs_, tokens); }
+  void add_logprobs(std::span<const ReplyLogprob> tokens) override { waiting_.add(tokens); }
 
   std::string choice_json() const override { return choice(true).take(); }
 
@@ -35,6 +35,8 @@ class ChatCompletion final : public Form {
   }
 
  private:
+  void take_logprobs_of(const ReplyEvent& event) override { append_items(pending_logprobs_, waiting_.take(event)); }
+
   // A call that ends incomplete is told by a last delta with "complete": false, which OpenAI's clients ignore: the API
   // itself has no way to say it.
   void take(const ReplyEvent& event) override {
@@ -75,6 +77,7 @@ class ChatCompletion final : public Form {
     return json;
   }
 
+    if (!outcome().stop_sequence) append_items(pending_logprobs_, waiting_.rest());
   static void append_logprobs_of(Json& choice, std::string_view items) {
     if (items.empty()) return void(choice.null("logprobs"));
     choice.key("logprobs").append("{\"content\": [").append(items).append("], \"refusal\": null}");
@@ -152,9 +155,7 @@ class ChatCompletion final : public Form {
 
   /// Those of the next chunk; the whole answer has all of them.
   std::string take_logprobs() {
-    if (pending_logprobs_.empty()) return {};
-    if (!logprobs_.empty()) logprobs_ += ", ";
-    logprobs_ += pending_logprobs_;
+    append_items(logprobs_, pending_logprobs_);
     return std::exchange(pending_logprobs_, {});
   }
 
@@ -176,3 +177,4 @@ std::unique_ptr<Form> make_chat_completion(ReplyApiOptions options, std::string 
 }
 
 }  // namespace parlance::apis
+  WaitingLogprobs waiting_;

@@ -96,6 +96,35 @@ def chats(url: str, checks: Checks) -> None:
     refused(openai.NotFoundError, lambda: client.models.retrieve("none"), checks, "a model that there is not")
 
 
+def logprobs_of_the_text(url: str, checks: Checks) -> None:
+    """Logprobs go with the text: not with the border before it, and not with a stop text behind it."""
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    ENGINE.script = lambda asked: Reply("<think>\nHm\n</think>\n\nHi there<|im_end|>")
+
+    def joined(tokens: Any) -> str:
+        return "".join(one.token for one in tokens)
+
+    answer = client.responses.create(model="mine", input="Hi", include=["message.output_text.logprobs"])
+    part: Any = next(item for item in answer.output if item.type == "message").content[0]  # type: ignore[union-attr]
+    checks.equal((part.text, joined(part.logprobs)), ("Hi there", "Hi there"), "logprobs behind reasoning")
+    events = list(client.responses.create(model="mine", input="Hi", include=["message.output_text.logprobs"], stream=True))
+    deltas = "".join(joined(event.logprobs) for event in events if event.type == "response.output_text.delta")
+    done = [joined(event.logprobs) for event in events if event.type == "response.output_text.done"]
+    checks.equal((deltas, done), ("Hi there", ["Hi there"]), "streamed logprobs behind reasoning")
+    ENGINE.script = lambda asked: Reply("Hi STOSTOP more<|im_end|>")
+    for stop in ("STOP", ["none", "STOP"]):
+        chat: Any = {"model": "mine", "messages": [USER], "stop": stop, "logprobs": True}
+        whole = client.chat.completions.create(**chat).choices[0]
+        checks.equal((whole.message.content, joined(whole.logprobs.content)), ("Hi STO", "Hi STO"), f"logprobs before {stop}")
+        chunks = [chunk.choices[0] for chunk in client.chat.completions.create(**chat, stream=True)]
+        streamed = "".join(joined(chunk.logprobs.content) for chunk in chunks if chunk.logprobs)
+        checks.equal(streamed, "Hi STO", f"streamed logprobs before {stop}")
+    ENGINE.script = lambda asked: Reply("Hi<|im_end|>")
+    whole = client.chat.completions.create(model="mine", messages=[USER], stop="STOP", logprobs=True).choices[0]
+    checks.equal(joined(whole.logprobs.content), "Hi<|im_end|>", "a stop text that does not come")
+    ENGINE.script = lambda asked: Reply()
+
+
 def messages(url: str, checks: Checks) -> None:
     client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
     tools: Any = [{"name": "look", "description": "d", "input_schema": PARAMETERS}]
@@ -471,7 +500,16 @@ def texts_in(got: str, stream: bool) -> list[str]:
 def main() -> int:
     checks = Checks()
     with ENGINE, Gateway(sys.argv[1], ENGINE.url, "--log", "errors") as gateway:
-        for test in (chats, messages, responses, ollama_api, ends_with_the_assistant, no_call_is_wanted, tokens_of_texts):
+        for test in (
+            chats,
+            logprobs_of_the_text,
+            messages,
+            responses,
+            ollama_api,
+            ends_with_the_assistant,
+            no_call_is_wanted,
+            tokens_of_texts,
+        ):
             ENGINE.script = lambda asked: Reply()
             test(gateway.url, checks)
     return checks.end()
