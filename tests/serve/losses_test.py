@@ -76,7 +76,6 @@ LOOKED_FOR: list[tuple[str, Json, Found]] = [
     (CHAT, {"messages": [USER, {"role": "assistant", "refusal": SECRET}, USER]}, {("message", "messages[1].refusal")}),
     (CHAT, {"documents": [{"text": SECRET}]}, {("document", "documents[0]")}),
     (CHAT, {"chat_template_kwargs": {"enable_thinkin": True}}, {("setting", "chat_template_kwargs.enable_thinkin")}),
-    (MESSAGES, {"messages": [{"role": "oracle", "content": SECRET}, USER]}, {("message", "messages[0].content")}),
     (OLLAMA, {"messages": [USER, {"role": "oracle", "content": SECRET}, USER]}, {("message", "messages[1].content")}),
     (RESPONSES, {"input": [USER, REFUSED, USER]}, {("message", "input[1].content[0].refusal")}),
 ]  # fmt: skip

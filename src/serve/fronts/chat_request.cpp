@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
@@ -246,6 +247,11 @@ void find_losses_of_reply(Chat& chat, Value body) {
   if (asked) add_unenforced(engine, *asked, !conversation.tools().items().empty(), body, chat.losses);
 }
 
+bool has_calls(const Conversation& conversation) {
+  return std::ranges::any_of(conversation.messages().items(),
+                             [](Value message) { return !message["tool_calls"].items().empty(); });
+}
+
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   const RequestLimits& limits = chat.model->limits;
   const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
@@ -256,6 +262,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const RequestText given{.api = chat.api.api, .body = body, .text = text};
   Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints, &chat.losses);
   if (!request) return request.error();
+  const bool behind_calls = !settings->hints.response.empty() && has_calls(request->conversation);
+  if (Result<void> known = check_results(body, chat.api.api, behind_calls); !known) return known;
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
@@ -327,7 +335,8 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
     return Error(ErrorCode::conversation, "stream_options.include_usage must be true or false")
         .input("stream_options.include_usage");
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
-  if (Result<void> checked = check_messages_shape(body); !checked) return checked.error();
+  if (Result<void> checked = check_messages_shape(body, api.api); !checked) return checked.error();
+  if (Result<void> checked = check_member_values(body, api.api); !checked) return checked.error();
   auto chat = std::make_unique<Chat>(api, model);
   chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);

@@ -12,7 +12,16 @@ namespace parlance::serve {
 
 namespace {
 
-bool is_reference(Value item) { return item["type"].text() == "item_reference"; }
+/// The type of a reference may be left out.
+bool is_reference(Value item) {
+  const auto is_of_reference = [](const DictEntry& member) {
+    const std::string_view name = member.key.text();
+    return name == "id" || (name == "type" && !is_given(member.value));
+  };
+  const std::span<const DictEntry> members = item.members();
+  return item["type"].text() == "item_reference" ||
+         (item["id"].is_string() && std::ranges::all_of(members, is_of_reference));
+}
 
 /// "resp_5" of "msg_resp_5_1": an item's id has the kind before its answer's, and its number behind.
 std::string_view response_of(std::string_view item) {

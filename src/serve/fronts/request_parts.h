@@ -16,7 +16,8 @@ namespace parlance::serve {
 /// The body as values. Fails with json (place), conversation if it is no object.
 Result<Document> parsed_body(const std::string& body);
 using ModelRef = std::shared_ptr<const ServedModel>;
-/// The model of this name, which is no text where the request has none. Fails with no_template.
+/// The model of this name, which is undefined, null or "" where the request has none. Fails with no_template, and with
+/// conversation for what is no name.
 Result<ModelRef> model_called(const Call& call, Value name);
 /// The model that a request names; for a route that takes an engine, one that has an engine. Fails as model_called()
 /// does.
