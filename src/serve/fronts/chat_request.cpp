@@ -232,7 +232,7 @@ void find_losses(Chat& chat, Value body, const Conversation& conversation) {
   chat.losses = without_obeyed(std::move(chat.losses));
   if (chat.api.generate)
     for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
-  add_unserved(model.backend->facts(), body, chat.losses);
+  add_unserved(*model.backend, body, chat.losses);
 }
 
 /// What the reply will not be held to.

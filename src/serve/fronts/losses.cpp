@@ -8,6 +8,7 @@
 #include "parlance/json_writer.h"
 #include "parlance/request.h"
 #include "serve/fronts/client_words.h"
+#include "serve/models/members.h"
 
 namespace parlance::serve {
 
@@ -47,6 +48,14 @@ static_assert(std::is_sorted(std::begin(kUnserved), std::end(kUnserved)));
 /// Those that are in an object of the request.
 constexpr std::pair<std::string_view, std::string_view> kUnservedInside[] = {{"structured_outputs", "grammar"},
                                                                              {"structured_outputs", "structural_tag"}};
+
+/// Members that ask for what is not done where they have this value, as JSON.
+struct UnservedValue {
+  std::string_view name, json, why;
+};
+constexpr UnservedValue kUnservedValues[] = {
+    {"background", "true", "no effect: the answer comes when it is whole, or as a stream"},
+    {"truncation", "\"auto\"", "no effect: nothing is left out of a conversation that is too long, which is an error"}};
 
 /// Members that a reply's grammar obeys, whatever the template does with them.
 constexpr std::string_view kObeyed[] = {"tool_choice",    "parallel_tool_calls",
@@ -131,7 +140,23 @@ std::string label_of_kind(std::string_view kind) {
 
 }  // namespace
 
-void add_unserved(const BackendFacts& engine, Value settings, Losses& into) {
+namespace {
+
+/// Ollama loads a model with the context that a request asks for; an engine here has the one that it was started with.
+void add_context(const Backend& backend, Value wanted, Losses& into) {
+  const std::shared_ptr<const EngineInfo> info = backend.info();
+  if (!wanted.is_small_int() || !info || !info->context || *info->context == wanted.integer) return;
+  add(into, "setting", "options.num_ctx", "no effect: the engine's context is " + std::to_string(*info->context));
+}
+
+}  // namespace
+
+void add_unserved(const Backend& backend, Value settings, Losses& into) {
+  for (const UnservedValue& one : kUnservedValues)
+    if (is_given(settings[one.name]) && json_text(settings[one.name]) == one.json)
+      add(into, "setting", std::string(one.name), std::string(one.why));
+  add_context(backend, settings["options"]["num_ctx"], into);
+  const BackendFacts& engine = backend.facts();
   add_unserved_members(settings, "", into);
   add_unserved_members(settings["options"], "options.", into);
   for (const auto& [outer, inner] : kUnservedInside) {
