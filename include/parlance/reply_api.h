@@ -77,6 +77,9 @@ struct ReplyApiOptions {
   std::uint32_t choice = 0;   ///< `index` of the choice. Several choices: a writer for each, their events in one stream
   bool stream_usage = false;  ///< stream_options.include_usage: `usage` is null in each chunk, and stands in one more
   ReasoningNames reasoning_names = ReasoningNames::both;
+  /// The request has `functions`, which were before `tools`: the answer has its call as `function_call`, and so is the
+  /// finish reason. There is a place for one call; others are left out.
+  bool old_functions = false;
 
   /// Anthropic's Messages: makes the signature of a thinking block from its text. By default it is "".
   std::function<std::string(std::string_view thinking)> sign_reasoning{};

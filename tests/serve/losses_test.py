@@ -64,6 +64,7 @@ KNOWN: list[tuple[str, Json, Found]] = [
     (MESSAGES, {"output_config": {"format": {"type": "json_schema", "schema": LOOSE}}}, {("constraint", "output_config.format.schema")}),
     (RESPONSES, {"tools": [{"type": "web_search"}, {"type": "mcp", "server_label": SECRET}]}, {("tool", "tools[0]"), ("tool", "tools[1]")}),
     (RESPONSES, {"text": {"format": {"type": "json_schema", "name": "n", "schema": LOOSE}}}, {("constraint", "text.format.schema")}),
+    (CHAT, {"functions": [{"name": "g", "parameters": {"type": "object"}}], "function_call": {"name": "g"}}, set()),
     (RESPONSES, {"truncation": "auto"}, {("setting", "truncation")}),
     (RESPONSES, {"background": True, "store": True}, {("setting", "background")}),
     (OLLAMA, {"options": {"num_ctx": 2048}}, {("setting", "options.num_ctx")}),
@@ -225,13 +226,15 @@ def long_names(checks: Checks) -> None:
 
 def engines_without_grammars(checks: Checks) -> None:
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
-    tools = {"tools": [FUNCTION]}
+    tools, functions = {"tools": [FUNCTION]}, {"functions": [FUNCTION["function"]]}
     choice, form = ("constraint", "tool_choice"), ("constraint", "response_format")
     cases: tuple[tuple[str, Json, Found, Found], ...] = (  # what openai-completions is not held to, and what Ollama is not
         (CHAT, {**tools, "tool_choice": "required"}, {choice}, {choice}),
         (CHAT, {**tools, "tool_choice": {"type": "function", "function": {"name": "f"}}}, {choice}, {choice}),
         (CHAT, {**tools, "parallel_tool_calls": False}, {("constraint", "parallel_tool_calls")}, {("constraint", "parallel_tool_calls")}),
         (CHAT, tools, set(), set()),
+        (CHAT, functions, set(), set()),
+        (CHAT, {**functions, "function_call": {"name": "f"}}, {("constraint", "function_call")}, {("constraint", "function_call")}),
         (CHAT, {"response_format": schema}, {form}, set()),
         (CHAT, {"response_format": {"type": "regex", "pattern": "a+"}}, {form}, {form}),
         (CHAT, {**tools, "response_format": schema}, {form}, {form}),

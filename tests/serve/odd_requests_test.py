@@ -96,6 +96,41 @@ def chats(url: str, checks: Checks) -> None:
     refused(openai.NotFoundError, lambda: client.models.retrieve("none"), checks, "a model that there is not")
 
 
+def old_functions(url: str, checks: Checks) -> None:
+    """Who asks with `functions` reads `function_call`, whole and streamed, and goes on with a message of the role function."""
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    functions: Any = [{"name": "look", "description": "d", "parameters": PARAMETERS}]
+    named: Any = {"name": "look"}
+
+    def ask(*messages: Any, **members: Any) -> Any:
+        return client.chat.completions.create(model="mine", messages=[*messages] or [USER], functions=functions, **members)
+
+    ENGINE.script = lambda asked: Reply(CALL)
+    for choice in ({}, {"function_call": "auto"}, {"function_call": named}):
+        answer = ask(**choice, extra_body={"parlance": True})
+        first = answer.choices[0]
+        said = (first.finish_reason, first.message.function_call.name, json.loads(first.message.function_call.arguments))
+        checks.equal(said, ("function_call", "look", {"at": "x"}), f"a function's call, {choice}")
+        checks.equal((first.message.tool_calls, first.message.content), (None, None), f"nothing else, {choice}")
+        checks.equal(answer.model_extra["parlance"]["losses"], [], f"losses of {choice}")
+        text = client.chat.completions.create(model="mine", messages=[USER], functions=functions, **choice, stream=True)
+        chunks = [chunk.choices[0] for chunk in text if chunk.choices]
+        calls = [chunk.delta.function_call for chunk in chunks if chunk.delta.function_call]
+        streamed = ("".join(call.name or "" for call in calls), json.loads("".join(call.arguments or "" for call in calls)))
+        checks.equal(streamed, ("look", {"at": "x"}), f"a streamed call, {choice}")
+        checks.equal(chunks[-1].finish_reason, "function_call", f"its reason, {choice}")
+        checks.that(not any(chunk.delta.tool_calls for chunk in chunks), f"no tool_calls, {choice}")
+    ENGINE.script = lambda asked: Reply()
+    given = {"role": "assistant", "content": None, "function_call": first.message.function_call.model_dump()}
+    second = ask(USER, given, {"role": "function", "name": "look", "content": "Five."}, extra_body={"parlance": True})
+    checks.equal((second.choices[0].finish_reason, second.choices[0].message.content), ("stop", "Yes."), "behind the result")
+    checks.that(second.model_extra["parlance"]["reused_tokens"] > 0, f"it goes on: {second.model_extra['parlance']}")
+    checks.equal(second.model_extra["parlance"]["losses"], [], "losses behind a call")
+    ENGINE.script = lambda asked: Reply(CALL)
+    checks.equal(ask(function_call="none").choices[0].finish_reason, "stop", "function_call none")
+    ENGINE.script = lambda asked: Reply()
+
+
 def logprobs_of_the_text(url: str, checks: Checks) -> None:
     """Logprobs go with the text: not with the border before it, and not with a stop text behind it."""
     client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
@@ -502,6 +537,7 @@ def main() -> int:
     with ENGINE, Gateway(sys.argv[1], ENGINE.url, "--log", "errors") as gateway:
         for test in (
             chats,
+            old_functions,
             logprobs_of_the_text,
             messages,
             responses,

@@ -102,6 +102,59 @@ TEST(ReplyApi, ChoicesBecomeOneAnswer) {
   EXPECT_EQ(ReplyApiWriter::choices_to_json(one), message.to_json());
 }
 
+std::string old_functions_stream(const std::vector<ReplyEvent>& events, std::string& whole) {
+  ReplyApiWriter writer(ReplyApi::openai, {.old_functions = true});
+  std::string deltas;
+  const ReplyApiSink send = [&deltas](const ReplyApiEvent& event) {
+    const std::size_t at = event.data.find("\"delta\": ");
+    const std::string_view behind = event.data.substr(at + 9);
+    deltas.append(behind.substr(0, behind.find(", \"logprobs\""))).append("\n");
+    if (behind.find("\"finish_reason\": null") == behind.npos)
+      deltas.append(behind.substr(behind.find("\"finish_reason\"")));
+  };
+  writer.begin(send);
+  for (const ReplyEvent& event : events) writer.add(event, send);
+  writer.finish(send);
+  whole = writer.to_json();
+  return deltas;
+}
+
+TEST(ReplyApi, CallsOfFunctionsAreInTheFormBeforeTools) {
+  using Kinds = ReplyEvent::Kind;
+  std::vector<ReplyEvent> events = {{.kind = Kinds::reasoning, .text = "Hm"},
+                                    {.kind = Kinds::call_begin, .text = "look"},
+                                    {.kind = Kinds::arguments, .text = R"({"at": )"},
+                                    {.kind = Kinds::arguments, .text = R"("x"})"},
+                                    {.kind = Kinds::call_end, .complete = true}};
+  std::string whole;
+  const std::string deltas = old_functions_stream(events, whole);
+  EXPECT_EQ(deltas, R"({"role": "assistant", "content": ""}
+{"reasoning_content": "Hm", "reasoning": "Hm"}
+{"function_call": {"name": "look", "arguments": ""}}
+{"function_call": {"arguments": "{\"at\": "}}
+{"function_call": {"arguments": "\"x\"}"}}
+{}
+"finish_reason": "function_call"}]})");
+  EXPECT_NE(
+      whole.find(R"("message": {"role": "assistant", "reasoning_content": "Hm", "reasoning": "Hm", "content": null, )"
+                 R"("function_call": {"name": "look", "arguments": "{\"at\": \"x\"}"}}, "logprobs": null, )"
+                 R"("finish_reason": "function_call"})"),
+      std::string::npos)
+      << whole;
+  const std::vector<ReplyEvent> twice = {
+      events[1], events[2], events[3], events[4], {.kind = Kinds::call_begin, .text = "other"}, events[2], events[4]};
+  EXPECT_EQ(old_functions_stream(twice, whole).find("other"), std::string::npos);
+  EXPECT_EQ(whole.find("other"), std::string::npos);
+  events.back().complete = false;
+  EXPECT_NE(old_functions_stream(events, whole).find(R"({"function_call": {"arguments": "", "complete": false}})"),
+            std::string::npos);
+  EXPECT_NE(whole.find(R"("complete": false}}, "logprobs": null, "finish_reason": "length"})"), std::string::npos);
+  whole.clear();
+  const std::vector<ReplyEvent> text = {content_event("Hi")};
+  EXPECT_NE(old_functions_stream(text, whole).find(R"("finish_reason": "stop")"), std::string::npos);
+  EXPECT_NE(whole.find(R"("message": {"role": "assistant", "content": "Hi"})"), std::string::npos) << whole;
+}
+
 TEST(ReplyApi, LogprobsAreJsonWhateverTheyAre) {
   ReplyApiWriter writer(ReplyApi::openai);
   const ReplyLogprob tokens[] = {{"\xff", -std::numeric_limits<double>::infinity()},
@@ -118,53 +171,6 @@ TEST(ReplyApi, LogprobsAreJsonWhateverTheyAre) {
   EXPECT_NE(json.find(R"("token": "", "logprob": -1e-07, "bytes": [])"), std::string::npos) << json;
 }
 
-TEST(ReplyApi, AStopTextEndsReasoningButNotACall) {
-  const ReplyOutcome outcome = {.stop_sequence = "S"};
-  EXPECT_NE(
-      written_answer(ReplyApi::anthropic, {}, outcome).find(R"("stop_reason": "stop_sequence", "stop_sequence": "S")"),
-      std::string::npos);
-  ReplyApiWriter reasons(ReplyApi::openai), calls(ReplyApi::anthropic);
-  const ReplyEvent reasoning = {.kind = ReplyEvent::Kind::reasoning, .text = "r"};
-  const ReplyEvent call = {.kind = ReplyEvent::Kind::call_begin, .text = "f"};
-  reasons.add(reasoning);
-  reasons.finish({}, outcome);
-  EXPECT_NE(reasons.to_json().find(R"("finish_reason": "stop")"), std::string::npos);
-  calls.add(call);
-  calls.finish({}, outcome);
-  EXPECT_NE(calls.to_json().find(R"("stop_reason": "max_tokens", "stop_sequence": null)"), std::string::npos);
-}
-
-TEST(ReplyApi, DatesAreInRange) {
-  const auto date_of = [](std::int64_t created) {
-    const std::string json = written_answer(ReplyApi::ollama, {.created = created});
-    return json.substr(json.find("created_at") + 14, 20);
-  };
-  EXPECT_EQ(date_of(0), "1970-01-01T00:00:00Z");
-  EXPECT_EQ(date_of(1709251199), "2024-02-29T23:59:59Z");
-  EXPECT_EQ(date_of(-1), "1970-01-01T00:00:00Z");
-  EXPECT_EQ(date_of(std::numeric_limits<std::int64_t>::max()), "9999-12-31T23:59:59Z");
-}
-
-TEST(ReplyApi, AMovedFromWriterSendsNothing) {
-  ReplyApiWriter writer(ReplyApi::responses);
-  const ReplyApiWriter moved = std::move(writer);
-  const ReplyLogprob token = {"a", 0};
-  const auto send = [](const ReplyApiEvent&) { FAIL(); };
-  writer.add_logprobs({&token, 1});
-  writer.fail({.message = "m"}, send);
-  const ReplyApiWriter* const both[] = {&writer, &moved};
-  EXPECT_EQ(ReplyApiWriter::choices_to_json(both), moved.to_json());
-}
-
-TEST(ReplyApi, RequestsAreNotWrittenForOllama) {
-  const Result<ApiRequest> made = request_as(ReplyApi::ollama, R"({"messages": []})");
-  ASSERT_FALSE(made);
-  EXPECT_NE(made.error().message().find("Ollama"), std::string::npos);
-  EXPECT_EQ(request_api_names().size() + 1, reply_api_names().size());
-}
-
-}  // namespace
-}  // namespace parlance
 ReplyEvent event_of_source(ReplyEvent::Kind kind, std::string_view source) {
   return {.kind = kind, .source = source, .text = source};
 }
@@ -264,3 +270,50 @@ TEST(ReplyApi, TokensOfAStopTextAreNotInTheLogprobs) {
   }
 }
 
+TEST(ReplyApi, AStopTextEndsReasoningButNotACall) {
+  const ReplyOutcome outcome = {.stop_sequence = "S"};
+  EXPECT_NE(
+      written_answer(ReplyApi::anthropic, {}, outcome).find(R"("stop_reason": "stop_sequence", "stop_sequence": "S")"),
+      std::string::npos);
+  ReplyApiWriter reasons(ReplyApi::openai), calls(ReplyApi::anthropic);
+  const ReplyEvent reasoning = {.kind = ReplyEvent::Kind::reasoning, .text = "r"};
+  const ReplyEvent call = {.kind = ReplyEvent::Kind::call_begin, .text = "f"};
+  reasons.add(reasoning);
+  reasons.finish({}, outcome);
+  EXPECT_NE(reasons.to_json().find(R"("finish_reason": "stop")"), std::string::npos);
+  calls.add(call);
+  calls.finish({}, outcome);
+  EXPECT_NE(calls.to_json().find(R"("stop_reason": "max_tokens", "stop_sequence": null)"), std::string::npos);
+}
+
+TEST(ReplyApi, DatesAreInRange) {
+  const auto date_of = [](std::int64_t created) {
+    const std::string json = written_answer(ReplyApi::ollama, {.created = created});
+    return json.substr(json.find("created_at") + 14, 20);
+  };
+  EXPECT_EQ(date_of(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(date_of(1709251199), "2024-02-29T23:59:59Z");
+  EXPECT_EQ(date_of(-1), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(date_of(std::numeric_limits<std::int64_t>::max()), "9999-12-31T23:59:59Z");
+}
+
+TEST(ReplyApi, AMovedFromWriterSendsNothing) {
+  ReplyApiWriter writer(ReplyApi::responses);
+  const ReplyApiWriter moved = std::move(writer);
+  const ReplyLogprob token = {"a", 0};
+  const auto send = [](const ReplyApiEvent&) { FAIL(); };
+  writer.add_logprobs({&token, 1});
+  writer.fail({.message = "m"}, send);
+  const ReplyApiWriter* const both[] = {&writer, &moved};
+  EXPECT_EQ(ReplyApiWriter::choices_to_json(both), moved.to_json());
+}
+
+TEST(ReplyApi, RequestsAreNotWrittenForOllama) {
+  const Result<ApiRequest> made = request_as(ReplyApi::ollama, R"({"messages": []})");
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message().find("Ollama"), std::string::npos);
+  EXPECT_EQ(request_api_names().size() + 1, reply_api_names().size());
+}
+
+}  // namespace
+}  // namespace parlance

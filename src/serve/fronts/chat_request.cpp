@@ -343,6 +343,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
   chat->stream = flag_of(stream, api.streams_by_default);
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
+  chat->old_functions = api.api == ReplyApi::openai && !body["functions"].items().empty();
   chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())
