@@ -272,6 +272,30 @@ def parts_of_conversations(ask: Asking) -> None:
     taken(ask, path, {"input": [USER, {"id": stored}]})
 
 
+def in_their_own_words(ask: Asking) -> None:
+    """Paths that a request has, and hints that are its API's."""
+    path = "/v1/chat/completions"
+    for form, at in (
+        ({"type": "json_schema"}, "response_format.json_schema"),
+        ({"type": "json_schema", "json_schema": "x"}, "response_format.json_schema"),
+        ({"type": "json_schema", "json_schema": {"name": "n", "schema": "x"}}, "response_format.json_schema.schema"),
+        ({"type": "json_schema", "json_schema": {"name": "n", "schema": 5}}, "response_format.json_schema.schema"),
+        ({"type": "json_object", "schema": "x"}, "response_format.schema"),
+    ):
+        for front in (path, "/v1/completions"):
+            _, error = ask.refused(front, {**FRONTS[front], "response_format": form})
+            ask.checks.equal(error.get("param"), at, f"{front} {form}: {error}")
+    _, error = ask.refused("/v1/responses", {"input": "Hi", "text": {"format": {"type": "json_schema", "name": "n", "schema": "x"}}})
+    ask.checks.equal(error.get("param"), "text.format.schema", f"{error}")
+    for path in ("/api/chat", "/api/generate"):
+        for form in ("xml", 5, ["json"]):
+            said, _ = ask.refused(path, {**FRONTS[path], "format": form})
+            ask.checks.that("json_schema" not in said and '"json", or a JSON Schema' in said, f"{path} {form}: {said}")
+    for images in (["aGk="], ["aGk=", "aGk="], [5]):  # for which the template has no place
+        for more in ({}, {"system": "s"}):
+            ask.names("/api/generate", {**FRONTS["/api/generate"], **more, "images": images}, "images[0]", "messages")
+
+
 def conversations(ask: Asking) -> None:
     many: Any = [USER, {"role": "assistant", "content": "a"}] * 4
     for path in ("/v1/chat/completions", "/v1/messages", "/api/chat"):
@@ -372,6 +396,7 @@ def main() -> int:
             settings,
             known_members,
             parts_of_conversations,
+            in_their_own_words,
             conversations,
         ):
             test(ask)

@@ -351,8 +351,10 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
   }
   if (text.data() != call.exchange.request().body.data()) chat->rewritten = std::string(text);
   const std::string made = api.generate ? messages_of_generate(body) : std::string();
-  if (Result<void> planned = plan_turns(call, *chat, body, api.generate ? made : text, may_wait); !planned)
-    return planned.error();
+  if (Result<void> planned = plan_turns(call, *chat, body, api.generate ? made : text, may_wait); !planned) {
+    const std::string& path = planned.error().input_path();
+    return api.generate ? renamed(planned.error(), path, path_in_generate(body, path)) : planned.error();
+  }
   return chat;
 }
 
