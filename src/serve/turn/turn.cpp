@@ -2,6 +2,7 @@
 #include "serve/turn/turn.h"
 
 #include "serve/models/engine.h"
+#include "serve/models/members.h"
 #include "serve/turn/reasoning_limit.h"
 #include "serve/turn/stop_finder.h"
 
@@ -31,11 +32,9 @@ Result<Printed> content_grammar_in(const ServedModel& model, GrammarOptions want
 }
 
 void read_calls_as_text(ReplyStart& start, const Conversation& conversation) {
+  if (!is_given(conversation.variables()["tool_choice"])) return;
   const Result<GrammarOptions> wanted = grammar_options(conversation);
-  if (!wanted || wanted->choice != ToolChoice::none || start.format.source().calls.empty()) return;
-  ReplyFormat format = start.format.source();
-  format.calls.clear();
-  if (Result<CompiledReplyFormat> made = CompiledReplyFormat::make(format)) start.format = std::move(*made);
+  if (wanted && wanted->choice == ToolChoice::none) start.format = start.format.without_calls();
 }
 
 namespace {
