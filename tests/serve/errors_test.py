@@ -229,10 +229,12 @@ def known_members(ask: Asking) -> None:
     ask.names("/v1/responses", {"input": "Hi", "include": ["reasoning.encrypted_content", "x"]}, "include[1]")
     ask.names("/v1/responses", {"input": "Hi", "include": [5]}, "include[0]")
     ask.names("/api/generate", {**RAW, "options": 5}, "options")
+    mixed: tuple[Any, ...] = (["a", 5], [[65], 5], ["a", None], ["a", {}])
+    lists: tuple[Any, ...] = (["a", [65]], [[65], [66]], [65, 66])
     for path in ("/v1/completions", "/v1/completions/render"):
-        for prompt in (["a", 5], [[65], 5], ["a", None], ["a", {}]):
+        for prompt in mixed:
             ask.names(path, {"prompt": prompt}, "prompt")
-    for prompt in (["a", [65]], [[65], [66]], [65, 66]):
+    for prompt in lists:
         taken(ask, "/v1/completions", {"prompt": prompt})
     ask.names("/v1/completions", {"prompt": "Hi", "logprobs": True}, "logprobs")
     for value in (None, 0, 3):
@@ -287,10 +289,11 @@ def in_their_own_words(ask: Asking) -> None:
             ask.checks.equal(error.get("param"), at, f"{front} {form}: {error}")
     _, error = ask.refused("/v1/responses", {"input": "Hi", "text": {"format": {"type": "json_schema", "name": "n", "schema": "x"}}})
     ask.checks.equal(error.get("param"), "text.format.schema", f"{error}")
+    words: tuple[Any, ...] = ("xml", 5, ["json"])
     for path in ("/api/chat", "/api/generate"):
-        for form in ("xml", 5, ["json"]):
-            said, _ = ask.refused(path, {**FRONTS[path], "format": form})
-            ask.checks.that("json_schema" not in said and '"json", or a JSON Schema' in said, f"{path} {form}: {said}")
+        for word in words:
+            said, _ = ask.refused(path, {**FRONTS[path], "format": word})
+            ask.checks.that("json_schema" not in said and '"json", or a JSON Schema' in said, f"{path} {word}: {said}")
     for images in (["aGk="], ["aGk=", "aGk="], [5]):  # for which the template has no place
         for more in ({}, {"system": "s"}):
             ask.names("/api/generate", {**FRONTS["/api/generate"], **more, "images": images}, "images[0]", "messages")
@@ -313,8 +316,9 @@ def models(ask: Asking, several: Asking) -> None:
             several.checks.equal((error["code"], error["param"]), (code, "model"), f"an unknown model at {path}")
         for members in ({}, {"model": None}, {"model": ""}):
             several.names(path, {**body, **members}, "model", "''", status=404)
+        no_names: tuple[Any, ...] = (5, ["one"], {}, True)
         for asking in (ask, several):
-            for wrong in (5, ["one"], {}, True):
+            for wrong in no_names:
                 asking.names(path, {**body, "model": wrong}, "model", "''")
     for body in ({}, {"name": ""}):
         several.names("/api/show", body, "model", status=404)

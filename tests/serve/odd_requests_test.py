@@ -140,7 +140,7 @@ def logprobs_of_the_text(url: str, checks: Checks) -> None:
         return "".join(one.token for one in tokens)
 
     answer = client.responses.create(model="mine", input="Hi", include=["message.output_text.logprobs"])
-    part: Any = next(item for item in answer.output if item.type == "message").content[0]  # type: ignore[union-attr]
+    part: Any = next(item for item in answer.output if item.type == "message").content[0]
     checks.equal((part.text, joined(part.logprobs)), ("Hi there", "Hi there"), "logprobs behind reasoning")
     events = list(client.responses.create(model="mine", input="Hi", include=["message.output_text.logprobs"], stream=True))
     deltas = "".join(joined(event.logprobs) for event in events if event.type == "response.output_text.delta")
@@ -155,7 +155,7 @@ def logprobs_of_the_text(url: str, checks: Checks) -> None:
         streamed = "".join(joined(chunk.logprobs.content) for chunk in chunks if chunk.logprobs)
         checks.equal(streamed, "Hi STO", f"streamed logprobs before {stop}")
     ENGINE.script = lambda asked: Reply("Hi<|im_end|>")
-    whole = client.chat.completions.create(model="mine", messages=[USER], stop="STOP", logprobs=True).choices[0]
+    whole = client.chat.completions.create(**chat | {"stop": "STOP"}).choices[0]
     checks.equal(joined(whole.logprobs.content), "Hi<|im_end|>", "a stop text that does not come")
     ENGINE.script = lambda asked: Reply()
 
