@@ -206,6 +206,8 @@ class CompiledReplyFormat {
   /// The format from which it was made.   Lifetime: until the last copy is gone.
   const ReplyFormat& source() const&;
   const ReplyFormat& source() const&& = delete;
+  /// The format without calls, for requests that want none: what reads as one is text. It is made once, and kept.
+  CompiledReplyFormat without_calls() const;
 
  private:
   template <typename Class>

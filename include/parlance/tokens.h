@@ -135,6 +135,9 @@ struct StopToken {
   bool after_calls = false;  ///< the template ends turns with calls alone by it: who samples it waits for a result
 };
 
+/// Is the last of these ids one that the template writes behind calls alone?
+bool awaits_result(std::span<const StopToken> stops, std::span<const TokenId> sampled);
+
 /// Finds the tokens that end a reply, each with its sources: what the template writes after an assistant's turn (found
 /// by rendering a few small conversations), and what the tokenizer and the model declare.
 ///

@@ -1,6 +1,4 @@
 // An agent's model by a Session and a function that samples. Begin reading at SessionModel::reply.
-#include <algorithm>
-
 #include "parlance/agent.h"
 #include "parlance/json_writer.h"
 #include "parlance/sampled_reply.h"
@@ -30,8 +28,8 @@ class SessionModel : public AgentModel {
   SampledReply replied_;  ///< the last reply, which is behind the session's messages
   ReplyStart start_;      ///< how it was read
   bool has_tokens_ = false;
+  std::vector<StopToken> stops_;
   std::vector<TokenId> stop_ids_;
-  std::vector<TokenId> call_stop_ids_;  ///< of these, those behind calls alone
   std::vector<bool> control_;
   unsigned made_ids_ = 0;
   std::size_t most_tokens_ = 0;  ///< of the reply that is asked for
@@ -41,10 +39,9 @@ Result<void> SessionModel::find_tokens() {
   if (has_tokens_) return {};
   Result<std::vector<StopToken>> stops = options_.reader.stop_tokens(options_.tokenizer, options_.render);
   if (!stops) return stops.error();
-  for (const StopToken& stop : *stops) {
+  stops_ = std::move(*stops);
+  for (const StopToken& stop : stops_)
     if (stop.id >= 0) stop_ids_.push_back(stop.id);
-    if (stop.id >= 0 && stop.after_calls) call_stop_ids_.push_back(stop.id);
-  }
   for (const AddedToken& token : options_.tokenizer.facts().added) {
     if (token.id < 0) continue;
     const auto at = static_cast<std::size_t>(token.id);
@@ -142,13 +139,11 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
   session_->append_sampled(sampled);
   for (ReplyCall& call : replied_.message.calls)
     if (call.id.empty()) call.id = "call_" + std::to_string(++made_ids_);
-  const bool awaits_result = !sampled.empty() && std::find(call_stop_ids_.begin(), call_stop_ids_.end(),
-                                                           sampled.back()) != call_stop_ids_.end();
   return AgentReply{.message = replied_.message,
                     .prompt_tokens = prompt_tokens,
                     .sampled_tokens = sampled.size(),
                     .length = *length,
-                    .awaits_result = awaits_result};
+                    .awaits_result = awaits_result(stops_, sampled)};
 }
 
 Result<AgentReply> SessionModel::reply(const AgentRequest& request, ReplySink events) {

@@ -23,7 +23,7 @@ class ChatCompletion final : public Form {
 
   void begin() override { say_chunk(R"({"role": "assistant", "content": ""})", false); }
 
-  void add_logprobs(std::span<const ReplyLogprob> tokens) override { append_logprobs(pending_logprobs_, tokens); }
+  void add_logprobs(std::span<const ReplyLogprob> tokens) override { waiting_.add(tokens); }
 
   std::string choice_json() const override { return choice(true).take(); }
 
@@ -35,6 +35,8 @@ class ChatCompletion final : public Form {
   }
 
  private:
+  void take_logprobs_of(const ReplyEvent& event) override { append_items(pending_logprobs_, waiting_.take(event)); }
+
   // A call that ends incomplete is told by a last delta with "complete": false, which OpenAI's clients ignore: the API
   // itself has no way to say it.
   void take(const ReplyEvent& event) override {
@@ -43,15 +45,39 @@ class ChatCompletion final : public Form {
     delta_.clear();
     if (deltas_.append(delta_, event)) {  // its ids count, whoever listens
       if (event.kind == ReplyEvent::Kind::reasoning) name_reasoning(delta_);
+      if (options().old_functions && is_of_call(event)) return say_function_call(event);
       say_chunk(delta_, false);
     }
     if (event.kind != ReplyEvent::Kind::call_end || event.complete || message_.calls.empty()) return;
+    if (options().old_functions) return say_function_call(event);
     say_chunk("{\"tool_calls\": [{\"index\": " + std::to_string(message_.calls.size() - 1) +
                   ", \"function\": {\"arguments\": \"\"}, \"complete\": false}]}",
               false);
   }
 
+  static bool is_of_call(const ReplyEvent& event) {
+    using Kinds = ReplyEvent::Kind;
+    return event.kind == Kinds::call_begin || event.kind == Kinds::arguments || event.kind == Kinds::broken;
+  }
+
+  /// The delta of an event of the first call, in the form before tools.
+  void say_function_call(const ReplyEvent& event) {
+    if (message_.calls.size() != 1) return;
+    Json call('{');
+    if (event.kind == ReplyEvent::Kind::call_begin) call.text("name", event.text);
+    call.text("arguments", is_of_call(event) && event.kind != ReplyEvent::Kind::call_begin ? event.text : "");
+    if (event.kind == ReplyEvent::Kind::call_end) call.raw("complete", "false");
+    say_chunk(Json('{').raw("function_call", call.take()).take(), false);
+  }
+
+  std::string_view own_finish_reason() const {
+    const std::string_view reason = finish_reason();
+    return options().old_functions && reason == "tool_calls" ? "function_call" : reason;
+  }
+
+  /// Tokens that no event had are of a stop text, or of what stands behind it, which are none of the reply.
   void end() override {
+    if (!outcome().stop_sequence) append_items(pending_logprobs_, waiting_.rest());
     say_chunk("{}", true);
     if (!options().stream_usage || !outcome().usage || !listens()) return;
     Json json = chunk_head_;
@@ -70,7 +96,7 @@ class ChatCompletion final : public Form {
     Json json('{');
     json.number("index", options().choice).raw("message", message_json());
     append_logprobs_of(json, logprobs_);
-    json.text("finish_reason", finish_reason());
+    json.text("finish_reason", own_finish_reason());
     if (with_diagnostics) append_diagnostics(json);
     return json;
   }
@@ -99,6 +125,7 @@ class ChatCompletion final : public Form {
 
   /// A call that had no id when it began was given one; the message has that, unless the wire told one later.
   std::string message_json() const {
+    if (options().old_functions && !message_.calls.empty()) return message_with_function_call();
     ReplyMessage message = message_;
     for (std::size_t i = 0; i < message.calls.size(); ++i) {
       if (message.calls[i].id.empty()) message.calls[i].id = ids_[i];
@@ -108,6 +135,17 @@ class ChatCompletion final : public Form {
     if (reply::is_blank(reasoning)) return json;
     constexpr std::string_view kRole = "{\"role\": \"assistant\", ";
     return json.insert(kRole.size(), reasoning_members(json_string(reasoning)) + ", ");
+  }
+
+  std::string message_with_function_call() const {
+    Json json('{'), call('{');
+    json.text("role", "assistant");
+    if (!reply::is_blank(message_.reasoning)) json.next() += reasoning_members(json_string(message_.reasoning));
+    message_.content.empty() ? json.null("content") : json.text("content", message_.content);
+    const ReplyCall& first = message_.calls.front();
+    call.text("name", first.name).text("arguments", first.arguments);
+    if (!first.complete) call.raw("complete", "false");
+    return json.raw("function_call", call.take()).take();
   }
 
   Json head(std::string_view object) const {
@@ -142,7 +180,7 @@ class ChatCompletion final : public Form {
     Json choice('{');
     choice.number("index", options().choice).raw("delta", delta);
     append_logprobs_of(choice, logprobs);
-    last ? choice.text("finish_reason", finish_reason()) : choice.null("finish_reason");
+    last ? choice.text("finish_reason", own_finish_reason()) : choice.null("finish_reason");
     Json json = chunk_head_;
     json.raw("choices", "[" + choice.take() + "]");
     if (options().stream_usage) json.null("usage");
@@ -152,9 +190,7 @@ class ChatCompletion final : public Form {
 
   /// Those of the next chunk; the whole answer has all of them.
   std::string take_logprobs() {
-    if (pending_logprobs_.empty()) return {};
-    if (!logprobs_.empty()) logprobs_ += ", ";
-    logprobs_ += pending_logprobs_;
+    append_items(logprobs_, pending_logprobs_);
     return std::exchange(pending_logprobs_, {});
   }
 
@@ -162,6 +198,7 @@ class ChatCompletion final : public Form {
   std::vector<std::string> ids_;  ///< of each call the one that was made for it, or ""
   ReplyDeltas deltas_;
   std::string delta_;
+  WaitingLogprobs waiting_;
   std::string logprobs_, pending_logprobs_;  ///< items of lists: those that chunks had, and those of the next
   Json chunk_head_;
   static constexpr std::string_view kDelta = "\"delta\": ";

@@ -81,12 +81,10 @@ std::string reply_error_json(ReplyApi api, const ReplyApiError& error) {
 
 namespace apis {
 
-void append_logprobs(std::string& items, std::span<const ReplyLogprob> tokens) {
-  for (const ReplyLogprob& token : tokens) {
-    Json one = logprob_json(token.token, token.logprob), top('[');
-    for (const ReplyLogprob::Alternative& other : token.top) top.item(logprob_json(other.token, other.logprob).take());
-    items.append(items.empty() ? "" : ", ").append(one.raw("top_logprobs", top.take()).take());
-  }
+std::string logprob_item(const ReplyLogprob& token) {
+  Json one = logprob_json(token.token, token.logprob), top('[');
+  for (const ReplyLogprob::Alternative& other : token.top) top.item(logprob_json(other.token, other.logprob).take());
+  return one.raw("top_logprobs", top.take()).take();
 }
 
 }  // namespace apis

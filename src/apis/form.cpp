@@ -23,6 +23,7 @@ std::string ReplyApiWriter::Form::make_call_id() {
 
 void ReplyApiWriter::Form::add(const ReplyEvent& event) {
   finish_.add(event);
+  take_logprobs_of(event);
   calls_ = calls_ || event.kind == ReplyEvent::Kind::call_begin;
   if (event.kind == ReplyEvent::Kind::malformed)
     diagnostics_.push_back({event.position, std::string(event.text), event.fault});
@@ -57,6 +58,53 @@ void ReplyApiWriter::Form::append_diagnostics(Json& json) const {
 }
 
 namespace apis {
+
+void append_items(std::string& items, std::string_view more) {
+  if (!more.empty()) items.append(items.empty() ? "" : ", ").append(more);
+}
+
+void WaitingLogprobs::add(std::span<const ReplyLogprob> tokens) {
+  for (const ReplyLogprob& token : tokens) items_.push_back({logprob_item(token), token.token.size()});
+}
+
+/// How many bytes of the event are of tokens that wait. An event may be made without a source.
+std::size_t WaitingLogprobs::unpaid(const ReplyEvent& event) {
+  const bool is_text = event.kind == ReplyEvent::Kind::content || event.kind == ReplyEvent::Kind::reasoning;
+  const std::size_t bytes = event.source.empty() && is_text ? event.text.size() : event.source.size();
+  const std::size_t paid = std::min(bytes, taken_);
+  taken_ -= paid;
+  return bytes - paid;
+}
+
+std::string WaitingLogprobs::take(const ReplyEvent& event) {
+  std::string items;
+  std::size_t bytes = unpaid(event);
+  while (!items_.empty() && (bytes > 0 || items_.front().bytes == 0)) {
+    const std::size_t had = std::min(bytes, items_.front().bytes);
+    taken_ += items_.front().bytes - had;
+    bytes -= had;
+    append_items(items, items_.front().json);
+    items_.pop_front();
+  }
+  return items;
+}
+
+void WaitingLogprobs::skip(const ReplyEvent& event) {
+  std::size_t bytes = unpaid(event);
+  while (bytes > 0 && !items_.empty()) {
+    Item& first = items_.front();
+    const std::size_t had = std::min(bytes, first.bytes);
+    first.bytes -= had;
+    bytes -= had;
+    if (first.bytes == 0) items_.pop_front();
+  }
+}
+
+std::string WaitingLogprobs::rest() {
+  std::string items;
+  for (const Item& item : std::exchange(items_, {})) append_items(items, item.json);
+  return items;
+}
 
 bool has_cut_call(const std::vector<Block>& blocks) {
   return std::any_of(blocks.begin(), blocks.end(),

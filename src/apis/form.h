@@ -2,6 +2,7 @@
 //
 // Begin reading at Form.
 #pragma once
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,32 @@
 #include "reply/custom_input.h"
 
 namespace parlance {
+
+namespace apis {
+
+/// The logprobs of tokens, until the events come that have their bytes: which token is of which text is known by then.
+class WaitingLogprobs {
+ public:
+  void add(std::span<const ReplyLogprob> tokens);
+  /// Those of the tokens that begin in this event or before it, as items of a list.
+  std::string take(const ReplyEvent& event);
+  /// Drops those that end in this event or before it.
+  void skip(const ReplyEvent& event);
+  /// What is left, at the end.
+  std::string rest();
+
+ private:
+  struct Item {
+    std::string json;
+    std::size_t bytes = 0;  ///< those that no event had yet
+  };
+  std::size_t unpaid(const ReplyEvent& event);
+
+  std::deque<Item> items_;
+  std::size_t taken_ = 0;  ///< bytes of tokens that were taken, and that no event had yet
+};
+
+}  // namespace apis
 
 /// The form of one API: takes events, says those of the API, and has the whole.
 class ReplyApiWriter::Form {
@@ -37,6 +64,8 @@ class ReplyApiWriter::Form {
   bool has_failed() const { return error_.has_value(); }
 
  protected:
+  /// Is told of each event before it is taken.
+  virtual void take_logprobs_of(const ReplyEvent&) {}
   virtual void take(const ReplyEvent& event) = 0;
   virtual void end() = 0;
   /// Says the events of an error.
@@ -146,8 +175,10 @@ std::unique_ptr<Form> make_ollama(ReplyApiOptions options, std::string default_i
 bool has_cut_call(const std::vector<Block>& blocks);
 /// The input of a call that is not complete, as an object: {"INVALID_JSON": TEXT}.
 std::string invalid_input(const Block& block);
-/// Appends items of OpenAI's logprobs, with commas.
-void append_logprobs(std::string& items, std::span<const ReplyLogprob> tokens);
+/// An item of OpenAI's logprobs.
+std::string logprob_item(const ReplyLogprob& token);
+/// Appends items of a list, with a comma between.
+void append_items(std::string& items, std::string_view more);
 
 }  // namespace apis
 }  // namespace parlance

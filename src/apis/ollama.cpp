@@ -39,9 +39,11 @@ class Ollama final : public BlockForm {
   }
 
   void begin() override {}
-  void add_logprobs(std::span<const ReplyLogprob> tokens) override { append_logprobs(pending_, tokens); }
+  void add_logprobs(std::span<const ReplyLogprob> tokens) override { waiting_.add(tokens); }
 
  private:
+  void take_logprobs_of(const ReplyEvent& event) override { append_items(pending_, waiting_.take(event)); }
+
   std::string whole_json() const override {
     std::string content, thinking;
     Json calls('[');
@@ -75,6 +77,7 @@ class Ollama final : public BlockForm {
   }
 
   void ended() override {
+    if (!outcome().stop_sequence) append_items(pending_, waiting_.rest());  // else they are of the stop text
     const std::string logprobs = take_logprobs();
     if (listens()) say({}, line({}, logprobs, true).take());
   }
@@ -85,8 +88,7 @@ class Ollama final : public BlockForm {
 
   /// Those of the next line; the whole has all of them.
   std::string take_logprobs() {
-    if (pending_.empty()) return {};
-    logprobs_.append(logprobs_.empty() ? "" : ", ").append(pending_);
+    append_items(logprobs_, pending_);
     return std::exchange(pending_, {});
   }
 
@@ -126,6 +128,7 @@ class Ollama final : public BlockForm {
   }
 
   Json head_;
+  WaitingLogprobs waiting_;
   std::string logprobs_, pending_;  ///< items of lists: those that lines had, and those of the next
   std::int64_t calls_ = 0;
   bool has_text_ = false;

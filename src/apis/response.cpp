@@ -102,9 +102,17 @@ class Response final : public BlockForm {
     say_event(Json('{').text("type", "response.in_progress").raw("response", response));
   }
 
-  void add_logprobs(std::span<const ReplyLogprob> tokens) override { append_logprobs(pending_, tokens); }
+  void add_logprobs(std::span<const ReplyLogprob> tokens) override { waiting_.add(tokens); }
 
  private:
+  /// Those of reasoning, of calls and of markup are nowhere.
+  void take_logprobs_of(const ReplyEvent& event) override {
+    if (event.kind == ReplyEvent::Kind::content && !event.text.empty())
+      append_items(pending_, waiting_.take(event));
+    else
+      waiting_.skip(event);
+  }
+
   std::string whole_json() const override { return response_json(status(), items_json(true), {}); }
 
   void opened(const Block& block) override {
@@ -119,8 +127,7 @@ class Response final : public BlockForm {
   void grown(const Block& block, const Growth& growth) override {
     const std::string_view piece = block.custom ? growth.input : growth.text;
     const std::string logprobs = std::exchange(pending_, {});
-    if (names_of(block).has_logprobs && !logprobs.empty())
-      logprobs_.back().append(logprobs_.back().empty() ? "" : ", ").append(logprobs);
+    if (names_of(block).has_logprobs) append_items(logprobs_.back(), logprobs);
     if (listens() && !piece.empty()) say_delta(names_of(block), piece, logprobs);
   }
 
@@ -282,7 +289,8 @@ class Response final : public BlockForm {
 
   std::int64_t sequence_ = 0;
   std::string delta_head_, delta_;
-  std::string repeated_;               ///< members of the request
+  std::string repeated_;  ///< members of the request
+  WaitingLogprobs waiting_;
   std::string pending_;                ///< logprobs of the next delta, as items of a list
   std::vector<std::string> logprobs_;  ///< of each block
 };

@@ -1,6 +1,7 @@
 // Declares the options of `parlance serve`. Begin reading at declare_model.
 #include "cli/serve_options.h"
 
+#include "base/ascii.h"
 #include "cli/input.h"
 #include "cli/numbers.h"
 #include "cli/options.h"
@@ -18,9 +19,8 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
   if (!text) return text.error();
   for (std::size_t at = 0; at < text->size();) {
     const std::size_t end = std::min(text->find('\n', at), text->size());
-    std::string key = text->substr(at, end - at);
-    while (!key.empty() && (key.back() == '\r' || key.back() == ' ')) key.pop_back();
-    if (!key.empty() && key[0] != '#') keys.push_back(std::move(key));
+    const std::string_view key = ascii::trimmed(std::string_view(*text).substr(at, end - at));
+    if (!key.empty() && key[0] != '#') keys.emplace_back(key);
     at = end + 1;
   }
   if (keys.empty()) return usage("'" + path + "' has no API key", "one a line");

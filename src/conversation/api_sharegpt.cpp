@@ -142,7 +142,7 @@ Value renewed(Request& r, Value message) {
   }
   const Value name = r.dict_at(old, "`function_call`").is_undefined() ? Value() : r.text_in(old, "name");
   if (r.failure) return message;
-  r.leave(old, {"name", "arguments"});
+  r.leave(old, {"name", "arguments"}, {"complete"});
   const Value arguments = member_value(old, "arguments");
   ListBuilder calls(r.rt, 1);
   calls.append(r.call({}, name, is_given(arguments) ? arguments : Value::view("{}"), old));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "json/json.h"
+#include "parlance/json.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -29,6 +30,10 @@ Found schema_in(Value value, std::string_view path) {
   const bool is_schema = value.is(Kind::dict) || value.is(Kind::boolean);
   if (!is_schema && !value.is_string()) return no_form(path);
   format.schema = is_schema ? json_text(value) : std::string(leaf_text(value));
+  Document schema;
+  if (is_schema) return std::optional(std::move(format));
+  if (Result<void> parsed = schema.parse(format.schema, path); !parsed)
+    return Error(parsed.error()).input(std::string(path));
   return std::optional(std::move(format));
 }
 
@@ -73,6 +78,8 @@ Found typed_in(Value value, std::string_view path) {
   if (word == "regex") return pattern_in(member_value(value, "pattern"), std::string(path) + ".pattern");
   if (word != "json_schema") return no_form(path);
   const Value wrapped = member_value(value, "json_schema");
+  const bool is_chat = path == "response_format" && schema.is_undefined();  // as OpenAI's chat has it
+  if (!wrapped.is(Kind::dict) && is_chat) return Found(no_form(std::string(path) + ".json_schema"));
   if (!wrapped.is(Kind::dict)) return schema_in(schema, std::string(path) + ".schema");
   const Value inner = member_value(wrapped, "schema");
   if (inner.is_undefined()) return object_in(Value(), path);  // any object, as the API has it
@@ -81,9 +88,10 @@ Found typed_in(Value value, std::string_view path) {
 
 /// Ollama's: "json", or a schema.
 Found word_or_schema_in(Value value, std::string_view path) {
-  if (!value.is_string()) return schema_in(value, path);
-  if (leaf_text(value) == "json") return object_in(Value(), path);
-  return leaf_text(value).empty() ? Found(std::optional<ResponseFormat>()) : Found(no_form(path));
+  if (value.is(Kind::dict) || value.is(Kind::boolean)) return schema_in(value, path);
+  if (value.is_string() && leaf_text(value) == "json") return object_in(Value(), path);
+  if (value.is_string() && leaf_text(value).empty()) return std::optional<ResponseFormat>();
+  return no_form(path).hint(R"("json", or a JSON Schema)");
 }
 
 /// Where a request may say the form of its answer, and what reads it there. Two places at once are an error and no

@@ -118,7 +118,9 @@ Result<void> take_tool_options(GrammarOptions& options, Value request) {
     options.max_calls = static_cast<std::uint32_t>(most.integer);
   const Result<std::optional<bool>> single = flag_in(choice, "disable_parallel_tool_use", "tool_choice.");
   if (!single) return single.error();
-  options.parallel = parallel->value_or(options.parallel) && !single->value_or(false);
+  const Value functions = member_value(request, "functions");  // before `tools`: answers have a place for one call
+  const bool is_one = functions.is_sequence() && !items(functions).empty();
+  options.parallel = parallel->value_or(options.parallel && !is_one) && !single->value_or(false);
   return {};
 }
 

@@ -121,7 +121,7 @@ Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
         .hint("parlance replay says what differs");
   messages.push_back(kept->reply);
   into.history.length = turn->length();
-  into.history.awaits_result = awaits_result(*model_, turn->sampled());
+  into.history.awaits_result = awaits_result(model_->stops, turn->sampled());
   into.history.running.clear();
   into.history.sampled_tokens += sampled;
   ++into.history.turns;

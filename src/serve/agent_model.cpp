@@ -9,6 +9,7 @@
 
 #include "parlance/json_writer.h"
 #include "serve/models/engine.h"
+#include "serve/models/members.h"
 #include "serve/random_id.h"
 #include "serve/recorder.h"
 
@@ -110,8 +111,7 @@ Result<std::string> GatewayModel::body_of(const AgentRequest& request) {
   JsonWriter body('{');
   body.text("model", model_->name).raw("messages", list.take());
   if (!request.tools.empty()) body.raw("tools", request.tools);
-  for (const DictEntry& member : settings.root().members())
-    if (member.key.text() != kMaxTokens) body.raw(member.key.text(), json_text(member.value));
+  append_members_without(body, settings.root(), {kMaxTokens});
   const std::uint64_t most = least_limit(settings.root()[kMaxTokens], request.most_tokens);
   if (most != 0) body.number(kMaxTokens, most);
   if (!last_.empty()) body.text("previous_response_id", last_);
@@ -170,7 +170,7 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
            : Message{.role = "assistant", .content = message.content, .reasoning_content = message.reasoning});
   made.message = std::move(message);
   made.length = turn->length();
-  made.awaits_result = awaits_result(*model_, turn->sampled());
+  made.awaits_result = awaits_result(model_->stops, turn->sampled());
   if (turn->end().evaluated) made.evaluated_tokens = static_cast<std::size_t>(*turn->end().evaluated);
   made.sampled_tokens = turn->sampled().size();
   return made;

@@ -3,6 +3,7 @@
 
 #include "parlance/json_writer.h"
 #include "serve/fronts/chat_request.h"
+#include "serve/models/members.h"
 
 namespace parlance::serve {
 
@@ -17,10 +18,7 @@ Result<ChatRequest> read_behind(const ServedModel& model, const Held& last, Valu
   for (const Value& message : body["messages"].items()) messages.item(json_text(message));
   JsonWriter made('{');
   made.raw("messages", messages.take());
-  for (const DictEntry& member : body.members()) {
-    const std::string_view name = member.key.text();
-    if (name != "messages" && name != "previous_response_id") made.raw(name, json_text(member.value));
-  }
+  append_members_without(made, body, {"messages", "previous_response_id"});
   return model.reader.consume(made.take(), "the request");
 }
 

@@ -238,6 +238,12 @@ Result<void> observe(const Template& chat_template, const Tokenizer& tokenizer, 
 
 }  // namespace
 
+bool awaits_result(std::span<const StopToken> stops, std::span<const TokenId> sampled) {
+  return !sampled.empty() && std::any_of(stops.begin(), stops.end(), [&sampled](const StopToken& stop) {
+    return stop.after_calls && stop.id == sampled.back();
+  });
+}
+
 Result<std::vector<StopToken>> stop_set(const Template& chat_template, const Tokenizer& tokenizer,
                                         std::span<const SpecialToken> variables, const RenderOptions& options) {
   StopSet stops(tokenizer);

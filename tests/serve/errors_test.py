@@ -189,6 +189,116 @@ def settings(ask: Asking) -> None:
         ask.names("/inference/v1/generate", {"token_ids": [65], "sampling_params": {"n": value}}, "sampling_params.n")
 
 
+def taken(ask: Asking, path: str, body: Json) -> None:
+    status, _, answer = ask.gateway.post(path, body)
+    ask.checks.equal(status, 200, f"{path} {json.dumps(body)[:200]}: {answer}")
+
+
+def known_members(ask: Asking) -> None:
+    """What an API's own server refuses, whether or not anything here depends on it; and what it takes."""
+    wrong: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+        ("/v1/chat/completions", "store", ("x", 1, {})),
+        ("/v1/responses", "store", ("x", 1, {})),
+        ("/v1/responses", "background", ("x", 1)),
+        ("/v1/responses", "truncation", ("x", 5, True, ["auto"])),
+        ("/v1/responses", "include", ("message.output_text.logprobs", 5, {})),
+        ("/api/chat", "think", ("bogus", "", 5, ["high"])),
+        ("/api/generate", "think", ("bogus", 5)),
+        ("/api/chat", "options", (5, "x", [5], True)),
+        ("/api/generate", "options", (5, "x")),
+    )
+    right: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+        ("/v1/chat/completions", "store", (True, False, None)),
+        ("/v1/chat/completions", "truncation", ("x",)),  # none of this API's
+        ("/v1/responses", "store", (True, False, None)),
+        ("/v1/responses", "background", (False, None, True)),
+        ("/v1/responses", "truncation", ("auto", "disabled", None)),
+        ("/v1/responses", "include", ([], None, ["reasoning.encrypted_content", "message.output_text.logprobs"])),
+        ("/v1/responses", "unknown", ("x", 5, {})),
+        ("/api/chat", "think", (True, False, None, "high", "medium", "low", "max")),
+        ("/api/generate", "options", ({}, None, {"unknown": 5})),
+        ("/v1/messages", "truncation", ("x",)),
+    )
+    for path, name, values in wrong:
+        for front in (path, path + "/render") if path.startswith("/v1/") else (path,):
+            for value in values:
+                ask.names(front, {**FRONTS[path], name: value}, name)
+    for path, name, values in right:
+        for value in values:
+            taken(ask, path, {**FRONTS[path], name: value})
+    ask.names("/v1/responses", {"input": "Hi", "include": ["reasoning.encrypted_content", "x"]}, "include[1]")
+    ask.names("/v1/responses", {"input": "Hi", "include": [5]}, "include[0]")
+    ask.names("/api/generate", {**RAW, "options": 5}, "options")
+    mixed: tuple[Any, ...] = (["a", 5], [[65], 5], ["a", None], ["a", {}])
+    lists: tuple[Any, ...] = (["a", [65]], [[65], [66]], [65, 66])
+    for path in ("/v1/completions", "/v1/completions/render"):
+        for prompt in mixed:
+            ask.names(path, {"prompt": prompt}, "prompt")
+    for prompt in lists:
+        taken(ask, "/v1/completions", {"prompt": prompt})
+    ask.names("/v1/completions", {"prompt": "Hi", "logprobs": True}, "logprobs")
+    for value in (None, 0, 3):
+        taken(ask, "/v1/completions", {"prompt": "Hi", "logprobs": value})
+
+
+def parts_of_conversations(ask: Asking) -> None:
+    """Roles that an API has not, results of calls that nobody made, items that are none."""
+    for path in ("/v1/messages", "/v1/messages/render", "/v1/messages/count_tokens"):
+        for role in ("tool", "developer", "oracle", ""):
+            ask.names(path, {**FRONTS[path], "messages": [USER, {"role": role, "content": "x"}]}, "messages[1].role")
+    use: Json = {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]}
+
+    def result(number: str) -> Json:
+        return {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "tool_result", "tool_use_id": number, "content": "b"}]}
+
+    path, at = "/v1/messages", "messages[2].content[1].tool_use_id"
+    ask.names(path, {**FRONTS[path], "messages": [USER, use, result("t2")]}, at)
+    ask.names(path, {**FRONTS[path], "messages": [USER, result("t1"), use]}, at.replace("2", "1", 1))
+    taken(ask, path, {**FRONTS[path], "messages": [USER, use, result("t1")]})
+    call: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+    path = "/v1/responses"
+    for kind in ("function_call_output", "custom_tool_call_output"):
+        outputs = [{"type": kind, "call_id": number, "output": "b"} for number in ("c1", "c2")]
+        ask.names(path, {"input": [USER, call, outputs[1]]}, "input[2].call_id")
+        ask.names(path, {"input": [USER, outputs[0]]}, "input[1].call_id")
+        taken(ask, path, {"input": [USER, call, outputs[0]]})
+        first = ask.gateway.post(path, {"input": [USER, call]})[2]["id"]
+        taken(ask, path, {"input": [outputs[0]], "previous_response_id": first})
+        plain = ask.gateway.post(path, {"input": "Hi"})[2]["id"]
+        ask.names(path, {"input": [outputs[0]], "previous_response_id": plain}, "input[0].call_id")
+    for item in ({"id": "msg_x"}, {"id": "msg_x", "type": None}):
+        said, error = ask.refused(path, {"input": [USER, item]})
+        ask.checks.that("is not known here" in said and error["param"] == "input[1].id", f"a reference without a type: {said}")
+    ask.refused(path, {"input": [USER, {"id": "msg_x", "content": "a"}]})
+    stored = ask.gateway.post(path, {"input": "Hi"})[2]["output"][-1]["id"]
+    taken(ask, path, {"input": [USER, {"id": stored}]})
+
+
+def in_their_own_words(ask: Asking) -> None:
+    """Paths that a request has, and hints that are its API's."""
+    path = "/v1/chat/completions"
+    for form, at in (
+        ({"type": "json_schema"}, "response_format.json_schema"),
+        ({"type": "json_schema", "json_schema": "x"}, "response_format.json_schema"),
+        ({"type": "json_schema", "json_schema": {"name": "n", "schema": "x"}}, "response_format.json_schema.schema"),
+        ({"type": "json_schema", "json_schema": {"name": "n", "schema": 5}}, "response_format.json_schema.schema"),
+        ({"type": "json_object", "schema": "x"}, "response_format.schema"),
+    ):
+        for front in (path, "/v1/completions"):
+            _, error = ask.refused(front, {**FRONTS[front], "response_format": form})
+            ask.checks.equal(error.get("param"), at, f"{front} {form}: {error}")
+    _, error = ask.refused("/v1/responses", {"input": "Hi", "text": {"format": {"type": "json_schema", "name": "n", "schema": "x"}}})
+    ask.checks.equal(error.get("param"), "text.format.schema", f"{error}")
+    words: tuple[Any, ...] = ("xml", 5, ["json"])
+    for path in ("/api/chat", "/api/generate"):
+        for word in words:
+            said, _ = ask.refused(path, {**FRONTS[path], "format": word})
+            ask.checks.that("json_schema" not in said and '"json", or a JSON Schema' in said, f"{path} {word}: {said}")
+    for images in (["aGk="], ["aGk=", "aGk="], [5]):  # for which the template has no place
+        for more in ({}, {"system": "s"}):
+            ask.names("/api/generate", {**FRONTS["/api/generate"], **more, "images": images}, "images[0]", "messages")
+
+
 def conversations(ask: Asking) -> None:
     many: Any = [USER, {"role": "assistant", "content": "a"}] * 4
     for path in ("/v1/chat/completions", "/v1/messages", "/api/chat"):
@@ -204,10 +314,15 @@ def models(ask: Asking, several: Asking) -> None:
         if api_of(path) == "openai":
             code = 404 if path.endswith(VLLM) else "model_not_found"
             several.checks.equal((error["code"], error["param"]), (code, "model"), f"an unknown model at {path}")
-        for members in ({}, {"model": None}, {"model": ""}, {"model": 5}, {"model": ["one"]}):
+        for members in ({}, {"model": None}, {"model": ""}):
             several.names(path, {**body, **members}, "model", "''", status=404)
-    for body in ({}, {"model": 5}, {"name": ""}):
+        no_names: tuple[Any, ...] = (5, ["one"], {}, True)
+        for asking in (ask, several):
+            for wrong in no_names:
+                asking.names(path, {**body, "model": wrong}, "model", "''")
+    for body in ({}, {"name": ""}):
         several.names("/api/show", body, "model", status=404)
+    several.names("/api/show", {"model": 5}, "model")
     for body in ({"model": "none"}, {"name": "none"}):
         said, _ = several.refused("/api/show", body, 404)
         several.checks.that("none" in said, said)
@@ -278,7 +393,16 @@ def main() -> int:
         ask = Asking(gateway, checks)
         config = pathlib.Path(folder) / "two.toml"
         config.write_text("port = 0\nlog = 'errors'\n" + table("one", engine.url) + table("two", engine.url))
-        for test in (bodies_that_are_no_json, nothing_said, forms, settings, conversations):
+        for test in (
+            bodies_that_are_no_json,
+            nothing_said,
+            forms,
+            settings,
+            known_members,
+            parts_of_conversations,
+            in_their_own_words,
+            conversations,
+        ):
             test(ask)
         with Configured(sys.argv[1], config) as several:
             models(ask, Asking(several, checks))

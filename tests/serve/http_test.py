@@ -111,6 +111,35 @@ def talk(gateway: Gateway, data: bytes) -> bytes:
     return answer
 
 
+def empty_lines(gateway: Gateway, checks: Checks) -> None:
+    """One before the first line of a request says nothing, as some clients send one behind a body."""
+    host, port = gateway.url.removeprefix("http://").split(":")
+    health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    last = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    body = json.dumps({"prompt": "Hi"}).encode()
+    text = b"POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    cases: tuple[tuple[str, tuple[bytes, ...], int], ...] = (
+        ("at once", (b"\r\n" + last,), 1),
+        ("in pieces", (b"\r", b"\n", last), 1),
+        ("behind a body", (text + b"\r\n" + last,), 2),
+        ("behind a body, and alone", (text, b"\r\n", last), 2),
+        ("before each request", (b"\r\n" + health, b"\r\n" + health + b"\r\n" + last), 3),
+    )
+    for name, pieces, wanted in cases:
+        with socket.create_connection((host, int(port))) as connection:
+            connection.settimeout(5)
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(0.05)
+            answer = b""
+            while more := connection.recv(65536):
+                answer += more
+        checks.equal(answer.count(b"HTTP/1.1 200"), wanted, f"an empty line, {name}: {answer[:300]!r}")
+    for bad in (b"\r" + last, b"\n\r\n\r\n" + last, b"\rX" + last):
+        answer = talk(gateway, bad)
+        checks.that(answer.startswith(b"HTTP/1.1 400"), f"{bad[:5]!r}: {answer[:200]!r}")
+
+
 def broken_http(gateway: Gateway, checks: Checks) -> None:
     for name, (data, status) in BROKEN.items():
         answer = talk(gateway, data)
@@ -262,7 +291,7 @@ def packed_bodies(gateway: Gateway, checks: Checks) -> None:
 def keys(parlance: str, engine: Engine, checks: Checks) -> None:
     """A scheme is written in any case, and of two keys one is enough: by that the client's sessions are kept."""
     with tempfile.NamedTemporaryFile("w", suffix=".keys") as file:
-        file.write("key-a\nkey-b\n")
+        file.write("# keys\nkey-a\n \t key-b \t\r\n  # no key\n\n")
         file.flush()
         with Gateway(parlance, engine.url, "--log", "errors", "--api-key-file", file.name) as gateway:
 
@@ -274,6 +303,8 @@ def keys(parlance: str, engine: Engine, checks: Checks) -> None:
                 checks.equal(ask(Authorization=f"{scheme} key-a"), 200, f"the scheme {scheme}")
                 checks.equal(ask(Authorization=f"{scheme} key-c"), 401, f"another key by {scheme}")
             checks.equal(ask(Authorization="Bearer  key-a "), 200, "blanks around a key")
+            checks.equal(ask(Authorization="Bearer key-b"), 200, "a key with blanks around it in the file")
+            checks.equal(ask(Authorization="Bearer # no key"), 401, "a comment behind blanks")
             for bad in ("Bearer bad", "Basic a2V5LWE=", "Bearer ", "bearer", "key-b"):
                 checks.equal(ask(Authorization=bad, x_api_key="key-a"), 200, f"a good x-api-key beside {bad!r}")
                 checks.equal(ask(Authorization=bad, x_api_key="bad"), 401, f"a bad x-api-key beside {bad!r}")
@@ -491,6 +522,7 @@ def main() -> int:
         keys(sys.argv[1], engine, checks)
     with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", "--max-body", "8000000") as gateway:
         broken_http(gateway, checks)
+        empty_lines(gateway, checks)
         smuggled(gateway, checks)
         packed_bodies(gateway, checks)
         wrong_requests(gateway, checks)

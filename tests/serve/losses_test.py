@@ -44,8 +44,9 @@ QUIET: dict[str, Json] = {
     },
     MESSAGES: {"system": "s", "stop_sequences": ["x"], "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
                "metadata": {"user_id": "u"}, "service_tier": "auto"},
-    RESPONSES: {"instructions": "s", "text": {"format": {"type": "json_object"}}, "metadata": {"a": "b"}, "truncation": "disabled"},
-    OLLAMA: {"options": {"num_predict": 9, "stop": ["x"], "num_ctx": 99}, "keep_alive": "5m", "format": "json"},
+    RESPONSES: {"instructions": "s", "text": {"format": {"type": "json_object"}}, "metadata": {"a": "b"}, "truncation": "disabled",
+                "background": False, "include": ["reasoning.encrypted_content"]},
+    OLLAMA: {"options": {"num_predict": 9, "stop": ["x"], "num_ctx": 4096}, "keep_alive": "5m", "format": "json"},
     GENERATE: {"system": "s", "options": {"num_predict": 9}, "format": {"type": "object"}, "context": []},
     "/v1/completions": {"max_tokens": 3, "response_format": {"type": "json_object"}, "user": "u"},
 }  # fmt: skip
@@ -63,6 +64,12 @@ KNOWN: list[tuple[str, Json, Found]] = [
     (MESSAGES, {"output_config": {"format": {"type": "json_schema", "schema": LOOSE}}}, {("constraint", "output_config.format.schema")}),
     (RESPONSES, {"tools": [{"type": "web_search"}, {"type": "mcp", "server_label": SECRET}]}, {("tool", "tools[0]"), ("tool", "tools[1]")}),
     (RESPONSES, {"text": {"format": {"type": "json_schema", "name": "n", "schema": LOOSE}}}, {("constraint", "text.format.schema")}),
+    (CHAT, {"functions": [{"name": "g", "parameters": {"type": "object"}}], "function_call": {"name": "g"}}, set()),
+    (RESPONSES, {"truncation": "auto"}, {("setting", "truncation")}),
+    (RESPONSES, {"background": True, "store": True}, {("setting", "background")}),
+    (OLLAMA, {"options": {"num_ctx": 2048}}, {("setting", "options.num_ctx")}),
+    (GENERATE, {"options": {"num_ctx": 8192, "num_predict": 3}}, {("setting", "options.num_ctx")}),
+    (GENERATE, {"raw": True, "options": {"num_ctx": 99}}, {("setting", "options.num_ctx")}),
     (RESPONSES, {"reasoning": {"effort": "high"}}, {("setting", "reasoning.effort")}),
     (OLLAMA, {"format": LOOSE}, {("constraint", "format")}),
     (OLLAMA, {"options": {"mirostat": 2, "repeat_last_n": 3}}, {("setting", "options.mirostat"), ("setting", "options.repeat_last_n")}),
@@ -76,7 +83,6 @@ LOOKED_FOR: list[tuple[str, Json, Found]] = [
     (CHAT, {"messages": [USER, {"role": "assistant", "refusal": SECRET}, USER]}, {("message", "messages[1].refusal")}),
     (CHAT, {"documents": [{"text": SECRET}]}, {("document", "documents[0]")}),
     (CHAT, {"chat_template_kwargs": {"enable_thinkin": True}}, {("setting", "chat_template_kwargs.enable_thinkin")}),
-    (MESSAGES, {"messages": [{"role": "oracle", "content": SECRET}, USER]}, {("message", "messages[0].content")}),
     (OLLAMA, {"messages": [USER, {"role": "oracle", "content": SECRET}, USER]}, {("message", "messages[1].content")}),
     (RESPONSES, {"input": [USER, REFUSED, USER]}, {("message", "input[1].content[0].refusal")}),
 ]  # fmt: skip
@@ -220,13 +226,15 @@ def long_names(checks: Checks) -> None:
 
 def engines_without_grammars(checks: Checks) -> None:
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
-    tools = {"tools": [FUNCTION]}
+    tools, functions = {"tools": [FUNCTION]}, {"functions": [FUNCTION["function"]]}
     choice, form = ("constraint", "tool_choice"), ("constraint", "response_format")
     cases: tuple[tuple[str, Json, Found, Found], ...] = (  # what openai-completions is not held to, and what Ollama is not
         (CHAT, {**tools, "tool_choice": "required"}, {choice}, {choice}),
         (CHAT, {**tools, "tool_choice": {"type": "function", "function": {"name": "f"}}}, {choice}, {choice}),
         (CHAT, {**tools, "parallel_tool_calls": False}, {("constraint", "parallel_tool_calls")}, {("constraint", "parallel_tool_calls")}),
         (CHAT, tools, set(), set()),
+        (CHAT, functions, set(), set()),
+        (CHAT, {**functions, "function_call": {"name": "f"}}, {("constraint", "function_call")}, {("constraint", "function_call")}),
         (CHAT, {"response_format": schema}, {form}, set()),
         (CHAT, {"response_format": {"type": "regex", "pattern": "a+"}}, {form}, {form}),
         (CHAT, {**tools, "response_format": schema}, {form}, {form}),

@@ -96,6 +96,70 @@ def chats(url: str, checks: Checks) -> None:
     refused(openai.NotFoundError, lambda: client.models.retrieve("none"), checks, "a model that there is not")
 
 
+def old_functions(url: str, checks: Checks) -> None:
+    """Who asks with `functions` reads `function_call`, whole and streamed, and goes on with a message of the role function."""
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    functions: Any = [{"name": "look", "description": "d", "parameters": PARAMETERS}]
+    named: Any = {"name": "look"}
+
+    def ask(*messages: Any, **members: Any) -> Any:
+        return client.chat.completions.create(model="mine", messages=[*messages] or [USER], functions=functions, **members)
+
+    ENGINE.script = lambda asked: Reply(CALL)
+    for choice in ({}, {"function_call": "auto"}, {"function_call": named}):
+        answer = ask(**choice, extra_body={"parlance": True})
+        first = answer.choices[0]
+        said = (first.finish_reason, first.message.function_call.name, json.loads(first.message.function_call.arguments))
+        checks.equal(said, ("function_call", "look", {"at": "x"}), f"a function's call, {choice}")
+        checks.equal((first.message.tool_calls, first.message.content), (None, None), f"nothing else, {choice}")
+        checks.equal(answer.model_extra["parlance"]["losses"], [], f"losses of {choice}")
+        text = client.chat.completions.create(model="mine", messages=[USER], functions=functions, **choice, stream=True)
+        chunks = [chunk.choices[0] for chunk in text if chunk.choices]
+        calls = [chunk.delta.function_call for chunk in chunks if chunk.delta.function_call]
+        streamed = ("".join(call.name or "" for call in calls), json.loads("".join(call.arguments or "" for call in calls)))
+        checks.equal(streamed, ("look", {"at": "x"}), f"a streamed call, {choice}")
+        checks.equal(chunks[-1].finish_reason, "function_call", f"its reason, {choice}")
+        checks.that(not any(chunk.delta.tool_calls for chunk in chunks), f"no tool_calls, {choice}")
+    ENGINE.script = lambda asked: Reply()
+    given = {"role": "assistant", "content": None, "function_call": first.message.function_call.model_dump()}
+    second = ask(USER, given, {"role": "function", "name": "look", "content": "Five."}, extra_body={"parlance": True})
+    checks.equal((second.choices[0].finish_reason, second.choices[0].message.content), ("stop", "Yes."), "behind the result")
+    checks.that(second.model_extra["parlance"]["reused_tokens"] > 0, f"it goes on: {second.model_extra['parlance']}")
+    checks.equal(second.model_extra["parlance"]["losses"], [], "losses behind a call")
+    ENGINE.script = lambda asked: Reply(CALL)
+    checks.equal(ask(function_call="none").choices[0].finish_reason, "stop", "function_call none")
+    ENGINE.script = lambda asked: Reply()
+
+
+def logprobs_of_the_text(url: str, checks: Checks) -> None:
+    """Logprobs go with the text: not with the border before it, and not with a stop text behind it."""
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    ENGINE.script = lambda asked: Reply("<think>\nHm\n</think>\n\nHi there<|im_end|>")
+
+    def joined(tokens: Any) -> str:
+        return "".join(one.token for one in tokens)
+
+    answer = client.responses.create(model="mine", input="Hi", include=["message.output_text.logprobs"])
+    part: Any = next(item for item in answer.output if item.type == "message").content[0]
+    checks.equal((part.text, joined(part.logprobs)), ("Hi there", "Hi there"), "logprobs behind reasoning")
+    events = list(client.responses.create(model="mine", input="Hi", include=["message.output_text.logprobs"], stream=True))
+    deltas = "".join(joined(event.logprobs) for event in events if event.type == "response.output_text.delta")
+    done = [joined(event.logprobs) for event in events if event.type == "response.output_text.done"]
+    checks.equal((deltas, done), ("Hi there", ["Hi there"]), "streamed logprobs behind reasoning")
+    ENGINE.script = lambda asked: Reply("Hi STOSTOP more<|im_end|>")
+    for stop in ("STOP", ["none", "STOP"]):
+        chat: Any = {"model": "mine", "messages": [USER], "stop": stop, "logprobs": True}
+        whole = client.chat.completions.create(**chat).choices[0]
+        checks.equal((whole.message.content, joined(whole.logprobs.content)), ("Hi STO", "Hi STO"), f"logprobs before {stop}")
+        chunks = [chunk.choices[0] for chunk in client.chat.completions.create(**chat, stream=True)]
+        streamed = "".join(joined(chunk.logprobs.content) for chunk in chunks if chunk.logprobs)
+        checks.equal(streamed, "Hi STO", f"streamed logprobs before {stop}")
+    ENGINE.script = lambda asked: Reply("Hi<|im_end|>")
+    whole = client.chat.completions.create(**chat | {"stop": "STOP"}).choices[0]
+    checks.equal(joined(whole.logprobs.content), "Hi<|im_end|>", "a stop text that does not come")
+    ENGINE.script = lambda asked: Reply()
+
+
 def messages(url: str, checks: Checks) -> None:
     client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
     tools: Any = [{"name": "look", "description": "d", "input_schema": PARAMETERS}]
@@ -471,7 +535,17 @@ def texts_in(got: str, stream: bool) -> list[str]:
 def main() -> int:
     checks = Checks()
     with ENGINE, Gateway(sys.argv[1], ENGINE.url, "--log", "errors") as gateway:
-        for test in (chats, messages, responses, ollama_api, ends_with_the_assistant, no_call_is_wanted, tokens_of_texts):
+        for test in (
+            chats,
+            old_functions,
+            logprobs_of_the_text,
+            messages,
+            responses,
+            ollama_api,
+            ends_with_the_assistant,
+            no_call_is_wanted,
+            tokens_of_texts,
+        ):
             ENGINE.script = lambda asked: Reply()
             test(gateway.url, checks)
     return checks.end()

@@ -84,6 +84,45 @@ def round_robin(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(sum(one.metric("parlance_shared_sessions_refused") for one in gateways), 0.0, "refused values")
 
 
+def what_turns_need_lives(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A turn renews what it goes on from, and what that needs: a client may ask for the newest reply again."""
+    with world(parlance, engine, checks) as here:
+        talk = Talk(here.gateway(), engine)
+        for number in range(6):
+            if number:
+                for key in here.redis.keys("parlance:*"):
+                    here.redis.ask("EXPIRE", key, "60")
+            before = set(here.redis.keys("parlance:*"))
+            talk.keeps(talk.turn(user(f"Question {number}?")))
+            turns = {key: here.redis.ask("TTL", key) for key in here.redis.keys("parlance:turn:*")}
+            checks.that(all(one > 60 for one in turns.values()), f"turn {number}: all turns live as long: {list(turns.values())}")
+            names = {key: here.redis.ask("TTL", key) for key in here.redis.keys("parlance:name:*") if key in before}
+            renewed = sum(one > 60 for one in names.values())
+            checks.that(renewed >= min(number, 1) * 4, f"turn {number}: names of the turn before: {names.values()}")
+        seen, messages = talk.seen, talk.request["messages"][:-1]
+        again = Talk(here.gateway(), engine)
+        again.request["messages"] = messages[:-1]
+        asked = again.turn(messages[-1])
+        checks.equal(asked.prompt, seen[: len(asked.prompt)], "the newest reply, asked for again at a gateway that has nothing in memory")
+        checks.that(again.answer["parlance"]["reused_tokens"] > 0, f"it goes on: {again.answer['parlance']}")
+
+
+def sizes_of_turns(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Replies that the template writes otherwise, and texts that spell control tokens, are kept once, and not with each turn."""
+    with world(parlance, engine, checks) as here:
+        engine.script = lambda asked: Reply("<think>\nHm?</think>\n" + CALL % len(asked.prompt))  # other blanks than the template's
+        gateways = [here.gateway(), here.gateway()]
+        talk = Talk(gateways[0], engine, tools=TOOLS)
+        talk.keeps(talk.turn(user("Look.")))
+        for turn in range(40):
+            talk.gateway = gateways[turn // 4 % 2]
+            call = talk.request["messages"][-1]["tool_calls"][0]["id"]
+            asked = talk.turn({"role": "tool", "tool_call_id": call, "content": "x <|im_end|> y"})
+            checks.that(talk.keeps(asked), f"turn {turn}: the ids before it are kept")
+        behind = sorted(here.redis.ask("STRLEN", key) for key in here.redis.keys("parlance:turn:*"))[:-2]
+        checks.that(behind[-1] < 1.3 * behind[len(behind) // 4], f"no turn has what those before it have: {behind}")
+
+
 def lineages(parlance: str, engine: Engine, checks: Checks) -> None:
     """The random walk of one gateway's sessions: clients go on, fork and ask again, each time at any of the gateways."""
     for seed in range(2):
@@ -663,6 +702,8 @@ TESTS = (  # the longest first
     round_robin,
     lineages,
     other_apis,
+    what_turns_need_lives,
+    sizes_of_turns,
     rewritten,
     branches,
     later_reply,

@@ -104,6 +104,26 @@ TEST(ReplyCompiled, IsForAllThreads) {
   for (const std::size_t count : wrong) EXPECT_EQ(count, 0u);
 }
 
+TEST(ReplyCompiled, WithoutCallsIsMadeOnce) {
+  for (const ReplyCases& family : reply_families()) {
+    const CompiledReplyFormat compiled(family.format);
+    const CompiledReplyFormat one = compiled.without_calls(), other = compiled.without_calls(),
+                              again = one.without_calls();
+    EXPECT_EQ(&one.source(), &other.source()) << family.name;
+    EXPECT_EQ(&one.source() == &compiled.source(), family.format.calls.empty()) << family.name;
+    EXPECT_EQ(&again.source(), &one.source());
+    ReplyFormat plain = family.format;
+    plain.calls.clear();
+    const ReplyCase& first = family.cases.front();
+    EXPECT_EQ(events_of(ReplyParser(one, first.options), first.reply),
+              events_of(ReplyParser(plain, first.options), first.reply))
+        << family.name;
+    EXPECT_EQ(compiled.source().calls.size(), family.format.calls.size());
+  }
+  const CompiledReplyFormat nothing, none = nothing.without_calls();
+  EXPECT_EQ(&none.source(), &nothing.source());
+}
+
 TEST(ReplyCompiled, OfNothingReadsText) {
   const Events events = events_of(ReplyParser(CompiledReplyFormat()), "<tool_call>text");
   ASSERT_EQ(events.size(), 1u);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "parlance/request_api.h"
 
@@ -100,6 +102,59 @@ TEST(ReplyApi, ChoicesBecomeOneAnswer) {
   EXPECT_EQ(ReplyApiWriter::choices_to_json(one), message.to_json());
 }
 
+std::string old_functions_stream(const std::vector<ReplyEvent>& events, std::string& whole) {
+  ReplyApiWriter writer(ReplyApi::openai, {.old_functions = true});
+  std::string deltas;
+  const ReplyApiSink send = [&deltas](const ReplyApiEvent& event) {
+    const std::size_t at = event.data.find("\"delta\": ");
+    const std::string_view behind = event.data.substr(at + 9);
+    deltas.append(behind.substr(0, behind.find(", \"logprobs\""))).append("\n");
+    if (behind.find("\"finish_reason\": null") == behind.npos)
+      deltas.append(behind.substr(behind.find("\"finish_reason\"")));
+  };
+  writer.begin(send);
+  for (const ReplyEvent& event : events) writer.add(event, send);
+  writer.finish(send);
+  whole = writer.to_json();
+  return deltas;
+}
+
+TEST(ReplyApi, CallsOfFunctionsAreInTheFormBeforeTools) {
+  using Kinds = ReplyEvent::Kind;
+  std::vector<ReplyEvent> events = {{.kind = Kinds::reasoning, .text = "Hm"},
+                                    {.kind = Kinds::call_begin, .text = "look"},
+                                    {.kind = Kinds::arguments, .text = R"({"at": )"},
+                                    {.kind = Kinds::arguments, .text = R"("x"})"},
+                                    {.kind = Kinds::call_end, .complete = true}};
+  std::string whole;
+  const std::string deltas = old_functions_stream(events, whole);
+  EXPECT_EQ(deltas, R"({"role": "assistant", "content": ""}
+{"reasoning_content": "Hm", "reasoning": "Hm"}
+{"function_call": {"name": "look", "arguments": ""}}
+{"function_call": {"arguments": "{\"at\": "}}
+{"function_call": {"arguments": "\"x\"}"}}
+{}
+"finish_reason": "function_call"}]})");
+  EXPECT_NE(
+      whole.find(R"("message": {"role": "assistant", "reasoning_content": "Hm", "reasoning": "Hm", "content": null, )"
+                 R"("function_call": {"name": "look", "arguments": "{\"at\": \"x\"}"}}, "logprobs": null, )"
+                 R"("finish_reason": "function_call"})"),
+      std::string::npos)
+      << whole;
+  const std::vector<ReplyEvent> twice = {
+      events[1], events[2], events[3], events[4], {.kind = Kinds::call_begin, .text = "other"}, events[2], events[4]};
+  EXPECT_EQ(old_functions_stream(twice, whole).find("other"), std::string::npos);
+  EXPECT_EQ(whole.find("other"), std::string::npos);
+  events.back().complete = false;
+  EXPECT_NE(old_functions_stream(events, whole).find(R"({"function_call": {"arguments": "", "complete": false}})"),
+            std::string::npos);
+  EXPECT_NE(whole.find(R"("complete": false}}, "logprobs": null, "finish_reason": "length"})"), std::string::npos);
+  whole.clear();
+  const std::vector<ReplyEvent> text = {content_event("Hi")};
+  EXPECT_NE(old_functions_stream(text, whole).find(R"("finish_reason": "stop")"), std::string::npos);
+  EXPECT_NE(whole.find(R"("message": {"role": "assistant", "content": "Hi"})"), std::string::npos) << whole;
+}
+
 TEST(ReplyApi, LogprobsAreJsonWhateverTheyAre) {
   ReplyApiWriter writer(ReplyApi::openai);
   const ReplyLogprob tokens[] = {{"\xff", -std::numeric_limits<double>::infinity()},
@@ -114,6 +169,105 @@ TEST(ReplyApi, LogprobsAreJsonWhateverTheyAre) {
   EXPECT_EQ(json.find("nan"), std::string::npos);
   EXPECT_NE(json.find(R"("logprob": -9999, "bytes": [255], "top_logprobs": []})"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("token": "", "logprob": -1e-07, "bytes": [])"), std::string::npos) << json;
+}
+
+ReplyEvent event_of_source(ReplyEvent::Kind kind, std::string_view source) {
+  return {.kind = kind, .source = source, .text = source};
+}
+
+/// The tokens of all logprobs in a text, joined.
+std::string tokens_in(std::string_view json) {
+  constexpr std::string_view kBegin = "{\"token\": \"", kEnd = "\", \"logprob\"";
+  std::string all;
+  for (std::size_t at = json.find(kBegin); at != json.npos; at = json.find(kBegin, at + 1)) {
+    const std::size_t begin = at + kBegin.size();
+    all.append(json.substr(begin, json.find(kEnd, begin) - begin)).append("|");
+  }
+  return all;
+}
+
+struct Written {
+  std::string stream, whole;
+};
+
+/// Gives each token just before the first event that has bytes of it, as a server does.
+Written written_with_logprobs(ReplyApi api, const std::vector<std::string_view>& tokens,
+                              const std::vector<ReplyEvent>& events, const ReplyOutcome& outcome = {}) {
+  Written made;
+  ReplyApiWriter writer(api);
+  const ReplyApiSink send = [&made](const ReplyApiEvent& event) {
+    if (event.name != "response.completed") made.stream.append(event.data).append("\n");
+  };
+  writer.begin(send);
+  std::size_t next = 0, given = 0, wanted = 0;
+  const auto give = [&] {
+    given += tokens[next].size();
+    const ReplyLogprob token = {tokens[next++], -0.5};
+    writer.add_logprobs({&token, 1});
+  };
+  for (const ReplyEvent& event : events) {
+    wanted += event.source.size();
+    while (next < tokens.size() && given < wanted) give();
+    writer.add(event, send);
+  }
+  while (next < tokens.size()) give();
+  writer.finish(send, outcome);
+  made.whole = writer.to_json();
+  return made;
+}
+
+TEST(ReplyApi, LogprobsOfResponsesAreThoseOfTheText) {
+  using Kinds = ReplyEvent::Kind;
+  const std::vector<ReplyEvent> events = {
+      event_of_source(Kinds::reasoning, "Hm"), event_of_source(Kinds::marker, "</think>.."),
+      event_of_source(Kinds::content, "Hi"), event_of_source(Kinds::content, " there"),
+      event_of_source(Kinds::end, "<end>")};
+  const std::pair<std::vector<std::string_view>, std::string> rows[] = {
+      {{"Hm", "</think>", "..", "Hi", " there", "<end>"}, "Hi| there|"},
+      {{"Hm</", "think>", "..Hi", " the", "re<end>"}, "..Hi| the|re<end>|"},
+      {{"H", "m", "</think>..H", "i t", "here", "", "<end>"}, "</think>..H|i t|here|"},
+      {{"Hm</think>..Hi there<end>"}, "Hm</think>..Hi there<end>|"}};
+  for (const auto& [tokens, wanted] : rows) {
+    const Written made = written_with_logprobs(ReplyApi::responses, tokens, events);
+    EXPECT_EQ(tokens_in(made.whole), wanted);
+    const std::size_t done = made.stream.find("response.output_text.done");
+    EXPECT_EQ(tokens_in(std::string_view(made.stream).substr(0, done)), wanted);
+    const std::string behind = tokens_in(std::string_view(made.stream).substr(done));  // done, the part, the item
+    EXPECT_EQ(behind, wanted + wanted + wanted);
+  }
+}
+
+TEST(ReplyApi, ATextBehindACallHasItsOwnLogprobs) {
+  using Kinds = ReplyEvent::Kind;
+  const std::vector<ReplyEvent> events = {event_of_source(Kinds::content, "One"),
+                                          event_of_source(Kinds::marker, "<call>"),
+                                          {.kind = Kinds::call_begin, .source = "f", .text = "f"},
+                                          event_of_source(Kinds::arguments, "{}"),
+                                          {.kind = Kinds::call_end, .complete = true, .source = "</call>"},
+                                          event_of_source(Kinds::content, "Two")};
+  const std::vector<std::string_view> tokens = {"One", "<call>", "f{", "}</", "call>", "T", "wo"};
+  EXPECT_EQ(tokens_in(written_with_logprobs(ReplyApi::responses, tokens, events).whole), "One|T|wo|");
+  EXPECT_EQ(tokens_in(written_with_logprobs(ReplyApi::openai, tokens, events).whole), "One|<call>|f{|}</|call>|T|wo|");
+}
+
+TEST(ReplyApi, TokensOfAStopTextAreNotInTheLogprobs) {
+  const ReplyOutcome stopped = {.stop_sequence = "STOP"};
+  const std::vector<ReplyEvent> events = {event_of_source(ReplyEvent::Kind::content, "Hi"),
+                                          event_of_source(ReplyEvent::Kind::content, " ")};
+  const std::vector<ReplyEvent> false_start = {event_of_source(ReplyEvent::Kind::content, "STO")};
+  for (const ReplyApi api : {ReplyApi::openai, ReplyApi::ollama, ReplyApi::responses}) {
+    Written made = written_with_logprobs(api, {"Hi", " ", "ST", "OP", " more"}, events, stopped);
+    EXPECT_EQ(tokens_in(made.whole), "Hi| |");
+    made = written_with_logprobs(api, {"Hi", " ST", "OP"}, events, stopped);
+    EXPECT_EQ(tokens_in(made.whole), "Hi| ST|");  // it has some of the text
+    made = written_with_logprobs(api, {"ST", "O", "STO", "P"}, false_start, stopped);
+    EXPECT_EQ(tokens_in(made.whole), "ST|O|");
+  }
+  for (const ReplyApi api : {ReplyApi::openai, ReplyApi::ollama}) {
+    const Written made = written_with_logprobs(api, {"Hi", " ", "<end>"}, events);
+    EXPECT_EQ(tokens_in(made.whole), "Hi| |<end>|");
+    EXPECT_EQ(tokens_in(made.stream), "Hi| |<end>|");
+  }
 }
 
 TEST(ReplyApi, AStopTextEndsReasoningButNotACall) {

@@ -72,6 +72,21 @@ reply::ParserState reply::SharedFormat::start_of_conversation(const ReplyLimits&
   return {std::make_shared<const reply::Request>(reply::Request{plain_, {}, limits}), true};
 }
 
+std::shared_ptr<const reply::SharedFormat> reply::SharedFormat::without_calls() const {
+  if (source_.calls.empty()) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (without_calls_) return without_calls_;
+  }
+  ReplyFormat format = source_;
+  format.calls.clear();
+  if (!format.validate()) return nullptr;
+  auto made = std::make_shared<const SharedFormat>(format);  // two threads may make the same: the first one's is kept
+  const std::lock_guard lock(mutex_);
+  if (!without_calls_) without_calls_ = std::move(made);
+  return without_calls_;
+}
+
 // ---- the value
 
 namespace {
@@ -94,6 +109,11 @@ Result<CompiledReplyFormat> CompiledReplyFormat::make(const ReplyFormat& format)
 }
 
 const ReplyFormat& CompiledReplyFormat::source() const& { return inside().source(); }
+
+CompiledReplyFormat CompiledReplyFormat::without_calls() const {
+  std::shared_ptr<const reply::SharedFormat> made = inside().without_calls();
+  return made ? CompiledReplyFormat(std::move(made)) : *this;
+}
 
 const reply::SharedFormat& CompiledReplyFormat::inside() const { return data_ ? *data_ : *without_markers(); }
 

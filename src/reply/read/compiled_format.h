@@ -20,6 +20,8 @@ class reply::SharedFormat {
   const ReplyFormat& source() const { return source_; }
   /// Where a reply begins.
   reply::ParserState start(const ReplyOptions& options) const;
+  /// The same without calls; null: there are none in it, or such a format would not be valid.
+  std::shared_ptr<const SharedFormat> without_calls() const;
   /// Where a whole prompt begins.
   reply::ParserState start_of_conversation(const ReplyLimits& limits) const;
 
@@ -45,6 +47,7 @@ class reply::SharedFormat {
   mutable std::mutex mutex_;  ///< of what follows; the oldest makes room
   mutable std::vector<Variant> variants_;
   mutable std::vector<std::shared_ptr<const Start>> starts_;
+  mutable std::shared_ptr<const SharedFormat> without_calls_;
   mutable std::size_t next_variant_ = 0, next_start_ = 0;
 };
 

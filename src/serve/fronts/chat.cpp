@@ -50,6 +50,7 @@ ReplyApiOptions writer_options(const Chat& chat, const Turn& turn, std::vector<s
   options.choice = turn.choice();
   options.stream_usage = chat.stream_usage;
   options.request_members = chat.members;
+  options.old_functions = chat.old_functions;
   options.generate = chat.api.generate;
   return options;
 }

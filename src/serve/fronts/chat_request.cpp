@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
@@ -23,10 +24,7 @@ std::string messages_of_generate(Value body) {
   }
   JsonWriter made('{');
   made.raw("messages", messages.take());
-  for (const DictEntry& member : body.members()) {
-    const std::string_view name = member.key.text();
-    if (name != "prompt" && name != "system" && name != "images") made.raw(name, json_text(member.value));
-  }
+  append_members_without(made, body, {"prompt", "system", "images"});
   return made.take();
 }
 
@@ -131,19 +129,8 @@ Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, 
     messages.item(message);
   JsonWriter body('{');
   body.raw("messages", messages.take());
-  for (const DictEntry& member : more.variables().members()) {
-    if (member.key.text() != "messages") body.raw(member.key.text(), json_text(member.value));
-  }
+  append_members_without(body, more.variables(), {"messages"});
   return model.reader.consume(body.take(), "the request with the conversation before it");
-}
-
-/// The same request without a member.
-std::string without(Value body, std::string_view name) {
-  JsonWriter made('{');
-  for (const DictEntry& member : body.members()) {
-    if (member.key.text() != name) made.raw(member.key.text(), json_text(member.value));
-  }
-  return made.take();
 }
 
 Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
@@ -156,7 +143,8 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
     note(read);
     return read;
   }
-  const Result<ChatRequest> request = model->reader.consume(without(body, "previous_response_id"), "the request");
+  const Result<ChatRequest> request =
+      model->reader.consume(members_without(body, {"previous_response_id"}).take(), "the request");
   if (!request) return request.error();
   note(request);
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
@@ -209,15 +197,12 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 
 /// What a client asks for in vain must not be left out in silence.
 Result<void> check_asked(Value body, const ChatApi& api) {
-  const auto is_given = [&body](std::string_view name) { return !body[name].text().empty(); };
   for (const std::string_view name : {"prompt", "system"}) {
-    const Value given = body[name];
-    const bool is_text = given.is_undefined() || given.is_none() || given.is_string();
-    if (api.generate && !is_text)
+    if (api.generate && is_given(body[name]) && !body[name].is_string())
       return Error(ErrorCode::conversation, std::string(name) + " must be a text").input(std::string(name));
   }
   if (Result<void> given = api.generate ? refuse_suffix(body) : Result<void>(); !given) return given;
-  if (api.generate && is_given("template"))
+  if (api.generate && !body["template"].text().empty())
     return Error(ErrorCode::conversation, "template: the model's own is used; with `raw` there is none")
         .input("template");
   return api.api == ReplyApi::responses ? check_input(body) : Result<void>();
@@ -247,7 +232,7 @@ void find_losses(Chat& chat, Value body, const Conversation& conversation) {
   chat.losses = without_obeyed(std::move(chat.losses));
   if (chat.api.generate)
     for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
-  add_unserved(model.backend->facts(), body, chat.losses);
+  add_unserved(*model.backend, body, chat.losses);
 }
 
 /// What the reply will not be held to.
@@ -262,6 +247,11 @@ void find_losses_of_reply(Chat& chat, Value body) {
   if (asked) add_unenforced(engine, *asked, !conversation.tools().items().empty(), body, chat.losses);
 }
 
+bool has_calls(const Conversation& conversation) {
+  return std::ranges::any_of(conversation.messages().items(),
+                             [](Value message) { return !message["tool_calls"].items().empty(); });
+}
+
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   const RequestLimits& limits = chat.model->limits;
   const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
@@ -272,6 +262,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const RequestText given{.api = chat.api.api, .body = body, .text = text};
   Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints, &chat.losses);
   if (!request) return request.error();
+  const bool behind_calls = !settings->hints.response.empty() && has_calls(request->conversation);
+  if (Result<void> known = check_results(body, chat.api.api, behind_calls); !known) return known;
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
@@ -343,13 +335,15 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
     return Error(ErrorCode::conversation, "stream_options.include_usage must be true or false")
         .input("stream_options.include_usage");
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
-  if (Result<void> checked = check_messages_shape(body); !checked) return checked.error();
+  if (Result<void> checked = check_messages_shape(body, api.api); !checked) return checked.error();
+  if (Result<void> checked = check_member_values(body, api.api); !checked) return checked.error();
   auto chat = std::make_unique<Chat>(api, model);
   chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
   chat->stream = flag_of(stream, api.streams_by_default);
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
+  chat->old_functions = api.api == ReplyApi::openai && !body["functions"].items().empty();
   chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())
@@ -357,8 +351,10 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
   }
   if (text.data() != call.exchange.request().body.data()) chat->rewritten = std::string(text);
   const std::string made = api.generate ? messages_of_generate(body) : std::string();
-  if (Result<void> planned = plan_turns(call, *chat, body, api.generate ? made : text, may_wait); !planned)
-    return planned.error();
+  if (Result<void> planned = plan_turns(call, *chat, body, api.generate ? made : text, may_wait); !planned) {
+    const std::string& path = planned.error().input_path();
+    return api.generate ? renamed(planned.error(), path, path_in_generate(body, path)) : planned.error();
+  }
   return chat;
 }
 

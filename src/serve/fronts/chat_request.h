@@ -37,6 +37,7 @@ struct Chat {
   bool looks_for_losses = false;  ///< by a render of their own: somebody asks for them
   bool loads = false;             ///< Ollama: a request without messages only loads the model
   bool logprobs = false;
+  bool old_functions = false;                                  ///< the request has `functions` in place of `tools`
   Losses losses{};                                             ///< what the request asks for in vain
   std::string notes{};                                         ///< of its grammar, as JSON, where they are asked for
   std::vector<std::pair<std::string, std::string>> members{};  ///< of the request, for answers that repeat them

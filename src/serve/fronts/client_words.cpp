@@ -40,8 +40,11 @@ Error renamed(const Error& error, std::string_view from, std::string_view to) {
 
 std::string own_path(Value body, std::string_view path) {
   std::string own;
-  if (path == kForm && body[kForm].is_undefined()) own = place_of_form(body);
+  const bool is_form = path == kForm || path.starts_with(std::string(kForm) + ".");
+  if (is_form && body[kForm].is_undefined()) own = place_of_form(body);
   if (path == "messages") own = place_of_messages(body);
+  const bool has_functions = !body["functions"].items().empty();  // which were before `tools`
+  if (path == "tool_choice" && has_functions && body[path].is_undefined()) own = "function_call";
   return own.empty() ? std::string(path) : own;
 }
 

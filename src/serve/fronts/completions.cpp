@@ -26,6 +26,9 @@ Result<void> refuse_impossible(Value body) {
   const Value n = body["n"];
   if (best.is_small_int() && best.integer > (n.is_small_int() ? n.integer : 1))
     return Error(ErrorCode::conversation, "best_of: no more choices are sampled than n").input("best_of");
+  if (flag_of(body["logprobs"], false))
+    return Error(ErrorCode::conversation, "logprobs must be an integer from 0 to " + std::to_string(kMostAlternatives))
+        .input("logprobs");
   if (flag_of(body["echo"], false) && is_given(body["logprobs"]))
     return Error(ErrorCode::conversation, "logprobs of the prompt, which echo asks for, are not to be had")
         .input("echo");

@@ -81,7 +81,7 @@ std::string message_json(const ChatReading& reading, const ReplyMessage& message
 }
 
 std::string logprobs_json(const ChatReading& reading, Value logprobs, std::span<const TokenId> before) {
-  if (!is_set(logprobs) || reading.hides) return "null";
+  if (!is_given(logprobs) || reading.hides) return "null";
   return chat_logprobs({.model = reading.model,
                         .logprobs = logprobs,
                         .before = before,
@@ -146,7 +146,7 @@ std::string read_chunk(const ChatReading& reading, const Choice& choice, StreamS
   for (const TokenId id : state.ids) pieces.add({.id = id}, parser, take);
   delta.live = true;
   for (std::size_t at = 0; at < choice.read; ++at) pieces.add({.id = choice.ids[at]}, parser, take);
-  if (is_set(choice.value["finish_reason"])) {
+  if (is_given(choice.value["finish_reason"])) {
     pieces.finish(parser, take);
     parser.finish(take);
   }
@@ -176,8 +176,8 @@ Result<std::string> derender_chat_chunk(const ServedModel& model, Value body, co
     JsonWriter out('{');
     out.number("index", number_or((**value)["index"], 0)).raw("delta", read_chunk(*reading, *choice, *state));
     out.raw("logprobs", logprobs_json(*reading, (**value)["logprobs"], state->before));
-    is_set(finished) ? out.text("finish_reason", finish_reason_of(*choice, reading->asked, state->called))
-                     : out.null("finish_reason");
+    is_given(finished) ? out.text("finish_reason", finish_reason_of(*choice, reading->asked, state->called))
+                       : out.null("finish_reason");
     end_choice(out, *choice, reading->asked, reading->hides);
     choices.item(out.take());
     state->ids.insert(state->ids.end(), choice->ids.begin(), choice->ids.end());

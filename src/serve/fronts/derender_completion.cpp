@@ -50,7 +50,7 @@ Result<std::string> derender_whole_completion(const ServedModel& model, Value bo
   const Value asked = body["completion_request"], counts = body["prompt_tokens"];
   const std::span<const Value> answers = body["generate_responses"].items();
   if (answers.empty()) return wrong_member("generate_responses", "a list that is not empty");
-  if (is_set(counts) && counts.items().size() != answers.size())
+  if (is_given(counts) && counts.items().size() != answers.size())
     return wrong_member("prompt_tokens", "a list with a count for each of generate_responses");
   JsonWriter choices('[');
   std::int64_t prompt = 0, sampled = 0, index = 0;
@@ -64,7 +64,7 @@ Result<std::string> derender_whole_completion(const ServedModel& model, Value bo
       std::size_t offset = 0;
       const LogprobTexts from{
           .model = model, .logprobs = value["logprobs"], .alternatives = alternatives_of(asked, false)};
-      const std::string logprobs = is_set(value["logprobs"]) ? completion_logprobs(from, offset) : "null";
+      const std::string logprobs = is_given(value["logprobs"]) ? completion_logprobs(from, offset) : "null";
       const std::string text = text_of_whole(model, *choice, asked);
       choices.item(completion_choice(*choice, asked, index++, text, logprobs, answer["prompt_token_ids"]));
       sampled += static_cast<std::int64_t>(choice->ids.size());
@@ -94,13 +94,13 @@ Result<std::string> derender_completion_chunk(const ServedModel& model, Value bo
     if (!choice) return choice.error();
     std::string text;
     for (std::size_t at = 0; at < choice->read; ++at) text += texts.add(choice->ids[at]);
-    if (is_set((**value)["finish_reason"])) text += texts.finish();
+    if (is_given((**value)["finish_reason"])) text += texts.finish();
     std::size_t offset = static_cast<std::size_t>(state->offset);
     const LogprobTexts from{.model = model,
                             .logprobs = (**value)["logprobs"],
                             .before = state->before,
                             .alternatives = alternatives_of(asked, false)};
-    const std::string logprobs = is_set(from.logprobs) ? completion_logprobs(from, offset) : "null";
+    const std::string logprobs = is_given(from.logprobs) ? completion_logprobs(from, offset) : "null";
     choices.item(completion_choice(*choice, asked, number_or((**value)["index"], 0), text, logprobs,
                                    body["generate_chunk"]["prompt_token_ids"]));
     state->offset = static_cast<std::int64_t>(offset);

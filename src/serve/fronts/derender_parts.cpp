@@ -9,13 +9,11 @@
 
 namespace parlance::serve {
 
-bool is_set(Value value) { return !value.is_undefined() && !value.is_none(); }
-
 Error wrong_member(std::string path, std::string_view wanted) {
   return Error(ErrorCode::conversation, path + " must be " + std::string(wanted)).input(path);
 }
 
-std::string json_or_null(Value value) { return is_set(value) ? json_text(value) : "null"; }
+std::string json_or_null(Value value) { return is_given(value) ? json_text(value) : "null"; }
 
 std::int64_t number_or(Value value, std::int64_t other) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
@@ -33,7 +31,7 @@ namespace {
 constexpr std::size_t kMostTokens = std::size_t{1} << 22;
 Result<std::vector<TokenId>> ids_in(Value list, const std::string& path) {
   std::vector<TokenId> ids;
-  if (is_set(list) && !list.is_sequence()) return wrong_member(path, "a list of ids");
+  if (is_given(list) && !list.is_sequence()) return wrong_member(path, "a list of ids");
   if (list.items().size() > kMostTokens) return wrong_member(path, "shorter");
   for (const Value& id : list.items()) {
     if (!id.is_small_int() || id.integer < 0 || id.integer > INT32_MAX) return wrong_member(path, "a list of ids");
@@ -52,7 +50,7 @@ bool names(Value list, TokenId id) {
 /// The usage of a chunk, where the engine told one.
 std::string usage_of_chunk(Value body) {
   const Value usage = body["generate_chunk"]["usage"];
-  if (!is_set(usage)) return "null";
+  if (!is_given(usage)) return "null";
   const std::int64_t prompt = number_or(body["prompt_tokens"], number_or(usage["prompt_tokens"], 0));
   return usage_json(prompt, number_or(usage["completion_tokens"], 0));
 }
@@ -72,7 +70,7 @@ Result<Choice> read_choice(const ServedModel& model, Value value, Value asked, b
   const bool own = !flag_of(asked["ignore_eos"], false) && model.is_stop(last);
   const bool is_stop = reason.is_small_int() ? reason.integer == last : own || names(asked["stop_token_ids"], last);
   const bool is_primary = model.tokenizer->facts().eos == last;
-  if (is_stop && !is_set(reason) && !is_primary) choice.stop_reason = std::to_string(last);
+  if (is_stop && !is_given(reason) && !is_primary) choice.stop_reason = std::to_string(last);
   if (is_stop && drops_stop && !flag_of(asked["include_stop_str_in_output"], false)) --choice.read;
   return choice;
 }
@@ -92,7 +90,7 @@ std::vector<std::string> stops_of(const Choice& choice, Value asked) {
 bool has_stops(Value asked) { return !stops_of({.value = {}, .ids = {}, .stopped = true}, asked).empty(); }
 
 std::optional<std::size_t> alternatives_of(Value asked, bool is_chat) {
-  if (is_set(asked["logprob_token_ids"])) return std::nullopt;
+  if (is_given(asked["logprob_token_ids"])) return std::nullopt;
   const Value wanted = asked["logprobs"];
   if (is_chat && !flag_of(wanted, false)) return std::nullopt;
   if (!is_chat && !wanted.is_small_int()) return std::nullopt;

@@ -15,8 +15,6 @@ namespace parlance::serve {
 inline constexpr std::string_view kNoStops =
     "stop texts cannot be cut from a stream that was sent in part: derender the whole reply, or let the engine do it";
 
-/// Neither missing nor null.
-bool is_set(Value value);
 /// The error of a member that must be `wanted`.
 Error wrong_member(std::string path, std::string_view wanted);
 std::string json_or_null(Value value);

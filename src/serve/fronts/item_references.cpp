@@ -6,13 +6,22 @@
 #include <unordered_set>
 
 #include "parlance/json.h"
-#include "parlance/json_writer.h"
+#include "serve/models/members.h"
 
 namespace parlance::serve {
 
 namespace {
 
-bool is_reference(Value item) { return item["type"].text() == "item_reference"; }
+/// The type of a reference may be left out.
+bool is_reference(Value item) {
+  const auto is_of_reference = [](const DictEntry& member) {
+    const std::string_view name = member.key.text();
+    return name == "id" || (name == "type" && !is_given(member.value));
+  };
+  const std::span<const DictEntry> members = item.members();
+  return item["type"].text() == "item_reference" ||
+         (item["id"].is_string() && std::ranges::all_of(members, is_of_reference));
+}
 
 /// "resp_5" of "msg_resp_5_1": an item's id has the kind before its answer's, and its number behind.
 std::string_view response_of(std::string_view item) {
@@ -61,7 +70,7 @@ Result<std::optional<std::string>> with_referenced_items(Value body, const Store
   const std::span<const Value> given = body["input"].items();
   if (std::none_of(given.begin(), given.end(), is_reference)) return std::optional<std::string>();
   NamedItems named(responses, owner);
-  JsonWriter items('['), made('{');
+  JsonWriter items('[');
   for (const Value& item : given) {
     const std::string place = "input[" + std::to_string(&item - given.data()) + "].id";
     if (is_reference(item) && !item["id"].is_string())
@@ -70,11 +79,7 @@ Result<std::optional<std::string>> with_referenced_items(Value body, const Store
     if (!whole) return whole.error().input(place);
     items.item(*whole);
   }
-  for (const DictEntry& member : body.members()) {
-    if (member.key.text() != "input") made.raw(member.key.text(), json_text(member.value));
-  }
-  made.raw("input", items.take());
-  return std::optional(made.take());
+  return std::optional(members_without(body, {"input"}).raw("input", items.take()).take());
 }
 
 }  // namespace parlance::serve

@@ -8,6 +8,7 @@
 #include "parlance/json_writer.h"
 #include "parlance/request.h"
 #include "serve/fronts/client_words.h"
+#include "serve/models/members.h"
 
 namespace parlance::serve {
 
@@ -48,14 +49,19 @@ static_assert(std::is_sorted(std::begin(kUnserved), std::end(kUnserved)));
 constexpr std::pair<std::string_view, std::string_view> kUnservedInside[] = {{"structured_outputs", "grammar"},
                                                                              {"structured_outputs", "structural_tag"}};
 
+/// Members that ask for what is not done where they have this value, as JSON.
+struct UnservedValue {
+  std::string_view name, json, why;
+};
+constexpr UnservedValue kUnservedValues[] = {
+    {"background", "true", "no effect: the answer comes when it is whole, or as a stream"},
+    {"truncation", "\"auto\"", "no effect: nothing is left out of a conversation that is too long, which is an error"}};
+
 /// Members that a reply's grammar obeys, whatever the template does with them.
-constexpr std::string_view kObeyed[] = {"tool_choice",    "parallel_tool_calls",
-                                        "max_tool_calls", "response_format",
-                                        "text.format",    "output_config.format",
-                                        "output_format",  "format",
-                                        "json_schema",    "structured_outputs",
-                                        "guided_json",    "guided_regex",
-                                        "guided_choice",  "regex"};
+constexpr std::string_view kObeyed[] = {
+    "tool_choice",          "parallel_tool_calls", "max_tool_calls", "response_format", "text.format",
+    "output_config.format", "output_format",       "format",         "json_schema",     "structured_outputs",
+    "guided_json",          "guided_regex",        "guided_choice",  "regex",           "function_call"};
 
 constexpr std::size_t kMostInLog = 16;
 constexpr std::size_t kMostOfPath = 128;  // bytes: a member may have any name, which is the client's text
@@ -131,9 +137,25 @@ std::string label_of_kind(std::string_view kind) {
 
 }  // namespace
 
-void add_unserved(const BackendFacts& engine, Value settings, Losses& into) {
+namespace {
+
+/// Ollama loads a model with the context that a request asks for; an engine here has the one that it was started with.
+void add_context(const Backend& backend, Value wanted, Losses& into) {
+  const std::shared_ptr<const EngineInfo> info = backend.info();
+  if (!wanted.is_small_int() || !info || !info->context || *info->context == wanted.integer) return;
+  add(into, "setting", "options.num_ctx", "no effect: the engine's context is " + std::to_string(*info->context));
+}
+
+}  // namespace
+
+void add_unserved(const Backend& backend, Value settings, Losses& into) {
+  const BackendFacts& engine = backend.facts();
   add_unserved_members(settings, "", into);
   add_unserved_members(settings["options"], "options.", into);
+  for (const UnservedValue& one : kUnservedValues)
+    if (is_given(settings[one.name]) && json_text(settings[one.name]) == one.json)
+      add(into, "setting", std::string(one.name), std::string(one.why));
+  add_context(backend, settings["options"]["num_ctx"], into);
   for (const auto& [outer, inner] : kUnservedInside) {
     if (says_nothing(settings[outer][inner])) continue;
     add(into, "setting", std::string(outer) + "." + std::string(inner),
@@ -161,8 +183,9 @@ void add_unenforced(const BackendFacts& engine, const GrammarOptions& asked, boo
   if (form != ResponseFormat::Kind::text && !by_schema)
     add(into, "constraint", own_path(body, "response_format"), std::string(kNot));
   if (asked.choice == ToolChoice::required || asked.choice == ToolChoice::named)
-    add(into, "constraint", "tool_choice", std::string(kNot));
-  if (calls && !asked.parallel) add(into, "constraint", "parallel_tool_calls", std::string(kNot));
+    add(into, "constraint", own_path(body, "tool_choice"), std::string(kNot));
+  const bool says_one = body["functions"].items().empty();  // of which nobody asks for more
+  if (calls && !asked.parallel && says_one) add(into, "constraint", "parallel_tool_calls", std::string(kNot));
   if (calls && asked.max_calls > 0) add(into, "constraint", "max_tool_calls", std::string(kNot));
 }
 

@@ -14,7 +14,7 @@ namespace parlance::serve {
 using Losses = std::vector<Loss>;
 
 /// What is not told to the engine: settings of the sampler that it has not, or that no engine here is asked for.
-void add_unserved(const BackendFacts& engine, Value settings, Losses& into);
+void add_unserved(const Backend& backend, Value settings, Losses& into);
 /// Does a chat have a member that may constrain its reply?
 bool may_constrain(Value variables);
 /// To what an engine without grammars does not hold the reply. `body`: the request, in its own words.

@@ -1,8 +1,11 @@
 // Begin reading at check_messages_shape.
 #include "serve/fronts/message_shape.h"
 
+#include <algorithm>
 #include <string>
+#include <unordered_set>
 
+#include "base/utf8.h"
 #include "serve/fronts/request_parts.h"
 
 namespace parlance::serve {
@@ -41,9 +44,18 @@ Result<void> check_each(Value list, const std::string& path, std::string_view wa
   return {};
 }
 
-Result<void> check_message(Value message, const std::string& path) {
+Result<void> check_role(Value role, const std::string& path, ReplyApi api) {
+  if (!role.is_string()) return misshapen(path, "a text");
+  constexpr std::string_view kAnthropic[] = {"user", "assistant", "system"};
+  if (api != ReplyApi::anthropic || std::ranges::find(kAnthropic, role.text()) != std::end(kAnthropic)) return {};
+  const std::string said(utf8::whole_prefix(role.text(), 80));
+  return Error(ErrorCode::conversation, "'" + said + "' is not a role of this API, which has user and assistant")
+      .input(path);
+}
+
+Result<void> check_message(Value message, const std::string& path, ReplyApi api) {
   if (!message.is(Kind::dict)) return misshapen(path, "an object");
-  if (!message["role"].is_string()) return misshapen(path + ".role", "a text");
+  if (Result<void> checked = check_role(message["role"], path + ".role", api); !checked) return checked;
   const Value content = message["content"];
   constexpr std::string_view kContent = "a text or a list of parts";
   if (!is_given(content) && message["role"].text() == "user") return misshapen(path + ".content", kContent);
@@ -52,10 +64,54 @@ Result<void> check_message(Value message, const std::string& path) {
   return checked ? check_each(message["tool_calls"], path + ".tool_calls", "a list of calls", check_call) : checked;
 }
 
+/// Ids of calls that were read so far.
+class KnownCalls {
+ public:
+  void add(Value id) { ids_.insert(id.text()); }
+  /// `of`: what the API calls a call.
+  Result<void> check(Value id, const std::string& path, std::string_view of) const {
+    if (!id.is_string() || ids_.contains(id.text())) return {};
+    return Error(ErrorCode::conversation, path + ": there is no " + std::string(of) + " with this id before it")
+        .input(path);
+  }
+
+ private:
+  std::unordered_set<std::string_view> ids_;
+};
+
+Result<void> check_results_of_anthropic(Value body) {
+  KnownCalls known;
+  const auto check_block = [&known](Value block, const std::string& path) {
+    if (block["type"].text() == "tool_use") known.add(block["id"]);
+    if (block["type"].text() != "tool_result") return Result<void>();
+    return known.check(block["tool_use_id"], path + ".tool_use_id", "tool_use");
+  };
+  const auto check_content = [&](Value message, const std::string& path) {
+    const Value content = message["content"];
+    return content.is_string() ? Result<void>() : check_each(content, path + ".content", "a list", check_block);
+  };
+  return check_each(body["messages"], "messages", "a list", check_content);
+}
+
+Result<void> check_results_of_responses(Value body) {
+  KnownCalls known;
+  const auto check_item = [&known](Value item, const std::string& path) {
+    if (!item["type"].text().ends_with("_call_output")) return known.add(item["call_id"]), Result<void>();
+    return known.check(item["call_id"], path + ".call_id", "call");
+  };
+  return body["input"].is_string() ? Result<void>() : check_each(body["input"], "input", "a list", check_item);
+}
+
 }  // namespace
 
-Result<void> check_messages_shape(Value body) {
-  return check_each(body["messages"], "messages", "a list", check_message);
+Result<void> check_messages_shape(Value body, ReplyApi api) {
+  const auto check = [api](Value message, const std::string& path) { return check_message(message, path, api); };
+  return check_each(body["messages"], "messages", "a list", check);
+}
+
+Result<void> check_results(Value body, ReplyApi api, bool has_earlier_calls) {
+  if (api == ReplyApi::anthropic) return check_results_of_anthropic(body);
+  return api == ReplyApi::responses && !has_earlier_calls ? check_results_of_responses(body) : Result<void>();
 }
 
 }  // namespace parlance::serve

@@ -5,6 +5,7 @@
 
 #include "serve/fronts/apart.h"
 #include "serve/fronts/continuations.h"
+#include "serve/fronts/member_values.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
 
@@ -22,6 +23,7 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const M
       RawAsked{{.model = model, .api = "ollama", .id = random_id("")}, std::string(body["model"].text())});
   if (made->model_name.empty()) made->model_name = model->name;
   if (Result<void> given = refuse_suffix(body); !given) return given.error();
+  if (Result<void> checked = check_member_values(body, ReplyApi::ollama); !checked) return checked.error();
   ContinuationsAsked& asked = made->asked;
   Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], *model);
   if (!prompts) return prompts.error();
@@ -30,7 +32,7 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const M
   Result<SamplingSettings> sampling = read_sampling(model->limits, body);
   if (!sampling) return sampling.error();
   asked.sampling = std::move(*sampling);
-  add_unserved(model->backend->facts(), body, asked.losses);
+  add_unserved(*model->backend, body, asked.losses);
   if (Result<void> form = read_form(call, body, asked); !form) return form.error();
   asked.stream = flag_of(body["stream"], true);
   const SessionHints hints = hints_of(call.exchange.request(), body);

@@ -4,6 +4,7 @@
 #include "serve/fronts/apart.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/fronts/engine_wire.h"
+#include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
@@ -53,7 +54,8 @@ ReplyApi reply_api_of(RenderedApi api) {
 Result<Prepared> prepare(const ServedModel& model, const RequestText& given, const RenderOptions& options,
                          bool want_offsets) {
   Prepared made;
-  if (Result<void> checked = check_messages_shape(given.body); !checked) return checked.error();
+  if (Result<void> checked = check_messages_shape(given.body, given.api); !checked) return checked.error();
+  if (Result<void> checked = check_member_values(given.body, given.api); !checked) return checked.error();
   if (Result<void> read = model.reader.read_into(made.request, given.text, "the request"); !read) return read.error();
   if (Result<void> said = say_where_reply_begins(made.request.conversation, given.body, given.api); !said)
     return said.error();

@@ -34,10 +34,12 @@ Result<Document> parsed_body(const std::string& body) {
 }
 
 Result<ModelRef> model_called(const Call& call, Value name) {
+  if (is_given(name) && !name.is_string())
+    return Error(ErrorCode::conversation, "model must be the name of a model").input("model");
   if (ModelRef model = call.offer->model_named(name.text())) return model;
   const std::string said(name.text());
   const std::string hint = call.api == ReplyApi::ollama ? "GET /api/tags lists them" : "GET /v1/models lists them";
-  std::string wrong = is_given(name) ? "model must be the name of a model" : "model is missing: there are several here";
+  std::string wrong = "model is missing: there are several here";
   if (!said.empty()) wrong = "there is no model '" + said + "' here";
   return Error(ErrorCode::no_template, std::move(wrong)).input("model").hint(hint);
 }

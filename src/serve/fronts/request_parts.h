@@ -8,6 +8,7 @@
 #include "serve/fronts/client_words.h"
 #include "serve/fronts/item_references.h"
 #include "serve/fronts/routes.h"
+#include "serve/models/members.h"
 #include "serve/sessions/go_on.h"
 
 namespace parlance::serve {
@@ -15,7 +16,8 @@ namespace parlance::serve {
 /// The body as values. Fails with json (place), conversation if it is no object.
 Result<Document> parsed_body(const std::string& body);
 using ModelRef = std::shared_ptr<const ServedModel>;
-/// The model of this name, which is no text where the request has none. Fails with no_template.
+/// The model of this name, which is undefined, null or "" where the request has none. Fails with no_template, and with
+/// conversation for what is no name.
 Result<ModelRef> model_called(const Call& call, Value name);
 /// The model that a request names; for a route that takes an engine, one that has an engine. Fails as model_called()
 /// does.
@@ -58,8 +60,6 @@ Result<unsigned> choices_of(Value settings);
 std::optional<unsigned> logprobs_of(Value body);
 /// Whether a request of Responses asks for those of the text.
 bool includes_logprobs(Value body);
-/// Is it there, and not null?
-inline bool is_given(Value member) { return !member.is_undefined() && !member.is_none(); }
 /// A member that is true or false.
 bool flag_of(Value member, bool otherwise);
 /// A part of a path or a query, where signs may be written as %2F.

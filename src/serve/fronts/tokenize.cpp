@@ -105,7 +105,7 @@ Result<std::string> detokenized(const Call&, Value body, const ModelRef& model) 
 }
 
 Result<std::string> counted(const Call& call, Value body, const ModelRef& model) {
-  if (Result<void> checked = check_messages_shape(body); !checked) return checked.error();
+  if (Result<void> checked = check_messages_shape(body, ReplyApi::anthropic); !checked) return checked.error();
   const std::string& text = call.exchange.request().body;
   const Result<std::vector<TokenId>> ids = prompt_ids(*model, text, body, ReplyApi::anthropic);
   if (!ids) return ids.error();

@@ -392,6 +392,34 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     buffer.reserve(buffer.size() + std::clamp<std::uint64_t>(rest, kFirstRead, kMostRead));
   }
 
+  /// Some clients send one behind a body; a server passes over it (RFC 9112, 2.2).
+  static constexpr std::string_view kEmptyLine = "\r\n";
+
+  static std::string_view begin_of(const beast::flat_buffer& buffer) {
+    return {static_cast<const char*>(buffer.data().data()), std::min(buffer.size(), kEmptyLine.size())};
+  }
+  static bool begins_with_empty_line(const beast::flat_buffer& buffer) { return begin_of(buffer) == kEmptyLine; }
+
+  /// Waits until there is something that is not only the beginning of an empty line. False: the client is gone.
+  Task<bool> read_first_bytes(Connection& connection) {
+    const Deadline deadline(connection.stream.socket(), limits.idle);
+    while (begin_of(connection.buffer) != kEmptyLine && kEmptyLine.starts_with(begin_of(connection.buffer))) {
+      error_code failed;
+      auto caught = asio::redirect_error(asio::use_awaitable, failed);
+      if (connection.buffer.size() == 0) {
+        connection.buffer = {};  // a connection that waits has none
+        co_await connection.stream.socket().async_wait(tcp::socket::wait_read, caught);
+        if (failed) co_return false;
+      }
+      connection.stream.expires_never();
+      const std::size_t read =
+          co_await connection.stream.async_read_some(connection.buffer.prepare(kHeaderRead), caught);
+      if (failed) co_return false;
+      connection.buffer.commit(read);
+    }
+    co_return true;
+  }
+
   Task<error_code> read_header(Connection& connection, Parser& parser) {
     error_code failed;
     const Deadline deadline(connection.stream.socket(), limits.receive);
@@ -428,11 +456,10 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   Task<unsigned> receive(Connection& connection, HttpAnswer& answer) {
     error_code failed;
     auto caught = asio::redirect_error(asio::use_awaitable, failed);
-    if (connection.buffer.size() == 0) {
-      // A connection that waits has no buffer.
-      const Deadline deadline(connection.stream.socket(), limits.idle);
-      co_await connection.stream.socket().async_wait(tcp::socket::wait_read, caught);
-      if (failed) co_return kGone;
+    if (!co_await read_first_bytes(connection)) co_return kGone;
+    if (begins_with_empty_line(connection.buffer)) {
+      connection.buffer.consume(kEmptyLine.size());
+      if (!co_await read_first_bytes(connection)) co_return kGone;
     }
     Parser parser;
     parser.header_limit(static_cast<std::uint32_t>(limits.header));

@@ -23,12 +23,6 @@ std::vector<TokenId> stops_of(const ServedModel& model, std::span<const TokenId>
   return ids;
 }
 
-bool awaits_result(const ServedModel& model, std::span<const TokenId> sampled) {
-  return !sampled.empty() && std::any_of(model.stops.begin(), model.stops.end(), [&sampled](const StopToken& stop) {
-    return stop.after_calls && stop.id == sampled.back();
-  });
-}
-
 std::size_t bytes_of_texts(const ServedModel& model, std::span<const TokenId> ids) {
   std::size_t bytes = 0;
   for (const TokenId id : ids) {

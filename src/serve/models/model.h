@@ -51,8 +51,6 @@ struct ServedModel {
 std::size_t bytes_of_texts(const ServedModel& model, std::span<const TokenId> ids);
 /// The tokens that end a reply: those that a request names, and the model's own unless they are to be ignored.
 std::vector<TokenId> stops_of(const ServedModel& model, std::span<const TokenId> named, bool ignores_own);
-/// Is the last of these ids one that the template writes behind calls alone?
-bool awaits_result(const ServedModel& model, std::span<const TokenId> sampled);
 /// Fills what follows from the reader and the tokenizer. Fails as RequestReader::stop_tokens() does.
 Result<void> complete(ServedModel& model);
 

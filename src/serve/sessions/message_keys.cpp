@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "serve/models/members.h"
 
 namespace parlance::serve {
 
@@ -106,11 +107,7 @@ Key key_after(const Key& before, const ReplyMessage& reply) {
 }
 
 Key variables_key(const Conversation& conversation) {
-  JsonWriter text('{');
-  for (const DictEntry& member : conversation.variables().members()) {
-    if (member.key.text() != "messages") text.raw(member.key.text(), json_text(member.value));
-  }
-  return sha256(text.take());
+  return sha256(members_without(conversation.variables(), {"messages"}).take());
 }
 
 }  // namespace parlance::serve

@@ -9,12 +9,13 @@
 #include "base/sha256.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "serve/models/members.h"
 
 namespace parlance::serve {
 
 namespace {
 
-constexpr std::int64_t kHeldFormat = 2;
+constexpr std::int64_t kHeldFormat = 3;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 40;
 
 std::string added_json(const TokenizerFacts& facts) {
@@ -114,13 +115,39 @@ struct HeldReader {
 /// What the turns up to one have, put together.
 struct Together {
   SavedSession session;
-  std::string rest;                   ///< the variables besides the messages, as JSON
-  std::vector<std::string> messages;  ///< each as JSON
+  std::string rest;                        ///< the variables besides the messages, as JSON
+  std::vector<std::string> messages;       ///< each as JSON
+  std::vector<std::string> kept, guarded;  ///< items of the lists of these names in the place, as JSON
 
   /// False: these bytes do not go on from what is there.
   bool add(HeldReader& head, std::string_view body, bool is_first);
   std::string conversation() const;
+  /// session.place with the lists in it.
+  std::string place() const;
 };
+
+constexpr std::string_view kKept = "kept", kGuarded = "guarded";  // what grows of Session::save_place()
+
+/// The place of a session, with what it has in its growing lists beyond the turn before.
+std::string place_behind(const Session& session, std::size_t kept, std::size_t guarded) {
+  Document place;
+  if (!place.parse(session.save_place(), "the place of a session")) return "{}";
+  const auto list_from = [&place](std::string_view name, std::size_t first) {
+    const std::span<const Value> all = place.root()[name].items();
+    JsonWriter list('[');
+    for (const Value& one : all.subspan(std::min(first, all.size()))) list.item(json_text(one));
+    return list.take();
+  };
+  JsonWriter made = members_without(place.root(), {kKept, kGuarded});
+  return made.raw(kKept, list_from(kKept, kept)).raw(kGuarded, list_from(kGuarded, guarded)).take();
+}
+
+/// A list of items that are JSON.
+std::string listed_items(const std::vector<std::string>& items) {
+  JsonWriter list('[');
+  for (const std::string& item : items) list.item(item);
+  return list.take();
+}
 
 /// Cut where the turn goes on from the one before, which has all that it says it has.
 template <class List>
@@ -140,7 +167,8 @@ bool Together::add(HeldReader& head, std::string_view body, bool is_first) {
   const bool fits = head.fits && is_whole == is_first && rest_size <= body.size() &&
                     more_size <= body.size() - rest_size && text_size == body.size() - rest_size - more_size;
   if (!fits || !cut(session.ids, shared("before_ids")) || !cut(session.text, shared("before_text")) ||
-      !cut(messages, shared("before_messages")))
+      !cut(messages, shared("before_messages")) || !cut(kept, shared("before_kept")) ||
+      !cut(guarded, shared("before_guarded")))
     return false;
   if (rest_size > 0) rest = body.substr(0, rest_size);
   Document more;
@@ -151,7 +179,11 @@ bool Together::add(HeldReader& head, std::string_view body, bool is_first) {
   head.fits = head.fits && head.from["ids"].is(Kind::list);
   for (const Value& id : head.from["ids"].items())
     session.ids.push_back(static_cast<TokenId>(head.number(id, std::numeric_limits<TokenId>::max())));
-  session.place = json_text(head.from["place"]);
+  const Value place = head.from["place"];
+  head.fits = head.fits && place[kKept].is(Kind::list) && place[kGuarded].is(Kind::list);
+  for (const Value& one : place[kKept].items()) kept.push_back(json_text(one));
+  for (const Value& one : place[kGuarded].items()) guarded.push_back(json_text(one));
+  session.place = members_without(place, {kKept, kGuarded}).take();
   return head.fits;
 }
 
@@ -160,12 +192,15 @@ std::string Together::conversation() const {
   JsonWriter list('['), made('{');
   for (const std::string& message : messages) list.item(message);
   made.raw("messages", list.take());
-  if (others.parse(rest, "the shared conversation")) {
-    for (const DictEntry& member : others.root().members()) {
-      if (member.key.text() != "messages") made.raw(member.key.text(), json_text(member.value));
-    }
-  }
+  if (others.parse(rest, "the shared conversation")) append_members_without(made, others.root(), {"messages"});
   return made.take();
+}
+
+std::string Together::place() const {
+  Document others;
+  JsonWriter made('{');
+  if (others.parse(session.place, "the place of a session")) append_members_without(made, others.root(), {});
+  return made.raw(kKept, listed_items(kept)).raw(kGuarded, listed_items(guarded)).take();
 }
 
 /// The session of a conversation, with the template and the time that it began with.
@@ -177,6 +212,7 @@ Result<Session> restored_session(Together& saved, const ServedModel& model, Held
   const Result<Template>& chosen = model.reader.chat_template(with_tools);
   if (!chosen) return chosen.error();
   saved.session.conversation = saved.conversation();
+  saved.session.place = saved.place();
   return Session::restore(*chosen, *model.tokenizer, saved.session, {.render = render, .tokenize = model.tokenize});
 }
 
@@ -205,11 +241,7 @@ SavedLines lines_of(std::string_view saved) {
 }
 
 std::string rest_of(const Conversation& conversation) {
-  JsonWriter made('{');
-  for (const DictEntry& member : conversation.variables().members()) {
-    if (member.key.text() != "messages") made.raw(member.key.text(), json_text(member.value));
-  }
-  return made.take();
+  return members_without(conversation.variables(), {"messages"}).take();
 }
 
 std::int64_t whole_number(std::size_t number) { return static_cast<std::int64_t>(number); }
@@ -261,7 +293,9 @@ std::string save(const Held& held, SavedAs as) {
   head.number("before_text", whole_number(behind.text)).number("before_messages", whole_number(behind.messages));
   head.number("text", whole_number(held.session.text().size() - first_byte));
   head.number("rest", whole_number(rest.size())).number("more", whole_number(list.size()));
-  head.raw("ids", ids.take()).raw("place", held.session.save_place());
+  head.number("before_kept", whole_number(behind.kept)).number("before_guarded", whole_number(behind.guarded));
+  head.raw("ids", ids.take());
+  head.raw("place", place_behind(held.session, is_whole ? 0 : behind.kept, is_whole ? 0 : behind.guarded));
   std::string all = is_whole ? "" : shared_place(*held.model, behind.name);
   all.append("\n").append(head.take()).append("\n").append(rest).append(list);
   all.append(held.session.text().substr(first_byte));
@@ -310,7 +344,9 @@ Result<std::shared_ptr<const Held>> restore(std::span<const std::string_view> sa
   held->behind = {.name = head.text("before"),
                   .ids = number("before_ids"),
                   .text = number("before_text"),
-                  .messages = number("before_messages")};
+                  .messages = number("before_messages"),
+                  .kept = number("before_kept"),
+                  .guarded = number("before_guarded")};
   held->text_bytes = bytes_of_texts(*model, held->session.ids());
   held->turn = number("turn");
   held->with_tools = number("with_tools") == 1;

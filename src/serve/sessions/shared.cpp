@@ -17,8 +17,9 @@ constexpr std::size_t kMostValue = std::size_t{256} << 20;
 constexpr std::size_t kMostName = 256;
 constexpr std::size_t kKeySize = 64;
 
-/// KEYS: the turn, its session, the other names, then, if ARGV[6] is not "", the turn that it goes on from.
-/// A session's last reply is not replaced by an earlier one of the same session, which another gateway was slower with.
+/// KEYS: the turn, its session, the other names, then, if ARGV[6] is not "", ARGV[7] names of the turn that it goes on
+/// from and that turn. What comes before that one lives as long as it does, or nobody could go on from it. A session's
+/// last reply is not replaced by an earlier one of the same session, which another gateway was slower with.
 constexpr std::string_view kWrite = R"(
 local value, seconds, turn, first, name, from = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local known = redis.pcall('GET', KEYS[2])
@@ -32,7 +33,14 @@ if not later then redis.call('SET', KEYS[2], ARGV[3] .. ' ' .. first .. ' ' .. n
 local names = #KEYS
 if from ~= '' then
   redis.call('SET', KEYS[names], from, 'EX', seconds)
-  names = names - 1
+  for i = names - tonumber(ARGV[7]), names - 1 do redis.call('EXPIRE', KEYS[i], seconds) end
+  names = names - tonumber(ARGV[7]) - 1
+  local place = string.match(from, '^%x+\n(parlance:turn:%x+)\n')
+  for turns = 1, 65536 do
+    if not place or redis.call('EXPIRE', place, seconds) == 0 then break end
+    local begin = redis.pcall('GETRANGE', place, 0, 255)
+    place = type(begin) == 'string' and string.match(begin, '^%x+\n(parlance:turn:%x+)\n')
+  end
 end
 for i = 3, names do redis.call('SET', KEYS[i], name, 'EX', seconds) end
 return 1)";
@@ -286,15 +294,23 @@ std::string SharedSessions::write(const Held& held, const Held* from, std::strin
   for (const std::string& name : names_of(held, owner))
     if (name != of_session && name != of_turn) places.push_back(place_of_name(model, name));
   const std::string earlier = from != nullptr && from->name != held.name ? save(*from, SavedAs::behind) : "";
-  if (!earlier.empty()) places.push_back(shared_place(model, from->name));
+  std::size_t names_of_earlier = 0;
+  if (!earlier.empty()) {
+    for (const std::string& name : names_of(*from, owner)) {
+      if (name == name_of_turn(from->name)) continue;
+      places.push_back(place_of_name(model, name));
+      ++names_of_earlier;
+    }
+    places.push_back(shared_place(model, from->name));
+  }
   const std::string keys = std::to_string(places.size()), seconds = std::to_string(options_.lifetime.count());
-  const std::string turn = std::to_string(held.turn);
+  const std::string turn = std::to_string(held.turn), earlier_names = std::to_string(names_of_earlier);
   RedisCommand command = {"EVAL", kWrite, keys};
   command.insert(command.end(), places.begin(), places.end());
   const TurnName& first = held.first.empty() ? held.name : held.first;
   for (const std::string_view argument :
        {std::string_view(value), std::string_view(seconds), std::string_view(turn), std::string_view(first),
-        std::string_view(held.name), std::string_view(earlier)})
+        std::string_view(held.name), std::string_view(earlier), std::string_view(earlier_names)})
     command.push_back(argument);
   std::string why = confirmed(command);
   ++(why.empty() ? counts_.kept : counts_.failures);

@@ -153,6 +153,7 @@ void SessionStore::supersede(const TurnName& name, const std::shared_ptr<const S
 void SessionStore::shrink() {
   while (whole_.size() > most_) drop(std::prev(whole_.end()));
   while (past_.size() > most_ * kPastOfEach) drop(std::prev(past_.end()));
+  while (bytes() > most_bytes_ && !restored_.empty()) forget_restored(restored_.back().first.get());
   while (bytes() > most_bytes_ && whole_.size() + past_.size() > 1) {
     const bool is_past = !past_.empty() && (whole_.size() <= 1 || past_.back().number < whole_.back().number);
     drop(std::prev(is_past ? past_.end() : whole_.end()));
@@ -177,6 +178,7 @@ void SessionStore::drop_models(const std::function<bool(const std::shared_ptr<co
 
 void SessionStore::drop(Order::iterator which) {
   for (const std::string& name : which->names) index_.erase({name, which->kept});
+  if (which->past) forget_restored(which->past.get());
   bytes_ -= which->bytes;
   (which->held ? whole_ : past_).erase(which);
 }
@@ -202,7 +204,35 @@ std::shared_ptr<const Held> SessionStore::find(const std::string& name,
     if (found->held) return found->held;
     past = found->past;
   }
-  return restore(past);
+  return restored(past);
+}
+
+std::shared_ptr<const Held> SessionStore::restored(const std::shared_ptr<const Past>& past) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::ranges::find(restored_, past, &decltype(restored_)::value_type::first);
+    if (known != restored_.end()) {
+      restored_.splice(restored_.begin(), restored_, known);
+      return known->second;
+    }
+  }
+  std::shared_ptr<const Held> held = restore(past);
+  if (held == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  forget_restored(past.get());  // another thread may have restored it meanwhile
+  if (bytes() + held->bytes() > most_bytes_) return held;
+  bytes_ += held->bytes();
+  restored_.emplace_front(past, held);
+  if (restored_.size() > kMostRestored) forget_restored(restored_.back().first.get());
+  return held;
+}
+
+/// Under the lock.
+void SessionStore::forget_restored(const Past* past) {
+  const auto found = std::ranges::find_if(restored_, [past](const auto& one) { return one.first.get() == past; });
+  if (found == restored_.end()) return;
+  bytes_ -= found->second->bytes();
+  restored_.erase(found);
 }
 
 SessionStore::Use SessionStore::use() const {

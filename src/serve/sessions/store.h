@@ -57,6 +57,7 @@ struct Behind {
   std::size_t ids = 0;
   std::size_t text = 0;  ///< bytes of Session::text()
   std::size_t messages = 0;
+  std::size_t kept = 0, guarded = 0;  ///< of Session::kept() and guarded()
 };
 
 /// Filled by past_of().
@@ -152,12 +153,18 @@ class SessionStore {
   void count(const Past* past);
   std::size_t bytes() const { return bytes_ + *of_past_; }
 
+  std::shared_ptr<const Held> restored(const std::shared_ptr<const Past>& past);
+  void forget_restored(const Past* past);
+
   static constexpr std::size_t kPastOfEach = 16;
+  static constexpr std::size_t kMostRestored = 16;
   const std::size_t most_, most_bytes_;
   mutable std::mutex mutex_;
   Order whole_, past_;  ///< the last used first, each with its names in the index
   std::map<std::pair<std::string, std::uint64_t>, Order::iterator> index_;  ///< by name, and by when it was kept
-  std::size_t bytes_ = 0;                                                   ///< of the entries, without their Past
+  /// Turns of past_ that were asked for last, as they were: a client may ask again for what it has gone back to.
+  std::list<std::pair<std::shared_ptr<const Past>, std::shared_ptr<const Held>>> restored_;
+  std::size_t bytes_ = 0;  ///< of the entries, without their Past, and of restored_
   const std::shared_ptr<std::atomic<std::size_t>> of_past_ = std::make_shared<std::atomic<std::size_t>>(0);
   std::uint64_t uses_ = 0;
 };

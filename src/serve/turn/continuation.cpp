@@ -100,6 +100,8 @@ Result<std::vector<std::vector<TokenId>>> read_prompts(Value prompt, const Serve
                                               std::to_string(kMostPrompts) + " in a request")
         .input("prompt");
   for (const Value& one : several ? items : std::span(&prompt, 1)) {
+    if (!one.is_string() && !one.is_sequence())
+      return Error(ErrorCode::conversation, "prompt must be a text, ids, or a list of these").input("prompt");
     Result<std::vector<TokenId>> ids = ids_of(one, model);
     if (!ids) return ids.error();
     made.push_back(std::move(*ids));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "serve/models/members.h"
+
 namespace parlance::serve {
 
 namespace {
@@ -11,7 +13,6 @@ namespace {
 constexpr std::string_view kOpens = "add_generation_prompt", kGoesOn = "continue_final_message";
 
 bool is_true(Value value) { return value.is(Kind::boolean) && value.integer != 0; }
-bool is_said(Value value) { return !value.is_undefined() && !value.is_none(); }
 
 bool has_text(Value content) {
   if (content.is_string()) return !content.text().empty();
@@ -40,9 +41,9 @@ Result<void> say_where_reply_begins(Conversation& conversation, Value body, Repl
   const Value opens = variables[kOpens], goes_on = variables[kGoesOn];
   if (is_true(goes_on)) return {};
   if (asks_to_go_on(messages.back())) return conversation.set_json(kGoesOn, "true");
-  if (is_said(opens)) return {};
+  if (is_given(opens)) return {};
   const bool by_itself = api == ReplyApi::anthropic || api == ReplyApi::ollama;
-  if (by_itself && !is_said(goes_on) && ends_with_text(messages.back(), body))
+  if (by_itself && !is_given(goes_on) && ends_with_text(messages.back(), body))
     return conversation.set_json(kGoesOn, "true");
   return conversation.set_json(kOpens, "true");
 }

@@ -16,7 +16,7 @@ void StopFinder::finish(ReplySink sink) { pass(texts_.rest(), sink); }
 void StopFinder::pass(std::string_view text, ReplySink sink) {
   ReplyEvent event;
   event.kind = ReplyEvent::Kind::content;
-  event.text = text;
+  event.source = event.text = text;
   if (!text.empty()) sink(event);
 }
 

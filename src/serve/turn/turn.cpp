@@ -2,6 +2,7 @@
 #include "serve/turn/turn.h"
 
 #include "serve/models/engine.h"
+#include "serve/models/members.h"
 #include "serve/turn/reasoning_limit.h"
 #include "serve/turn/stop_finder.h"
 
@@ -31,11 +32,9 @@ Result<Printed> content_grammar_in(const ServedModel& model, GrammarOptions want
 }
 
 void read_calls_as_text(ReplyStart& start, const Conversation& conversation) {
+  if (!is_given(conversation.variables()["tool_choice"])) return;
   const Result<GrammarOptions> wanted = grammar_options(conversation);
-  if (!wanted || wanted->choice != ToolChoice::none || start.format.source().calls.empty()) return;
-  ReplyFormat format = start.format.source();
-  format.calls.clear();
-  if (Result<CompiledReplyFormat> made = CompiledReplyFormat::make(format)) start.format = std::move(*made);
+  if (wanted && wanted->choice == ToolChoice::none) start.format = start.format.without_calls();
 }
 
 namespace {
@@ -290,18 +289,30 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
 
 namespace {
 
+template <class List, class IsSame>
+std::size_t shared_begin(const List& before, const List& behind, IsSame is_same) {
+  const auto first_other = std::mismatch(before.begin(), before.end(), behind.begin(), behind.end(), is_same).first;
+  return static_cast<std::size_t>(first_other - before.begin());
+}
+
 /// What a turn has of the one before, from which its session was copied.
 Behind behind_of(const Held& from, const Session& session, std::size_t ids) {
   const std::string_view before = from.session.text(), text = session.text();
-  const auto first_other = [&] {
-    return static_cast<std::size_t>(std::mismatch(before.begin(), before.end(), text.begin(), text.end()).first -
-                                    before.begin());
+  const auto is_same_text = [](const GuardedText& one, const GuardedText& other) {
+    return one.bytes.begin == other.bytes.begin && one.bytes.end == other.bytes.end && one.id == other.id &&
+           one.path == other.path;
+  };
+  const auto is_same_reply = [](const KeptReply& one, const KeptReply& other) {
+    return one.begin == other.begin && one.end == other.end && one.text.begin == other.text.begin &&
+           one.text.end == other.text.end;
   };
   return {.name = from.name,
           .past = past_of(from),
           .ids = ids,
-          .text = text.starts_with(before) ? before.size() : first_other(),
-          .messages = from.session.conversation().messages().items().size()};
+          .text = text.starts_with(before) ? before.size() : shared_begin(before, text, std::equal_to<>()),
+          .messages = from.session.conversation().messages().items().size(),
+          .kept = shared_begin(from.session.kept(), session.kept(), is_same_reply),
+          .guarded = shared_begin(from.session.guarded(), session.guarded(), is_same_text)};
 }
 
 }  // namespace
