@@ -146,9 +146,16 @@ def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn
     at = next((place for place, (id, end) in enumerate(zip(replied, sizes, strict=True)) if end > len(start) and id in turn.stops), None)
     at = len(replied) if at is None else at
     closed = turn.completion_ids[-1:] if turn.completion_ids and turn.completion_ids[-1] in turn.stops else []
+    said = turn.completion_ids[: len(turn.completion_ids) - len(closed)]
+    if _without_blanks(source.text(said)) != _without_blanks(source.text(replied[:at])[len(start) :]):
+        return None  # a marker that was cut off, say, of which the template writes nothing
     if whole[:at] != replied[:at] or whole[at : at + len(closed)] != closed:
         return None
     return Bridge(whole[at + len(closed) :], conversation, len(messages) + 1)
+
+
+def _without_blanks(text: bytes) -> bytes:
+    return b"".join(text.split())
 
 
 def stand_in(source: Source, turn: Turn) -> Bridge:

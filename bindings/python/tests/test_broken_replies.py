@@ -7,6 +7,7 @@ reading at test_behind_a_call_that_is_cut_stands_what_stands_behind_an_answer.
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 import threading
 import warnings
@@ -14,7 +15,7 @@ from typing import Any
 
 import parlance
 import pytest
-from material import ROOT
+from material import CORPUS, ROOT
 from test_results import ASKS, TEMPLATES, TOOLS, calls, template_of
 
 NEW = {"role": "user", "content": "QQ NEW"}
@@ -108,6 +109,31 @@ def test_a_bridge_loses_no_message(chatml_tokenizer: str) -> None:
     assert renderer.bridge_to_next_turn(ids, said, [{"role": "tool", "content": "RESULT"}, NEW], tools=TOOLS) is None
     assert "messages[2].content would not be in the prompt" in str(renderer.refusal)
     assert renderer.bridge_to_next_turn(ids, said, [NEW], tools=TOOLS) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [
+        ("llama.cpp--Kimi-K3.jinja", "<|close|>"),
+        ("llama.cpp--upstage-Solar-Open-100B.jinja", "<|think|>"),
+        ("unsloth--gptoss_template.jinja", "<|channel|>an"),
+        ("llama.cpp--openai-gpt-oss-120b.jinja", "<|channel|>an"),
+    ],
+)
+def test_no_bridge_leaves_a_turn_open_behind_a_marker_that_is_cut(name: str, cut: str, chatml_tokenizer: str) -> None:
+    sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
+    pytest.importorskip("renderers")
+    transformers: Any = pytest.importorskip("transformers")
+    from parlance.renderers import ParlanceRenderer
+
+    file = CORPUS / "templates" / name
+    if not file.exists():
+        pytest.skip("no corpus")
+    made = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json", chat_template=file.read_text("utf-8"))
+    made.add_tokens(sorted(set(re.findall(r"<\|[a-z_:]+\|>", made.chat_template))), special_tokens=True)
+    renderer = ParlanceRenderer(made)
+    ids = renderer.render_ids([ASKS], add_generation_prompt=True)
+    assert renderer.bridge_to_next_turn(ids, made.encode(cut, add_special_tokens=False), [NEW]) is None and renderer.refusal
 
 
 NAMED = [{"role": "tool", "name": "see", "content": "SEEN"}, {"role": "tool", "name": "look", "content": "LOOKED"}]
