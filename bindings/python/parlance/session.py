@@ -235,8 +235,8 @@ class Session:
         """Appends what the model sampled, with the end-of-turn token if it was sampled, and reads it by its ids.
 
         Called again before extend(), it appends more of the same reply: one that was cut off and then went on is one reply, whose message
-        so far is given. Each id is read once, so ids may come one by one. Raises ValueError if there are not as many logprobs as ids, or
-        if the reply has ended.
+        so far is given. Each id is read once, so ids may come one by one. Raises ValueError if there are not as many logprobs as ids, if
+        the reply has ended, or if none is open, since the last message is an assistant's.
         """
         sampled = _ids(ids)
         given = _logprobs(logprobs)
@@ -246,6 +246,10 @@ class Session:
 
     def _append(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
         """Appends what was sampled, a reply or more of one."""
+        if self._reader is None and not self._opens_reply():
+            raise of_object(
+                ValueError, "", "behind an assistant's message no reply is open: extend() with the messages that the model answers"
+            )
         step = _Step([]) if self._reader is None else self._steps[-1]
         if step.ended and sampled:
             raise of_object(ValueError, "", "the reply has ended: extend() adds what comes behind it")
@@ -264,6 +268,14 @@ class Session:
             self._steps.append(step)
             self._reader = reader
         return reader._message_at_end()
+
+    def _opens_reply(self) -> bool:
+        """Does the prompt end as a reply begins? Behind an assistant's message templates open none, unless they are told to."""
+        if self._is_of_start() or "add_generation_prompt" in self._variables:
+            return True
+        added = [step.messages for step in self._steps if step.messages is not None]
+        last: list[Any] = (added[-1] if added else self._request["messages"])[-1:]
+        return not _is_assistant(last)
 
     def _settle(self) -> None:
         """No more comes of the reply that was sampled last."""
@@ -284,7 +296,7 @@ class Session:
         return self._read(_ids(ids))[1]
 
     def extend(self, messages: Iterable[Any], *, advise: bool = True) -> list[int]:
-        """Adds messages, and gives the new ids, with the opening of the next assistant turn.
+        """Adds messages, and gives the new ids, with the opening of the next assistant turn, unless an assistant's message is the last.
 
         After sampled(), the assistant's message that was read of it is put in front unless `messages` begins with one. The template may
         write it otherwise than the model did, with other blanks around its reasoning, say: the sampled ids stay where reading the

@@ -155,6 +155,30 @@ def test_results_are_of_the_calls_that_they_name(
     assert "see=SEEN" in text and "look=LOOKED" in text
 
 
+def test_behind_an_assistants_message_no_reply_is_open(tokenizer: parlance.Tokenizer) -> None:
+    template, said, answer = (
+        parlance.Template.builtin("terminal-agent"),
+        tokenizer.encode("Yes.<|im_end|>"),
+        {"role": "assistant", "content": "No."},
+    )
+    for messages in ([ASKS], [ASKS, answer]):
+        session = parlance.Session(template, tokenizer, messages)
+        if len(messages) == 1:
+            session.sampled(said)
+            session.extend([NEW, answer])
+        before = session.prompt_ids()
+        with pytest.raises(ValueError, match="no reply is open"):
+            session.sampled(said)
+        assert session.prompt_ids() == before
+        session.extend([NEW])
+        assert session.sampled(said).content == "Yes."
+    session = parlance.Session(template, tokenizer, [ASKS])
+    session.sampled(said)
+    session.extend([])
+    with pytest.raises(ValueError, match="no reply is open"):
+        session.sampled(said)
+
+
 def test_a_session_is_in_one_thread_at_a_time(tokenizer: parlance.Tokenizer) -> None:
     template, said = parlance.Template.builtin("terminal-agent"), tokenizer.encode("Yes.<|im_end|>")
     outcomes: list[str] = []
