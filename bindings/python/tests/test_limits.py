@@ -18,7 +18,7 @@ CHAT: list[Any] = [{"role": "user", "content": "Hi"}]
 REACHED: dict[str, tuple[str, dict[str, int], type[Exception]]] = {
     "limit_steps": ("{% for i in range(100000) %}{% endfor %}", {"max_steps": 5000}, TimeoutError),
     "limit_output": ("{{ 'x' * 5000 }}", {"max_output": 1000}, MemoryError),
-    "limit_memory": ("{{ (messages[0].content * 5000000)|upper|length }}", {"max_memory": 1 << 20}, MemoryError),
+    "limit_memory": ("{{ (messages[0].content * 1000000)|upper|length }}", {"max_memory": 1 << 20}, MemoryError),
     "limit_depth": (
         "{% macro down(n) %}{% if n %}{{ down(n - 1) }}{% endif %}{% endmacro %}{{ down(60) }}",
         {"max_depth": 50},
