@@ -53,7 +53,7 @@ long: built_with_oracle
 	$(CTEST) --test-dir build/release
 	@sh tools/setup.sh browser || echo "no browser: the test of the inspector's page is skipped"
 	sh tests/long.sh build/release
-	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 -DPARLANCE_NO_EXCEPTIONS=OFF -DPARLANCE_BUILD_FUZZ=OFF -DPARLANCE_SERVE=ON $(QUIET)
+	@cmake --preset asan -DPARLANCE_TEST_SHARE=10 -DPARLANCE_QUICK=OFF -DPARLANCE_NO_EXCEPTIONS=OFF -DPARLANCE_BUILD_FUZZ=OFF -DPARLANCE_SERVE=ON $(QUIET)
 	@cmake --build --preset asan -j $(JOBS)
 	$(CTEST) --test-dir build/asan -LE 'compile|tree|serve'
 	@$(MAKE) --no-print-directory -k fuzz tsan portable TEST_SHARE=$(TEST_SHARE)
@@ -113,7 +113,7 @@ bench: setup
 # With Clang, whose builds with sanitizers take two thirds of GCC's time. What Python drives (the oracles, the command line) runs
 # under ASan in make long, and so do the laws of masks and of growing prompts, and that of tokens with all tokenizers but that of
 # bytes. The library is built without exceptions and RTTI here, which is a test of its own.
-ASAN = cmake --preset asan -DPARLANCE_TEST_SHARE=200 -DPARLANCE_NO_EXCEPTIONS=ON -DPARLANCE_BUILD_FUZZ=ON -DPARLANCE_SERVE=OFF
+ASAN = cmake --preset asan -DPARLANCE_TEST_SHARE=200 -DPARLANCE_QUICK=ON -DPARLANCE_NO_EXCEPTIONS=ON -DPARLANCE_BUILD_FUZZ=ON -DPARLANCE_SERVE=OFF
 asan: oracle
 	@sh tools/setup.sh full
 	@$(ASAN) $(QUIET)

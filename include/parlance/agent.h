@@ -11,8 +11,8 @@
 // One turn is a reply of the model, and the results of the calls in it. Each tool says whether its run succeeded and
 // whether it changed anything: the model may not end before a run has succeeded after the last change.
 //
-// Misuse ends the run before its first turn, with AgentEnd::Reason::usage. Tools that a server changes while it runs,
-// and that cannot be offered, end it where it is.
+// Misuse ends the run before its first turn, with AgentEnd::Reason::usage. If a server replaces its tools during a run
+// and one of them cannot be offered, the run ends there.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -43,8 +43,8 @@ struct ToolOutcome {
   /// With `changed`: what, for a model that ends without verification: "a.txt", "b.txt". "": it is not told.
   std::string changes{};
   std::string compared{};  ///< what says whether two runs gave the same, without times and the like; "": `text`
-  /// For who shows the output of a run as it comes: how it ended, in a line, and what else is to be said of it, both
-  /// also in `text`. "": the whole of `text` is to be shown.
+  /// For programs that show the output of a run as it comes: a line that says how it ended, and notes. `text` has both.
+  /// "": the whole of `text` is to be shown.
   std::string status{};
   std::vector<std::string> notes{};
 };
@@ -52,7 +52,7 @@ struct ToolOutcome {
 /// The parameters of a tool that takes no arguments.
 inline constexpr std::string_view kNoParameters = R"({"type": "object", "properties": {}})";
 
-/// Something that the model can call. check_tools() says what is none.
+/// Something that the model can call. check_tools() refuses what cannot be called.
 struct AgentTool {
   std::string name;  ///< not empty, and no other tool's
   std::string description;

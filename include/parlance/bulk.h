@@ -7,7 +7,7 @@
 //
 // If a line fails, its answer is an error, and the run goes on. Input and output are functions: for a range of strings,
 // for a file, or your own. With answer_lines() you also write the function that answers a line: it may give tokens and
-// masks, or read replies.
+// masks, or read replies. None of these functions may throw: they run on threads of the run.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -99,10 +99,11 @@ class Conversation {
   /// The same conversation in memory of its own. Its paths are places among its own messages.
   Conversation copy() const;
 
-  /// Appends a message. Fails with json if a call's arguments are not a JSON object, or a member is not JSON.
+  /// Appends a message. Fails with json if a call's arguments are not a JSON object, or a member is not JSON, and with
+  /// unicode_decode if a text is not UTF-8. After a failure nothing has changed.
   Result<void> add(const Message& message);
   /// Puts messages before the existing ones, as a Modelfile does. Their paths begin with `model.`; the paths of the
-  /// others still refer to the request, while message numbers count all messages. Fails with json as add() does.
+  /// others still refer to the request, while message numbers count all messages. Fails as add() does.
   Result<void> put_before(std::span<const Message> messages);
   /// Sets a variable (`tools`, `documents`, `enable_thinking`, `bos_token`, …) to a JSON value. Replaces an earlier
   /// one.

@@ -2,7 +2,8 @@
 //
 //     auto derived = parlance::derive(*chat_template);
 //     if (!derived) return report(derived.error());
-//     if (derived->verdict != parlance::Verdict::none) parlance::ReplyParser parser(derived->format);
+//     if (derived->verdict == parlance::Verdict::none) return;
+//     parlance::ReplyParser parser(derived->format);
 //
 // derive() renders sixty to two hundred small conversations and compares the prompts, with the origin of each byte. It
 // never consults a model's name; words of the template's text only suggest what to try. A format is called verified

@@ -101,7 +101,7 @@ inline constexpr std::size_t kGrammarSyntaxes = 4;
 /// "gbnf", "lark", "structural-tag", "json-schema", in the order of GrammarSyntax.
 std::span<const std::string_view> grammar_syntax_names();
 std::string_view name_of(GrammarSyntax syntax);
-/// "llama.cpp", "llguidance", "xgrammar"; "" for json_schema, which is no one engine's.
+/// "llama.cpp", "llguidance", "xgrammar"; "" for json_schema, which belongs to no single engine.
 std::string_view engine_of(GrammarSyntax syntax);
 std::optional<GrammarSyntax> find_grammar_syntax(std::string_view name);
 

@@ -13,7 +13,8 @@ namespace parlance {
 ///     memory_bytes  everything a render makes, freed when it ends            limit_memory
 ///     depth         macros, recursive loops, nesting of data a builtin walks  limit_depth
 ///
-/// More than 2^63 - 1 steps count as that many, and a depth above 2000 as 2000: what nests is walked on the stack.
+/// More than 2^63 - 1 steps count as that many, and a depth above 2000 as 2000: nested data is walked recursively,
+/// on the stack.
 struct Limits {
   std::uint64_t steps = 50'000'000;
   std::uint64_t output_bytes = std::uint64_t{256} << 20;

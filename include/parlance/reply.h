@@ -246,7 +246,7 @@ class ReplyParser {
   /// not call this parser.
   void feed(std::string_view bytes, ReplySink sink);
   /// feed() for one token, if you know which tokens are control tokens. From then on, a text of ReplyFormat::control
-  /// counts as part of a marker only if it is exactly one token fed as control; in other tokens it is text.
+  /// is a marker only where it is one token that was fed as control; elsewhere it is text.
   void feed_token(std::string_view bytes, bool control, ReplySink sink);
   /// Reports the bytes that were held back, and ends the reply. Bytes fed later are reported as trailing.
   void finish(ReplySink sink);

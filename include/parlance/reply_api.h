@@ -103,7 +103,7 @@ struct ReplyOutcome {
 struct ReplyLogprob {
   struct Alternative {
     std::string_view token;  ///< its bytes, which need not be whole characters
-    double logprob = 0;      ///< -infinity and what is no number are written as -9999
+    double logprob = 0;      ///< -infinity and NaN are written as -9999
   };
   std::string_view token;
   double logprob = 0;

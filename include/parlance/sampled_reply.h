@@ -5,7 +5,8 @@
 //     parser.feed_token(text, is_control, [&](const parlance::ReplyEvent& event) { reply.add(event); });
 //     …
 //     session.append_sampled(ids);
-//     auto more = extend_behind(session, reply, results_of(reply.message.calls));
+//     if (const std::optional<parlance::Message> message = reply.as_message())
+//       auto more = parlance::extend_behind(session, *message, reply.written, results);
 #pragma once
 #include <functional>
 #include <optional>
@@ -35,14 +36,19 @@ class SampledReply {
   bool reasoned_ = false;  ///< content or a call has followed the reasoning
 };
 
-/// Decides that two writings are the same reply if reading both gives the same message: the same reasoning, content and
-/// calls. No difference are blanks at both ends of reasoning and content, blanks around marks, and of a call's
-/// arguments how their JSON is written and in which order its members stand. The sampled one may end with another mark
-/// than the template writes behind a turn: some models end a reply with a token for which histories have another one.
-/// They are not the same where the template's mark opens the text behind it, as that of a result within the turn does.
-/// Further control tokens may stand behind its end, if none of them begins a turn: an engine that stops at another
-/// token than the one that ends the turn samples both. It may also end with none: then what the template writes behind
-/// what it broke off with is new. One that breaks off within reasoning or arguments is the same as no other.
+/// Decides that two writings are the same reply if reading both gives the same reasoning, content and calls.
+///
+/// Ignored are blanks at both ends of reasoning and content, blanks around marks, and how the JSON of a call's
+/// arguments is written and in which order its members stand.
+///
+/// The end may be another one. The sampled reply may end with another mark than the template writes behind a turn: some
+/// models end a reply with a token for which histories have another one. But the template's mark must not open the text
+/// behind it, as that of a result within the turn does. Further control tokens may stand behind the sampled end, if
+/// none of them begins a turn: an engine that stops at another token than the one that ends the turn samples both. A
+/// reply without an end is completed by what the template writes behind what it broke off with.
+///
+/// A reply that breaks off within reasoning or arguments is never the same as another.
+///
 /// `start`: how the reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only
 /// where there are two writings; if it fails, they are not the same.
 SameReply same_when_read(std::function<Result<ReplyStart>()> start);
@@ -62,10 +68,10 @@ Result<Extension> extend_behind(Session& session, const Message& message, std::s
 using HowToRead = std::function<Result<ReplyStart>(const Conversation& conversation, std::string_view prompt)>;
 
 /// extend_ids() also for ids in which replies are written otherwise than by the template: same_when_read() decides.
-/// Each earlier reply ends with a control token. It renders the conversation up to each reply, and several times where
-/// a reply has several such tokens; that is only where extend_ids() alone fails with history_rewritten, as which it
-/// fails too. Its hint then names variables of the template with which these ids would go on, if there are such
-/// (Session::keeping_switches()).
+/// Each earlier reply ends with a control token. Where extend_ids() alone fails with history_rewritten, it renders the
+/// conversation up to each reply, and several times where a reply has several such tokens; if that finds nothing
+/// either, it fails with that error. Its hint then names variables of the template with which these ids would go on, if
+/// there are such (Session::keeping_switches()).
 Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
                              Conversation conversation, const SessionOptions& options, const HowToRead& start);
 

@@ -123,7 +123,8 @@ struct KeepingSwitch {
 /// The switches as a hint for people; "" for none.
 std::string advice_of(std::span<const KeepingSwitch> switches);
 
-/// A session in parts: for who keeps many turns of one conversation, of which the large parts grow at their ends.
+/// A session in parts, for callers that store every turn. The three large parts only grow at their ends, so a store can
+/// append to them.
 struct SavedSession {
   std::string place;           ///< what Session::save_place() gives
   std::vector<TokenId> ids{};  ///< Session::ids()
@@ -141,7 +142,7 @@ struct SessionOptions {
 /// changed: most templates' loop over messages continues after those that it cannot write differently.
 ///
 /// Movable; what was moved from is empty, takes nothing, and extend() fails with usage. Lifetime: the tokenizer must
-/// outlive it, and it what its getters give. Threads: one at a time.
+/// outlive the session; what its getters give is valid while the session lives. Threads: one at a time.
 class Session {
  public:
   /// Renders and tokenizes a conversation. Fails as Template::render and tokenize() do.
@@ -161,8 +162,8 @@ class Session {
   /// options. "" if it was moved from.
   std::string save() const;
   /// A session from what save() gave, with the same template, tokenizer and options. Neither the template nor the
-  /// tokenizer runs; the next extend() renders all of it once. The bytes may come from anybody: what no session is made
-  /// of fails with json or conversation. Whether they are of this template and tokenizer, the caller has to know.
+  /// tokenizer runs; the next extend() renders all of it once. The bytes may come from anybody: those of no saved
+  /// session fail with json or conversation. Whether they are of this template and tokenizer, the caller has to know.
   static Result<Session> restore(Template chat_template, const Tokenizer& tokenizer, std::string_view saved,
                                  const SessionOptions& options = {});
   static Result<Session> restore(Template chat_template, const Tokenizer&& tokenizer, std::string_view saved,
@@ -171,7 +172,7 @@ class Session {
   /// What a SavedSession needs besides ids(), the conversation and text(). It grows with the replies that the template
   /// writes otherwise than they were sampled, and with the guarded texts that the session lists.
   std::string save_place() const;
-  /// As from what save() gives. The parts may come from anybody, as the bytes may.
+  /// Restores a session from its parts, as the overload above does from save(). The parts may come from anybody, too.
   static Result<Session> restore(Template chat_template, const Tokenizer& tokenizer, const SavedSession& saved,
                                  const SessionOptions& options = {});
   static Result<Session> restore(Template chat_template, const Tokenizer&& tokenizer, const SavedSession& saved,
@@ -196,7 +197,7 @@ class Session {
   std::optional<PromptPart> last_part() const&;
   std::optional<PromptPart> last_part() const&& = delete;
   /// Texts that were kept from becoming control tokens (PromptTokens::guarded), of the first prompt and of what it was
-  /// extended by; at most 1,024. Who has the prompt tokenised elsewhere, by its text, would forge them.
+  /// extended by; at most 1,024. Where another program tokenizes text(), they become control tokens.
   const std::vector<GuardedText>& guarded() const&;
   const std::vector<GuardedText>& guarded() const&& = delete;
   /// How many there were, also of those that are not listed; of a restored session those that are.
@@ -224,9 +225,9 @@ class Session {
   /// not appended, and it fails with history_rewritten. That is one more render of the new text.
   Result<Extension> extend(std::span<const Message> messages, std::span<const std::string> trust = {},
                            const SameReply& same = {}, std::span<const Message> meant = {});
-  /// The same where several forms of a message are tried. A failure takes no longer than a success: where and why the
-  /// prompts differ is not looked for, so difference() is unset, and a prompt whose text is another is not tokenized to
-  /// see whether its tokens are the same.
+  /// extend() for callers that try several forms of a message. A failure takes no longer than a success: where and why
+  /// the prompts differ is not looked for, so difference() is unset, and a prompt whose text is another is not
+  /// tokenized to see whether its tokens are the same.
   Result<Extension> try_extend(std::span<const Message> messages, std::span<const std::string> trust = {},
                                const SameReply& same = {}, std::span<const Message> meant = {});
   /// As extend(), with a request that has the whole conversation; it replaces the session's.

@@ -78,10 +78,10 @@ struct TokenizeOptions {
 /// Fails with usage if `trust` has an invalid path: brackets that do not close, an empty name, an invalid number.
 Result<void> validate(const TokenizeOptions& options);
 
-/// For a caller who has written `trust` for this request, and not for many. Fails with usage, and the nearest path as a
-/// hint, for a path at which the request has nothing, or that is invalid. A path through [*], or into a member that is
-/// null, may lead nowhere if no name in it is nearly another: not every chat has calls. With `grows`, the messages of a
-/// session may follow: messages[7] need not be there yet.
+/// Checks `trust` against one request. Fails with usage, and the nearest path as a hint, for a path at which the
+/// request has nothing, or that is invalid. A path through [*], or into a member that is null, may lead nowhere, since
+/// not every chat has calls, unless a name in it looks misspelt. With `grows`, the messages of a session may follow:
+/// messages[7] need not be there yet.
 Result<void> check_trust(const Conversation& conversation, const std::vector<std::string>& trust, bool grows = false);
 
 /// A prompt as tokens.
@@ -116,7 +116,7 @@ std::span<const std::string_view> standard_roles();
 /// same if a combining mark joins trusted and untrusted text, since a normaliser might compose them; if that changes
 /// nothing, it keeps the tokenizer's own ids.
 /// Notes say which paths of `trust` lead nowhere in this request; check_trust() makes errors of them.
-/// Fails with usage (no spans; `trust` has what is no path), unicode_encode (the prompt has half a
+/// Fails with usage (no spans; `trust` has an invalid path), unicode_encode (the prompt has half a
 /// surrogate pair), unencodable (the tokenizer refuses the text), tokenizer (it gives a control token for untrusted
 /// bytes all the same), limit_memory.
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,

@@ -343,9 +343,9 @@ void convert_responses(Request& request) {
   ResponsesConverter(request).run();
   request.finish({"input", "instructions", "tools", "tool_choice", "text", "reasoning", "previous_response_id",
                   "conversation", "prompt"},
-                 {"background", "context_management", "include", "max_output_tokens", "max_tool_calls", "metadata",
-                  "model", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store",
-                  "stream", "stream_options", "temperature", "top_logprobs", "top_p", "truncation", "user"});
+                 {"background", "context_management", "include", "max_output_tokens", "metadata", "model",
+                  "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "stream",
+                  "stream_options", "temperature", "top_logprobs", "top_p", "truncation", "user"});
 }
 
 }  // namespace parlance::api

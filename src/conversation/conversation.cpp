@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <utility>
 
+#include "base/utf8.h"
 #include "conversation/edit.h"
 #include "conversation/json_text.h"
 #include "conversation/normalise.h"
@@ -161,8 +163,32 @@ Result<Value> make_message(const Making& making, const Message& message) {
   return dict.finish();
 }
 
+/// Half surrogate pairs, which JSON can write, may be in a text.
+Result<void> check_texts(const Message& message, std::int32_t number) {
+  const auto check = [number](std::string_view text, const std::string& member) -> Result<void> {
+    if (utf8::is_valid(text, true)) return {};
+    const std::string path = "messages[" + std::to_string(number) + "]." + member;
+    return Error(ErrorCode::unicode_decode, path + " is not UTF-8").input(path);
+  };
+  const std::pair<std::string_view, const char*> texts[] = {{message.role, "role"},
+                                                            {message.content, "content"},
+                                                            {message.reasoning_content, "reasoning_content"},
+                                                            {message.tool_call_id, "tool_call_id"},
+                                                            {message.name, "name"}};
+  for (const auto& [text, member] : texts)
+    if (Result<void> checked = check(text, member); !checked) return checked;
+  std::size_t at = 0;
+  for (const ToolCall& call : message.tool_calls) {
+    const std::string path = "tool_calls[" + std::to_string(at++) + "]";
+    if (Result<void> checked = check(call.id, path + ".id"); !checked) return checked;
+    if (Result<void> checked = check(call.name, path + ".function.name"); !checked) return checked;
+  }
+  return {};
+}
+
 /// A message as a value, its text in a region of its own.
 Result<Value> copy_message(ConversationState& state, const Message& message, std::int32_t number) {
+  if (Result<void> checked = check_texts(message, number); !checked) return checked.error();
   const std::size_t size = room_for(message);
   if (size >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a message of 2 GiB or more");
   char* bytes = state.arena.allocate_text(size);
@@ -330,13 +356,12 @@ Result<void> Conversation::add(const Message& message) {
 
 Result<void> Conversation::put_before(std::span<const Message> messages) {
   State& state = inside();
-  if (messages.empty() || !state.messages.is_sequence()) return {};
-  const auto count = static_cast<std::int32_t>(messages.size());
-  for (TextRegion& region : state.regions) {
-    if (region.message >= 0) region.message += count;
+  if (!state.messages.is_sequence()) {
+    if (Result<void> begun = set_json("messages", "[]"); !begun) return begun;
   }
-  state.put_before += count;
-  inside_of(state.document).set_first_message(state.put_before);
+  if (messages.empty()) return {};
+  const auto count = static_cast<std::int32_t>(messages.size());
+  const std::size_t known = state.regions.size();
   Runtime rt(state.arena, kNoLimits);
   ListBuilder list(rt, static_cast<std::uint32_t>(messages.size()) + state.messages.list->size);
   for (std::int32_t i = 0; i < count; ++i) {
@@ -344,6 +369,11 @@ Result<void> Conversation::put_before(std::span<const Message> messages) {
     if (!made) return made.error();
     list.append(*made);
   }
+  for (TextRegion& region : std::span(state.regions).first(known)) {
+    if (region.message >= 0) region.message += count;
+  }
+  state.put_before += count;
+  inside_of(state.document).set_first_message(state.put_before);
   for (const Value& message : items(state.messages)) list.append(message);
   const Value all = with_origin(list.finish(), state.messages.list->origin);
   state.set_variable(Value::view("messages"), all);

@@ -3,6 +3,7 @@
 // Tried in the order of how often they occur: the document, text that was added, text derived from
 // either.
 #include <algorithm>
+#include <charconv>
 #include <functional>
 
 #include "base/bytes.h"
@@ -37,13 +38,26 @@ const TextRegion* region_of(const ConversationState& state, std::uint32_t origin
   return &*(after - 1);
 }
 
+/// A path among the variables as one of the request, whose messages may stand behind others: see put_before().
+std::string in_request(std::string path, std::int32_t put_before) {
+  constexpr std::string_view kMessages = "messages[";
+  if (put_before == 0 || !path.starts_with(kMessages)) return path;
+  const char* const begin = path.data() + kMessages.size();
+  std::int32_t number = 0;
+  const char* const end = std::from_chars(begin, path.data() + path.size(), number).ptr;
+  const bool is_models = number < put_before;
+  const std::string rest = path.substr(static_cast<std::size_t>(end - path.data()));
+  return (is_models ? "model.messages[" : "messages[") + std::to_string(number - (is_models ? 0 : put_before)) + rest;
+}
+
 /// Where a value that was added stands: in its message, or among the variables.
 template <typename Key>
 std::string path_in_region(const ConversationState& state, const TextRegion& region, Key key) {
   const bool in_message = region.message >= 0 && state.messages.is_sequence() &&
                           static_cast<std::uint32_t>(region.message) < state.messages.list->size;
   PlaceInInput place;
-  if (!in_message) return find_in_tree(state.variables, key, place) ? place.path : std::string();
+  if (!in_message)
+    return find_in_tree(state.variables, key, place) ? in_request(place.path, state.put_before) : std::string();
   const bool is_models = region.message < state.put_before;
   std::string path = is_models ? "model.messages[" : "messages[";
   path += std::to_string(region.message - (is_models ? 0 : state.put_before)) + "]";

@@ -106,6 +106,15 @@ void choose_tool(GrammarOptions& options, std::string_view word) {
   }
 }
 
+Result<void> take_most_calls(GrammarOptions& options, Value most) {
+  constexpr std::int64_t kAnyNumber = 1'000'000;  // more than a reply has
+  if (most.is_undefined() || most.is_none()) return {};
+  if (!most.is_small_int() || most.integer < 1)
+    return Error(ErrorCode::conversation, "max_tool_calls is a whole number of 1 or more").input("max_tool_calls");
+  options.max_calls = most.integer < kAnyNumber ? static_cast<std::uint32_t>(most.integer) : 0;
+  return {};
+}
+
 Result<void> take_tool_options(GrammarOptions& options, Value request) {
   const Value tools = member_value(request, "tools");
   if (!tools.is_undefined()) options.tools = json_text(tools);
@@ -113,9 +122,7 @@ Result<void> take_tool_options(GrammarOptions& options, Value request) {
   if (auto taken = take_choice(options, tools, choice); !taken) return taken.error();
   const Result<std::optional<bool>> parallel = flag_in(request, "parallel_tool_calls", "");
   if (!parallel) return parallel.error();
-  const Value most = member_value(request, "max_tool_calls");
-  if (most.is_small_int() && most.integer > 0 && most.integer < 1'000'000)
-    options.max_calls = static_cast<std::uint32_t>(most.integer);
+  if (auto taken = take_most_calls(options, member_value(request, "max_tool_calls")); !taken) return taken.error();
   const Result<std::optional<bool>> single = flag_in(choice, "disable_parallel_tool_use", "tool_choice.");
   if (!single) return single.error();
   const Value functions = member_value(request, "functions");  // before `tools`: answers have a place for one call

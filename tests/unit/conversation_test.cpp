@@ -24,6 +24,71 @@ Value value_at(Value v, std::string_view key) {
 }
 Value value_at(Value v, std::size_t i) { return items(v)[i]; }
 
+/// Path and message of each content in a prompt.
+std::string places(const Conversation& chat) {
+  const Template compiled = *Template::compile("{% for m in messages %}{{ m.content }}{% endfor %}");
+  const Result<Rendering> prompt = compiled.render(chat);
+  EXPECT_TRUE(prompt) << prompt.error().display();
+  std::string found;
+  for (const Span& span : prompt->spans()) found += path_of_span(chat, span) + "=" + std::to_string(span.message) + " ";
+  return found;
+}
+
+const Message kSystem = {.role = "system", .content = "s"}, kUser = {.role = "user", .content = "u"};
+
+TEST(Conversation, WhatCannotBePutBeforeChangesNothing) {
+  Conversation chat = read(R"({"messages": [{"role": "user", "content": "a"}]})");
+  ASSERT_TRUE(chat.add(kUser));
+  const std::string before = places(chat);
+  const std::vector<Message> refused[] = {{kSystem, {.role = "system", .members = {{"x", "{bad"}}}},
+                                          {kSystem, {.role = "system", .content = "\xff"}}};
+  for (const std::vector<Message>& one : refused) {
+    EXPECT_FALSE(chat.put_before(one));
+    EXPECT_EQ(places(chat), before);
+  }
+  ASSERT_TRUE(chat.put_before({{kSystem}}));
+  EXPECT_EQ(places(chat), "model.messages[0].content=0 messages[0].content=1 messages[1].content=2 ");
+}
+
+TEST(Conversation, EachMessageHasAPathOfItsOwn) {
+  const auto set = [](Conversation& chat) {
+    return chat.set_json("messages", R"([{"role": "user", "content": "a"}])").has_value();
+  };
+  const auto add = [](Conversation& chat) { return chat.add(kUser).has_value(); };
+  const auto put = [](Conversation& chat) { return chat.put_before({{kSystem}}).has_value(); };
+  Conversation one, two, three;
+  EXPECT_TRUE(set(one) && put(one) && add(one));
+  EXPECT_TRUE(set(two) && add(two) && put(two));
+  EXPECT_TRUE(put(three) && add(three));
+  for (const Conversation* chat : {&one, &two}) {
+    std::string paths;
+    for (const Value& message : items(chat->messages())) paths += path_of(*chat, value_at(message, "content")) + " ";
+    EXPECT_EQ(paths, "model.messages[0].content messages[0].content messages[1].content ");
+  }
+  EXPECT_EQ(places(three), "model.messages[0].content=0 messages[0].content=1 ");
+  Conversation none = read(R"({"x": 1})", {.normalise = false});
+  ASSERT_TRUE(put(none));
+  EXPECT_EQ(as_json(none.messages()), R"([{"role":"system","content":"s"}])");
+}
+
+TEST(Conversation, TakesNoBytesThatAreNotUtf8) {
+  const std::pair<Message, const char*> refused[] = {
+      {{.role = "\xc3"}, "messages[0].role"},
+      {{.role = "user", .content = "a\xff"}, "messages[0].content"},
+      {{.role = "tool", .content = "a", .tool_call_id = "\x80"}, "messages[0].tool_call_id"},
+      {{.role = "assistant", .tool_calls = {{.name = "f"}, {.name = "\xe2\x82"}}},
+       "messages[0].tool_calls[1].function.name"}};
+  for (const auto& [message, path] : refused) {
+    Conversation chat;
+    const Result<void> added = chat.add(message);
+    ASSERT_FALSE(added) << path;
+    EXPECT_EQ(added.error().code(), ErrorCode::unicode_decode);
+    EXPECT_EQ(added.error().input_path(), path);
+  }
+  Conversation chat;
+  EXPECT_TRUE(chat.add({.role = "user", .content = "\xed\xa0\x80"})) << "half a surrogate pair, as JSON can write it";
+}
+
 TEST(Conversation, BeginsWithWhatTransformersAlwaysPasses) {
   const Conversation chat;
   EXPECT_EQ(as_json(chat.variables()), R"({"messages":[],"tools":null,"documents":null})");

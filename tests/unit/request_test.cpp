@@ -212,6 +212,22 @@ TEST(GrammarOptions, AreWhatARequestAsksOfItsReply) {
   EXPECT_EQ(grammar_options("[]").error().code(), ErrorCode::conversation);
 }
 
+TEST(GrammarOptions, MostCallsAreTheSameByTheBodyAndByTheConversation) {
+  for (const char* const request :
+       {R"({"input": "a", "max_tool_calls": 2})", R"({"messages": [], "max_tool_calls": 2})"}) {
+    EXPECT_EQ(grammar_options(request)->max_calls, 2u) << request;
+    const Result<Conversation> chat = Conversation::from_json(request);
+    ASSERT_TRUE(chat) << chat.error().display();
+    EXPECT_EQ(grammar_options(*chat)->max_calls, 2u) << request;
+  }
+  EXPECT_EQ(grammar_options(R"({"max_tool_calls": null})")->max_calls, 0u);
+  for (const char* const wrong : {"0", "-1", "1.5", "\"3\"", "true", "[]"}) {
+    const Result<GrammarOptions> options = grammar_options(R"({"max_tool_calls": )" + std::string(wrong) + "}");
+    ASSERT_FALSE(options) << wrong;
+    EXPECT_EQ(options.error().input_path(), "max_tool_calls");
+  }
+}
+
 TEST(GrammarOptions, OfAConversationHaveItsTools) {
   Conversation chat;
   const Result<GrammarOptions> before = grammar_options(chat);
