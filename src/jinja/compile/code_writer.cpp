@@ -185,7 +185,6 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
   if (variable_names_[name] != 0) return variable_names_[name] - 1;
   VariableName entry;
   entry.name = names_.name(name);
-  if (ShortName::fits(entry.name)) entry.short_name = ShortName(entry.name);
   entry.missing = missing_name(rt_, entry.name);
   entry.global = global_value(rt_, entry.name);
   p_.names.push_back(entry);
