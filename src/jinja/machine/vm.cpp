@@ -637,7 +637,7 @@ bool Machine::run() {
   CHECKED_NEXT;
   CASE(generation_begin) : frame_->captures[i.n] = output_.begin_generation();
   NEXT;
-  CASE(generation_end) : output_.end_generation(rt_, frame_->captures[i.n]);
+  CASE(generation_end) : output_.end_generation(frame_->captures[i.n]);
   NEXT;
   CASE(make_macro) : {
     auto& routine = program_.routines[i.b];
