@@ -588,7 +588,7 @@ bool Machine::run() {
   NEXT;
   CASE(go_on) : running = code + i.c;
   pc_ = pc = running + 1;
-  CASE(for_next) : {
+  CASE(for_next) : CASE(for_scan) : {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
     const bool more = is_watched_ ? watched_next(i) : frame_->loops[i.n]->next(rt_, r[i.a]);
     if (!more) pc = code + i.c;
