@@ -92,15 +92,11 @@ void Output::grow_to(const Runtime& rt, std::size_t least) {
   room_end_ = spans_ == nullptr ? begin_ + capacity_ : at_;
 }
 
-/// After the outermost capture: what it left, as a generation block does, is text.
-void Output::open_text(Runtime& rt) {
+/// After the outermost capture, whose pieces are off the list.
+void Output::open_text() {
   if (text_ == nullptr || spans_ != nullptr) return;
   room_end_ = begin_ + capacity_;
   makes_pieces_ = false;
-  const std::uint32_t count = count_;
-  count_ = 0;
-  bytes_ = 0;
-  for (std::uint32_t i = 0; i < count; ++i) emit(rt, pieces_[i].data, pieces_[i].size);
 }
 
 void fail_output_limit(Runtime& rt) {
@@ -124,7 +120,7 @@ Value Output::end_capture(Runtime& rt, Mark mark, bool markup) {
   builder.append({pieces_.data() + mark.piece, count_ - mark.piece});
   count_ = mark.piece;
   bytes_ = mark.bytes - written();
-  if (nested_ == 0) open_text(rt);
+  if (nested_ == 0) open_text();
   return builder.finish(markup);
 }
 

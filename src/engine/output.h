@@ -30,7 +30,7 @@ class Output final : public TextTarget {
   void reset() {
     count_ = 0;
     bytes_ = 0;
-    nested_ = 0;
+    nested_ = generations_ = 0;
     makes_pieces_ = true;
     text_ = nullptr;
     begin_ = at_ = room_end_ = nullptr;
@@ -88,28 +88,30 @@ class Output final : public TextTarget {
     std::uint64_t bytes;
   };
   Mark begin_capture() {
-    if (nested_++ == 0) {
-      outermost_ = bytes();
-      close_text();
-    }
+    if (!is_capturing()) outermost_ = bytes();
+    if (nested_++ == 0) close_text();
     return {count_, bytes()};
   }
   /// The text emitted since `mark`, taken off the output.
   Value end_capture(Runtime& rt, Mark mark, bool markup);
-  Mark begin_generation() { return begin_capture(); }
-  /// Keeps the text and records its range. Counted as transformers does: a block inside a capturing construct gets
-  /// the offset of the outermost one, and the length of its text there. Ranges come in order of closing.
-  void end_generation(Runtime& rt, Mark mark) {
-    std::uint64_t length = bytes() - mark.bytes;
-    generation_.push_back({outermost_, outermost_ + length});
-    if (--nested_ == 0) open_text(rt);
+  /// For Jinja2 it is a capture whose text is emitted at its end. So it is emitted at once, and only counts as one.
+  Mark begin_generation() {
+    if (!is_capturing()) outermost_ = bytes();
+    ++generations_;
+    return {count_, bytes()};
+  }
+  /// Records the range of the text since `mark`. Counted as transformers does: a block inside a capturing construct
+  /// gets the offset of the outermost one, and the length of its text there. Ranges come in order of closing.
+  void end_generation(Mark mark) {
+    --generations_;
+    generation_.push_back({outermost_, outermost_ + bytes() - mark.bytes});
   }
 
   bool open(Runtime& rt) override;
   bool extend(Runtime& rt, char* at, std::size_t bytes) override;
   void close(Runtime& rt, char* at) override;
 
-  bool is_capturing() const { return nested_ != 0; }
+  bool is_capturing() const { return (nested_ | generations_) != 0; }
   /// Of pieces and text together.
   std::uint64_t bytes() const { return bytes_ + written(); }
   std::uint32_t piece_count() const { return count_; }
@@ -127,7 +129,7 @@ class Output final : public TextTarget {
     room_end_ = at_;
     makes_pieces_ = true;
   }
-  void open_text(Runtime& rt);
+  void open_text();
 
   std::unique_ptr<char[]>* text_ = nullptr;  ///< what is written into, if it is
   std::size_t* text_capacity_ = nullptr;
@@ -135,8 +137,9 @@ class Output final : public TextTarget {
   bool makes_pieces_ = true;
   std::vector<Piece> pieces_;
   std::uint32_t count_ = 0;
-  std::uint32_t nested_ = 0;
-  std::uint64_t bytes_ = 0;  ///< of the pieces
+  std::uint32_t nested_ = 0;       ///< captures that are open
+  std::uint32_t generations_ = 0;  ///< and generation blocks
+  std::uint64_t bytes_ = 0;        ///< of the pieces
   std::uint64_t outermost_ = 0;
   std::vector<ByteRange> generation_;
 };

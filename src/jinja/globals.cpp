@@ -231,14 +231,14 @@ Value time_by_parts(Call& call, std::string_view format, std::string_view whole)
   std::string put_together, part;
   for (std::size_t at = 0; at < format.size();) {
     const std::size_t end = at + first_time_part(format.substr(at));
-    part.clear();
-    append_time(call.rt, part, call.rt.now, format.substr(at, end - at));
-    put_together += part;
-    if (part.empty()) {
-      // %Z has no text
-    } else if (format[at] == '%') {
-      parts.append_derived(part, call[0], at);
+    const std::string_view its_format = format.substr(at, end - at);
+    if (its_format.starts_with('%')) {
+      part.clear();
+      append_time(call.rt, part, call.rt.now, its_format);
+      put_together += part;
+      if (!part.empty()) parts.append_derived(part, call[0], at);  // %Z has no text
     } else {
+      put_together += its_format;
       parts.append(call[0], at, end);
     }
     at = end;

@@ -167,6 +167,21 @@ TEST(Assistant, GenerationPromptInOneLiteral) {
   EXPECT_EQ(learnt(kThinks, {{"user", "Hi"}, {"assistant", "<thin"}}), (AssistantTexts{"<thin<end>"}));
 }
 
+// A loop that only looks for a message, and is left at it, has written nothing that follows.
+TEST(Assistant, LearnsNoTextBehindALoopThatOnlyLooks) {
+  constexpr std::string_view kTurns =
+      "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|over|>{% endfor %}"
+      "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  for (const std::string look : {
+           "{% for m in messages %}{% if m.role == 'assistant' %}{% break %}{% endif %}{% endfor %}Hello",
+           "{% set ns = namespace(m='') %}{% for m in messages[::-1] %}{% if m.role == 'assistant' %}"
+           "{% set ns.m = m.content %}{% break %}{% endif %}{% endfor %}{{ ns.m }}",
+           "{% for m in messages %}{% for c in m.content %}{% if c == 'o' %}{% break %}{% endif %}{% endfor %}"
+           "{% endfor %}Hello",
+       })
+    EXPECT_EQ(learnt(look + std::string(kTurns), kChat), (AssistantTexts{"Hello<|over|>", "Done<|over|>"})) << look;
+}
+
 TEST(Assistant, TwoInARowBothHaveHeaders) {
   const std::vector<Said> row = {{"user", "Hi"}, {"assistant", "One"}, {"assistant", "Two"}, {"user", "Go"}};
   EXPECT_EQ(learnt(kAfterUser, row), (AssistantTexts{"One<|end|>", "Two<|end|>"}));

@@ -289,5 +289,39 @@ TEST(Spans, JoinedLiteralsKeepTheirPlaces) {
   }
 }
 
+/// The text of the block that ends last, as a render that was asked for no spans gives it.
+std::string last_generation(const std::string& source, const Conversation& conversation) {
+  RenderOptions options;
+  options.as_is = true;
+  options.want_spans = false;
+  const Result<Template> compiled = Template::compile(source);
+  const Result<Rendering> plain = compiled->render(conversation, options);
+  EXPECT_TRUE(plain) << source;
+  if (!plain || plain->generation().empty()) return {};
+  const TextRange range = plain->generation().back();
+  return std::string(plain->text().substr(range.begin, range.end - range.begin));
+}
+
+// What stands in a generation block is written as it is without one, and its place is the same for whoever asks.
+TEST(Spans, GenerationBlocksChangeNothing) {
+  const Conversation conversation = read_as_is(kSpansRequest);
+  for (const std::string body : {
+           "{{ messages[1].content }}, {{ tools|tojson }}",
+           "{% set x %}<{{ tools[0]|tojson }}>{% endset %}{{ x }}{{ x|upper }}",
+           "{% for m in messages %}{% generation %}{{ m.role }}: {{ m|tojson }}{% endgeneration %}{% endfor %}",
+           "{% filter trim %} {% generation %}{{ messages[0].content }}{% endgeneration %}{% endfilter %}",
+           "{% macro m(x) %}[{{ x|tojson }}]{% endmacro %}{{ m(tools[0]) }}{{ m(messages) ~ '.' }}",
+       }) {
+    SCOPED_TRACE(body);
+    const std::string around = "{{ messages[0].role|upper }} ";
+    const std::string marked = around + "{% generation %}" + body + "{% endgeneration %}" + around;
+    const Rendered without = render(around + body + around, conversation);
+    const Rendered with = render(marked, conversation);
+    EXPECT_EQ(with.text, without.text);
+    EXPECT_EQ(origins(with, conversation), origins(without, conversation));
+    EXPECT_EQ("USER " + last_generation(marked, conversation) + "USER ", with.text);
+  }
+}
+
 }  // namespace
 }  // namespace parlance

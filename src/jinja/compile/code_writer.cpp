@@ -62,6 +62,20 @@ bool jumps(Op op) {
   }
 }
 
+/// May the instruction write to the output itself? What is called gives its text back.
+bool writes(Op op) {
+  switch (op) {
+    case Op::emit_text:
+    case Op::emit:
+    case Op::emit_raw:
+    case Op::emit_join:
+    case Op::emit_sum:
+    case Op::emit_filter:
+    case Op::run_block: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 // ---- routines and registers
@@ -185,7 +199,6 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
   if (variable_names_[name] != 0) return variable_names_[name] - 1;
   VariableName entry;
   entry.name = names_.name(name);
-  if (ShortName::fits(entry.name)) entry.short_name = ShortName(entry.name);
   entry.missing = missing_name(rt_, entry.name);
   entry.global = global_value(rt_, entry.name);
   p_.names.push_back(entry);
@@ -310,8 +323,16 @@ void CodeWriter::follow_jumps() {
   for (Instruction& i : p_.code) {
     if (!jumps(i.op)) continue;
     for (int hops = 0; hops < 8 && p_.code[i.c].op == Op::jump; ++hops) i.c = p_.code[i.c].c;
-    if (i.op == Op::jump && p_.code[i.c].op == Op::for_next) i.op = Op::go_on;
+    const Op there = p_.code[i.c].op;
+    if (i.op == Op::jump && (there == Op::for_next || there == Op::for_scan)) i.op = Op::go_on;
   }
+}
+
+/// The loop whose for_next stands at `top` ends here.
+void CodeWriter::end_loop(std::uint32_t top) {
+  const bool is_silent =
+      std::none_of(p_.code.begin() + top, p_.code.end(), [](const Instruction& i) { return writes(i.op); });
+  if (is_silent && p_.code[top].op == Op::for_next) p_.code[top].op = Op::for_scan;
 }
 
 /// What is asked about a member is mostly asked before it is used: `if x.y is string`, `if x.y`, and then x.y. Nothing

@@ -97,6 +97,7 @@ class CodeWriter {
   /// The first failure counts.
   void fail(ErrorCode code, const Node* at, std::string message, std::string hint = {});
   bool failed() const { return failure_.has_value(); }
+  void end_loop(std::uint32_t top);
   void follow_jumps();
   void join_questions();
 

@@ -388,6 +388,7 @@ void Compiler::loop_over(const For& node, Scope& outer, Scope& scope, Place iter
     bind(settled);
     p_.code[emit(Op::for_rest, &node, 0, 0, 0, routine_->loops.back().number)].c = top;
   }
+  end_loop(top);
   bind(routine_->loops.back().done);
   routine_->loops.pop_back();
   --routine_->loop_depth;

@@ -2,6 +2,7 @@
 #include "jinja/compile/compiler.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "jinja/syntax/children.h"
@@ -112,6 +113,15 @@ void Compiler::compile_blocks() {
   }
 }
 
+VariableNumbers::VariableNumbers(std::span<const VariableName> names)
+    : slots_(std::bit_ceil(2 * names.size() + 1), kNone), mask_(slots_.size() - 1) {
+  for (std::uint32_t number = 0; number < names.size(); ++number) {
+    std::size_t at = first_slot(names[number].name);
+    while (slots_[at & mask_] != kNone) ++at;
+    slots_[at & mask_] = number;
+  }
+}
+
 void Program::fit() {
   const auto fit_all = [](auto&... tables) { (tables.shrink_to_fit(), ...); };
   fit_all(code, extents, constants, operands, routines, names, assigned, sites, shapes, bound, blocks, resumable);
@@ -139,6 +149,7 @@ Result<std::unique_ptr<Program>> compile(std::string name, std::string_view text
   if (!nodes) return nodes.error();
   Compiler compiler(*program, rt);
   if (!compiler.run(*nodes)) return compiler.failure();
+  program->numbers = VariableNumbers(program->names);
   program->fit();
   return program;
 }

@@ -4,6 +4,7 @@
 // opcodes.def lists the instructions.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,9 +97,35 @@ struct Routine {
 /// A template variable name: found in the render's variables, or among the globals.
 struct VariableName {
   std::string_view name;
-  ShortName short_name;  ///< the name, if it is one
-  Value missing;         ///< its undefined value
-  Value global;          ///< the global function, or undefined with kMissing
+  Value missing;  ///< its undefined value
+  Value global;   ///< the global function, or undefined with kMissing
+};
+
+/// The numbers of variable names, by name. A render asks once for each of its variables, which are few, instead of
+/// comparing each name with all of them.
+class VariableNumbers {
+ public:
+  VariableNumbers() = default;
+  /// Of names that differ.
+  explicit VariableNumbers(std::span<const VariableName> names);
+
+  /// The number of a name among those that it was made of; kNone if it is none of them.
+  std::uint32_t find(std::string_view name, std::span<const VariableName> names) const {
+    if (name.empty()) return kNone;
+    for (std::size_t at = first_slot(name);; ++at) {
+      const std::uint32_t number = slots_[at & mask_];
+      if (number == kNone || equal_bytes(names[number].name, name)) return number;
+    }
+  }
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+
+ private:
+  static std::size_t first_slot(std::string_view name) {
+    return name.size() + 5 * static_cast<unsigned char>(name.front()) + 3 * static_cast<unsigned char>(name.back());
+  }
+
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1, kNone);  ///< more than there are names
+  std::size_t mask_ = 0;
 };
 
 struct BlockInfo {
@@ -147,6 +174,7 @@ struct Program : EngineProgram {
   std::vector<std::uint32_t> operands;
   std::vector<Routine> routines;  ///< 0 is the root
   std::vector<VariableName> names;
+  VariableNumbers numbers;                 ///< of names
   std::vector<std::string_view> assigned;  ///< names that get values, for misspelt_hint
   std::vector<AttributeSite> sites;        ///< 0 is no name's
   std::vector<CallShape> shapes;

@@ -131,7 +131,7 @@ bool Machine::watched_next(const Instruction& i) {
   if (resumption_ != nullptr && i.b != 0) note_iteration(*this, i);
   Value& item = frame_->registers[i.a];
   const bool more = frame_->loops[i.n]->next(rt_, item);
-  if (turns_ != nullptr) note_turn(i.n, more ? &item : nullptr);
+  if (turns_ != nullptr && i.op != Op::for_scan) note_turn(i.n, more ? &item : nullptr);
   return more;
 }
 

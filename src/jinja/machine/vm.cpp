@@ -50,30 +50,27 @@ Machine::Machine(const Program& program, Runtime& rt, parlance::Output& output, 
       bases_{0, reinterpret_cast<std::uintptr_t>(program.constants.data()) - (std::uintptr_t{kConstant} << 4)},
       rt_(rt),
       output_(output),
-      stack_(stack),
-      variables_(variables) {
-  std::size_t names = program.names.size();
-  std::size_t tables = program.blocks.empty() ? names : names * 2;  // only blocks look at context_
-  resolved_ = rt.arena.allocate_array<Value>(tables);
-  context_ = resolved_ + names;
-  for (std::size_t i = 0; i < tables; ++i) resolved_[i] = Value::invalid();
+      stack_(stack) {
+  const std::size_t names = program.names.size();
+  const std::size_t tables = program.blocks.empty() ? names : names * 2;  // only blocks look at context_
+  bound_ = rt.arena.allocate_array<Value>(tables);
+  context_ = bound_ + names;
+  bind_names(variables);
+  for (std::size_t i = names; i < tables; ++i) bound_[i] = Value::invalid();
 }
 
 // ---- names
 
-const Value& Machine::lookup(std::uint32_t name) {
-  Value& known = resolved_[name];
-  const VariableName& entry = program_.names[name];
-  for (const DictEntry& over : variables_.overrides) {
-    if (leaf_text(over.key) == entry.name) return known = over.value;
-  }
-  if (variables_.base != nullptr) {
-    const bool is_short = entry.short_name.size() != 0 && variables_.base->index == nullptr;
-    const DictEntry* const found =
-        is_short ? find_short_key(*variables_.base, entry.short_name) : find_key(*variables_.base, entry.name);
-    if (found != nullptr) return known = found->value;
-  }
-  return known = entry.global.is_undefined() ? entry.missing : entry.global;
+void Machine::bind_names(const Variables& variables) {
+  Value* next = bound_;
+  for (const VariableName& name : program_.names) *next++ = name.global.is_undefined() ? name.missing : name.global;
+  const auto bind = [this](const DictEntry& variable) {
+    if (!variable.key.is_leaf()) return;
+    const std::uint32_t number = program_.numbers.find(leaf_text(variable.key), program_.names);
+    if (number != VariableNumbers::kNone) bound_[number] = variable.value;
+  };
+  if (variables.base != nullptr) std::for_each_n(variables.base->entries, variables.base->size, bind);
+  std::ranges::for_each(variables.overrides, bind);
 }
 
 Value Machine::lookup_in_block(std::uint32_t name) {
@@ -438,7 +435,7 @@ bool Machine::run() {
   NEXT;
   CASE(copy) : r[i.a] = in(i.b);
   NEXT;
-  CASE(resolve) : for (std::uint32_t k = 0; k < i.c; ++k) r[i.a + k] = variable(i.b + k);
+  CASE(resolve) : for (std::uint32_t k = 0; k < i.c; ++k) r[i.a + k] = bound_[i.b + k];
   NEXT;
   CASE(resolve_block) : r[i.a] = lookup_in_block(i.b);
   NEXT;
@@ -591,7 +588,7 @@ bool Machine::run() {
   NEXT;
   CASE(go_on) : running = code + i.c;
   pc_ = pc = running + 1;
-  CASE(for_next) : {
+  CASE(for_next) : CASE(for_scan) : {
     if (!step_limits(static_cast<std::uint32_t>(i.c - static_cast<std::uint32_t>(&i - code)))) return false;
     const bool more = is_watched_ ? watched_next(i) : frame_->loops[i.n]->next(rt_, r[i.a]);
     if (!more) pc = code + i.c;
@@ -640,7 +637,7 @@ bool Machine::run() {
   CHECKED_NEXT;
   CASE(generation_begin) : frame_->captures[i.n] = output_.begin_generation();
   NEXT;
-  CASE(generation_end) : output_.end_generation(rt_, frame_->captures[i.n]);
+  CASE(generation_end) : output_.end_generation(frame_->captures[i.n]);
   NEXT;
   CASE(make_macro) : {
     auto& routine = program_.routines[i.b];

@@ -82,7 +82,7 @@ inline const Value* near_item(const Value& object, const Value& key) {
 
 class Machine {
  public:
-  /// All of them, `variables` too, must live as long as the machine.
+  /// What the variables hold, and all else that is given, must live as long as the machine.
   Machine(const Program& program, Runtime& rt, parlance::Output& output, FrameStack& stack, const Variables& variables);
   /// Notes the turns of messages while running. To be called before run().
   void record_turns(TurnRecorder& recorder) {
@@ -123,11 +123,9 @@ class Machine {
   }
   [[gnu::cold]] bool report_limit();
   void note_turn(std::uint32_t loop, const Value* item);
-  const Value& variable(std::uint32_t name) {
-    const Value& known = resolved_[name];
-    return known.is_invalid() ? lookup(name) : known;
-  }
-  const Value& lookup(std::uint32_t name);
+  /// Gives each name its value: the render's variable, else the global.
+  void bind_names(const Variables& variables);
+  const Value& variable(std::uint32_t name) const { return bound_[name]; }
   Value lookup_in_block(std::uint32_t name);
   Value attribute(Value object, std::uint32_t site);
   /// attribute() with the usual case, a key of a dict, in line.
@@ -207,15 +205,14 @@ class Machine {
   Runtime& rt_;
   parlance::Output& output_;
   FrameStack& stack_;
-  const Variables& variables_;
   Frame* frame_ = nullptr;
   const Instruction* pc_ = nullptr;  ///< the next instruction, whenever run() calls out
   TurnRecorder* turns_ = nullptr;
   Resumption* resumption_ = nullptr;
   bool is_watched_ = false;  ///< by one of the two
   std::uint32_t depth_ = 0;
-  Value* resolved_;  ///< by name number; invalid: not looked up yet
-  Value* context_;   ///< what top-level sets gave to blocks; invalid: nothing
+  Value* bound_;    ///< by name number
+  Value* context_;  ///< what top-level sets gave to blocks; invalid: nothing
 };
 
 }  // namespace parlance::jinja

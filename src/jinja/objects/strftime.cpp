@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <span>
 
 namespace parlance::jinja {
 namespace {
@@ -41,11 +43,7 @@ struct Style {
 
 class Formatter {
  public:
-  Formatter(Runtime& rt, std::string& out, const CivilTime& now) : rt_(rt), out_(out), now_(now) {
-    std::int64_t days = days_since_epoch(now.year, now.month, now.day);
-    weekday_ = static_cast<int>(((days + 4) % 7 + 7) % 7);
-    yearday_ = static_cast<int>(days - days_since_epoch(now.year, 1, 1));
-  }
+  Formatter(Runtime& rt, std::string& out, const CivilTime& now) : rt_(rt), out_(out), now_(now) {}
   void format(std::string_view text);
 
  private:
@@ -54,94 +52,92 @@ class Formatter {
   bool name_directive(char letter, const Style& style);
   bool number_directive(char letter, const Style& style);
   bool composite(char letter, const Style& style);
-  void add(std::string text, const Style& style);
+  bool add_margin(std::int64_t size, char with);
+  void add(std::string_view text, const Style& style);
   void number(std::int64_t value, std::int64_t digits, const Style& style, char pad = '0');
-  void iso_week(int& year, int& week) const;
+  int iso_week(int& year) const;
   int hour12() const { return now_.hour % 12 == 0 ? 12 : now_.hour % 12; }
+  std::int64_t days() const { return days_since_epoch(now_.year, now_.month, now_.day); }
+  /// From Sunday.
+  int weekday() const { return static_cast<int>(((days() + 4) % 7 + 7) % 7); }
+  int monday_based() const { return (weekday() + 6) % 7; }
+  /// From 0.
+  int yearday() const { return static_cast<int>(days() - days_since_epoch(now_.year, 1, 1)); }
+  std::int64_t seconds() const { return days() * 86400 + now_.hour * 3600 + now_.minute * 60 + now_.second; }
+  std::string_view day_name() const { return kDays[static_cast<std::size_t>(weekday())]; }
+  std::string_view month_name() const { return kMonths[static_cast<std::size_t>(now_.month - 1)]; }
 
   Runtime& rt_;
   std::string& out_;
   const CivilTime& now_;
-  int weekday_;  ///< from Sunday
-  int yearday_;  ///< from 0
 };
 
-void to_upper(std::string& text) {
+void to_upper(std::span<char> text) {
   for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
 }
-void to_lower(std::string& text) {
-  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+
+/// The width comes from the template, up to 2^31: asked for before it is made. False where it may not be.
+bool Formatter::add_margin(std::int64_t size, char with) {
+  const auto margin = static_cast<std::uint64_t>(size);
+  if (!rt_.reserve(out_.size() + margin) || !rt_.charge_bytes(margin)) return false;
+  out_.append(margin, with);
+  return true;
 }
 
 /// Appends text, widened on its left.
-/// The width comes from the template, up to 2^31: asked for before it is made.
-void Formatter::add(std::string text, const Style& style) {
-  if (style.upper) to_upper(text);
-  auto size = static_cast<std::int64_t>(text.size());
-  if (style.width > size) {
-    auto margin = static_cast<std::uint64_t>(style.width - size);
-    if (!rt_.reserve(out_.size() + margin) || !rt_.charge_bytes(margin)) return;
-    out_.append(margin, style.pad == '0' ? '0' : ' ');
-  }
+void Formatter::add(std::string_view text, const Style& style) {
+  const auto size = static_cast<std::int64_t>(text.size());
+  if (style.width > size && !add_margin(style.width - size, style.pad == '0' ? '0' : ' ')) return;
+  const std::size_t begin = out_.size();
   out_ += text;
+  if (style.upper) to_upper(std::span(out_).subspan(begin));
 }
 
 /// '_' pads in front of the sign and '0' behind it. `digits` is what the directive has by itself; '-' takes that away.
 void Formatter::number(std::int64_t value, std::int64_t digits, const Style& style, char pad) {
   if (style.pad != 0) pad = style.pad;
-  std::string text = std::to_string(value < 0 ? -value : value);
-  std::string sign = value < 0 ? "-" : "";
-  auto size = static_cast<std::int64_t>(text.size() + sign.size());
-  std::int64_t least = std::max(digits, style.width);
-  Style rest = style;
-  if (pad != '-' && least > size) {
-    auto margin = static_cast<std::uint64_t>(least - size);
-    if (!rt_.reserve(out_.size() + margin) || !rt_.charge_bytes(margin)) return;
-    std::string padding(margin, pad == '_' ? ' ' : '0');
-    text = pad == '_' ? padding + sign + text : sign + padding + text;
-    rest.width = 0;
-  } else {
-    text = sign + text;
-  }
-  add(std::move(text), rest);
+  char buffer[24];
+  const std::string_view text(buffer,
+                              static_cast<std::size_t>(std::to_chars(buffer, std::end(buffer), value).ptr - buffer));
+  const std::size_t sign = value < 0 ? 1 : 0;
+  const std::int64_t margin = std::max(digits, style.width) - static_cast<std::int64_t>(text.size());
+  if (pad == '-' || margin <= 0) return add(text, style);
+  if (pad != '_') out_ += text.substr(0, sign);
+  if (!add_margin(margin, pad == '_' ? ' ' : '0')) return;
+  out_ += pad == '_' ? text : text.substr(sign);
 }
 
-void Formatter::iso_week(int& year, int& week) const {
-  int monday_based = (weekday_ + 6) % 7;
+/// The week's number, and the year that it belongs to.
+int Formatter::iso_week(int& year) const {
   year = now_.year;
-  week = (yearday_ - monday_based + 10) / 7;
+  const int week = (yearday() - monday_based() + 10) / 7;
   // A year has 53 weeks if it begins on a Thursday, or on a Wednesday when it is a leap year.
   auto weeks_in = [](int y) {
     std::int64_t first = ((days_since_epoch(y, 1, 1) + 3) % 7 + 7) % 7;  // from Monday
     return first == 3 || (first == 2 && is_leap(y)) ? 53 : 52;
   };
-  if (week < 1) {
-    --year;
-    week = weeks_in(year);
-  } else if (week > weeks_in(year)) {
-    ++year;
-    week = 1;
-  }
+  if (week < 1) return weeks_in(--year);
+  if (week <= weeks_in(year)) return week;
+  ++year;
+  return 1;
 }
 
 bool Formatter::name_directive(char letter, const Style& style) {
   Style cased = style;
-  std::string text;
+  std::string_view text;
   switch (letter) {
-    case 'a': text = kDays[static_cast<std::size_t>(weekday_)].substr(0, 3); break;
-    case 'A': text = kDays[static_cast<std::size_t>(weekday_)]; break;
+    case 'a': text = day_name().substr(0, 3); break;
+    case 'A': text = day_name(); break;
     case 'b':
-    case 'h': text = kMonths[static_cast<std::size_t>(now_.month - 1)].substr(0, 3); break;
-    case 'B': text = kMonths[static_cast<std::size_t>(now_.month - 1)]; break;
+    case 'h': text = month_name().substr(0, 3); break;
+    case 'B': text = month_name(); break;
     case 'P':
-    case 'p':
-      text = now_.hour < 12 ? "AM" : "PM";
-      if (letter == 'P' || style.swap) {
-        to_lower(text);
-        cased.upper = cased.upper && letter == 'p' && !style.swap;
-      }
-      add(std::move(text), cased);
+    case 'p': {
+      const bool lower = letter == 'P' || style.swap;
+      cased.upper = style.upper && letter == 'p' && !style.swap;
+      add(now_.hour < 12 ? (lower ? "am" : "AM") : (lower ? "pm" : "PM"), cased);
       return true;
+    }
     case 'n': text = "\n"; break;
     case 't': text = "\t"; break;
     case '%': text = "%"; break;
@@ -150,35 +146,32 @@ bool Formatter::name_directive(char letter, const Style& style) {
     default: return false;
   }
   cased.upper = style.upper || (style.swap && letter != 'n' && letter != 't' && letter != '%');
-  add(std::move(text), cased);
+  add(text, cased);
   return true;
 }
 
 bool Formatter::number_directive(char letter, const Style& style) {
-  int iso_year, week;
-  iso_week(iso_year, week);
-  std::int64_t seconds =
-      days_since_epoch(now_.year, now_.month, now_.day) * 86400 + now_.hour * 3600 + now_.minute * 60 + now_.second;
+  int iso_year;
   switch (letter) {
     case 'C': number(now_.year / 100, 1, style); return true;
     case 'd': number(now_.day, 2, style); return true;
     case 'e': number(now_.day, 2, style, '_'); return true;
-    case 'g': number(iso_year % 100, 2, style); return true;
-    case 'G': number(iso_year, 1, style); return true;
+    case 'g': iso_week(iso_year), number(iso_year % 100, 2, style); return true;
+    case 'G': iso_week(iso_year), number(iso_year, 1, style); return true;
     case 'H': number(now_.hour, 2, style); return true;
     case 'I': number(hour12(), 2, style); return true;
-    case 'j': number(yearday_ + 1, 3, style); return true;
+    case 'j': number(yearday() + 1, 3, style); return true;
     case 'k': number(now_.hour, 2, style, '_'); return true;
     case 'l': number(hour12(), 2, style, '_'); return true;
     case 'm': number(now_.month, 2, style); return true;
     case 'M': number(now_.minute, 2, style); return true;
-    case 's': number(seconds, 1, style); return true;
+    case 's': number(seconds(), 1, style); return true;
     case 'S': number(now_.second, 2, style); return true;
-    case 'u': number(weekday_ == 0 ? 7 : weekday_, 1, style); return true;
-    case 'U': number((yearday_ - weekday_ + 7) / 7, 2, style); return true;
-    case 'V': number(week, 2, style); return true;
-    case 'w': number(weekday_, 1, style); return true;
-    case 'W': number((yearday_ - (weekday_ + 6) % 7 + 7) / 7, 2, style); return true;
+    case 'u': number(monday_based() + 1, 1, style); return true;
+    case 'U': number((yearday() - weekday() + 7) / 7, 2, style); return true;
+    case 'V': number(iso_week(iso_year), 2, style); return true;
+    case 'w': number(weekday(), 1, style); return true;
+    case 'W': number((yearday() - monday_based() + 7) / 7, 2, style); return true;
     case 'y': number(now_.year % 100, 2, style); return true;
     case 'Y': number(now_.year, 1, style); return true;
     default: return false;
@@ -201,7 +194,7 @@ bool Formatter::composite(char letter, const Style& style) {
   std::string text;
   // Apart first: width and upper case apply to the whole, as in glibc.
   Formatter(rt_, text, now_).format(format);
-  add(std::move(text), style);
+  add(text, style);
   return true;
 }
 
@@ -248,7 +241,7 @@ void Formatter::format(std::string_view text) {
       letter = std::min(letter, text.size() - 1);
       std::size_t begin = text[letter] == '%' ? letter : i;
       style.upper = style.upper || (style.swap && (text[letter] == 'b' || text[letter] == 'h'));
-      add(std::string(text.substr(begin, letter + 1 - begin)), style);
+      add(text.substr(begin, letter + 1 - begin), style);
     }
     i = letter;
   }
@@ -266,8 +259,10 @@ std::size_t first_time_part(std::string_view format) {
   return end;
 }
 
-void append_time(Runtime& rt, std::string& out, const CivilTime& now, std::string_view format) {
-  // Python goes first, over pairs of '%' and any character; glibc sees what is left.
+namespace {
+
+/// Python goes first, over pairs of '%' and any character; glibc sees what is left.
+std::string as_python_leaves_it(std::string_view format, const CivilTime& now) {
   std::string seen;
   for (std::size_t i = 0; i < format.size(); ++i) {
     char next = format[i] == '%' && i + 1 < format.size() ? format[i + 1] : '\0';
@@ -280,7 +275,15 @@ void append_time(Runtime& rt, std::string& out, const CivilTime& now, std::strin
     }
     if (next != '\0') ++i;
   }
-  Formatter(rt, out, now).format(seen);
+  return seen;
+}
+
+}  // namespace
+
+void append_time(Runtime& rt, std::string& out, const CivilTime& now, std::string_view format) {
+  Formatter formatter(rt, out, now);
+  const bool is_for_python = format.find_first_of("fzZ") != format.npos;  // perhaps; most formats have none of them
+  is_for_python ? formatter.format(as_python_leaves_it(format, now)) : formatter.format(format);
 }
 
 }  // namespace parlance::jinja
