@@ -27,20 +27,26 @@ std::string tools_of(std::size_t count) {
     out += R"({"type": "function", "function": {"name": "service_)" + n +
            R"(_update_record", "parameters": {"type": "object",
       "$defs": {"filter_)" +
-           n + R"(": {"type": "object", "properties": {"field": {"type": "string", "minLength": 1, "maxLength": 64},
-          "op": {"enum": ["eq", "ne", "lt", "gt", "in", "like"]}, "value": {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]},
+           n +
+           R"(": {"type": "object", "properties": {"field": {"type": "string", "minLength": 1, "maxLength": 64},
+          "op": {"enum": ["eq", "ne", "lt", "gt", "in", "like"]}, "value": {"anyOf": [{"type": "string"}, {"type": )"
+           R"("number"}, {"type": "boolean"}]},
           "and": {"type": "array", "items": {"$ref": "#/$defs/filter_)" +
            n + R"("}}}, "required": ["field", "op"]}},
       "properties": {
         "id_)" +
-           n + R"(": {"type": "string", "format": "uuid"},
+           n +
+           R"(": {"type": "string", "format": "uuid"},
         "title": {"type": "string", "maxLength": 10000},
         "state": {"type": "string", "enum": ["open", "closed", "merged", "draft", "archived"]},
         "priority": {"type": "integer", "minimum": 0, "maximum": 1000},
         "ratio": {"type": "number", "minimum": 0, "maximum": 1},
         "due": {"type": ["string", "null"], "format": "date-time"},
-        "labels": {"type": "array", "items": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,30}$"}, "maxItems": 20, "uniqueItems": true},
-        "assignee": {"type": "object", "properties": {"login": {"type": "string"}, "email": {"type": "string", "format": "email"}, "notify": {"type": "boolean", "default": true}}, "required": ["login"], "additionalProperties": false},
+        "labels": {"type": "array", "items": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,30}$"}, "maxItems": )"
+           R"(20, "uniqueItems": true},
+        "assignee": {"type": "object", "properties": {"login": {"type": "string"}, "email": {"type": "string", )"
+           R"("format": "email"}, "notify": {"type": "boolean", "default": true}}, "required": ["login"], )"
+           R"("additionalProperties": false},
         "filters": {"type": "array", "items": {"$ref": "#/$defs/filter_)" +
            n + R"("}},
         "metadata": {"type": "object", "additionalProperties": {"type": "string"}}},

@@ -40,18 +40,22 @@ struct Row {
 };
 
 constexpr const char* kTags =
-    R"({"calls": [{"call": ["<tool_call>\n<function=", {"name": true}, ">\n", {"arguments": {"tags": {"open": "<parameter=",
+    R"({"calls": [{"call": ["<tool_call>\n<function=", {"name": true}, ">\n", {"arguments": {"tags": {"open": )"
+    R"("<parameter=",
   "key_close": ">\n", "close": "\n</parameter>\n"}}}, "</function>\n</tool_call>"]}], "end": ["<|im_end|>"]})";
 constexpr const char* kBare =
-    R"({"calls": [{"call": ["<|tool_call>call:", {"name": true}, {"arguments": {"bare": "<|\"|>"}}, "<tool_call|>"]}]})";
+    R"({"calls": [{"call": ["<|tool_call>call:", {"name": true}, {"arguments": {"bare": "<|\"|>"}}, )"
+    R"("<tool_call|>"]}]})";
 
 /// As derive() makes it for a family of templates: with other ways to write a call, and a text that may end the reply.
 constexpr const char* kDerivedTags =
     R"({"prompt": "<|im_start|>assistant\n<think>\n", "reasoning": {"open": "\n<think>\n", "close": "\n</think>\n\n",
   "ended_by_calls": true}, "calls": [{"call": [{"texts": ["<tool_call>\n<function=", "<function="], "before": "\n\n"},
-  {"name": true}, ">", {"arguments": {"tags": {"open": "\n<parameter=", "key_close": ">\n", "close": "\n</parameter>"}}},
+  {"name": true}, ">", {"arguments": {"tags": {"open": "\n<parameter=", "key_close": ">\n", "close": )"
+    R"("\n</parameter>"}}},
   {"texts": ["</function>\n</tool_call>", "</function>"], "before": "\n"}]}, {"call": ["<tool_call>",
-  {"object": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}, "</tool_call>"], "separator": "\n"}],
+  {"object": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}, "</tool_call>"], "separator": )"
+    R"("\n"}],
   "end": ["<|im_end|>"], "last": "<|endoftext|>"})";
 
 constexpr std::string_view kProse =

@@ -12,7 +12,8 @@ constexpr std::string_view kRequest =
     R"({"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": " Hi <b> é "}, {"role": )"
     R"("assistant", "content": "", "thinking": "t", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": )"
     R"({"x": [1, 2.5, true], "y": "z"}}}]}, {"role": "tool", "content": "r", "images": ["aGk="]}], "think": "low", )"
-    R"("tools": [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"x": {"type": ["a", "b"], )"
+    R"("tools": [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"x": {"type": ["a", )"
+    R"("b"], )"
     R"("properties": {"y": {}}}}}}}]})";
 
 }  // namespace

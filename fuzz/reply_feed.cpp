@@ -103,7 +103,8 @@ std::optional<Input> input_of(std::string_view bytes) {
   if ((choice & 8) != 0) input.options.prompt = std::string(input.reply.substr(0, input.cut % 16));
   if ((choice & 16) == 0) return input;
   static const ReplyTools tools = *ReplyTools::from_json(
-      R"([{"name": "f", "parameters": {"properties": {"s": {"type": "string"}, "n": {"type": ["integer", "null"]}, "o": {"type": "object"}, "a": {"type": "array"}, "e": {"enum": [1, "x", null]}}}}])");
+      R"([{"name": "f", "parameters": {"properties": {"s": {"type": "string"}, "n": {"type": ["integer", "null"]}, )"
+      R"("o": {"type": "object"}, "a": {"type": "array"}, "e": {"enum": [1, "x", null]}}}}])");
   input.options.tools = tools;
   return input;
 }

@@ -34,9 +34,11 @@ struct Asked {
 constexpr Asked kAsked[] = {
     {"/v1/chat/completions", R"({"messages": [{"role": "user", "content": "a"}], "parlance": true})"},
     {"/v1/chat/completions",
-     R"({"messages": [{"role": "user", "content": "a"}], "stream": true, "logprobs": true, "top_logprobs": 2, "stop": ["zz"]})"},
+     R"({"messages": [{"role": "user", "content": "a"}], "stream": true, "logprobs": true, "top_logprobs": 2, )"
+     R"("stop": ["zz"]})"},
     {"/v1/chat/completions",
-     R"({"messages": [{"role": "user", "content": "a"}], "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}], "logprobs": true})"},
+     R"({"messages": [{"role": "user", "content": "a"}], "tools": [{"type": "function", "function": {"name": "f", )"
+     R"("parameters": {}}}], "logprobs": true})"},
     {"/v1/responses", R"({"input": "a", "stream": true})"},
     {"/v1/messages", R"({"messages": [{"role": "user", "content": "a"}], "max_tokens": 9})"},
     {"/v1/messages", R"({"messages": [{"role": "user", "content": "a"}], "max_tokens": 9, "stream": true})"},

@@ -71,7 +71,8 @@ Chat long_chat(std::uint64_t seed, int kind) {
   Chat chat;
   chat.variables =
       R"({"messages": [], "bos_token": "<s>", "eos_token": "</s>", "tools": [{"type": "function", "function":
-    {"name": "look", "description": "Looks", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]})";
+    {"name": "look", "description": "Looks", "parameters": {"type": "object", "properties": {"at": {"type": )"
+      R"("string"}}}}}]})";
   if (seed % 2 == 0) chat.variables = R"({"messages": [], "bos_token": "<s>", "eos_token": "</s>"})";
   if (random() % 2 == 0) chat.messages.push_back({.role = "system", .content = "Be brief."});
   std::size_t step = 0;

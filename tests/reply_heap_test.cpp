@@ -19,7 +19,8 @@ using namespace parlance;
 /// As derivation makes them: texts that may end a reply, and markers that begin with white space.
 constexpr std::string_view kDerived =
     R"({"prompt": "<|assistant|>\n<think>\n", "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"},
-  "calls": [{"layout": "list", "open": " [TOOL_CALLS] ", "call": [{"object": {"name": "name", "arguments": "arguments"}}],
+  "calls": [{"layout": "list", "open": " [TOOL_CALLS] ", "call": [{"object": {"name": "name", "arguments": )"
+    R"("arguments"}}],
     "open_optional": true}], "end": ["<|a_long_text_that_ends_a_reply|>"],
   "last": ["</s>", "<|endoftext|>", "<|end_of_text|>", "\n\n\n"]})";
 constexpr std::string_view kText =

@@ -16,6 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONG = 100
 HEAVY = 60
+WIDE = 120  # columns, as .clang-format has it, which breaks no text
 ALLOWED = ROOT / "docs" / "long_functions.txt"
 BLANKED = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
@@ -96,6 +97,15 @@ def share_of_comments(paths):
     return sum(1 for line in lines if line.startswith("//") or "///<" in line) / max(1, len(lines))
 
 
+def wide_lines():
+    """Of all files of C++, tests too."""
+    for folder in ("include", "src", "bindings", "tests", "bench", "fuzz"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".h", ".cpp"):
+                lines = path.read_text("utf-8").split("\n")
+                yield from (f"{path.relative_to(ROOT)}:{number}" for number, line in enumerate(lines, 1) if len(line) > WIDE)
+
+
 def percentile(numbers, share):
     return sorted(numbers)[min(len(numbers) - 1, int(share * len(numbers)))]
 
@@ -131,6 +141,8 @@ def main():
     classes = [(members, f"{path.relative_to(ROOT)} {name}") for path in code + headers
                for name, members in classes_of(path.read_text("utf-8"))]
     rows.append(("member functions of the largest class", f"{max(classes)[0]} {max(classes)[1]}", f"at most {HEAVY}"))
+    wide = list(wide_lines())
+    rows.append((f"lines over {WIDE} columns", f"{len(wide)}", "none"))
     for what, value, target in rows:
         print(f"{what:38} {value:44} {target}")
     for lines, name in sorted(functions, reverse=True)[:10]:
@@ -140,6 +152,7 @@ def main():
     faults = [f"{name} is over {LONG} lines" for name in sorted(long_ones - set(allowed))]
     faults += [f"{ALLOWED.name} names {name}, which is no long function" for name in sorted(set(allowed) - long_ones)]
     faults += [f"{name} has {members} member functions, over {HEAVY}" for members, name in sorted(classes) if members > HEAVY]
+    faults += [f"{place} is over {WIDE} columns" for place in wide]
     for fault in faults if "--check" in sys.argv else []:
         print(fault)
     return 1 if faults and "--check" in sys.argv else 0

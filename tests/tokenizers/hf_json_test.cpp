@@ -217,7 +217,8 @@ TEST(HfJson, OneLetterThatIsOnlyAControlTokenIsUnknown) {
 
 TEST(HfJson, PiecesWrittenLikeControlTokensAreControlTokens) {
   const std::string model =
-      R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["<|u|>",-1],["<",-3],["|",-3],["u",-3],[">",-3],["<|>",-2]]})";
+      R"({"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["<|u|>",-1],["<",-3],["|",-3],["u",-3],[">",-3],["<|>",)"
+      R"(-2]]})";
   const auto tokenizer = open(file_of(model, ""));
   EXPECT_EQ(tokenizer->facts().markers, std::vector<TokenId>{1});
   EXPECT_EQ(encoded(*tokenizer, "<|u|>"), "1[0,5)");

@@ -336,7 +336,8 @@ TEST(Adapter, FindsTheNameOfAPart) {
        "no-place:user.image_url"},
   };
   const probe::Needs needs = probe::needs_of(*Conversation::from_json(
-      R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "u"}}]}]})",
+      R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url", )"
+      R"("image_url": {"url": "u"}}]}]})",
       {.normalise = false}));
   for (const auto& [source, wanted] : kNames) {
     std::string found;
@@ -388,8 +389,10 @@ TEST(Adapt, CallsShowWithIdsOfAnyLength) {
       "{% endfor %}");
   const ReadOptions reading = adapt((*derive(compiled)).capabilities);
   const char* request = R"({"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "tool_calls": [
-      {"id": "call_abc", "function": {"name": "f", "arguments": "{}"}}, {"id": "abcABC123", "function": {"name": "g", "arguments": {}}}]},
-      {"role": "tool", "tool_call_id": "abcABC123", "content": "x"}, {"role": "tool", "tool_call_id": "call_abc", "content": "y"}]})";
+      {"id": "call_abc", "function": {"name": "f", "arguments": "{}"}}, {"id": "abcABC123", "function": {"name": )"
+                        R"("g", "arguments": {}}}]},
+      {"role": "tool", "tool_call_id": "abcABC123", "content": "x"}, {"role": "tool", "tool_call_id": "call_abc", )"
+                        R"("content": "y"}]})";
   const std::string text = rendered(compiled, request, reading);
   const std::string id = text.substr(text.find('(') + 1, 9);
   EXPECT_EQ(text, "<user >q(" + id + " f {})(abcABC123 g {})<assistant ><tool abcABC123>x<tool " + id + ">y");
@@ -418,7 +421,8 @@ struct Request {
 const Request kRequests[] = {
     {false, R"([])"},
     {false,
-     R"([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "u"}])"},
+     R"([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}, {"role": "assistant", "content": )"
+     R"("a"}, {"role": "user", "content": "u"}])"},
     {false, R"([{"role": "assistant", "content": "a", "tool_calls": null, "reasoning": null}])"},
     {false, R"({"a": 1})"},
     {false, R"([1])"},

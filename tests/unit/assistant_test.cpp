@@ -85,7 +85,8 @@ std::vector<std::string> learnt_by_go(std::string_view source, const char* reque
 }
 
 constexpr const char* kFourWords = R"({"messages": [{"role": "user", "content": "Hi"},
-    {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "Go"}, {"role": "assistant", "content": "Done"}]})";
+    {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "Go"}, {"role": "assistant", "content": )"
+                                   R"("Done"}]})";
 
 // The prompt for the calls has tools before the question, and the whole prompt has not.
 TEST(Assistant, LearnsCallsWholeWhereToolsStandBeforeTheLastQuestion) {
@@ -127,7 +128,8 @@ TEST(Assistant, DoesNotDependOnWhatTheSystemSaysLater) {
       "$.System }}\n{{ end }}{{ .Content }}[/INST] {{ else if eq .Role \"assistant\" }}{{ .Content }}</s>{{ end }}{{ "
       "end }}";
   EXPECT_EQ(learnt_by_go(kSystemLast, R"({"messages": [{"role": "user", "content": "Hi"},
-      {"role": "assistant", "content": " Hello"}, {"role": "system", "content": "S"}, {"role": "user", "content": "Go"}]})"),
+      {"role": "assistant", "content": " Hello"}, {"role": "system", "content": "S"}, {"role": "user", "content": )"
+                                      R"("Go"}]})"),
             (AssistantTexts{" Hello</s>"}));
 }
 

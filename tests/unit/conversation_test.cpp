@@ -126,7 +126,8 @@ TEST(Conversation, KeepsPathsThroughNormalisation) {
   const Conversation chat = read(R"({"messages": [
       {"role": "user", "content": "hi"},
       {"role": "assistant", "content": null, "tool_calls": [
-        {"type": "function", "function": {"name": "f", "arguments": "{\"a\\n\": \"b\", \"n\": 5, \"s\": \"t\\u00e9\"}"}}]}]})");
+        {"type": "function", "function": {"name": "f", "arguments": "{\"a\\n\": \"b\", \"n\": 5, \"s\": )"
+                                 R"(\"t\\u00e9\"}"}}]}]})");
   const Value function = value_at(value_at(value_at(value_at(chat.messages(), 1), "tool_calls"), 0), "function");
   const Value arguments = value_at(function, "arguments");
   const std::string path = "messages[1].tool_calls[0].function.arguments";

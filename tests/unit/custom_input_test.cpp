@@ -94,7 +94,8 @@ std::string message_with(const ReplyOptions& options, std::string_view reply) {
 
 TEST(CustomInput, CallsOfCustomToolsComeBackAsSuch) {
   const auto tools = ReplyTools::from_json(
-      R"([{"type": "custom", "custom": {"name": "run"}}, {"type": "custom", "name": "say"}, {"type": "custom", "name": "both"},
+      R"([{"type": "custom", "custom": {"name": "run"}}, {"type": "custom", "name": "say"}, {"type": "custom", )"
+      R"("name": "both"},
       {"type": "function", "function": {"name": "both"}}, {"type": "function", "function": {"name": "f"}}])");
   ASSERT_TRUE(tools);
   for (const std::string_view name : {"run", "say"}) EXPECT_TRUE(tools->is_custom(name)) << name;
@@ -106,14 +107,13 @@ TEST(CustomInput, CallsOfCustomToolsComeBackAsSuch) {
   const std::string head = R"({"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": )";
   EXPECT_EQ(message_with({.tools = *tools}, call("run", R"({"input": "1 < \"2\""}}</c>)")),
             head + R"("custom", "custom": {"name": "run", "input": "1 < \"2\""}, "complete": true}]})");
-  EXPECT_EQ(
-      message_with({.tools = *tools}, call("run", R"({"code": 1}}</c>)")),
-      head +
-          R"("custom", "custom": {"name": "run", "input": "{\"code\": 1}"}, "arguments": "{\"code\": 1}", "complete": true}]})");
-  EXPECT_EQ(
-      message_with({.tools = *tools}, call("run", R"({"input": "1 <)")),
-      head +
-          R"("custom", "custom": {"name": "run", "input": "1 <"}, "arguments": "{\"input\": \"1 <", "complete": false}]})");
+  EXPECT_EQ(message_with({.tools = *tools}, call("run", R"({"code": 1}}</c>)")),
+            head + R"("custom", "custom": {"name": "run", "input": "{\"code\": 1}"}, "arguments": "{\"code\": 1}", )"
+                   R"("complete": true}]})");
+  EXPECT_EQ(message_with({.tools = *tools}, call("run", R"({"input": "1 <)")),
+            head +
+                R"("custom", "custom": {"name": "run", "input": "1 <"}, "arguments": "{\"input\": \"1 <", "complete": )"
+                R"(false}]})");
   for (const std::string name : {"both", "f"}) {
     EXPECT_EQ(message_with({.tools = *tools}, call(name, R"({"input": "1"}}</c>)")),
               head + R"("function", "function": {"name": ")" + name +

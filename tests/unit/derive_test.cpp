@@ -38,7 +38,8 @@ constexpr std::string_view kTaggedTemplate = R"({%- for message in messages %}
 {%- if message.reasoning_content %}{{- '<think>\n' + message.reasoning_content + '\n</think>\n\n' }}{%- endif %}
 {{- message.content }}
 {%- for call in message.tool_calls or [] %}
-{{- '\n<call>\n{"name": "' + call.function.name + '", "arguments": ' + (call.function.arguments | tojson) + '}\n</call>' }}
+{{- '\n<call>\n{"name": "' + call.function.name + '", "arguments": ' + (call.function.arguments | tojson) + )"
+                                             R"('}\n</call>' }}
 {%- endfor %}
 {{- '<e>\n' }}
 {%- else %}
@@ -79,8 +80,10 @@ TEST(Derive, FindsWhatATemplateWrites) {
   EXPECT_EQ(
       found.format.to_json(),
       R"({"prompt": "<s>assistant\n", "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"}, )"
-      R"("calls": [{"call": ["\n<call>\n", {"object": {"name": "name", "arguments": "arguments", "parameters": "arguments", )"
-      R"("function": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}}, "\n</call>"]}], "end": ["<e>"]})");
+      R"("calls": [{"call": ["\n<call>\n", {"object": {"name": "name", "arguments": "arguments", "parameters": )"
+      R"("arguments", )"
+      R"("function": {"name": "name", "arguments": "arguments", "parameters": "arguments"}}}, "\n</call>"]}], "end": )"
+      R"(["<e>"]})");
   EXPECT_TRUE(found.capabilities.calls);
   EXPECT_TRUE(found.capabilities.parallel_calls);
   EXPECT_TRUE(found.capabilities.content_with_calls);

@@ -58,8 +58,10 @@ constexpr std::string_view kRequestTexts[] = {
     "[]",
     "{}",
     R"("text")",
-    R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null}], "tools": [{}], "n": 1})",
-    R"({"n": [1, -1, 1.5, 1e400, 123456789012345678901234567890, -5e-324, true, false], "": {"": [[[]]]}, "é\ud800": 1})",
+    R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null}], "tools": [{}], "n": )"
+    R"(1})",
+    R"({"n": [1, -1, 1.5, 1e400, 123456789012345678901234567890, -5e-324, true, false], "": {"": [[[]]]}, "é\ud800": )"
+    R"(1})",
     R"({"a": 1, "b": 2, "a": {"c": [3]}, "messages": ["x", 5, {"k": []}, {}], "z": "end"})",
     R"({"1": 1, "2": 2, "3": 3, "4": 4, "5": 5, "6": 6, "7": 7, "8": 8, "9": 9, "10": 10, "9": "again"})",
 };

@@ -24,7 +24,8 @@ using Reasons = std::vector<std::string>;
 
 TEST(GrammarNotesTest, EachReasonOfAKeyword) {
   const std::string tools =
-      R"([{"name": "f", "parameters": {"properties": {"a": {}, "b": {}, "c-d": {}, "e": {}, "f-g": {}, "h": {}, "i": {}, "j": {}}}}])";
+      R"([{"name": "f", "parameters": {"properties": {"a": {}, "b": {}, "c-d": {}, "e": {}, "f-g": {}, "h": {}, "i": )"
+      R"({}, "j": {}}}}])";
   EXPECT_EQ(notes_of("chatglm3", {.tools = tools}),
             (Reasons{"-'c-d' is not a Python name: left out", "-'f-g' is not a Python name: left out"}));
   EXPECT_EQ(notes_of("chatglm3", {.tools = tools, .any_order = true}),

@@ -17,7 +17,8 @@ Grammar value_grammar(std::string_view schema, bool open = false, bool any_order
 }
 
 constexpr std::string_view kTools =
-    R"([{"type": "function", "function": {"name": "get", "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}}},
+    R"([{"type": "function", "function": {"name": "get", "parameters": {"type": "object", "properties": {"q": )"
+    R"({"type": "string"}}, "required": ["q"]}}},
         {"name": "now"}])";
 
 Grammar reply_grammar(std::string_view format, GrammarOptions options = {}) {
@@ -34,10 +35,12 @@ TEST(GrammarTest, MembersInAnyOrder) {
     std::string_view schema, text;
     bool accepted;
   };
-#define TWO \
-  R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}, "c": {"const": 1}}, "required": ["b"])"
-#define MANY \
-  R"({"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}, "d": {"const": 4}, "e": {"const": 5}, "f": {"const": 6}})"
+#define TWO                                                                                                    \
+  R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}, "c": {"const": 1}}, )" \
+  R"("required": ["b"])"
+#define MANY                                                                                       \
+  R"({"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}, "c": {"const": 3}, )" \
+  R"("d": {"const": 4}, "e": {"const": 5}, "f": {"const": 6}})"
   const Row rows[] = {
       {TWO "}", R"({"b": null})", true},
       {TWO "}", R"({"c": 1, "b": null, "a": 2})", true},
@@ -179,8 +182,9 @@ TEST(GrammarTest, ValuesOfSchemas) {
 }
 
 TEST(GrammarTest, NotesSayWhereAndWhat) {
-  const Grammar grammar = value_grammar(
-      R"({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true}, "b": {"$ref": "other.json"}}})");
+  const Grammar grammar =
+      value_grammar(R"({"type": "object", "properties": {"a": {"type": "array", "uniqueItems": true}, "b": {"$ref": )"
+                    R"("other.json"}}})");
   ASSERT_EQ(grammar.notes().size(), 2u);
   EXPECT_EQ(grammar.notes()[0].path, "properties.b");
   EXPECT_EQ(grammar.notes()[0].keyword, "$ref");
@@ -292,8 +296,10 @@ TEST(GrammarTest, ToolsThatCannotBeCalled) {
   const auto format = ReplyFormat::from_json(find_format("chatglm3")->reply);
   GrammarOptions options;
   options.tools =
-      R"([{"name": "bad", "parameters": {"properties": {"x": {"type": "integer", "minimum": 5, "maximum": 1}}, "required": ["x"]}},
-      {"name": "good", "parameters": {"properties": {"x": {"type": "integer"}}}}, {"function": {"nmae": "h"}}, {"name": "good"}])";
+      R"([{"name": "bad", "parameters": {"properties": {"x": {"type": "integer", "minimum": 5, "maximum": 1}}, )"
+      R"("required": ["x"]}},
+      {"name": "good", "parameters": {"properties": {"x": {"type": "integer"}}}}, {"function": {"nmae": "h"}}, )"
+      R"({"name": "good"}])";
   const auto grammar = make_grammar(*format, options);
   ASSERT_TRUE(grammar.has_value());
   EXPECT_TRUE(grammar->accepts("good\n```python\ntool_call(x=1)\n```"));
@@ -394,8 +400,11 @@ TEST(GrammarTest, ControlTokensStandForThemselvesInLark) {
 TEST(GrammarTest, CustomToolsTakeOneText) {
   GrammarOptions options;
   options.tools =
-      R"([{"type": "custom", "custom": {"name": "run", "format": {"type": "grammar", "grammar": {"syntax": "regex", "definition": "a|b+"}}}},
-      {"type": "custom", "name": "say"}, {"type": "custom", "name": "day", "format": {"type": "grammar", "syntax": "regex", "definition": "^(?P<year>[0-9]{4})$"}}, {"type": "custom", "name": "calc", "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}}])";
+      R"([{"type": "custom", "custom": {"name": "run", "format": {"type": "grammar", "grammar": {"syntax": "regex", )"
+      R"("definition": "a|b+"}}}},
+      {"type": "custom", "name": "say"}, {"type": "custom", "name": "day", "format": {"type": "grammar", "syntax": )"
+      R"("regex", "definition": "^(?P<year>[0-9]{4})$"}}, {"type": "custom", "name": "calc", "format": {"type": )"
+      R"("grammar", "syntax": "lark", "definition": "start: X"}}])";
   const ReplyFormat format = *ReplyFormat::from_json(find_format("terminal-agent")->reply);
   const Result<Grammar> grammar = make_grammar(format, options);
   ASSERT_TRUE(grammar.has_value()) << grammar.error().message();
@@ -421,7 +430,8 @@ TEST(GrammarTest, TextsInTagsMayHaveWhiteSpaceBehindThem) {
       {"arguments": {"tags": {"open": "<arg=", "key_close": ">\n", "close": "\n</arg>"}}}, "</call>"]}]})");
   GrammarOptions options;
   options.tools =
-      R"([{"name": "f", "parameters": {"properties": {"e": {"enum": ["a", "b"]}, "p": {"type": "string", "pattern": "^a+$"}, "l": {"type": "string", "maxLength": 3},
+      R"([{"name": "f", "parameters": {"properties": {"e": {"enum": ["a", "b"]}, "p": {"type": "string", "pattern": )"
+      R"("^a+$"}, "l": {"type": "string", "maxLength": 3},
       "s": {"type": "string"}}}}])";
   const Result<Grammar> grammar = make_grammar(format, options);
   ASSERT_TRUE(grammar.has_value());
@@ -449,11 +459,14 @@ TEST(GrammarTest, ToolsThatNoCallCanNameAreNoted) {
 TEST(GrammarTest, JsonInTagsHoldsNoClosers) {
   ReplyFormat format;
   format = *ReplyFormat::from_json(R"({"calls": [{"call": ["<tool_call>", {"name": true}, "\n",
-      {"arguments": {"tags": {"open": "<key>", "key_close": "</key><value>", "close": "</value>"}}}, "</tool_call>"]}]})");
+      {"arguments": {"tags": {"open": "<key>", "key_close": "</key><value>", "close": "</value>"}}}, )"
+                                   R"("</tool_call>"]}]})");
   GrammarOptions options;
   options.tools =
-      R"([{"name": "f", "parameters": {"properties": {"tags": {"type": "array", "items": {"type": "string", "maxLength": 40}},
-      "any": {"type": "object", "additionalProperties": {"type": "string"}}, "one": {"type": "array", "items": {"enum": ["a</value>b", "<i>"]}}}}}])";
+      R"([{"name": "f", "parameters": {"properties": {"tags": {"type": "array", "items": {"type": "string", )"
+      R"("maxLength": 40}},
+      "any": {"type": "object", "additionalProperties": {"type": "string"}}, "one": {"type": "array", "items": )"
+      R"({"enum": ["a</value>b", "<i>"]}}}}}])";
   const Result<Grammar> grammar = make_grammar(format, options);
   ASSERT_TRUE(grammar.has_value());
   const auto call = [](std::string_view key, std::string_view value) {
@@ -493,7 +506,8 @@ TEST(GrammarTest, ConstantsThatHoldClosersAreSpelled) {
   };
   for (const Row& row : rows) {
     const auto format = ReplyFormat::from_json(
-        R"({"calls": [{"call": ["<call>", {"name": true}, "\n", {"arguments": {"tags": {"open": "[arg=", "key_close": "]",
+        R"({"calls": [{"call": ["<call>", {"name": true}, "\n", {"arguments": {"tags": {"open": "[arg=", )"
+        R"("key_close": "]",
         "close": ")" +
         std::string(row.close) + R"("}}}, "</call>"]}]})");
     ASSERT_TRUE(format);
@@ -518,10 +532,12 @@ TEST(GrammarTest, EnginesReadPlainSchemasAndNoOthers) {
   };
   const Row rows[] = {
       {R"({"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "required": ["a"]})",
-       R"({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false})"},
+       R"({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": )"
+       R"(false})"},
       {R"({"type": "object", "properties": {}})", R"({"type": "object", "additionalProperties": false})"},
       {R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/x~1y"}}, "$defs": {"x/y": {"type": "null"}}})",
-       R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "additionalProperties": false, "$defs": {"d0": {"type": "null"}}})"},
+       R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "additionalProperties": false, "$defs": )"
+       R"({"d0": {"type": "null"}}})"},
       {R"-({"type": "string", "pattern": "^(?!x)"})-", ""},
       {R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/gone"}}})", ""},
       {R"({"type": "object", "properties": {"a": {"$ref": "other.json"}}})", ""},

@@ -15,17 +15,21 @@ TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
     const char* message;
   };
   const Refused rows[] = {
-      {R"({"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": ""}}]}]})",
+      {R"({"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "base64", "media_type": )"
+       R"("application/pdf", "data": ""}}]}]})",
        "messages[0].content[0]", "Anthropic Messages: a document (application/pdf) cannot be converted"},
       {R"({"system": "s", "messages": [{"role": "critic", "content": "r"}]})", "messages[0].role",
        "Anthropic Messages: 'critic' is not a role of this API, which has user and assistant"},
-      {R"({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}]}, {"role": "tool", "content": "r"}]})",
+      {R"({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1"}]}, {"role": "tool", )"
+       R"("content": "r"}]})",
        "messages[1].role",
        "the request mixes Anthropic Messages (`messages[0].content[0]`) with OpenAI's chat (`messages[1].role`)"},
-      {R"({"system": "s", "messages": [], "tools": [{"name": "g", "input_schema": {}}, {"type": "function", "function": {"name": "f"}}]})",
+      {R"({"system": "s", "messages": [], "tools": [{"name": "g", "input_schema": {}}, {"type": "function", )"
+       R"("function": {"name": "f"}}]})",
        "tools[1].function",
        "the request mixes Anthropic Messages (`tools[0]`) with OpenAI's chat (`tools[1].function`)"},
-      {R"({"system": "s", "messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}], "tool_calls": [{}]}]})",
+      {R"({"system": "s", "messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": )"
+       R"("f", "input": {}}], "tool_calls": [{}]}]})",
        "messages[0].tool_calls",
        "the request mixes Anthropic Messages (`messages[0].content[0]`) with OpenAI's chat (`messages[0].tool_calls`)"},
       {R"({"messages": [], "system": "s", "contents": []})", "contents",
@@ -45,9 +49,11 @@ TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
       {R"({"system_instruction": {"parts": [{"text": "S"}]}, "systemInstruction": "T", "contents": "a"})",
        "system_instruction",
        "Gemini: `system_instruction` stands beside `systemInstruction`, which is the same member"},
-      {R"({"systemInstruction": {"parts": [{"text": "", "inlineData": {"mimeType": "image/png", "data": "QQ=="}}]}, "contents": "a"})",
+      {R"({"systemInstruction": {"parts": [{"text": "", "inlineData": {"mimeType": "image/png", "data": "QQ=="}}]}, )"
+       R"("contents": "a"})",
        "systemInstruction.parts[0]", "Gemini: `systemInstruction` is text, and has no `inlineData`"},
-      {R"({"contents": "a", "generationConfig": {"thinkingConfig": {"thinkingLevel": "LOW", "thinking_level": "HIGH"}}})",
+      {R"({"contents": "a", "generationConfig": {"thinkingConfig": {"thinkingLevel": "LOW", "thinking_level": )"
+       R"("HIGH"}}})",
        "generationConfig.thinkingConfig.thinking_level",
        "Gemini: `thinking_level` stands beside `thinkingLevel`, which is the same member"},
       {R"({"contents": [{"role": ["model"], "parts": [{"text": "a"}]}]})", "contents[0].role",
@@ -121,9 +127,11 @@ TEST(NormaliseApis, APartOfGeminiHasOneKindOfData) {
 
 TEST(NormaliseApis, WhatStandsBesideGeminisContentsIsHeld) {
   const Result<Conversation> chat = Conversation::from_json(
-      R"({"contents": "a", "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {}, "parameters": {"type": "OBJECT"}}]}],
+      R"({"contents": "a", "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {}, )"
+      R"("parameters": {"type": "OBJECT"}}]}],
           "toolConfig": {"functionCallingConfig": {"allowedFunctionNames": ["f"]}, "other": 1},
-          "generationConfig": {"thinkingConfig": {"thinkingLevel": "ULTRA", "more": 1}, "responseSchema": {}, "responseJsonSchema": {}}})");
+          "generationConfig": {"thinkingConfig": {"thinkingLevel": "ULTRA", "more": 1}, "responseSchema": {}, )"
+      R"("responseJsonSchema": {}}})");
   ASSERT_TRUE(chat.has_value());
   for (const char* name : {"tools", "tool_choice", "reasoning_effort", "response_format"})
     EXPECT_NE(member(chat->variables(), name), nullptr) << name;
@@ -138,8 +146,10 @@ TEST(NormaliseApis, WhatStandsBesideGeminisContentsIsHeld) {
 
 TEST(NormaliseApis, ANamespaceOfResponsesGivesItsFunctions) {
   const Result<Conversation> chat = Conversation::from_json(
-      R"({"input": "a", "tools": [{"type": "function", "name": "f"}, {"type": "namespace", "name": "crm", "description": "Customers.",
-          "tools": [{"type": "function", "name": "g", "parameters": {}}, {"type": "custom", "name": "h"}, {"type": "namespace", "name": "n", "tools": []}]}]})");
+      R"({"input": "a", "tools": [{"type": "function", "name": "f"}, {"type": "namespace", "name": "crm", )"
+      R"("description": "Customers.",
+          "tools": [{"type": "function", "name": "g", "parameters": {}}, {"type": "custom", "name": "h"}, {"type": )"
+      R"("namespace", "name": "n", "tools": []}]}]})");
   ASSERT_TRUE(chat.has_value());
   std::vector<std::string> names;
   for (const Value& tool : items(chat->tools())) {
@@ -157,7 +167,8 @@ TEST(NormaliseApis, ANamespaceOfResponsesGivesItsFunctions) {
 TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
   const Result<Conversation> chat = Conversation::from_json(
       R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [
-          {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "r"}]}, {"type": "tool_result", "tool_use_id": "2", "content": "q"},
+          {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "r"}]}, {"type": )"
+      R"("tool_result", "tool_use_id": "2", "content": "q"},
           {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})",
       {.passes = *Passes::of({"join-users"})});
   ASSERT_TRUE(chat.has_value());

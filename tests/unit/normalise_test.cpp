@@ -49,13 +49,19 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"messages":[],"tools":[{"type":"function","function":{"name":"f","parameters":{}}},{"function":{}},3]})",
      {"tools[0]: wrapped as a function (wrap-tools)"}},
     {"custom-tools",
-     R"({"messages": [], "tools": [{"type": "custom", "custom": {"name": "f", "description": "d", "format": {"type": "text"}}},
+     R"({"messages": [], "tools": [{"type": "custom", "custom": {"name": "f", "description": "d", "format": {"type": )"
+     R"("text"}}},
         {"type": "custom", "name": "g", "format": {"type": "grammar", "syntax": "regex", "definition": "a|b"}},
-        {"type": "custom", "custom": {"name": "h", "format": {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: X"}}}}]})",
+        {"type": "custom", "custom": {"name": "h", "format": {"type": "grammar", "grammar": {"syntax": "lark", )"
+     R"("definition": "start: X"}}}}]})",
      R"({"messages":[],"tools":[)"
-     R"({"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}}},)"
-     R"({"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{"input":{"type":"string","pattern":"^(?:a|b)$"}},"required":["input"]}}},)"
-     R"({"type":"function","function":{"name":"h","parameters":{"type":"object","properties":{"input":{"type":"string","description":"By this grammar:\nstart: X"}},"required":["input"]}}}]})",
+     R"({"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object",)"
+     R"("properties":{"input":{"type":"string"}},"required":["input"]}}},)"
+     R"({"type":"function","function":{"name":"g","parameters":{"type":"object",)"
+     R"("properties":{"input":{"type":"string","pattern":"^(?:a|b)$"}},"required":["input"]}}},)"
+     R"({"type":"function","function":{"name":"h","parameters":{"type":"object",)"
+     R"("properties":{"input":{"type":"string","description":"By this grammar:\nstart: X"}},)"
+     R"("required":["input"]}}}]})",
      {"tools[0]: a function with the string `input` (custom-tools)",
       "tools[1]: a function with the string `input` (custom-tools)",
       "tools[2]: a function with the string `input` (custom-tools)"}},
@@ -280,17 +286,21 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"messages":[{"role":"system"},{"role":"user"}]})",
      {"messages[0].role: was developer (developer-role)"}},
     {"content-parts:user,tool",
-     R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}, {"role": "system", "content": []}]})",
+     R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}, {"role": "system", "content": )"
+     R"([]}]})",
      R"({"messages":[{"role":"user","content":"a"},{"role":"system","content":[]}]})",
      {"messages[0].content: joined from text parts (content-parts)"}},
     {"one-part",
      R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]},
          {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]})",
-     R"({"messages":[{"role":"user","content":"a"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]})",
+     R"({"messages":[{"role":"user","content":"a"},{"role":"user","content":[{"type":"text","text":"a"},)"
+     R"({"type":"text","text":"b"}]}]})",
      {"messages[0].content: was a list of one text part (one-part)"}},
     {"text-parts:user",
-     R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": []}, {"role": "tool", "content": "b"}]})",
-     R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"}]},{"role":"user","content":[]},{"role":"tool","content":"b"}]})",
+     R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": []}, {"role": "tool", "content": )"
+     R"("b"}]})",
+     R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"}]},{"role":"user","content":[]},)"
+     R"({"role":"tool","content":"b"}]})",
      {"messages[0].content: now a list of one text part (text-parts)"}},
     {"reasoning-key:thought",
      IN_MESSAGE(R"(, "thinking": "t", "reasoning_content": "t", "content": "c")"),
@@ -309,23 +319,28 @@ const NormaliseRow kNormaliseRows[] = {
      OUT_MESSAGE(",\"content\":\"c\",\"thinking\":\"t\""),
      {}},
     {"content-parts",
-     R"({"messages": [{"role": "user", "content": [{"type": "input_text", "text": "a"}, {"type": "text", "text": "b"}, {"text": "c"}]}]})",
+     R"({"messages": [{"role": "user", "content": [{"type": "input_text", "text": "a"}, {"type": "text", "text": )"
+     R"("b"}, {"text": "c"}]}]})",
      R"({"messages":[{"role":"user","content":"a\nb\nc"}]})",
      {"messages[0].content: joined from text parts (content-parts)"}},
     {"content-parts",
-     R"({"messages": [{"role": "user", "content": [{"type": "snippet", "text": "a"}, {"type": "snippet", "text": "b", "source": "s"}]}]})",
+     R"({"messages": [{"role": "user", "content": [{"type": "snippet", "text": "a"}, {"type": "snippet", "text": )"
+     R"("b", "source": "s"}]}]})",
      R"({"messages":[{"role":"user","content":"a\nb"}]})",
      {"messages[0].content[1]: only its text is given (content-parts)",
       "messages[0].content: joined from text parts (content-parts)"}},
     {"text-only",
-     R"({"messages": [{"role": "user", "content": [{"type": "document_url", "document_url": "u"}, {"type": "input_text", "text": "a"}, {"type": "resource", "resource": {"text": "r"}}]}]})",
+     R"({"messages": [{"role": "user", "content": [{"type": "document_url", "document_url": "u"}, {"type": )"
+     R"("input_text", "text": "a"}, {"type": "resource", "resource": {"text": "r"}}]}]})",
      R"({"messages":[{"role":"user","content":[{"type":"input_text","text":"a"}]}]})",
      {"messages[0].content[0]: left out, since it is not text (text-only)",
       "messages[0].content[2]: left out, since it is not text (text-only)"}},
     // A turn that is over: what templates leave out of it by design is its reasoning, and no content.
     {"join-reasoning:thinking",
-     R"({"messages": [{"role": "assistant", "content": "c", "thinking": "t", "tool_calls": [{}]}, {"role": "user", "content": "u"}]})",
-     R"({"messages":[{"role":"assistant","content":"t\n\nc","thinking":"","tool_calls":[{}]},{"role":"user","content":"u"}]})",
+     R"({"messages": [{"role": "assistant", "content": "c", "thinking": "t", "tool_calls": [{}]}, {"role": "user", )"
+     R"("content": "u"}]})",
+     R"({"messages":[{"role":"assistant","content":"t\n\nc","thinking":"","tool_calls":[{}]},{"role":"user",)"
+     R"("content":"u"}]})",
      {"messages[0].content: the reasoning is its beginning (join-reasoning)"}},
     {"reasoning-part:thinking",
      IN_MESSAGE(R"(, "content": "c", "reasoning": "t")"),
@@ -344,37 +359,47 @@ const NormaliseRow kNormaliseRows[] = {
      OUT_MESSAGE(CALL_OUT(R"("arguments":"{\"a\": [1, 2.5, \"é\\\"\"], \"b\": {}}")")),
      {"messages[0].tool_calls[0].function.arguments: written as JSON text (arguments-text)"}},
     {"missing-ids",
-     R"({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f"}}, {"id": "x", "function": {"name": "g"}}]},
+     R"({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f"}}, {"id": "x", "function": )"
+     R"({"name": "g"}}]},
          {"role": "tool", "name": "g"}, {"role": "tool", "name": "f"}]})",
-     R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f"},"id":"mBu2gChvE"},{"id":"x","function":{"name":"g"}}]},)"
+     R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f"},"id":"mBu2gChvE"},{"id":"x",)"
+     R"("function":{"name":"g"}}]},)"
      R"({"role":"tool","name":"g","tool_call_id":"x"},{"role":"tool","name":"f","tool_call_id":"mBu2gChvE"}]})",
      {"messages[0].tool_calls[0].id: a new id (missing-ids)", "messages[1].tool_call_id: a new id (missing-ids)",
       "messages[2].tool_call_id: a new id (missing-ids)"}},
     {"short-ids",
-     R"({"messages": [{"role": "assistant", "tool_calls": [{"id": "call_1"}, {"id": "abcDEF123"}]}, {"role": "tool", "tool_call_id": "call_1"}]})",
-     R"({"messages":[{"role":"assistant","tool_calls":[{"id":"N3Ah8CMSm"},{"id":"abcDEF123"}]},{"role":"tool","tool_call_id":"N3Ah8CMSm"}]})",
+     R"({"messages": [{"role": "assistant", "tool_calls": [{"id": "call_1"}, {"id": "abcDEF123"}]}, {"role": "tool", )"
+     R"("tool_call_id": "call_1"}]})",
+     R"({"messages":[{"role":"assistant","tool_calls":[{"id":"N3Ah8CMSm"},{"id":"abcDEF123"}]},{"role":"tool",)"
+     R"("tool_call_id":"N3Ah8CMSm"}]})",
      {"messages[0].tool_calls[0].id: nine letters and digits in place of the id (short-ids)",
       "messages[1].tool_call_id: nine letters and digits in place of the id (short-ids)"}},
     {"named-ids",
-     R"({"messages": [{"role": "assistant", "tool_calls": [{"id": "functions.f:0", "function": {"name": "f"}}, {"id": "1", "function": {"name": "g"}}]},
+     R"({"messages": [{"role": "assistant", "tool_calls": [{"id": "functions.f:0", "function": {"name": "f"}}, )"
+     R"({"id": "1", "function": {"name": "g"}}]},
          {"role": "tool", "tool_call_id": "1"}]})",
-     R"({"messages":[{"role":"assistant","tool_calls":[{"id":"functions.f:0","function":{"name":"f"}},{"id":"functions.g:1","function":{"name":"g"}}]},)"
+     R"({"messages":[{"role":"assistant","tool_calls":[{"id":"functions.f:0","function":{"name":"f"}},)"
+     R"({"id":"functions.g:1","function":{"name":"g"}}]},)"
      R"({"role":"tool","tool_call_id":"functions.g:1"}]})",
      {"messages[0].tool_calls[1].id: functions.NAME:NUMBER in place of the id (named-ids)",
       "messages[1].tool_call_id: functions.NAME:NUMBER in place of the id (named-ids)"}},
     {"join-systems",
-     R"({"messages": [{"role": "system", "content": "a"}, {"role": "developer", "content": [{"type": "text", "text": "b"}]},
+     R"({"messages": [{"role": "system", "content": "a"}, {"role": "developer", "content": [{"type": "text", "text": )"
+     R"("b"}]},
          {"role": "user", "content": "c"}, {"role": "system", "content": "d"}]})",
-     R"({"messages":[{"role":"system","content":"a\n\nb"},{"role":"user","content":"c"},{"role":"system","content":"d"}]})",
+     R"({"messages":[{"role":"system","content":"a\n\nb"},{"role":"user","content":"c"},{"role":"system",)"
+     R"("content":"d"}]})",
      {"messages[1]: joined with the message before (join-systems)"}},
     {"gather-systems",
-     R"({"messages": [{"role": "user", "content": "c"}, {"role": "system", "content": "a"}, {"role": "system", "content": null}, {"role": "user"},
+     R"({"messages": [{"role": "user", "content": "c"}, {"role": "system", "content": "a"}, {"role": "system", )"
+     R"("content": null}, {"role": "user"},
          {"role": "system", "content": "b"}]})",
      R"({"messages":[{"role":"user","content":"c"},{"role":"system","content":"a\n\nb"},{"role":"user"}]})",
      {"messages[2]: joined with the first of the system's (gather-systems)",
       "messages[4]: joined with the first of the system's (gather-systems)"}},
     {"late-system",
-     R"({"messages": [{"role": "system"}, {"role": "developer"}, {"role": "user"}, {"role": "system"}, {"role": "developer"}]})",
+     R"({"messages": [{"role": "system"}, {"role": "developer"}, {"role": "user"}, {"role": "system"}, {"role": )"
+     R"("developer"}]})",
      R"({"messages":[{"role":"system"},{"role":"developer"},{"role":"user"},{"role":"user"},{"role":"user"}]})",
      {"messages[3].role: was the system's (late-system)", "messages[4].role: was the system's (late-system)"}},
     {"late-system:developer",
@@ -386,18 +411,22 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"messages":[{"role":"user"},{"role":"user"},{"role":"system"}]})",
      {"messages[0].role: was the system's (first-system)"}},
     {"join-users",
-     R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "b"}]},
+     R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [{"type": "image"}, {"type": )"
+     R"("text", "text": "b"}]},
          {"role": "assistant"}, {"role": "user", "name": "n"}, {"role": "user", "content": ""}]})",
-     R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"\n\n"},{"type":"image"},{"type":"text","text":"b"}]},)"
+     R"({"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"\n\n"},)"
+     R"({"type":"image"},{"type":"text","text":"b"}]},)"
      R"({"role":"assistant"},{"role":"user","name":"n"},{"role":"user","content":""}]})",
      {"messages[1]: joined with the message before (join-users)"}},
     {"null-members",
-     R"({"messages": [{"role": "user", "name": null, "content": [null, {"x": null}], "refusal": null}, {"role": null}, {"role": "user"}], "tools": null})",
+     R"({"messages": [{"role": "user", "name": null, "content": [null, {"x": null}], "refusal": null}, {"role": )"
+     R"(null}, {"role": "user"}], "tools": null})",
      R"({"messages":[{"role":"user","content":[null,{"x":null}]},{},{"role":"user"}],"tools":null})",
      {"messages[0].name: null: left out (null-members)", "messages[0].refusal: null: left out (null-members)",
       "messages[1].role: null: left out (null-members)"}},
     {"reasoning-aliases",
-     R"({"messages": [{"role": "a", "reasoning": "r"}, {"thinking": "t", "reasoning": "r"}, {"reasoning_content": null, "x": 1, "thinking": ""},)"
+     R"({"messages": [{"role": "a", "reasoning": "r"}, {"thinking": "t", "reasoning": "r"}, {"reasoning_content": )"
+     R"(null, "x": 1, "thinking": ""},)"
      R"( {"reasoning_content": [1], "thinking": null}, {"reasoning": null}]})",
      R"({"messages":[{"thinking":"r","role":"a","reasoning":"r","reasoning_content":"r"},)"
      R"({"thinking":"t","reasoning":"r","reasoning_content":"t"},{"thinking":"","reasoning_content":"","x":1},)"
@@ -407,22 +436,30 @@ const NormaliseRow kNormaliseRows[] = {
       "messages[2]: the reasoning, under both names (reasoning-aliases)",
       "messages[3]: the reasoning, under both names (reasoning-aliases)"}},
     {"method-parameters",
-     R"({"messages": [], "padding": true, "model": "m", "max_length": 3, "continue_final_message": false, "tokenize": null})",
+     R"({"messages": [], "padding": true, "model": "m", "max_length": 3, "continue_final_message": false, )"
+     R"("tokenize": null})",
      R"({"messages":[],"model":"m"})",
      {"padding: not a variable (method-parameters)", "max_length: not a variable (method-parameters)",
       "tokenize: not a variable (method-parameters)"}},
     {"anthropic-request",
      R"({"model": "m", "system": [{"type": "text", "text": "S", "cache_control": {"type": "ephemeral"}}], "messages": [
-        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QQ=="}}]},
-        {"role": "assistant", "content": [{"type": "thinking", "thinking": "t", "signature": "s"}, {"type": "tool_use", "id": "1", "name": "f", "input": {"x": 1}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "r", "is_error": true}, {"type": "text", "text": "b"}]}],
-        "tools": [{"name": "f", "description": "d", "input_schema": {"type": "object"}}, {"type": "web_search_20250305", "name": "web_search"}],
+        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image", "source": {"type": "base64", )"
+     R"("media_type": "image/png", "data": "QQ=="}}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "t", "signature": "s"}, {"type": )"
+     R"("tool_use", "id": "1", "name": "f", "input": {"x": 1}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "r", "is_error": true}, )"
+     R"({"type": "text", "text": "b"}]}],
+        "tools": [{"name": "f", "description": "d", "input_schema": {"type": "object"}}, {"type": )"
+     R"("web_search_20250305", "name": "web_search"}],
         "tool_choice": {"type": "any", "disable_parallel_tool_use": true}})",
      R"({"messages":[{"role":"system","content":"S"},)"
-     R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}}]},)"
-     R"({"role":"assistant","content":"","reasoning_content":"t","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{"x":1}}}]},)"
+     R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url",)"
+     R"("image_url":{"url":"data:image/png;base64,QQ=="}}]},)"
+     R"({"role":"assistant","content":"","reasoning_content":"t","tool_calls":[{"id":"1","type":"function",)"
+     R"("function":{"name":"f","arguments":{"x":1}}}]},)"
      R"({"role":"tool","tool_call_id":"1","content":"r","is_error":true},{"role":"user","content":"b"}],)"
-     R"("tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}],"tool_choice":"required","parallel_tool_calls":false})",
+     R"("tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}],)"
+     R"("tool_choice":"required","parallel_tool_calls":false})",
      {"messages: made of a request of Anthropic Messages (anthropic-request)",
       "system[0].cache_control: says nothing to a model: left out (anthropic-request)",
       "messages[1].content[0].signature: says nothing to a model: left out (anthropic-request)",
@@ -442,58 +479,82 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"system":"S","messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}]})",
      {"system: a variable, since `messages[0].tool_calls` is of OpenAI's chat (anthropic-request)"}},
     {"anthropic-request",
-     R"({"system": "S", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}]})",
+     R"({"system": "S", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": )"
+     R"("u"}}]}]})",
      R"({"system":"S","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}]})",
      {"system: a variable, since `messages[0].content[0]` is of OpenAI's chat (anthropic-request)"}},
     {"responses-request",
-     R"({"instructions": "S", "input": [{"role": "user", "content": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "u"}]},
-        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}, {"type": "summary_text", "text": "u"}]},
+     R"({"instructions": "S", "input": [{"role": "user", "content": [{"type": "input_text", "text": "a"}, {"type": )"
+     R"("input_image", "image_url": "u"}]},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}, {"type": "summary_text", "text": )"
+     R"("u"}]},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "b"}]},
         {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
         {"type": "custom_tool_call", "call_id": "2", "name": "g", "input": "i"},
-        {"type": "function_call_output", "call_id": "1", "output": "r"}, {"type": "message", "role": "assistant", "content": "c"},
+        {"type": "function_call_output", "call_id": "1", "output": "r"}, {"type": "message", "role": "assistant", )"
+     R"("content": "c"},
         {"type": "message", "role": "assistant", "content": "d"}],
-        "tools": [{"type": "function", "name": "f", "parameters": null, "strict": true}, {"type": "custom", "name": "g"}],
-        "text": {"format": {"type": "json_schema", "name": "n", "schema": {}}}, "tool_choice": {"type": "function", "name": "f"}})",
-     R"({"messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]},)"
-     R"({"role":"assistant","content":"b","reasoning_content":"t\n\nu","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}},)"
-     R"({"id":"2","type":"custom","custom":{"name":"g","input":"i"}}]},{"role":"tool","tool_call_id":"1","content":"r"},)"
+        "tools": [{"type": "function", "name": "f", "parameters": null, "strict": true}, {"type": "custom", "name": )"
+     R"("g"}],
+        "text": {"format": {"type": "json_schema", "name": "n", "schema": {}}}, "tool_choice": {"type": "function", )"
+     R"("name": "f"}})",
+     R"({"messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"a"},)"
+     R"({"type":"image_url","image_url":{"url":"u"}}]},)"
+     R"({"role":"assistant","content":"b","reasoning_content":"t\n\nu","tool_calls":[{"id":"1","type":"function",)"
+     R"("function":{"name":"f","arguments":"{}"}},)"
+     R"({"id":"2","type":"custom","custom":{"name":"g","input":"i"}}]},{"role":"tool","tool_call_id":"1",)"
+     R"("content":"r"},)"
      R"({"role":"assistant","content":"c"},{"role":"assistant","content":"d"}],)"
-     R"("tools":[{"type":"function","function":{"name":"f","strict":true}},{"type":"custom","name":"g"}],"tool_choice":{"type":"function","function":{"name":"f"}},)"
+     R"("tools":[{"type":"function","function":{"name":"f","strict":true}},{"type":"custom","name":"g"}],)"
+     R"("tool_choice":{"type":"function","function":{"name":"f"}},)"
      R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{}}}})",
      {"messages: made of a request of OpenAI Responses (responses-request)"}},
     {"gemini-request",
-     R"({"system_instruction": {"parts": [{"text": "S"}]}, "contents": [{"role": "user", "parts": [{"text": "a"}, {"inline_data": {"mime_type": "audio/wav", "data": "QQ=="}}]},
-        {"role": "model", "parts": [{"text": "t", "thought": true}, {"functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": "s"}]},
+     R"({"system_instruction": {"parts": [{"text": "S"}]}, "contents": [{"role": "user", "parts": [{"text": "a"}, )"
+     R"({"inline_data": {"mime_type": "audio/wav", "data": "QQ=="}}]},
+        {"role": "model", "parts": [{"text": "t", "thought": true}, {"functionCall": {"name": "f", "args": {"x": )"
+     R"(1}}, "thoughtSignature": "s"}]},
         {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"output": "r"}}}]},
         {"role": "function", "parts": [{"function_response": {"name": "f", "response": {"n": 2}}}, {"text": "b"}]}],
-        "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT", "properties": {"type": {"type": "STRING"}}}}]}, {"googleSearch": {}}],
+        "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "OBJECT", "properties": {"type": )"
+     R"({"type": "STRING"}}}}]}, {"googleSearch": {}}],
         "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
-        "generationConfig": {"temperature": 1, "responseMimeType": "application/json", "thinkingConfig": {"thinkingBudget": 0}}})",
+        "generationConfig": {"temperature": 1, "responseMimeType": "application/json", "thinkingConfig": )"
+     R"({"thinkingBudget": 0}}})",
      R"({"messages":[{"role":"system","content":"S"},)"
-     R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"input_audio","input_audio":{"data":"QQ==","format":"wav"}}]},)"
-     R"({"role":"assistant","content":"","reasoning_content":"t","tool_calls":[{"type":"function","function":{"name":"f","arguments":{"x":1}}}]},)"
-     R"({"role":"tool","name":"f","content":"r"},{"role":"tool","name":"f","content":"{\"n\": 2}"},{"role":"user","content":"b"}],)"
-     R"("tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"type":{"type":"string"}}}}}],)"
-     R"("tool_choice":{"type":"function","function":{"name":"f"}},"response_format":{"type":"json_object"},"reasoning_effort":"none"})",
+     R"({"role":"user","content":[{"type":"text","text":"a"},{"type":"input_audio","input_audio":{"data":"QQ==",)"
+     R"("format":"wav"}}]},)"
+     R"({"role":"assistant","content":"","reasoning_content":"t","tool_calls":[{"type":"function",)"
+     R"("function":{"name":"f","arguments":{"x":1}}}]},)"
+     R"({"role":"tool","name":"f","content":"r"},{"role":"tool","name":"f","content":"{\"n\": )"
+     R"(2}"},{"role":"user","content":"b"}],)"
+     R"("tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object",)"
+     R"("properties":{"type":{"type":"string"}}}}}],)"
+     R"("tool_choice":{"type":"function","function":{"name":"f"}},"response_format":{"type":"json_object"},)"
+     R"("reasoning_effort":"none"})",
      {"messages: made of a request of Gemini (gemini-request)",
       "contents[1].parts[1].thoughtSignature: says nothing to a model: left out (gemini-request)",
       "tools[1].googleSearch: a tool that the API itself runs, and a template does not know: left out (gemini-request)",
       "generationConfig.temperature: not a variable (gemini-request)"}},
     {"sharegpt-request",
      R"({"conversations": [{"from": "system", "value": "S"}, {"from": "human", "value": "a"},
-        {"from": "function_call", "value": "{\"name\": \"f\", \"arguments\": {\"x\": 1}}"}, {"from": "observation", "value": "r"}, {"from": "gpt", "value": "b"}],
+        {"from": "function_call", "value": "{\"name\": \"f\", \"arguments\": {\"x\": 1}}"}, {"from": "observation", )"
+     R"("value": "r"}, {"from": "gpt", "value": "b"}],
         "tools": "[{\"name\": \"f\"}]", "source": "s"})",
      R"({"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},)"
-     R"({"role":"assistant","content":"","tool_calls":[{"type":"function","function":{"name":"f","arguments":{"x":1}}}]},)"
+     R"({"role":"assistant","content":"","tool_calls":[{"type":"function","function":{"name":"f",)"
+     R"("arguments":{"x":1}}}]},)"
      R"({"role":"tool","content":"r"},{"role":"assistant","content":"b"}],"source":"s","tools":[{"name":"f"}]})",
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"old-functions",
-     R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, {"role": "function", "name": "f", "content": "r"}],
+     R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, )"
+     R"({"role": "function", "name": "f", "content": "r"}],
         "functions": [{"name": "f"}], "function_call": {"name": "f"}})",
-     R"({"messages":[{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":"{}"}}]},)"
+     R"({"messages":[{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f",)"
+     R"("arguments":"{}"}}]},)"
      R"({"role":"tool","name":"f","content":"r"}],"functions":[{"name":"f"}],"function_call":{"name":"f"},)"
-     R"("tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function","function":{"name":"f"}}})",
+     R"("tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function",)"
+     R"("function":{"name":"f"}}})",
      {"messages: made of functions and function_call (old-functions)",
       "messages[0].function_call: given as tool_calls (old-functions)",
       "messages[1]: its role is tool (old-functions)"}},
@@ -584,9 +645,9 @@ TEST(Normalise, FlatCallsWithTextArguments) {
   const Result<Conversation> chat = Conversation::from_json(
       R"({"messages": [{"role": "assistant", "tool_calls": [{"name": "f", "arguments": "{\"a\": []}"}]}]})");
   ASSERT_TRUE(chat.has_value());
-  EXPECT_EQ(
-      as_json(chat->messages()),
-      R"([{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f","arguments":{"a":[]}}}],"content":""}])");
+  EXPECT_EQ(as_json(chat->messages()),
+            R"([{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f","arguments":{"a":[]}}}],)"
+            R"("content":""}])");
 }
 
 /// Options for requests that differ from all of the defaults in these passes.
@@ -599,10 +660,10 @@ TEST(Normalise, JoinedMessagesKeepTheirPlaces) {
           {"role": "user", "content": "c"}, {"role": "user", "content": "d"}]})",
       also({"join-users", "arguments-text"}));
   ASSERT_TRUE(chat.has_value());
-  EXPECT_EQ(
-      as_json(chat->messages()),
-      R"([{"role":"user","content":"a\n\nb"},{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f",)"
-      R"("arguments":"{\"x\": \"y\", \"n\": 1}"}}],"content":""},{"role":"user","content":"c\n\nd"}])");
+  EXPECT_EQ(as_json(chat->messages()),
+            R"([{"role":"user","content":"a\n\nb"},{"role":"assistant","tool_calls":[{"type":"function",)"
+            R"("function":{"name":"f",)"
+            R"("arguments":"{\"x\": \"y\", \"n\": 1}"}}],"content":""},{"role":"user","content":"c\n\nd"}])");
   const Template compiled = *Template::compile(
       "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}{{ c.function.arguments }}{% endfor %}{% "
       "endfor %}");
@@ -627,7 +688,8 @@ TEST(Normalise, JoinedMessagesKeepTheirPlaces) {
 
 TEST(Normalise, NotesNameMessagesOfTheRequestAfterJoins) {
   const Result<Conversation> chat = Conversation::from_json(
-      R"({"messages": [{"role": "system", "content": "a"}, {"role": "system", "content": "b"}, {"role": "user", "content": "c"},
+      R"({"messages": [{"role": "system", "content": "a"}, {"role": "system", "content": "b"}, {"role": "user", )"
+      R"("content": "c"},
           {"role": "user", "content": "d"}, {"role": "assistant", "reasoning": "r", "content": "e"}]})",
       also({"join-systems", "join-users"}));
   ASSERT_TRUE(chat.has_value());
@@ -639,7 +701,8 @@ TEST(Normalise, NotesNameMessagesOfTheRequestAfterJoins) {
 
 TEST(Normalise, PassesAskedForTwiceAreForTheRolesOfBoth) {
   const char* request =
-      R"({"messages": [{"role": "user", "content": []}, {"role": "tool", "content": []}, {"role": "x", "content": []}]})";
+      R"({"messages": [{"role": "user", "content": []}, {"role": "tool", "content": []}, {"role": "x", "content": )"
+      R"([]}]})";
   const auto joined = [&](std::initializer_list<std::string_view> passes) {
     const Result<Conversation> chat = Conversation::from_json(request, also(passes));
     std::size_t count = 0;

@@ -77,7 +77,8 @@ TEST_F(OpenTokenizer, a_model_of_another_name) {
 TEST_F(OpenTokenizer, what_stands_beside_it) {
   OPEN(with_model({{"tokenizer_config.json",
                     R"({"bos_token": "<s>", "eos_token": {"content": "<|end|>", "lstrip": false},
-           "pad_token": "<pad>", "unk_token": null, "add_bos_token": true, "add_eos_token": true, "tokenizer_class": "X",
+           "pad_token": "<pad>", "unk_token": null, "add_bos_token": true, "add_eos_token": true, "tokenizer_class": )"
+                    R"("X",
            "added_tokens_decoder": {"15": {"content": "<|end|>", "special": true, "rstrip": true},
                                     "4": {"content": "zz"}, "x": {"content": "y"}, "16": {}}})"},
                    {"generation_config.json", R"({"eos_token_id": [15, 2, 99, -1, "x"]})"}}),

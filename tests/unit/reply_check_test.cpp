@@ -109,7 +109,8 @@ const CheckRow kCheckRows[] = {
     {R"({"$defs": {"T": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/T", "nullable": true}}})",
      R"({"a": null})", ""},
     {R"({"$defs": {"T": {"$ref": "#/$defs/T"}}, "properties": {"a": {"$ref": "#/$defs/T"}}})", R"({"a": "x"})", ""},
-    {R"({"$defs": {"N": {"properties": {"next": {"$ref": "#/$defs/N"}, "v": {"type": "integer"}}, "required": ["v"]}}, "properties": {"a": {"$ref": "#/$defs/N"}}})",
+    {R"({"$defs": {"N": {"properties": {"next": {"$ref": "#/$defs/N"}, "v": {"type": "integer"}}, "required": )"
+     R"(["v"]}}, "properties": {"a": {"$ref": "#/$defs/N"}}})",
      R"({"a": {"v": 1, "next": {"v": 2, "next": {}}}})", "missing: the member 'v' of 'a.next.next' of 'get_weather'"},
     {R"({"properties": {"a": {"$id": "other", "$ref": "#/x"}}, "x": {"type": "integer"}})", R"({"a": "x"})", ""},
     // no schema
@@ -139,7 +140,8 @@ TEST(ReplyChecks, HavePlaces) {
   const ReplyOptions options{.tools = tools_of(R"({"required": ["a"]})"), .check_calls = true};
   const ReplyMessage message = message_of(
       testing::format_of("terminal-agent"), options,
-      R"(<tool_call>{"name": "f", "arguments": {}}</tool_call><tool_call>{"name": "get_weather", "arguments": {}}</tool_call>)");
+      R"(<tool_call>{"name": "f", "arguments": {}}</tool_call><tool_call>{"name": "get_weather", "arguments": )"
+      R"({}}</tool_call>)");
   ASSERT_EQ(message.diagnostics.size(), 2u);
   EXPECT_EQ(message.diagnostics[0].position, 23u);   // behind the name
   EXPECT_EQ(message.diagnostics[1].position, 104u);  // behind the arguments
@@ -180,7 +182,8 @@ TEST(ReplyChecks, SayNothingOfAToolThatIsDeclaredTwice) {
 /// A value in tags that should be no string is one, which the reader says; it is not said twice.
 TEST(ReplyChecks, DoNotRepeatWhatTagsSay) {
   const auto format = ReplyFormat::from_json(
-      R"({"calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": {"tags": {"open": "<p=", "key_close": ">", "close": "</p>"}}}, "</f>"]}]})");
+      R"({"calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": {"tags": {"open": "<p=", "key_close": ">", )"
+      R"("close": "</p>"}}}, "</f>"]}]})");
   ASSERT_TRUE(format);
   const ReplyOptions options{.tools = tools_of(R"({"properties": {"n": {"type": "integer"}, "s": {"enum": ["x"]}}})"),
                              .check_calls = true};

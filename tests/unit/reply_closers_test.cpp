@@ -108,16 +108,19 @@ struct CloserRow {
 };
 
 constexpr std::string_view kTagged =
-    R"({"reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"layout": "section", "open": "<calls>", "close": "</calls>",
+    R"({"reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"layout": "section", "open": "<calls>", )"
+    R"("close": "</calls>",
   "call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}]})";
 constexpr std::string_view kBracketed =
-    R"({"calls": [{"layout": "list", "open": "[CALLS]", "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
+    R"({"calls": [{"layout": "list", "open": "[CALLS]", "call": [{"object": {"name": "name", "arguments": )"
+    R"("arguments"}}]}]})";
 constexpr std::string_view kFenced =
     R"({"calls": [{"call": ["<c>\n```json\n", {"object": {"name": "name", "arguments": "arguments"}}, "\n```"]}]})";
 constexpr std::string_view kBraced =
     R"({"calls": [{"initial": true, "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
 constexpr std::string_view kClosedList =
-    R"({"calls": [{"layout": "list", "open": "<C>", "close": "</C>", "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
+    R"({"calls": [{"layout": "list", "open": "<C>", "close": "</C>", "call": [{"object": {"name": "name", )"
+    R"("arguments": "arguments"}}]}]})";
 #define CALL R"({"name": "f", "arguments": {}})"
 
 const CloserRow kCloserRows[] = {

@@ -108,15 +108,15 @@ TEST(ReplyFormats, MembersOfEveryKindAreTheSameAfterJson) {
 }
 
 TEST(ReplyFormats, AreWrittenInTheShortestWay) {
-  for (
-      const std::string_view json : {
-          R"({"end": ["\n<e>\n", "\n", {"texts": " x ", "after": "\n"}, ["\na", "b"]]})",
-          R"({"calls": [{"call": ["<c>\n", {"object": {"{name}": "arguments"}}, "</c>"]}]})",
-          R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "function": {"inner": {"arguments": "arguments"}}}}]}]})",
-          R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": {"arguments": "text"}}}]}]})",
-          R"({"end": [{"texts": "<e>", "loose": "<e*<x>"}, {"texts": ["a", "b"], "loose": ["<a*<", "<b*<"]}]})",
-          R"({"calls": [{"call": ["<c>", {"id": "functions.{name}:{0}"}, ">", {"arguments": "json"}]}]})",
-      }) {
+  for (const std::string_view json : {
+           R"({"end": ["\n<e>\n", "\n", {"texts": " x ", "after": "\n"}, ["\na", "b"]]})",
+           R"({"calls": [{"call": ["<c>\n", {"object": {"{name}": "arguments"}}, "</c>"]}]})",
+           R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "function": {"inner": {"arguments": )"
+           R"("arguments"}}}}]}]})",
+           R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": {"arguments": "text"}}}]}]})",
+           R"({"end": [{"texts": "<e>", "loose": "<e*<x>"}, {"texts": ["a", "b"], "loose": ["<a*<", "<b*<"]}]})",
+           R"({"calls": [{"call": ["<c>", {"id": "functions.{name}:{0}"}, ">", {"arguments": "json"}]}]})",
+       }) {
     const Result<ReplyFormat> format = ReplyFormat::from_json(json);
     ASSERT_TRUE(format) << format.error().display();
     EXPECT_EQ(format->to_json(), json);
@@ -424,15 +424,18 @@ TEST(ReplyMessages, AreJson) {
   EXPECT_EQ(
       message_in_format("terminal-agent", "<think>\n \n</think>\n\n" CALL(R"({"name": "f", "arguments": {"x": "\""}})"))
           .to_json(),
-      R"({"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", "function": )"
-      R"({"name": "f", "arguments": "{\"x\": \"\\\"\"}"}, "complete": true}]}, "finish_reason": "tool_calls", "diagnostics": []})");
+      R"({"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "call_1", "type": "function", )"
+      R"("function": )"
+      R"({"name": "f", "arguments": "{\"x\": \"\\\"\"}"}, "complete": true}]}, "finish_reason": "tool_calls", )"
+      R"("diagnostics": []})");
   EXPECT_EQ(message_in_format("chatglm3", "\na\n<|assistant|>\nb").content, "a\nb");
 }
 #undef CALL
 
 TEST(ReplyMessages, TakeIdsFromTheWire) {
   const auto format = ReplyFormat::from_json(
-      R"({"calls": [{"layout": "list", "open": "[C]", "call": [{"object": {"id": "id", "name": "name", "arguments": "arguments"}}]}]})");
+      R"({"calls": [{"layout": "list", "open": "[C]", "call": [{"object": {"id": "id", "name": "name", "arguments": )"
+      R"("arguments"}}]}]})");
   ASSERT_TRUE(format) << format.error().display();
   ReplyMessage message;
   ReplyParser parser(*format);

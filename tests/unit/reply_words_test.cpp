@@ -25,15 +25,18 @@ struct Place {
 };
 
 constexpr std::string_view kTags =
-    R"({"calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": {"tags": {"open": "<p=", "key_close": ">", "close": "</p>"}}}, "</f>"]}]})";
+    R"({"calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": {"tags": {"open": "<p=", "key_close": ">", )"
+    R"("close": "</p>"}}}, "</f>"]}]})";
 constexpr std::string_view kPythonTags =
-    R"({"calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": {"tags": {"open": "<p=", "key_close": ">", "close": "</p>", "values": "python"}}}, "</f>"]}]})";
+    R"({"calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": {"tags": {"open": "<p=", "key_close": ">", )"
+    R"("close": "</p>", "values": "python"}}}, "</f>"]}]})";
 constexpr std::string_view kBare =
     R"({"calls": [{"call": ["<c>call:", {"name": true}, {"arguments": {"bare": "<|\"|>"}}, "</c>"]}]})";
 constexpr std::string_view kDirect =
     R"({"calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": "json"}, "</f>"]}]})";
 constexpr std::string_view kList =
-    R"({"calls": [{"layout": "list", "open": "[C]", "call": [{"object": {"name": "name", "arguments": "arguments"}}]}]})";
+    R"({"calls": [{"layout": "list", "open": "[C]", "call": [{"object": {"name": "name", "arguments": )"
+    R"("arguments"}}]}]})";
 constexpr std::string_view kKeywordList =
     R"({"calls": [{"layout": "list", "open": "[C]", "call": [{"name": true}, {"arguments": {"keywords": ""}}]}]})";
 

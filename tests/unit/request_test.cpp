@@ -149,7 +149,8 @@ TEST(RequestReader, WithoutATemplateItReadsAndHasNoPrompt) {
 TEST(RequestReader, SaysHowTheReplyIsRead) {
   const RequestReader reader(model_of(kFormatName));
   Result<ChatRequest> request = reader.read(R"({"messages": [{"role": "user", "content": "Hi"}],
-    "tools": [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]})");
+    "tools": [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": )"
+                                            R"({}}}}]})");
   ASSERT_TRUE(request);
   const Result<ReplyStart> start = reader.reply_to(*request);
   ASSERT_TRUE(start) << start.error().display();

@@ -31,15 +31,18 @@ void expect_round_trip(std::string_view json) {
 
 TEST(ResponseTemplate, IsReadAsItWasWritten) {
   expect_round_trip(R"({"prompt": "<a>", "reasoning": {"open": "<think>", "close": "</think>"},
-    "calls": [{"call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}], "end": ["<end>"]})");
+    "calls": [{"call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}], "end": )"
+                    R"(["<end>"]})");
   expect_round_trip(R"({"prompt": "<a>", "reasoning": {"open": "<think>", "close": "</think>", "ended_by_calls": true},
     "calls": [{"call": ["<f=", {"name": true}, ">", {"arguments": "json"}, "</f>"]}], "end": ["<end>"]})");
   expect_round_trip(R"({"prompt": "<a>", "calls": [{"layout": "list", "open": "[CALLS]",
-    "call": [{"object": {"call_id": "id", "function": {"name": "name", "parameters": "arguments"}}}], "close": "[END]"}], "end": ["<end>"]})");
+    "call": [{"object": {"call_id": "id", "function": {"name": "name", "parameters": "arguments"}}}], "close": )"
+                    R"("[END]"}], "end": ["<end>"]})");
   expect_round_trip(R"({"prompt": "<a>", "calls": [{"call": ["<call>", {"name": true}, ">", {"arguments": {"tags":
     {"open": "<arg=", "key_close": ">", "close": "</arg>"}}}, "</call>"]}], "end": ["<end>"]})");
   expect_round_trip(
-      R"({"prompt": "<a>", "calls": [{"call": ["<call>", {"name": true}, {"arguments": {"bare": "<q>"}}, "</call>"]}]})");
+      R"({"prompt": "<a>", "calls": [{"call": ["<call>", {"name": true}, {"arguments": {"bare": "<q>"}}, )"
+      R"("</call>"]}]})");
 }
 
 std::string path_of_refusal(std::string_view json) {
@@ -87,7 +90,8 @@ TEST(ResponseTemplate, RefusesWithThePathOfTheMember) {
       {R"({"start_anchor": "a", "fields": {"content": {}, "thinking": {}}})", "fields.thinking"},
       {R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "a{2}(b|c)*", "content": "json"}}})",
        "fields.tool_calls.open_pattern"},
-      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "<c>(?P<name>\\w+).*?>", "close": "e", "repeats": true, "content": "json",
+      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open_pattern": "<c>(?P<name>\\w+).*?>", "close": "e", )"
+       R"("repeats": true, "content": "json",
         "transform": {"function": {"name": "{name}", "arguments": "{content}"}}}}})",
        "fields.tool_calls"},
       {R"({"start_anchor": "a", "fields": {"tool_calls": {"open": "x", "content": "kv-lines"}}})",
@@ -111,22 +115,27 @@ TEST(ResponseTemplate, SaysWhatItCannotWrite) {
 TEST(ResponseTemplate, ReadsPatternsOfOthers) {
   const Result<ReadResponseTemplate> read = read_response_template(R"({"start_anchor": "<a>\n", "fields": {
     "thinking": {"open": "<think>", "close": "</think>"},
-    "tool_calls": {"open_pattern": "<\\|channel\\|>commentary to=functions\\.(?P<name>\\w+)(?: json)?<\\|message\\|>", "close": "<|call|>",
-      "repeats": true, "content": "json", "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}},
+    "tool_calls": {"open_pattern": "<\\|channel\\|>commentary to=functions\\.(?P<name>\\w+)(?: )"
+                                                                   R"(json)?<\\|message\\|>", "close": "<|call|>",
+      "repeats": true, "content": "json", "transform": {"type": "function", "function": {"name": "{name}", )"
+                                                                   R"("arguments": "{content}"}}},
     "content": {"close": "<end>"}}})");
   ASSERT_TRUE(read) << read.error().display();
-  EXPECT_EQ(
-      read->format.to_json(),
-      R"({"prompt": "<a>\n", "reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"call": ["<|channel|>commentary to=functions.", )"
-      R"({"name": true}, {"texts": ["json<|message|>", "<|message|>"], "before": " "}, {"arguments": "json"}, "<|call|>"]}], "end": ["<end>"]})");
+  EXPECT_EQ(read->format.to_json(),
+            R"({"prompt": "<a>\n", "reasoning": {"open": "<think>", "close": "</think>"}, "calls": [{"call": )"
+            R"(["<|channel|>commentary to=functions.", )"
+            R"({"name": true}, {"texts": ["json<|message|>", "<|message|>"], "before": " "}, {"arguments": "json"}, )"
+            R"("<|call|>"]}], "end": ["<end>"]})");
 }
 
 TEST(ResponseTemplate, AnyTextIsReadOrRefused) {
   const std::string_view good =
       R"x({"start_anchor": "<a>", "fields": {"thinking": {"open": ["<t>", "<u>"], "close_pattern": "</t>|(?=<c>)"},
-    "tool_calls": {"open_pattern": "\\A\\s*(?:<c>|<d>)?<e>\\n?(?P<name>[^\\s>]+)>", "close_pattern": "(?:</c>|</d>)", "repeats": true,
+    "tool_calls": {"open_pattern": "\\A\\s*(?:<c>|<d>)?<e>\\n?(?P<name>[^\\s>]+)>", "close_pattern": )x"
+      R"x("(?:</c>|</d>)", "repeats": true,
       "content": "xml-inline", "content_args": {"tag_pattern": "<p=(?P<key>[^>]+)>(?P<value>.*?)</(?P=key)>"},
-      "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}, "content": {"close": "<z>"}}})x";
+      "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}, "content": )x"
+      R"x({"close": "<z>"}}})x";
   EXPECT_TRUE(read_response_template(good));
   constexpr std::string_view kBytes = "\\()[]{}|?*+.^$\"<>:,aP=!";
   std::mt19937 random(7);

@@ -53,7 +53,8 @@ std::string spelling(std::span<const TokenId> ids) {
 ReplyStart way_to_read(const char* prompt = "<|start|>assistant\n", bool has_end = true) {
   Result<ReplyFormat> format = ReplyFormat::from_json(
       R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "\n</think>\n\n"}, "calls":
-          [{"call": ["<call>\n", {"object": {"name": "name", "arguments": "arguments"}}, "\n</call>"]}], "end": ["<|end|>"]})");
+          [{"call": ["<call>\n", {"object": {"name": "name", "arguments": "arguments"}}, "\n</call>"]}], "end": )"
+      R"(["<|end|>"]})");
   EXPECT_TRUE(format) << format.error().display();
   if (!has_end) format->end.clear();
   const std::vector<std::string> control = {"<|start|>", "<|end|>"};
@@ -74,7 +75,8 @@ ReplyStart way_to_read_format(const std::string& json, const char* prompt) {
 
 const char* const kReturning[] = {
     // <|end|> only closes a part of a reply
-    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": ["<|return|>"]})",
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": )"
+    R"(["<|return|>"]})",
     R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": ["<|call|>"],
         "last": ["<|end|>", "<|return|>"]})",
     // or ends it as well

@@ -227,7 +227,8 @@ TEST(Masks, HoldTheReplyAndItsEndAndNothingElse) {
   const Made made = make(
       "{% for m in messages %}<|start|>{{ m.role }}\n{{ m.content }}<|end|>\n{% endfor %}"
       "{% if add_generation_prompt %}<|start|>assistant\n{% endif %}",
-      R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}, {"role": "user", "content": "?"}]})");
+      R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}, {"role": "user", )"
+      R"("content": "?"}]})");
   std::string learnt;
   for (const PromptToken& token : made.tokens.tokens) {
     if (token.trained) learnt += token.control ? "{" + std::to_string(token.id) + "}" : Bytes::text(token.id);

@@ -21,7 +21,8 @@ constexpr std::array<std::string_view, 9> kToolMembers = {"type",   "function", 
                                                           "strict", "command",  "timeout", "env"};
 
 constexpr const char* kToolHint =
-    R"(a tool is {"type": "function", "function": {"name": …, "description": …, "parameters": {…}}, "command": ["python3", "weather.py"]})";
+    R"(a tool is {"type": "function", "function": {"name": …, "description": …, "parameters": {…}}, "command": )"
+    R"(["python3", "weather.py"]})";
 constexpr const char* kServerHint =
     R"(a server is {"command": "node", "args": ["server.js"], "env": {"NAME": "value"}})";
 
