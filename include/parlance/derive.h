@@ -2,7 +2,7 @@
 //
 //     auto derived = parlance::derive(*chat_template);
 //     if (!derived) return report(derived.error());
-//     if (derived->verdict == parlance::Verdict::none) return;
+//     if (derived->verdict == parlance::Verdict::none) return report(derived->missing);
 //     parlance::ReplyParser parser(derived->format);
 //
 // derive() renders sixty to two hundred small conversations and compares the prompts, with the origin of each byte. It

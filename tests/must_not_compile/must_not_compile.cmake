@@ -19,3 +19,8 @@ foreach(file IN LISTS misuses)
   set_tests_properties(must_not_compile.${stem} PROPERTIES WILL_FAIL TRUE)
   set_tests_properties(compiles.${stem} must_not_compile.${stem} PROPERTIES LABELS compile FIXTURES_REQUIRED public_headers)
 endforeach()
+
+# The examples at the tops of the headers compile as they stand.
+add_test(NAME compiles.header_examples COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/header_examples.py
+  ${CMAKE_CURRENT_BINARY_DIR}/header_examples ${compile} -Wno-unused ${public_headers})
+set_tests_properties(compiles.header_examples PROPERTIES LABELS compile FIXTURES_REQUIRED public_headers)
