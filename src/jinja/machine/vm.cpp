@@ -84,6 +84,7 @@ Value Machine::lookup_in_block(std::uint32_t name) {
 
 Value Machine::attribute(Value object, std::uint32_t number) {
   const AttributeSite& site = sites_[number];
+  if (site.is_item) return item(object, site.name);
   if (object.kind == Kind::dict && !site.on_dict) {
     const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
     return found != nullptr ? found->value : no_attribute(rt_, object, site.name);
