@@ -197,7 +197,8 @@ Value Machine::join(const Instruction& i) {
   if (!markup && first.is_string() && !first.is_leaf()) return join_onto(first, i);
   StringBuilder builder(rt_);
   for (std::uint32_t k = 0; k < i.c; ++k) {
-    Value part = markup ? escape_html(rt_, in(list[k])) : to_text(rt_, in(list[k]));
+    const Value& given = in(list[k]);
+    const Value part = markup ? escape_html(rt_, given) : given.is_string() ? given : to_text(rt_, given);
     if (part.is_invalid()) return part;
     builder.append(part);
   }
