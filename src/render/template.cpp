@@ -98,7 +98,7 @@ TemplateFacts Template::facts() const {
     if ((name.global.flags & Value::kMissing) != 0) facts.variables.emplace_back(name.name);
   }
   for (const jinja::AttributeSite& site : impl_->program->sites) {
-    if (site.name.is_string()) facts.members.emplace_back(leaf_text(site.name));
+    if (site.name.is_string() && !site.is_item) facts.members.emplace_back(leaf_text(site.name));
   }
   for (const Value& constant : impl_->program->constants) add_texts(constant, facts.texts);
   return facts;

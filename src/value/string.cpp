@@ -222,11 +222,6 @@ void StringBuilder::push(const char* data, std::size_t size, std::uint32_t liter
   pieces_[count_++] = {data, static_cast<std::uint32_t>(size), literal};
 }
 
-void StringBuilder::append(Value s) {
-  if ((s.flags & Value::kRope) == 0) return push(s.data, s.size, s.extra);
-  append({s.rope->pieces, s.rope->count});
-}
-
 void StringBuilder::append(std::span<const Piece> pieces) {
   for (const Piece& piece : pieces) push(piece.data, piece.size, piece.literal);
 }

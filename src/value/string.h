@@ -80,7 +80,10 @@ class StringBuilder {
  public:
   explicit StringBuilder(Runtime& rt) : rt_(rt) {}
   /// Appends a string, sharing its pieces.
-  void append(Value s);
+  void append(const Value& s) {
+    if ((s.flags & Value::kRope) == 0) return push(s.data, s.size, s.extra);
+    append({s.rope->pieces, s.rope->count});
+  }
   void append(std::span<const Piece> pieces);
   /// Appends bytes [begin, end) of the flat text of `s`, sharing its pieces.
   void append(Value s, std::size_t begin, std::size_t end) { append(substring(rt_, s, begin, end)); }

@@ -206,10 +206,15 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
   return variable_names_[name] - 1;
 }
 
-std::uint32_t CodeWriter::site(std::string_view name) {
+std::uint32_t CodeWriter::known_site(std::string_view name, bool is_item) const {
   for (std::uint32_t i = 1; i < p_.sites.size(); ++i) {
-    if (equal_bytes(leaf_text(p_.sites[i].name), name)) return i;
+    if (p_.sites[i].is_item == is_item && equal_bytes(leaf_text(p_.sites[i].name), name)) return i;
   }
+  return 0;
+}
+
+std::uint32_t CodeWriter::site(std::string_view name) {
+  if (const std::uint32_t known = known_site(name, false); known != 0) return known;
   Value dict, ignored;
   dict.kind = Kind::dict;
   AttributeSite entry;
@@ -220,6 +225,16 @@ std::uint32_t CodeWriter::site(std::string_view name) {
   if (name == "endswith") entry.affix = AttributeSite::Affix::suffix;
   entry.dict_method = find_method(dict, name);
   entry.on_dict = entry.dict_method != nullptr || find_attribute(rt_, dict, name, ignored) != AttributeKind::absent;
+  p_.sites.push_back(entry);
+  return static_cast<std::uint32_t>(p_.sites.size() - 1);
+}
+
+std::uint32_t CodeWriter::item_site(Value key) {
+  if (const std::uint32_t known = known_site(leaf_text(key), true); known != 0) return known;
+  AttributeSite entry;
+  entry.name = p_.constants[constant(key) & ~kConstant];
+  entry.is_item = true;
+  if (ShortName::fits(leaf_text(key))) entry.short_name = ShortName(leaf_text(key));
   p_.sites.push_back(entry);
   return static_cast<std::uint32_t>(p_.sites.size() - 1);
 }

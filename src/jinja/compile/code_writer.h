@@ -88,6 +88,8 @@ class CodeWriter {
   std::uint32_t variable_name(NameId name);
   /// Where an attribute is looked up, which remembers what it found.
   std::uint32_t site(std::string_view name);
+  /// The same for object['key'].
+  std::uint32_t item_site(Value key);
   static constexpr std::uint32_t kMostSites = 0x7FFF;  // that fit beside the flag of set_attribute
   /// Literal text of the template, which is emitted with what follows it as one constant.
   void output_text(Value v, const Node* at);
@@ -109,6 +111,7 @@ class CodeWriter {
   InlineVector<Value, 8> pending_text_;  // waiting to be emitted as one constant
 
  private:
+  std::uint32_t known_site(std::string_view name, bool is_item) const;
   std::size_t find_record(const char* address);
   void log_copy(const char* copy, Value v);
 

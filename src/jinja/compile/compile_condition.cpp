@@ -27,19 +27,18 @@ constexpr KindTest kKindTests[] = {
 
 }  // namespace
 
-/// `message.role == "user"` is what chat templates ask most. One instruction reads the attribute, compares it and
-/// jumps, so neither the attribute nor the boolean goes through a register. False: it is no such condition, and nothing
-/// was compiled.
+/// `message.role == "user"`, or `message["role"]`, is what chat templates ask most. One instruction reads the
+/// attribute, compares it and jumps, so neither the attribute nor the boolean goes through a register. False: it is no
+/// such condition, and nothing was compiled.
 bool ExpressionCompiler::jump_on_attribute(const Node* node, Op op, Label& label, Scope& scope, bool when,
                                            const Operand* operand, std::uint16_t kinds) {
-  if (node->kind != NodeKind::get_attribute) return false;
-  const auto& attribute = as<GetAttribute>(node);
-  if (direct_loop(attribute.object, scope) || fold(node, scope)) return false;
+  const Node* const whose = object_of_member(node);
+  if (whose == nullptr || direct_loop(whose, scope) || fold(node, scope)) return false;
   // The other side must not be able to fail, or it would fail after what has to fail first: the attribute.
   if (operand != nullptr && operand->value->kind != NodeKind::constant) return false;
-  std::uint32_t number = site(attribute.name);
+  std::uint32_t number = member_site(node);
   if (number >= kMostFusedSites) return false;
-  Place object = expression(attribute.object, scope);
+  Place object = expression(whose, scope);
   if (op == Op::jump_attribute) {
     Place other = expression(operand->value, scope);
     std::uint32_t n = (number << 4) | (when ? 0 : 8) | static_cast<std::uint32_t>(operand->op);

@@ -376,10 +376,22 @@ Place ExpressionCompiler::attribute(const GetAttribute& node, Scope& scope, cons
   return place;
 }
 
+/// Of object.name or object['name'], where it is read.
+std::uint32_t ExpressionCompiler::member_site(const Node* node) {
+  if (node->kind == NodeKind::get_attribute) return site(as<GetAttribute>(node).name);
+  return item_site(as<Constant>(as<GetItem>(node).key).value);
+}
+
 Place ExpressionCompiler::item(const GetItem& node, Scope& scope, const Place* target) {
   if (node.key->kind == NodeKind::slice) return slice(node, scope, target);
   if (has_slice(node.key)) fail(ErrorCode::python_syntax, node.key, "invalid syntax");
   Place object = expression(node.object, scope);
+  if (object_of_member(&node) != nullptr) {
+    Place place = target_or_temporary(target);
+    emit(Op::get_attribute, &node, place.code, object.code, member_site(&node));
+    release(object);
+    return place;
+  }
   Place key = expression(node.key, scope);
   Place place = target_or_temporary(target);
   emit(Op::get_item, &node, place.code, object.code, key.code);

@@ -15,6 +15,15 @@
 
 namespace parlance::jinja {
 
+/// Of object.name, and of object['name'] with a name that stands there: the object. Null for all other nodes.
+inline const Node* object_of_member(const Node* node) {
+  if (node->kind == NodeKind::get_attribute) return as<GetAttribute>(node).object;
+  if (node->kind != NodeKind::get_item) return nullptr;
+  const auto& item = as<GetItem>(node);
+  const bool is_name = item.key->kind == NodeKind::constant && as<Constant>(item.key).value.is_leaf();
+  return is_name ? item.object : nullptr;
+}
+
 class ExpressionCompiler : public CodeWriter {
  protected:
   using CodeWriter::CodeWriter;
@@ -62,6 +71,7 @@ class ExpressionCompiler : public CodeWriter {
   Place conditional(const Conditional& node, Scope& scope);
   Place attribute(const GetAttribute& node, Scope& scope, const Place* target);
   Place item(const GetItem& node, Scope& scope, const Place* target);
+  std::uint32_t member_site(const Node* node);
   Place slice(const GetItem& node, Scope& scope, const Place* target);
   Place collection(Op op, std::span<const Node* const> parts, const Node& node, Scope& scope, const Place* target);
   Place filter_or_test(const Filter& node, Scope& scope, const Place* target);

@@ -39,20 +39,22 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 16);
 
-/// What a.name means for the kinds whose methods are known when compiling.
+/// What a.name means for the kinds whose methods are known when compiling; or a['name'], for which keys come first.
 struct AttributeSite {
   Value name;
-  bool on_dict;                ///< dict has a method, or the sandbox a veto, of this name: not just a key
-  const Builtin* text_method;  ///< the str method of this name, or null
-  const Builtin* dict_method;
-  ShortName short_name;  ///< the name, if it is one
-  /// What the str method asks, where it is startswith or endswith: with one text given it needs no call.
-  enum class Affix : std::uint8_t { none, prefix, suffix } affix = Affix::none;
+  const Builtin* text_method = nullptr;  ///< the str method of this name, or null
+  const Builtin* dict_method = nullptr;
   /// The name as the template's namespace(name=…) writes it, and its number there: a member with these very bytes as
   /// its key needs no comparison. No number where there is none, and for names that begin with _.
   const char* keyword = nullptr;
   std::uint32_t place = ~std::uint32_t{0};
+  ShortName short_name;  ///< the name, if it is one
+  bool is_item = false;  ///< a['name']
+  bool on_dict = false;  ///< for a.name dict has a method, or the sandbox a veto, of this name: not just a key
+  /// What the str method asks, where it is startswith or endswith: with one text given it needs no call.
+  enum class Affix : std::uint8_t { none, prefix, suffix } affix = Affix::none;
 };
+static_assert(sizeof(AttributeSite) <= 64);  // there is one for each name
 
 /// How a call passes its arguments: by position, by keyword, as * and as **.
 struct CallShape {

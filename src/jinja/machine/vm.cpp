@@ -84,6 +84,7 @@ Value Machine::lookup_in_block(std::uint32_t name) {
 
 Value Machine::attribute(Value object, std::uint32_t number) {
   const AttributeSite& site = sites_[number];
+  if (site.is_item) return item(object, site.name);
   if (object.kind == Kind::dict && !site.on_dict) {
     const DictEntry* found = find_key(*object.dict, leaf_text(site.name));
     return found != nullptr ? found->value : no_attribute(rt_, object, site.name);
@@ -196,7 +197,8 @@ Value Machine::join(const Instruction& i) {
   if (!markup && first.is_string() && !first.is_leaf()) return join_onto(first, i);
   StringBuilder builder(rt_);
   for (std::uint32_t k = 0; k < i.c; ++k) {
-    Value part = markup ? escape_html(rt_, in(list[k])) : to_text(rt_, in(list[k]));
+    const Value& given = in(list[k]);
+    const Value part = markup ? escape_html(rt_, given) : given.is_string() ? given : to_text(rt_, given);
     if (part.is_invalid()) return part;
     builder.append(part);
   }
