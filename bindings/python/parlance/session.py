@@ -63,6 +63,10 @@ _NO_START = (
     "the message that goes on cannot be followed by others: the template opens a reply otherwise than it writes a message, so that "
     "there is no prompt whose reply it is"
 )
+_OTHER_TOKENS = (
+    "the message that goes on cannot be followed by others: the template writes it as a reply begins, but this tokenizer makes other "
+    "tokens of the opening where text follows it, so that there is no prompt whose reply it is"
+)
 # Members of a message that are read of a reply.
 _OF_REPLIES = ("role", "content", "tool_calls", "reasoning_content", "reasoning", "thinking")
 
@@ -74,6 +78,7 @@ class _Started:
     message: dict[str, Any]
     reader: ReplyReader  # of what comes behind it
     ids: list[int] | None = None  # its own, as the beginning of a reply
+    why_none: str = _NO_START
 
 
 @dataclasses.dataclass
@@ -212,6 +217,8 @@ class Session:
             self._started.ids = whole[session.size() :]
             session.append_sampled(self._started.ids)
             self._session = session
+        elif self._tokenizer.decode(whole).startswith(self._tokenizer.decode(session.ids())):
+            self._started.why_none = _OTHER_TOKENS
 
     def _is_of_start(self) -> bool:
         """Whether the reply that comes, or was sampled last, goes on with a message of the request."""
@@ -306,7 +313,7 @@ class Session:
         `difference["switches"]` is empty.
         """
         if self._started is not None and self._started.ids is None:
-            raise of_object(ValueError, "", _NO_START)
+            raise of_object(ValueError, "", self._started.why_none)
         given, trust = _plain_messages(messages), list[str]()
         sampled = self._steps[-1].sampled if self._steps else [] if self._started is not None else None
         reply: list[Any] = []

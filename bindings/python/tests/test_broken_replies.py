@@ -179,6 +179,20 @@ def test_behind_an_assistants_message_no_reply_is_open(tokenizer: parlance.Token
         session.sampled(said)
 
 
+def test_a_message_that_goes_on_says_that_the_tokens_of_its_opening_differ() -> None:
+    def encode(text: str) -> list[int]:  # of bytes, but two line feeds are one token where nothing follows
+        return [*text[:-2].encode(), 300] if text.endswith("\n\n") else list(text.encode())
+
+    tokenizer = parlance.Tokenizer._from_callables(encode, lambda id: "\n\n" if id == 300 else bytes([id]), [])
+    template = parlance.Template.from_string(
+        "{% for m in messages %}{{ m.role }}:\n\n{{ m.content }};{% endfor %}{% if add_generation_prompt %}assistant:\n\n{% endif %}"
+    )
+    session = parlance.Session(template, tokenizer, [ASKS, {"role": "assistant", "content": "He"}], continue_final_message=True)
+    session.sampled(list(b"llo;"))
+    with pytest.raises(ValueError, match="makes other tokens of the opening"):
+        session.extend([NEW])
+
+
 def test_a_session_is_in_one_thread_at_a_time(tokenizer: parlance.Tokenizer) -> None:
     template, said = parlance.Template.builtin("terminal-agent"), tokenizer.encode("Yes.<|im_end|>")
     outcomes: list[str] = []
