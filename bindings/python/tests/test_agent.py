@@ -71,6 +71,36 @@ def fail(why: str) -> str:
     raise ValueError(why)
 
 
+BROKEN = '<tool_call>\n{"name": "look", "arguments": {"at": "the kitchen", "deep": {"n": [1, 2'
+
+
+@pytest.mark.parametrize(
+    "before", ["", "I look.\n", "<think>\nWhere?\n</think>\n\n", call("look", at="the hall").removesuffix("<|im_end|>") + "\n"]
+)
+@pytest.mark.parametrize("end", ["<|im_end|>", "", "\n</tool_call><|im_end|>", "]}}\n<|im_end|>"])
+def test_a_call_that_breaks_off_stays_as_it_was_sampled(chatml_tokenizer: str, before: str, end: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    ids = tokenizer.encode(BROKEN)
+    for size in range(len(tokenizer.encode("<tool_call>\n")) + 1, len(ids) + 1, 3):
+        broken = before + tokenizer.decode(ids[:size]).decode() + end
+        sample, events = Sampler(chatml_tokenizer, broken, call("look", at="the kitchen"), "It is empty.<|im_end|>"), list[Any]()
+        reached = agent(chatml_tokenizer, sample, look, events=events.append).run()
+        assert reached.reason == "done", broken
+        if not any(event["event"] == "unreadable" for event in events):
+            continue  # it was read as a call, as text or as one of no function
+        kept = sample.asked[0] + sample.sampled[0]
+        if before.startswith("<think>"):  # the template leaves out what was thought before a user's message, also where the call is whole
+            written = broken.removeprefix(before).removesuffix("<|im_end|>")
+            assert written + "<|im_end|>\n<|im_start|>user\n" in tokenizer.decode(sample.asked[1]).decode()
+            assert any(event.get("prefix_break") for event in events), broken
+            continue
+        assert sample.asked[1][: len(kept)] == kept, broken
+        assert not any(event.get("prefix_break") for event in events), broken
+        behind = tokenizer.decode(sample.asked[1][len(kept) :]).decode()
+        assert behind.startswith("\n<|im_start|>user\n" if end.endswith("<|im_end|>") else "<|im_end|>\n<|im_start|>user\n"), behind
+    assert len(sample.asked) == 3, "the last one is unreadable"
+
+
 def test_a_loop(chatml_tokenizer: str) -> None:
     sample = Sampler(chatml_tokenizer, call("look", at="the kitchen"), call("fail", why="no light"), "It is empty.<|im_end|>")
     events: list[Any] = []
