@@ -32,6 +32,7 @@ TOOLS = [
          station={"type": "string", "maxLength": 9, "description": "Which."}, code={"type": "string", "pattern": "^[A-Z]{3}$"}),
     tool("run_code", ["code"], code={"type": "string", "description": "A program."}),
     tool("now", []),
+    tool("post", [], headers={"type": "object", "description": "Any."}, scale={"type": "number", "description": "How large."}),
 ]
 NAMES = {one["function"]["name"] for one in TOOLS}
 USER = "What are the tides like in Brest, and why?"
@@ -45,6 +46,9 @@ CALLS = {
                                "station": "Pointe du", "code": "BES"})],
     "a program": [("run_code", {"code": "def f(x):\n    return x + 1\n\nprint(f(1))"})],
     "no arguments": [("now", {})],
+    "free names": [("post", {"headers": {"Content-Type": "text", "x.y": 1, "größe/m": None, "ids": {"2": "zwei"}}})],
+    "a large number": [("post", {"scale": 1e100})],
+    "a small number": [("post", {"scale": -2.5e-300})],
     "two calls": [("search", {"query": "tides"}), ("search", {"query": "Gezeiten, überall"})],
     "three calls": [("search", {"query": "tides", "limit": 10}), ("now", {}), ("get_weather", {"location": "Brest", "detailed": False})],
 }

@@ -77,7 +77,8 @@ struct LossCounts {
   void add(const LossCounts& other);
 };
 
-/// The answer to a line: an object with the request's `id`, then `members`, or `error` in place of them.
+/// The answer to a line: an object with the request's `id`, then `members`, or `error` in place of them. An error
+/// without `id` has the number of the line as `line`.
 struct BulkAnswer {
   std::string id{};       ///< as JSON; "": none
   std::string members{};  ///< `"text": …, "spans": …`, without braces

@@ -19,6 +19,9 @@ class SessionModel : public AgentModel {
   Result<std::string> prepare(const AgentRequest& request);
   Result<Conversation> conversation(std::string_view tools) const;
   Result<AgentReply> sample(const ReplyStart& start, ReplySink events);
+  bool is_stop(TokenId id) const { return std::find(stop_ids_.begin(), stop_ids_.end(), id) != stop_ids_.end(); }
+  void drop_end(const std::string& end);
+  Message replied_message() const;
   Result<std::string> grammar_for(const ReplyStart& start);
 
   SessionModelOptions options_;
@@ -67,22 +70,34 @@ Result<Conversation> SessionModel::conversation(std::string_view tools) const {
   return std::move(read->conversation);
 }
 
+/// Within a string of a call that breaks off the reader takes the token that ended the reply for text. Behind it the
+/// template would end the turn once more.
+void SessionModel::drop_end(const std::string& end) {
+  for (std::string* text : {&replied_.written, &replied_.message.content})
+    if (text->ends_with(end)) text->resize(text->size() - end.size());
+}
+
+/// No template writes a call that breaks off: the reply with one is its text.
+Message SessionModel::replied_message() const {
+  if (std::optional<Message> message = replied_.as_message()) return *std::move(message);
+  return {.role = "assistant", .content = replied_.written, .reasoning_content = replied_.message.reasoning};
+}
+
 /// Makes the prompt. Returns why it does not begin with the turn before; "": it does.
 Result<std::string> SessionModel::prepare(const AgentRequest& request) {
   if (request.anew) {
     messages_.clear();
     session_.reset();
   }
-  const bool is_broken_off = !messages_.empty() && !session_;
   messages_.insert(messages_.end(), request.messages.begin(), request.messages.end());
   Result<Conversation> whole = conversation(request.tools);
   if (!whole) return whole.error();
-  std::string why(is_broken_off ? kBrokenOffReply : std::string_view());
+  std::string why;
   if (session_) {
     const std::size_t known = session_->conversation().messages().items().size() + 1;
     const SameReply same = same_when_read([this]() -> Result<ReplyStart> { return start_; });
     const Result<Extension> extended =
-        extend_behind(*session_, *replied_.as_message(), replied_.written, messages_from(*whole, known), same);
+        extend_behind(*session_, replied_message(), replied_.written, messages_from(*whole, known), same);
     if (extended) return why;
     if (extended.error().code() != ErrorCode::history_rewritten) return extended.error();
     why = extended.error().message();
@@ -136,6 +151,7 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
   const Result<bool> length = options_.sample(asked);
   if (!length) return length.error();
   parser.finish(note);
+  if (!sampled.empty() && is_stop(sampled.back())) drop_end(options_.tokenizer.token_text(sampled.back()));
   session_->append_sampled(sampled);
   for (ReplyCall& call : replied_.message.calls)
     if (call.id.empty()) call.id = "call_" + std::to_string(++made_ids_);
@@ -164,13 +180,7 @@ Result<AgentReply> SessionModel::reply(const AgentRequest& request, ReplySink ev
   if (!made) return made.error();
   made->reused_tokens = broken->empty() ? before : 0;
   made->prefix_break = std::move(*broken);
-  std::optional<Message> message = replied_.as_message();
-  if (!message) {  // a call breaks off: no template writes that, so the next turn begins anew
-    session_.reset();
-    message = Message{
-        .role = "assistant", .content = replied_.message.content, .reasoning_content = replied_.message.reasoning};
-  }
-  messages_.push_back(std::move(*message));
+  messages_.push_back(replied_message());
   return made;
 }
 

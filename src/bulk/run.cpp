@@ -121,7 +121,8 @@ class Answerer {
     if (done) {
       out += answer_.members;
     } else {
-      append_error(out, done.error(), done.error().code() == ErrorCode::json ? line.line : 1);
+      if (answer_.id.empty()) out.append("\"line\": ").append(std::to_string(line.line)).append(", ");
+      append_error(out, done.error(), is_of_line(done.error()) ? line.line : 1);
       ++batch.done.failed;
       std::vector<BulkFailure>& failures = batch.done.failures;
       if (failures.size() < most_failures_) failures.push_back({line.line, line.request, answer_.id, done.error()});
@@ -130,6 +131,8 @@ class Answerer {
     ++batch.done.lines;
     batch.done.lost.add(answer_.lost);
   }
+  /// The place is in the line, which was read by the name that readers give texts without one; else in a template.
+  static bool is_of_line(const Error& error) { return error.where().name == "<input>"; }
   // The rest of the line was dropped while it was read, so only its size is known.
   static Error too_long() {
     return Error(ErrorCode::conversation, "a line of more than " + std::to_string(kMostBytesOfLine >> 20) + " MiB");

@@ -11,6 +11,7 @@
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/variables.h"
+#include "json/json.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "parlance/request_api.h"
@@ -56,7 +57,7 @@ Result<void> convert_line(const ConvertCommand& command, const RequestApiOptions
                           BulkAnswer& answer) {
   Document document;
   const Value id = document.parse(line) ? document.root()["id"] : Value();
-  if (!id.is_undefined()) answer.id = json_text(id);
+  if (!id.is_undefined()) answer.id = strict_json_text(id);
   const Result<ApiRequest> made = convert(command, line, options);
   if (!made) return made.error();
   answer.members.append("\"request\": ").append(made->json).append(", \"notes\": ").append(notes_json(made->notes));

@@ -7,9 +7,13 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "cli/archive.h"
@@ -63,8 +67,56 @@ class PackedOutput {
   std::thread thread_;
 };
 
+/// A file that has its name once it is whole: until then it stands beside it. What ends the program takes it away.
+class UnfinishedFile {
+ public:
+  /// The open file; -1 where it cannot stand there: it is no file (a pipe, a device), or the folder takes none.
+  int open(const std::string& path) {
+    struct stat old {};
+    const bool is_new = ::stat(path.c_str(), &old) != 0;
+    if (!is_new && !S_ISREG(old.st_mode)) return -1;
+    if (is_new && ::lstat(path.c_str(), &old) == 0) return -1;  // a link to what is not there
+    std::error_code failed;
+    const std::filesystem::path real = is_new ? path : std::filesystem::canonical(path, failed).string();
+    if (failed || (!is_new && ::access(path.c_str(), W_OK) != 0)) return -1;
+    path_ = real.string();
+    unfinished_ = path_ + "." + std::to_string(::getpid()) + ".part";
+    const int file = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) return -1;
+    if (!is_new) (void)::fchmod(file, old.st_mode & 07777);
+    name_ = unfinished_.c_str();
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) remove_at(signal);
+    return file;
+  }
+  /// Gives it its name, or takes it away. 0, or the failure.
+  int finish(bool is_whole) {
+    if (name_ == nullptr) return 0;
+    const int done = is_whole ? ::rename(unfinished_.c_str(), path_.c_str()) : ::unlink(unfinished_.c_str());
+    const int failed = done == 0 ? 0 : errno;
+    name_ = nullptr;
+    return failed;
+  }
+
+ private:
+  static void remove_at(int signal) {
+    struct sigaction now {};
+    if (::sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
+    struct sigaction action {};
+    action.sa_handler = [](int number) {
+      if (const char* const name = name_) ::unlink(name);
+      ::raise(number);
+    };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    (void)::sigaction(signal, &action, nullptr);
+  }
+
+  std::string path_, unfinished_;
+  static inline const char* volatile name_ = nullptr;  ///< for the handler of signals
+};
+
 struct Output {
   std::string path;
+  UnfinishedFile unfinished;
   bool is_open = false;
   std::unique_ptr<PackedOutput> packed;
 };
@@ -111,7 +163,9 @@ Result<void> open_output() {
     if (!made) return made.error();
     filter = std::move(*made);
   }
-  int file = ::open(out.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // An archive that is cut cannot be read: an older one stays in its place until the new one is whole.
+  int file = filter ? out.unfinished.open(out.path) : -1;
+  if (file < 0) file = ::open(out.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return cannot_write(errno);
   if (filter) {
     out.packed = std::make_unique<PackedOutput>(std::move(filter), file);
@@ -132,6 +186,8 @@ int finish_output(int code) {
   if (out.packed) {
     const int packing = out.packed->finish();
     if (failed == 0) failed = packing;
+    const int naming = out.unfinished.finish(failed == 0);
+    if (failed == 0) failed = naming;
   }
   return failed == 0 ? code : report(cannot_write(failed));
 }

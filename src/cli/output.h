@@ -1,6 +1,7 @@
 // Where a command's output goes: standard output, or the file of -o, packed where it ends in .gz or .zst.
 //
 // The file is opened when the first byte comes, so that a command that fails before leaves an older file as it was.
+// A packed file has its name only once it is whole.
 #pragma once
 #include <string>
 

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "cli/lines.h"
 #include "cli/report.h"
+#include "json/json.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 
@@ -87,7 +88,7 @@ Error without_reading_options(const Error& error) {
 Result<void> answer(const ReplySource& source, const ReplyWish& wish, const BulkLine& line, BulkAnswer& answer) {
   Document document;
   if (Result<void> parsed = document.parse(line.text); !parsed) return without_reading_options(parsed.error());
-  if (const Value id = document.root()["id"]; !id.is_undefined()) answer.id = json_text(id);
+  if (const Value id = document.root()["id"]; !id.is_undefined()) answer.id = strict_json_text(id);
   const Result<std::string> message = message_of(source, wish, document.root(), line.line);
   if (!message) return without_reading_options(message.error());
   answer.members.assign(*message, 1, message->size() - 2);  // of an object

@@ -288,12 +288,19 @@ NodeId integers(Ir& ir, const Bounds& bounds) {
   return ir.choice(parts);
 }
 
+/// Those that doubles have, up to 1e308 and down to 5e-324: a larger one is read as infinity.
+NodeId exponents(Ir& ir) {
+  const auto last = [&](std::string_view tens, char to) { return ir.sequence({ir.literal(tens), digit(ir, '0', to)}); };
+  const NodeId upper = ir.sequence({digit(ir, '1', '2'), digits(ir, 2, 2)});
+  const NodeId above = ir.choice({digits(ir, 1, 2), upper, last("30", '8')});
+  const NodeId below = ir.choice({digits(ir, 1, 2), upper, last("30", '9'), last("31", '9'), last("32", '4')});
+  const NodeId sign = ir.optional(ir.literal("+"));
+  return ir.sequence({ir.chars({{'e', 'e'}, {'E', 'E'}}),
+                      ir.choice({ir.sequence({sign, above}), ir.sequence({ir.literal("-"), below})})});
+}
+
 NodeId numbers(Ir& ir, const Bounds& bounds) {
-  if (!bounds.low && !bounds.high) {
-    const NodeId sign = ir.optional(ir.chars({{'+', '+'}, {'-', '-'}}));
-    const NodeId exponent = ir.sequence({ir.chars({{'e', 'e'}, {'E', 'E'}}), sign, digits(ir, 1, 2)});
-    return ir.sequence({integers(ir, {}), any_fraction(ir), ir.optional(exponent)});
-  }
+  if (!bounds.low && !bounds.high) return ir.sequence({integers(ir, {}), any_fraction(ir), ir.optional(exponents(ir))});
   std::vector<NodeId> parts;
   const bool some_positive = !bounds.high || !bounds.high->at.negative;
   const bool some_negative = !bounds.low || bounds.low->at.negative;

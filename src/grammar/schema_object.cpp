@@ -246,7 +246,12 @@ NodeId Schema::extra_member(const Style& style, const Leaf& leaf, const Shape& s
   if (!closed || !patterns_hold) {
     Schemas schemas = closed ? Schemas() : shape.extra_schemas;
     const NodeId item = schemas.empty() ? any(style) : value(style, schemas, inner);
-    if (item != ir_.never()) ways.push_back(ir_.sequence({style.key_except(taken), item}));
+    if (item != ir_.never()) {
+      if (style.kind() == Style::Kind::bare && !leaf.all.empty())
+        note(leaf.all[0], "additionalProperties",
+             "names without quotes have no white space, quotes, brackets and ,:<>|", true);
+      ways.push_back(ir_.sequence({style.key_except(taken), item}));
+    }
   }
   return ir_.choice(ways);
 }

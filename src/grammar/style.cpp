@@ -356,16 +356,36 @@ NodeId Style::bracketed(char begin, NodeId content, char end) const {
 
 // ---- keys
 
+namespace {
+
+/// Letters of a name without quotes: the reader takes none of them for the name's end, a quote or white space around
+/// it, and no marker of a call is made of them.
+std::vector<Range> bare_letters() {
+  std::vector<Range> others = {{0, ' '}, {0x7F, 0xA0}, {0xD800, 0xDFFF}};
+  for (const char c : std::string_view("\"'`,:<>|[]{}"))
+    others.push_back({static_cast<char32_t>(c), static_cast<char32_t>(c)});
+  return complement(normalized(std::move(others)));
+}
+
+bool is_bare(std::string_view name) {
+  const std::vector<Range> letters = bare_letters();
+  for (const char* p = name.data(); p != name.data() + name.size();) {
+    const utf8::Decoded c = utf8::decode(p, name.data() + name.size());
+    const auto holds = [&c](const Range& one) { return one.first <= c.code_point && c.code_point <= one.last; };
+    if (std::none_of(letters.begin(), letters.end(), holds)) return false;
+    p += c.size;
+  }
+  return !name.empty();
+}
+
+}  // namespace
+
 NodeId Style::after_key() const {
   return kind_ == Kind::bare ? ir_.literal(":") : ir_.sequence({ir_.literal(":"), space_});
 }
 
 std::optional<NodeId> Style::key(std::string_view name) const {
-  if (kind_ == Kind::bare) {
-    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(),
-                                                    [](char c) { return ascii::is_word(c) || c == '-' || c == '.'; });
-    return plain ? std::optional(ir_.literal(std::string(name) + ":")) : std::nullopt;
-  }
+  if (kind_ == Kind::bare) return is_bare(name) ? std::optional(ir_.literal(std::string(name) + ":")) : std::nullopt;
   const std::optional<NodeId> text = constant(name);
   return text ? std::optional(ir_.sequence({*text, after_key()})) : std::nullopt;
 }
@@ -415,8 +435,7 @@ NodeId Style::letters_except(const std::vector<std::string>& names, const Unit& 
 NodeId Style::key_except(std::vector<std::string> names) const {
   if (kind_ == Kind::bare) {
     const Unit letter = [this](std::vector<Range> ranges) {
-      return ir_.chars(
-          intersection(normalized(std::move(ranges)), normalized({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}})));
+      return ir_.chars(intersection(normalized(std::move(ranges)), bare_letters()));
     };
     names.push_back("");
     return ir_.sequence({letters_except(names, letter), ir_.literal(":")});

@@ -22,6 +22,7 @@ struct JsonStyle {
   std::string_view key_separator = ": ";
   std::string_view indent = {};  ///< one level; used only when `pretty`
   bool pretty = false;
+  bool strict = false;  ///< JSON has no word for it: an infinity is 1e999, which is read as one, and NaN is null
 };
 inline constexpr JsonStyle kPythonJson{};
 inline constexpr JsonStyle kCompactJson{.item_separator = ",", .key_separator = ":"};
@@ -32,5 +33,7 @@ inline constexpr JsonStyle kCompactJson{.item_separator = ",", .key_separator = 
 Value write_json(Runtime& rt, Value v, const JsonStyle& style = kPythonJson, TextTarget* target = nullptr);
 /// The same into a std::string, without provenance; for results and tools. Lone surrogates become \udXXX.
 bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style = kCompactJson);
+/// json_text() for answers that any reader of JSON takes.
+std::string strict_json_text(Value v);
 
 }  // namespace parlance

@@ -377,6 +377,7 @@ bool ValueWriter::other_key(const Value& k, std::uint32_t container) {
 bool ValueWriter::number(Value v) {
   if ((v.flags & Value::kBig) != 0) return big_number(v);
   if (v.kind == Kind::real && !std::isfinite(v.real)) {
+    if (style_.strict) return put_from(std::isnan(v.real) ? "null" : v.real > 0 ? "1e999" : "-1e999", v.origin);
     return put_from(std::isnan(v.real) ? "NaN" : v.real > 0 ? "Infinity" : "-Infinity", v.origin);
   }
   run_.from_id(v.origin);
@@ -473,13 +474,20 @@ bool append_json(Runtime& rt, std::string& out, Value v, const JsonStyle& style)
   return true;
 }
 
-std::string json_text(Value v) {
+namespace {
+std::string text_in(Value v, const JsonStyle& style) {
   Arena arena;
   Limits limits;
   limits.depth = 2000;  // whatever the reader lets in
   Runtime rt(arena, limits);
   std::string out;
-  return append_json(rt, out, v) ? out : "null";
+  return append_json(rt, out, v, style) ? out : "null";
+}
+}  // namespace
+
+std::string json_text(Value v) { return text_in(v, kCompactJson); }
+std::string strict_json_text(Value v) {
+  return text_in(v, {.item_separator = ",", .key_separator = ":", .strict = true});
 }
 
 void append_json_string(std::string& out, std::string_view text) {

@@ -4,6 +4,7 @@
 #include "conversation/edit.h"
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
+#include "json/json.h"
 #include "parlance/json.h"
 #include "request/state.h"
 
@@ -27,7 +28,7 @@ Result<void> RequestReader::State::complete(ChatRequest& request, const Result<v
   Conversation& conversation = request.conversation;
   ConversationState& state = inside_of(conversation);
   const Value id = take_variable(state, "id");
-  if (!id.is_undefined()) request.id = json_text(id);
+  if (!id.is_undefined()) request.id = strict_json_text(id);
   const bool normalises = options.read.normalise;
   if (normalises) {
     if (Result<void> converted = convert_request(state, options.read); !converted) return converted;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "parlance/request.h"
+#include "reply/marker_texts.h"
 
 namespace parlance {
 namespace {
@@ -36,6 +37,14 @@ std::optional<TokenId> control_id(const Tokenizer& tokenizer, std::string_view t
   return marker == facts.markers.end() ? std::nullopt : std::optional(*marker);
 }
 
+/// Whether control tokens are parts of the text.
+bool is_of_several(const Tokenizer& tokenizer, std::string_view text) {
+  const std::vector<std::string> controls = tokenizer.control_texts();
+  return std::any_of(controls.begin(), controls.end(), [&](const std::string& control) {
+    return !control.empty() && control.size() < text.size() && text.find(control) != text.npos;
+  });
+}
+
 }  // namespace
 
 Result<std::vector<StopToken>> RequestReader::stop_tokens(const Tokenizer& tokenizer,
@@ -46,10 +55,18 @@ Result<std::vector<StopToken>> RequestReader::stop_tokens(const Tokenizer& token
   if (!found) return found;
   const Result<ReplyStart> start = reply();
   if (!start || start->format.source().end.empty()) return found;
-  const std::vector<std::string_view> ends = end_texts(start->format.source());
+  const ReplyFormat& format = start->format.source();
+  const std::vector<std::string_view> ends = end_texts(format);
   // Behind a call or a channel the template writes tokens that end no reply. A text without a token stays: it has the
-  // next turn's role behind it, which the format need not have.
-  std::erase_if(*found, [&](const StopToken& stop) { return stop.id >= 0 && !stop.declared && !has(ends, stop.text); });
+  // next turn's role behind it, which the format need not have. Where each end is written with several tokens, the
+  // template's token behind an answer stays, if it is in no marker.
+  const bool in_parts =
+      std::all_of(ends.begin(), ends.end(), [&](std::string_view end) { return is_of_several(tokenizer, end); });
+  const reply::MarkerTexts markers(format);
+  std::erase_if(*found, [&](const StopToken& stop) {
+    return stop.id >= 0 && !stop.declared && !has(ends, stop.text) &&
+           (!in_parts || stop.after_calls || markers.have(stop.text));
+  });
   for (const std::string_view end : ends) {
     const std::optional<TokenId> id = control_id(tokenizer, end);
     const bool is_known =

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "parlance/json_writer.h"
+#include "parlance/sampled_reply.h"
 #include "serve/models/engine.h"
 #include "serve/models/members.h"
 #include "serve/random_id.h"
@@ -135,9 +136,10 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
   std::vector<std::string> call_ids;
   TurnRecorder recorder(gateway_, {.api = "openai", .id = id}, *turn, *body, call_ids);
   std::shared_ptr<const Held> kept;
-  ReplyMessage message;
+  SampledReply replied;
+  ReplyMessage& message = replied.message;
   const Turn::Take take = [&](const ReplyEvent& event) {
-    message.add(event);
+    replied.add(event);
     events(event);
   };
   const Turn::Flush flush = []() -> Task<> { co_return; };
@@ -165,9 +167,10 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
     return failure(failed.what());
   }
   last_ = kept ? id : std::string();
+  // A call that breaks off is told as its text: the model sees what it wrote.
   messages_.push_back(
       kept ? kept->reply
-           : Message{.role = "assistant", .content = message.content, .reasoning_content = message.reasoning});
+           : Message{.role = "assistant", .content = replied.written, .reasoning_content = message.reasoning});
   made.message = std::move(message);
   made.length = turn->length();
   made.awaits_result = awaits_result(model_->stops, turn->sampled());

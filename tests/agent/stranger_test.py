@@ -583,14 +583,17 @@ def check_commands(checks: Checks, new: Callable[[], Run]) -> None:
 
 
 def check_broken_off(checks: Checks, new: Callable[[], Run]) -> None:
-    """A reply that a limit of tokens cuts off within a call keeps the prompt before it in the engine's cache, and replays."""
+    """A reply that a limit of tokens cuts off within a call keeps the prompt before it in the engine's cache, is seen by the model, and
+    replays."""
     run = new()
     script = Script(run, "echo one", "echo two " + "x" * 300, "echo three")
+    cut: list[int] = []
 
     def cut_second(asked: Asked) -> Reply:
         reply = script(asked)
         if script.at == 2 and reply.ids is not None:
-            return Reply(ids=reply.ids[:150], length=True)
+            cut.extend(reply.ids[:150])
+            return Reply(ids=cut, length=True)
         return reply
 
     with with_engine(run, cut_second) as engine:
@@ -601,6 +604,8 @@ def check_broken_off(checks: Checks, new: Callable[[], Run]) -> None:
     run.events = events_of(done.stdout)
     checks.equal((done.returncode, len(prompts), len(run.events.of("unreadable"))), (0, 4, 1), f"a reply that breaks off: {done.stderr}")
     checks.that(prompts[2][: len(prompts[1])] == prompts[1], "behind a reply that breaks off, the prompt before it stays as it was")
+    behind = run.speech.vocabulary.decode(prompts[2][len(prompts[1]) :])
+    checks.that(behind.startswith(run.speech.vocabulary.decode(cut)), f"the model sees a reply that breaks off: {behind}")
     checks.equal([one["prefix_break"] for one in run.events.of("replied")], [None] * 4, "a reply that breaks off: prefix breaks")
     run.check_replay(checks, "a reply that breaks off")
 

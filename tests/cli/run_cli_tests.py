@@ -448,6 +448,30 @@ def test_jsonl_results_in_order():
             same(out[4998]["text"], "4999" * (4999 % 97))
 
 
+def test_jsonl_errors_say_which_line_they_answer():
+    deep = '{"id": 7, "messages": ' + "[" * 1200 + "]" * 1200 + "}"
+    lines = [json.dumps(HELLO), "", "  ", "nope", deep, "", "[1]", '"text"', json.dumps({"id": 9, "messages": 5}), json.dumps({"messages": 5}), "{"]
+    with template("{{ messages[0].content }}") as d:
+        for threads in ("1", "3"):
+            out = [json.loads(l) for l in render("-t", d / "t.jinja", "--jsonl", "--threads", threads, stdin="\n".join(lines)).splitlines()]
+            same([r.get("line") for r in out], [None, 4, 5, 7, 8, None, 10, 11])
+            same([r["error"].get("line") for r in out[1:]], [4, 5, None, None, None, None, 11])
+            same([r["error"]["code"] for r in out[1:3]], ["json", "limit_depth"])
+    with template("a\n{{ 1 + 'a' }}") as d:  # a place in the template is none in the line
+        out = [json.loads(l) for l in render("-t", d / "t.jinja", "--jsonl", stdin="\n\n" + json.dumps(HELLO)).splitlines()]
+        same((out[0]["line"], out[0]["error"]["line"]), (3, 2))
+
+
+def test_jsonl_ids_are_json():
+    ids = {"1e400": "1e999", "-1e999": "-1e999", "NaN": "null", '{"a": [1e400, "Infinity"]}': '{"a":[1e999,"Infinity"]}', '"NaN"': '"NaN"', "1e308": "1e+308",
+           "123456789012345678901234567890": "123456789012345678901234567890"}
+    with template("{{ messages[0].content }}") as d:
+        for given, expected in ids.items():
+            for messages in ('[{"role": "user", "content": "Hi"}]', "5"):
+                out = render("-t", d / "t.jinja", "--jsonl", stdin='{"id": ' + given + ', "messages": ' + messages + "}")
+                assert out.startswith('{"id": ' + expected + ", "), out
+
+
 def test_jsonl_answers_at_once():
     with template("{{ messages[0].content }}") as d:
         with subprocess.Popen([BINARY, "render", "-t", str(d / "t.jinja"), "--jsonl"], stdin=subprocess.PIPE,

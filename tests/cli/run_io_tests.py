@@ -14,10 +14,12 @@ import os
 import pathlib
 import pty
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 import check
@@ -124,6 +126,45 @@ def test_packed_output(folder):
 
 
 # ---- input
+
+def test_a_compressed_file_has_its_name_once_it_is_whole(folder):
+    """What ends the program leaves no archive that is cut, and an older one as it was."""
+    old = gzip.compress(b"old")
+    for ends in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
+        for before in (None, old):
+            if before is not None:
+                (folder / "out.jsonl.gz").write_bytes(before)
+            with subprocess.Popen([BINARY, "render", "-t", "t.jinja", "--jsonl", "-o", "out.jsonl.gz"], stdin=subprocess.PIPE, cwd=folder,
+                                  stderr=subprocess.DEVNULL) as process:
+                process.stdin.write(lines_of(3000).encode())
+                process.stdin.flush()
+                limit = time.monotonic() + 60
+                while not list(folder.glob("out.jsonl.gz.*")) and time.monotonic() < limit:
+                    time.sleep(0.01)
+                process.send_signal(ends)
+                assert process.wait(timeout=60) == -ends, ends
+            left = (folder / "out.jsonl.gz").read_bytes() if (folder / "out.jsonl.gz").exists() else None
+            assert left == before, (ends, before, left and left[:50])
+            parts = list(folder.glob("out.jsonl.gz.*"))
+            assert len(parts) == (1 if ends == signal.SIGKILL else 0), (ends, parts)
+            for part in parts:
+                part.unlink()
+            (folder / "out.jsonl.gz").unlink(missing_ok=True)
+
+
+def test_a_compressed_file_stays_what_it_was(folder):
+    """Its mode, and a link to it; and what cannot stand beside it is written in its place."""
+    (folder / "real.gz").write_bytes(b"old")
+    (folder / "real.gz").chmod(0o640)
+    (folder / "link.gz").symlink_to("real.gz")
+    render(folder, "chat.json", "-o", "link.gz")
+    assert (folder / "link.gz").is_symlink() and (folder / "real.gz").stat().st_mode & 0o777 == 0o640
+    assert gzip.decompress((folder / "real.gz").read_bytes()) == b"[Hi]"
+    (folder / "far.gz").symlink_to("not_there_yet.gz")
+    render(folder, "chat.json", "-o", "far.gz")
+    assert gzip.decompress((folder / "not_there_yet.gz").read_bytes()) == b"[Hi]"
+    assert sorted(one.name for one in folder.glob("*.gz*")) == ["far.gz", "link.gz", "not_there_yet.gz", "real.gz"]
+
 
 def test_jsonl_from_a_file(folder):
     (folder / "lines.jsonl").write_text(lines_of(300))

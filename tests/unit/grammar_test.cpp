@@ -30,6 +30,36 @@ Grammar reply_grammar(std::string_view format, GrammarOptions options = {}) {
   return *grammar;
 }
 
+TEST(GrammarTest, ExponentsAreThoseOfDoubles) {
+  const Grammar numbers = value_grammar(R"({"type": "number"})");
+  for (const char* text : {"1e5", "1E+09", "-1.5e99", "1e100", "1e+299", "9e307", "1e308", "5e-324", "1e-309", "2E-10"})
+    EXPECT_TRUE(numbers.accepts(text)) << text;
+  for (const char* text : {"1e", "1e309", "1e400", "1e999", "1e1000", "1e+010", "1e-325", "1e--1", "1e5.0"})
+    EXPECT_FALSE(numbers.accepts(text)) << text;
+}
+
+// The reader takes each of these for a name, and for the same.
+TEST(GrammarTest, NamesWithoutQuotes) {
+  const auto format = ReplyFormat::from_json(
+      R"({"calls": [{"call": ["<call>", {"name": true}, {"arguments": {"bare": "<|\"|>"}}, "</call>"]}]})");
+  ASSERT_TRUE(format) << format.error().display();
+  const auto grammar = make_grammar(*format, {.tools = R"([{"name": "f", "parameters": {"type": "object", "properties":
+    {"o": {"type": "object", "properties": {"Content-Type": {"const": 1}}, "additionalProperties": {}},
+     "ü/é": {"type": "integer"}}}}])"});
+  ASSERT_TRUE(grammar) << grammar.error().display();
+  for (const std::string name : {"a", "_", "X-Y", "x.y", "1", "$ref", "a/b", "größe", "名", "@", "Content-Typ",
+                                 "Content-Types", "a=b", "(x)", "%", "#1"})
+    EXPECT_TRUE(grammar->accepts("<call>f{o:{" + name + ":1}}</call>")) << name;
+  for (const std::string name :
+       {"", " ", "a b", " a", "a ", "a\n", "a:b", "a,b", "a{", "a}", "[a]", "\"a\"", "<a", "a|"})
+    EXPECT_FALSE(grammar->accepts("<call>f{o:{" + name + ":1}}</call>")) << name;
+  EXPECT_TRUE(grammar->accepts("<call>f{o:{Content-Type:1}}</call>"));
+  EXPECT_FALSE(grammar->accepts("<call>f{o:{Content-Type:2}}</call>")) << "a declared name is no free one";
+  EXPECT_TRUE(grammar->accepts("<call>f{ü/é:3}</call>"));
+  ASSERT_EQ(grammar->notes().size(), 1u);
+  EXPECT_EQ(grammar->notes()[0].keyword, "additionalProperties");
+}
+
 TEST(GrammarTest, MembersInAnyOrder) {
   struct Row {
     std::string_view schema, text;

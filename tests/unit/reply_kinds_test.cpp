@@ -54,6 +54,50 @@ TEST(ReplyKinds, AMessageThatQuotesTheEndOfATurnGoesOn) {
   EXPECT_EQ(parts, expected);
 }
 
+// The marker is one of several pieces of the template: of literals, and of a variable.
+TEST(ReplyKinds, TheEndOfATurnMayBeWrittenInParts) {
+  for (const std::string_view end : {"{{ '<|close|>' }}{{ 'message' }}{{ '<|sep|>' }}", "{{ close('message') }}",
+                                     "{% for x in ['<|close|>', 'message', '<|sep|>'] %}{{ x }}{% endfor %}"}) {
+    const std::string chat_template =
+        "{% macro close(tag) %}{{ '<|close|>' + tag + '<|sep|>' }}{% endmacro %}"
+        "{% for m in messages %}<|open|>{{ m.role }}<|sep|>{{ m.content }}" +
+        std::string(end) + "<|over|>{% endfor %}{% if add_generation_prompt %}<|open|>assistant<|sep|>{% endif %}";
+    const auto parts = parts_of(R"([{"role": "user", "content": "q"},
+      {"role": "assistant", "content": "Not <|close|>message<|sep|> this."}, {"role": "user", "content": "q"}])",
+                                chat_template);
+    const KindParts expected = {
+        {"content", "Not <|close|>message<|sep|> this."}, {"stop", "<|close|>message<|sep|>"}, {"marker", "<|over|>"}};
+    EXPECT_EQ(parts, expected) << end;
+  }
+}
+
+TEST(ReplyKinds, WhatTheTemplateWritesBehindTheEndIsMarkup) {
+  constexpr std::string_view kTagged =
+      "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}<bot>{{ m.content }}<end><over>"
+      "{% if m.more is defined %}<bot>{{ m.more }}<end><over>{% endif %}{% endgeneration %}"
+      "{% else %}<user>{{ m.content }}<over>{% endif %}{% endfor %}{% if add_generation_prompt %}<bot>{% endif %}";
+  EXPECT_EQ(parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}])", kTagged),
+            (KindParts{{"marker", "<bot>"}, {"content", "a"}, {"stop", "<end>"}, {"marker", "<over>"}}));
+  // A turn may hold a further reply, also an empty one.
+  EXPECT_EQ(
+      parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a", "more": "b"}])", kTagged),
+      (KindParts{{"marker", "<bot>"},
+                 {"content", "a"},
+                 {"stop", "<end>"},
+                 {"marker", "<over><bot>"},
+                 {"content", "b"},
+                 {"stop", "<end>"},
+                 {"marker", "<over>"}}));
+  EXPECT_EQ(
+      parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a", "more": ""}])", kTagged),
+      (KindParts{{"marker", "<bot>"},
+                 {"content", "a"},
+                 {"stop", "<end>"},
+                 {"marker", "<over><bot>"},
+                 {"stop", "<end>"},
+                 {"marker", "<over>"}}));
+}
+
 TEST(ReplyKinds, EachTurnIsReadByItself) {
   const auto parts = parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"},
     {"role": "user", "content": "q"}, {"role": "assistant", "content": "", "reasoning_content": "hm"}])");
@@ -80,6 +124,17 @@ TEST(ReplyKinds, ManyEndsInOneTurnTakeLinearTime) {
   std::size_t size = 0;
   for (const auto& part : parts) size += part.second.size();
   EXPECT_EQ(size, content.size() + 6);
+}
+
+// Nor where the template writes them.
+TEST(ReplyKinds, ManyEndsOfTheTemplateTakeLinearTime) {
+  const auto parts = parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "q"}])",
+                              "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}{% for i in "
+                              "range(100000) %}</end>{% endfor %}{% endif %}{{ m.content }}</end>{% endfor %}"
+                              "{% if add_generation_prompt %}<assistant>{% endif %}");
+  std::size_t size = 0;
+  for (const auto& part : parts) size += part.second.size();
+  EXPECT_EQ(size, 600'007U);
 }
 
 TEST(ReplyKinds, NamesAreKnownBothWays) {

@@ -62,29 +62,33 @@ TEST(RequestReader, ItsFormatsKnowTheTokenizersControlTokens) {
   EXPECT_TRUE(without->format.source().control.empty());
 }
 
+/// A tokenizer of single bytes and these tokens, of which each is declared special.
+CallbackTokenizer tokenizer_with(const std::vector<AddedToken>& added, TokenizerFacts facts = {}) {
+  return CallbackTokenizer({.added = added,
+                            .encode =
+                                [](std::string_view run, std::vector<TokenId>& ids) {
+                                  for (const char byte : run) ids.push_back(100 + static_cast<unsigned char>(byte));
+                                  return Result<void>();
+                                },
+                            .token_text =
+                                [added](TokenId id) {
+                                  if (id >= 100) return std::string(1, static_cast<char>(id - 100));
+                                  const auto found = std::ranges::find(added, id, &AddedToken::id);
+                                  return found == added.end() ? std::string() : found->text;
+                                },
+                            .facts = std::move(facts)});
+}
+
 TEST(RequestReader, StopTokensAreThoseOfTheReplyFormat) {
   // All are declared special: by them alone, what closes a call looks like the end of a turn.
-  const std::vector<AddedToken> added = {{1, "<|im_end|>", true},
-                                         {2, "<tool_call>", true},
-                                         {3, "</tool_call>", true},
-                                         {4, "<|eos|>", true},
-                                         {5, "<|im_start|>", true}};
   TokenizerFacts facts;
   facts.ends = {{4, "generation_config.json: eos_token_id"}};
-  const CallbackTokenizer tokenizer({.added = added,
-                                     .encode =
-                                         [](std::string_view run, std::vector<TokenId>& ids) {
-                                           for (const char byte : run)
-                                             ids.push_back(100 + static_cast<unsigned char>(byte));
-                                           return Result<void>();
-                                         },
-                                     .token_text =
-                                         [&](TokenId id) {
-                                           if (id >= 100) return std::string(1, static_cast<char>(id - 100));
-                                           const auto found = std::ranges::find(added, id, &AddedToken::id);
-                                           return found == added.end() ? std::string() : found->text;
-                                         },
-                                     .facts = facts});
+  const CallbackTokenizer tokenizer = tokenizer_with({{1, "<|im_end|>", true},
+                                                      {2, "<tool_call>", true},
+                                                      {3, "</tool_call>", true},
+                                                      {4, "<|eos|>", true},
+                                                      {5, "<|im_start|>", true}},
+                                                     facts);
   constexpr const char* kOpensAtResults =
       "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls %}<tool_call>"
       "{{ c.function | tojson }}</tool_call>{% endfor %}{% if not m.tool_calls %}<|im_end|>{% endif %}{% endfor %}"
@@ -100,6 +104,27 @@ TEST(RequestReader, StopTokensAreThoseOfTheReplyFormat) {
   EXPECT_EQ(std::count(texts.begin(), texts.end(), "</tool_call>"), 0) << format.to_json();
   EXPECT_EQ(std::count(texts.begin(), texts.end(), "<|im_end|>"), 1) << format.to_json();
   EXPECT_EQ(std::count(texts.begin(), texts.end(), "<|eos|>"), 1);
+}
+
+// What ends a turn is written with several tokens, and one stands behind it, or none.
+TEST(RequestReader, TheTokenBehindAnEndOfSeveralTokensIsAStopToken) {
+  const CallbackTokenizer tokenizer =
+      tokenizer_with({{1, "<|open|>", true}, {2, "<|close|>", true}, {3, "<|sep|>", true}, {4, "<|over|>", true}});
+  for (const bool is_over : {true, false}) {
+    const std::string turn =
+        "{% macro close(tag) %}{{ '<|close|>' + tag + '<|sep|>' }}{% endmacro %}"
+        "{% for m in messages %}<|open|>{{ m.role }}<|sep|><|open|>text<|sep|>{{ m.content }}{{ close('text') }}"
+        "{{ close('message') }}" +
+        std::string(is_over ? "<|over|>" : "") +
+        "{% endfor %}{% if add_generation_prompt %}<|open|>assistant<|sep|>{% endif %}";
+    const Result<std::vector<StopToken>> stops = RequestReader(compiled(turn.c_str())).stop_tokens(tokenizer);
+    ASSERT_TRUE(stops) << stops.error().display();
+    ASSERT_EQ(stops->size(), is_over ? 1u : 0u) << turn;
+    if (is_over) {
+      EXPECT_EQ(stops->front().text, "<|over|>");
+      EXPECT_EQ(stops->front().id, 4);
+    }
+  }
 }
 
 TEST(RequestReader, HasTheIdOfARequestThatFails) {

@@ -15,12 +15,18 @@ print(agent.run().answer)
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
+import operator
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from parlance._core import Template, _run_agent
 from parlance._schema import get_json_schema
+
+_MOST = 2**32 - 1
+"""Of turns, repeats and refusals."""
 
 
 @dataclasses.dataclass
@@ -57,7 +63,7 @@ class Agent:
     sample: sample(ids, grammar, stop_tokens) gives the tokens of a reply one after the other, up to and with a stop token, or
         fewer where a limit ends it. grammar is None, or a text in the syntax of `grammar` for the engine.
     tools: functions with types and a docstring, as for get_json_schema, or pairs of a tool as a request has it and a function, which
-        gets the arguments by their names. What one returns is the result: a ToolOutcome, a
+        gets the arguments by their names. None of them is async. What one returns is the result: a ToolOutcome, a
         text, or anything that JSON can say. An exception, and a result that JSON cannot say (bytes, a set, NaN), is told to the
         model as the result of a run that failed.
     goal: what is to be done; system: a system message in place of the template's own.
@@ -98,21 +104,36 @@ class Agent:
         if not callable(sample):
             raise TypeError(f"sample is a function of (ids, grammar, stop_tokens), not a {type(sample).__name__}")
         for name, text in (("goal", goal), ("system", system)):
-            if not isinstance(text, str):
-                raise TypeError(f"{name} is a str, not a {type(text).__name__}")
+            _check_text(name, text)
+        for name, number, most in (
+            ("max_turns", max_turns, _MOST), ("max_tokens", max_tokens, sys.maxsize), ("repeats", repeats, _MOST),
+            ("refusals", refusals, _MOST), ("context", 0 if context is None else context, sys.maxsize),
+        ):  # fmt: skip
+            _check_count(name, number, most)
+        if isinstance(max_seconds, bool) or not isinstance(max_seconds, (int, float)):
+            raise TypeError(f"max_seconds is a number, not a {type(max_seconds).__name__}")
+        if not max_seconds >= 0:
+            raise ValueError(f"max_seconds is not {max_seconds}: it is 0, for no limit, or more")
+        if not (grammar is None or isinstance(grammar, str)):
+            raise TypeError(f"grammar is the name of a syntax, not a {type(grammar).__name__}")
+        for name, function in (("events", events), ("approve", approve)):
+            if not (function is None or callable(function)):
+                raise TypeError(f"{name} is a function, not a {type(function).__name__}")
         self._template = template
         self._tokenizer = tokenizer_of(tokenizer)
         self._sample = sample
-        self._tools = [_tool(function) for function in tools]
-        self._goal, self._system, self._verify = goal, system, verify
-        self._limits = (max_turns, max_tokens, float(max_seconds), repeats, refusals)
-        self._grammar, self._context, self._events, self._approve = grammar, context, events, approve
+        self._tools = [_tool(given, f"tools[{number}]") for number, given in enumerate(tools)]
+        self._goal, self._system, self._verify = goal, system, bool(verify)
+        index = operator.index
+        self._limits = (index(max_turns), index(max_tokens), float(max_seconds), index(repeats), index(refusals))
+        self._grammar, self._events, self._approve = grammar, events, approve
+        self._context = None if context is None else operator.index(context)
 
     def run(self) -> AgentEnd:
         """Runs until the end, which it returns. Each call begins anew.
 
         Raises what `sample`, `events` and `approve` raise, parlance.Error if a prompt cannot be made, and ValueError before the first
-        turn where a tool has no name, that of another, or parameters that are no JSON Schema of an object.
+        turn where a tool has an empty name, that of another, or parameters that are no JSON Schema of an object.
         """
         return AgentEnd(
             **_run_agent(
@@ -122,12 +143,55 @@ class Agent:
         )  # fmt: skip
 
 
-def _tool(
-    given: Callable[..., Any] | tuple[dict[str, Any], Callable[..., Any]],
-) -> tuple[str, str, str, Callable[[str], tuple[str, bool, bool]]]:
-    """As the engine takes it."""
-    tool, function = given if isinstance(given, tuple) else (get_json_schema(given), given)
+def _check_text(name: str, text: Any) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{name} is a str, not a {type(text).__name__}")
+    half = next((number for number, letter in enumerate(text) if "\ud800" <= letter <= "\udfff"), None)
+    if half is not None:
+        raise ValueError(f"{name} has half of a surrogate pair at {half}, which is no text")
+
+
+def _check_count(name: str, number: Any, most: int) -> None:
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise TypeError(f"{name} is an int, not a {type(number).__name__}")
+    if not 0 <= operator.index(number) <= most:
+        raise ValueError(f"{name} is not {number}: it is from 0 to {most}")
+
+
+def _is_async(function: Any) -> bool:
+    """A call of it gives what would have to be awaited, or read on: a loop of its own nobody has."""
+    return any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in (function, type(function).__call__))
+
+
+def _pair(given: Any, name: str) -> tuple[dict[str, Any], Callable[..., Any]]:
+    """A tool and its function."""
+    if callable(given):
+        tool, function = None, given
+    elif isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], dict) and callable(given[1]):
+        tool, function = given
+    else:
+        raise TypeError(f"{name} is a function, or a pair of a tool and a function, not a {type(given).__name__}{_inside(given)}")
+    if _is_async(function):
+        raise TypeError(f"{name} is an async function, which the agent does not await: give one that runs it, such as by asyncio.run()")
+    return get_json_schema(function) if tool is None else tool, function
+
+
+def _inside(given: Any) -> str:
+    if not isinstance(given, (tuple, list)):
+        return ""
+    return f" of ({', '.join(type(one).__name__ for one in given[:4])}{', …' if len(given) > 4 else ''})"
+
+
+def _tool(given: Any, place: str) -> tuple[str, str, str, Callable[[str], tuple[str, bool, bool]]]:
+    """As the engine takes it. `place` is where it is given, for errors."""
+    tool, function = _pair(given, place)
     schema = tool.get("function", tool)
+    if not isinstance(schema, dict):
+        raise TypeError(f"{place}[0]['function'] is a dict, not a {type(schema).__name__}")
+    if schema.get("name") is None:
+        raise ValueError(f"{place}[0] has no name")
+    for member in ("name", "description"):
+        _check_text(f"the {member} of {place}[0]", schema.get(member) or "")
 
     def run(arguments: str) -> tuple[str, bool, bool]:
         try:
@@ -136,7 +200,11 @@ def _tool(
             return _utf8(f"{type(error).__name__}: {error}"), False, False
 
     parameters = schema.get("parameters", {"type": "object", "properties": {}})
-    return schema["name"], schema.get("description", ""), json.dumps(parameters), run
+    try:
+        written = json.dumps(parameters)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise type(error)(f"the parameters of {place}[0] are no JSON: {error}") from error
+    return schema["name"], schema.get("description") or "", written, run
 
 
 def _told(result: Any) -> tuple[str, bool, bool]:

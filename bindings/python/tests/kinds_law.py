@@ -5,8 +5,14 @@
 
 The kinds are found by reading the assistant's turns as replies. The origins say independently what a character is: text of
 `reasoning_content` is reasoning, of `tool_calls` a call, of `content` content unless it holds a tag of reasoning itself. And
-the kinds cover the assistant's ranges, no more and no less. Prints how many conversations agree, and by template where they do
-not. Ends with 1 if a template differs that EXPECTED does not name, with 77 where there is no corpus.
+the kinds cover the assistant's ranges, no more and no less.
+
+The second part renders REPLIES by each template. Where a reply's turn begins with the prompt for it, its kinds are those that a
+reader of the reply gives of the same text, as a Session's are that sampled it. And what the template writes around content is
+no content, but blanks.
+
+Prints how many conversations and replies agree, and by template where they do not. Ends with 1 if a template differs that EXPECTED
+or EXPECTED_OF_REPLIES does not name, with 77 where there is no corpus.
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ from typing import Any
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
 import parlance
-from material import CORPUS, corpus_cases, corpus_template
+from material import CORPUS, ROOT, corpus_cases, corpus_template
 
 KINDS = ((re.compile(r"^messages\[\d+\]\.(reasoning_content|reasoning|thinking)\b"), "reasoning"),
          (re.compile(r"^messages\[\d+\]\.tool_calls\b"), "calls"),
@@ -42,6 +48,29 @@ EXPECTED: dict[str, str] = {
     "templates/ollama--gemma4_e2b_chat_template.jinja": "it writes a turn's content behind the results, and drops its reasoning later",
     "templates/unsloth--gptoss_template.jinja": "the template writes content beside reasoning in the channel of reasoning",
 }
+EXPECTED_OF_REPLIES = {
+    "llama.cpp--NVIDIA-Nemotron-Nano-v2.jinja": "it makes a turn of a last message's words, which Rendering.kinds reads too",
+}  # fmt: skip
+TOOLS = [{"type": "function", "function": {"name": name, "description": "Looks.", "parameters": {
+    "type": "object", "properties": {"at": {"type": "string"}, "n": {"type": "integer"}, "o": {"type": "object"}}}}}
+    for name in ("look", "get_it")]  # fmt: skip
+
+
+def _call(number: int, name: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": f"call0000{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+ASKED = {"role": "user", "content": "Where is it?"}
+CALLS = [_call(1, "look", at="there", n=2), _call(2, "get_it", o={"a": [1, None]})]
+RESULTS = [{"role": "tool", "tool_call_id": call["id"], "name": call["function"]["name"], "content": "Found."} for call in CALLS]
+REPLIES: tuple[tuple[dict[str, Any], list[dict[str, Any]]], ...] = (
+    ({"content": "Over there."}, [ASKED]),
+    ({"content": "Over there.", "reasoning_content": "They ask for it."}, [ASKED]),
+    ({"content": "", "tool_calls": CALLS[:1]}, RESULTS[:1]),
+    ({"content": "", "tool_calls": CALLS}, RESULTS),
+    ({"content": "I look.", "reasoning_content": "They ask for it.", "tool_calls": CALLS}, RESULTS),
+)
+"""An assistant's message with what follows it."""
 
 
 def faults(prompt: parlance.Rendering, messages: list[Any]) -> list[str]:
@@ -74,6 +103,60 @@ def joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return whole
 
 
+def faults_of_reply(template: parlance.Template, context: dict[str, Any], reply: dict[str, Any], behind: list[Any]) -> list[str] | None:
+    """None where the template refuses the reply, or its turn is not behind the prompt for it."""
+    try:
+        before = template.render([ASKED], add_generation_prompt=True, **context)
+        whole = template.render([ASKED, {"role": "assistant", **reply}, *behind], add_generation_prompt=False, assistant=True, **context)
+        turn = next((turn for turn in whole.assistant if turn[0] == len(before.text)), None)
+    except parlance.Error:
+        return None
+    if turn is None or not whole.text.startswith(before.text):
+        return None
+    begin, end = turn
+    reader = before.reader()
+    reader.feed(whole.text[begin:end])
+    reader.finish()
+    text = whole.text[begin:end].encode()
+    read = [(kind, (begin + len(text[:a].decode()), begin + len(text[:b].decode()))) for kind, a, b in reader.kinds]
+    kinds = [(kind, (max(a, begin), min(b, end))) for kind, (a, b) in whole.kinds if begin <= a and b <= end]
+    found = [] if read == kinds else [f"read are {shown(whole, read)}, rendered {shown(whole, kinds)}"]
+    content = "".join(whole.text[a:b] for kind, (a, b) in kinds if kind == "content")
+    if "".join(content.split()) not in ("", "".join(reply["content"].split())):
+        found.append(f"the content is {content!r}")
+    return found
+
+
+def shown(prompt: parlance.Rendering, kinds: list[tuple[str, tuple[int, int]]]) -> list[tuple[str, str]]:
+    return [(kind, prompt.text[begin:end]) for kind, (begin, end) in kinds]
+
+
+def check_replies(counts: Counter[str]) -> dict[str, list[str]]:
+    wrong: dict[str, list[str]] = {}
+    templates = {path.name: parlance.Template.builtin(path.stem) for path in sorted((ROOT / "formats").glob("*.jinja"))}
+    for path in sorted([*CORPUS.glob("templates/*.jinja"), *CORPUS.glob("go_templates/*.gotmpl")]):
+        templates[path.name] = parlance.Template.from_file(path, special_tokens={"bos_token": "<s>", "eos_token": "</s>"})
+    for name, template in templates.items():
+        for reply, behind in REPLIES:
+            for follows in ([], behind):
+                context = {"tools": TOOLS} if "tool_calls" in reply else {}
+                found = faults_of_reply(template, context, reply, follows)
+                counts["not behind its prompt" if found is None else "differ" if found else "agree"] += 1
+                if found:
+                    wrong.setdefault(name, []).append(f"{reply}, {len(follows)} behind it: {found[0]}")
+    return wrong
+
+
+def report(wrong: dict[str, list[str]], expected: dict[str, str], show: int) -> bool:
+    """Whether all of that is known."""
+    for path, rows in wrong.items():
+        known = expected.get(path)
+        print(f"{path}: {len(rows)} differ{'' if known is None else ', as is known: ' + known}")
+        for row in rows[: show if known is None else 0]:
+            print(f"  {row}"[:600])
+    return not set(wrong) - set(expected)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--every", type=int, default=1)
@@ -98,13 +181,12 @@ def main() -> int:
             counts["without the assistant" if not ranges else "differ" if found else "agree"] += 1
             if found:
                 wrong.setdefault(path, []).append(f"{case['id']}: {found[0]}")
-    for path, rows in wrong.items():
-        known = EXPECTED.get(path)
-        print(f"{path}: {len(rows)} differ{'' if known is None else ', as is known: ' + known}")
-        for row in rows[: options.show if known is None else 0]:
-            print(f"  {row}"[:300])
-    print(", ".join(f"{count} {name}" for name, count in counts.most_common()))
-    return 1 if set(wrong) - set(EXPECTED) else 0
+    all_known = report(wrong, EXPECTED, options.show)
+    print(", ".join(f"{count} {name}" for name, count in counts.most_common()), end=" of the corpus's conversations\n")
+    counts.clear()
+    all_known = report(check_replies(counts), EXPECTED_OF_REPLIES, options.show) and all_known
+    print(", ".join(f"{count} {name}" for name, count in counts.most_common()), end=" of the replies\n")
+    return 0 if all_known else 1
 
 
 if __name__ == "__main__":

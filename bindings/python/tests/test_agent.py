@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import pathlib
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -69,6 +71,37 @@ def fail(why: str) -> str:
         why: The reason.
     """
     raise ValueError(why)
+
+
+LIMITS = ("max_turns", "max_tokens", "repeats", "refusals", "context")
+BROKEN = '<tool_call>\n{"name": "look", "arguments": {"at": "the kitchen", "deep": {"n": [1, 2'
+
+
+@pytest.mark.parametrize(
+    "before", ["", "I look.\n", "<think>\nWhere?\n</think>\n\n", call("look", at="the hall").removesuffix("<|im_end|>") + "\n"]
+)
+@pytest.mark.parametrize("end", ["<|im_end|>", "", "\n</tool_call><|im_end|>", "]}}\n<|im_end|>"])
+def test_a_call_that_breaks_off_stays_as_it_was_sampled(chatml_tokenizer: str, before: str, end: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    ids = tokenizer.encode(BROKEN)
+    for size in range(len(tokenizer.encode("<tool_call>\n")) + 1, len(ids) + 1, 3):
+        broken = before + tokenizer.decode(ids[:size]).decode() + end
+        sample, events = Sampler(chatml_tokenizer, broken, call("look", at="the kitchen"), "It is empty.<|im_end|>"), list[Any]()
+        reached = agent(chatml_tokenizer, sample, look, events=events.append).run()
+        assert reached.reason == "done", broken
+        if not any(event["event"] == "unreadable" for event in events):
+            continue  # it was read as a call, as text or as one of no function
+        kept = sample.asked[0] + sample.sampled[0]
+        if before.startswith("<think>"):  # the template leaves out what was thought before a user's message, also where the call is whole
+            written = broken.removeprefix(before).removesuffix("<|im_end|>")
+            assert written + "<|im_end|>\n<|im_start|>user\n" in tokenizer.decode(sample.asked[1]).decode()
+            assert any(event.get("prefix_break") for event in events), broken
+            continue
+        assert sample.asked[1][: len(kept)] == kept, broken
+        assert not any(event.get("prefix_break") for event in events), broken
+        behind = tokenizer.decode(sample.asked[1][len(kept) :]).decode()
+        assert behind.startswith("\n<|im_start|>user\n" if end.endswith("<|im_end|>") else "<|im_end|>\n<|im_start|>user\n"), behind
+    assert len(sample.asked) == 3, "the last one is unreadable"
 
 
 def test_a_loop(chatml_tokenizer: str) -> None:
@@ -293,6 +326,84 @@ def test_what_is_no_agent_is_refused_where_it_is_made(chatml_tokenizer: str) -> 
         given: Any = {"goal": "Look.", name: 5}
         with pytest.raises(TypeError, match=f"{name} is a str, not a int"):
             parlance.Agent(template, tokenizer, lambda ids, grammar, stops: [], **given)
+
+
+async def awaited(at: str) -> str:
+    """Looks.
+
+    Args:
+        at: The place.
+    """
+    return at
+
+
+async def one_by_one() -> Any:
+    """Looks."""
+    yield "it"
+
+
+class Awaited:
+    async def __call__(self) -> str:
+        """Looks."""
+        return "it"
+
+
+ASYNC: tuple[Any, ...] = (awaited, one_by_one, functools.partial(awaited), Awaited())
+NAMED = {"name": "look", "parameters": {"type": "object", "properties": {}}}
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "said"),
+    [
+        *(({"tools": [look, tool]}, TypeError, r"tools\[1\] is an async function") for tool in ASYNC),
+        *(({"tools": [(NAMED, tool)]}, TypeError, r"tools\[0\] is an async function") for tool in ASYNC),
+        *(({name: -1}, ValueError, f"{name} is not -1") for name in LIMITS),
+        *(({name: 2**70}, ValueError, f"{name} is not 1180591620717411303424") for name in LIMITS),
+        *(({name: "5"}, TypeError, f"{name} is an int, not a str") for name in LIMITS),
+        *(({name: True}, TypeError, f"{name} is an int, not a bool") for name in LIMITS),
+        *(({name: 5.0}, TypeError, f"{name} is an int, not a float") for name in LIMITS),
+        ({"max_turns": None}, TypeError, "max_turns is an int, not a NoneType"),
+        ({"max_seconds": -0.1}, ValueError, "max_seconds is not -0.1"),
+        ({"max_seconds": float("nan")}, ValueError, "max_seconds is not nan"),
+        ({"max_seconds": "1"}, TypeError, "max_seconds is a number, not a str"),
+        ({"max_seconds": None}, TypeError, "max_seconds is a number, not a NoneType"),
+        ({"goal": "a\ud800"}, ValueError, "goal has half of a surrogate pair at 1"),
+        ({"system": "\udfff"}, ValueError, "system has half of a surrogate pair at 0"),
+        ({"goal": b"Look."}, TypeError, "goal is a str, not a bytes"),
+        ({"grammar": 5}, TypeError, "grammar is the name of a syntax, not a int"),
+        ({"events": "x"}, TypeError, "events is a function, not a str"),
+        ({"approve": True}, TypeError, "approve is a function, not a bool"),
+        ({"tools": [({"function": {}}, look)]}, ValueError, r"tools\[0\]\[0\] has no name"),
+        ({"tools": [({}, look)]}, ValueError, r"tools\[0\]\[0\] has no name"),
+        ({"tools": [({"name": None}, look)]}, ValueError, r"tools\[0\]\[0\] has no name"),
+        ({"tools": [({"name": 5}, look)]}, TypeError, r"the name of tools\[0\]\[0\] is a str, not a int"),
+        ({"tools": [({"name": "a\ud800"}, look)]}, ValueError, r"the name of tools\[0\]\[0\] has half of a surrogate pair"),
+        ({"tools": [({"function": "look"}, look)]}, TypeError, r"tools\[0\]\[0\]\['function'\] is a dict, not a str"),
+        ({"tools": [({"name": "x", "description": 5}, look)]}, TypeError, r"the description of tools\[0\]\[0\] is a str, not a int"),
+        ({"tools": [({"name": "x", "parameters": {"type": {1}}}, look)]}, TypeError, r"the parameters of tools\[0\]\[0\] are no JSON"),
+        ({"tools": [("look", look)]}, TypeError, r"tools\[0\] is a function, or a pair of .*, not a tuple of \(str, function\)"),
+        ({"tools": [look, NAMED]}, TypeError, r"tools\[1\] is a function, or a pair .*, not a dict"),
+        ({"tools": [(NAMED, look, 1)]}, TypeError, r"not a tuple of \(dict, function, int\)"),
+        ({"tools": ["look"]}, TypeError, r"tools\[0\] is a function, or a pair .*, not a str"),
+    ],
+)  # fmt: skip
+def test_the_constructor_names_what_is_wrong(chatml_tokenizer: str, given: dict[str, Any], kind: type[Exception], said: str) -> None:
+    tokenizer, template = parlance.Tokenizer.from_file(chatml_tokenizer), parlance.Template.builtin("terminal-agent")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(kind, match=said):
+            parlance.Agent(template, tokenizer, lambda ids, grammar, stops: [], **{"goal": "Look.", **given})
+
+
+def test_numbers_of_other_packages_are_limits(chatml_tokenizer: str) -> None:
+    numpy = pytest.importorskip("numpy")
+    sample = Sampler(chatml_tokenizer, "Done.<|im_end|>")
+    limits = {name: numpy.int64(100_000) for name in LIMITS}
+    assert agent(chatml_tokenizer, sample, look, max_seconds=numpy.float64(60), **limits).run().reason == "done"
+    assert (
+        agent(chatml_tokenizer, sample, (NAMED, look), [NAMED | {"name": "again", "description": None}, look], context=None).run().reason
+        == "done"
+    )
 
 
 def test_each_run_begins_anew(chatml_tokenizer: str) -> None:

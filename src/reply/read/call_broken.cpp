@@ -202,8 +202,11 @@ void CallReader::cut_off(std::string held) {
     return in_.begin_content(Gap::none);
   }
   const CutName cut = in_.place == Place::part ? in_.call->reader->cut_name() : CutName();
-  const bool begun = cut.begun || (in_.place == Place::field && !is_blank(in_.call->word));
   const std::string lead = in_.lead.take();
+  // A marker alone is a call that was cut where it stands as a call's does: an answer may end with its name.
+  const std::string_view text = lead, blank = text.substr(text.find_last_not_of(" \t\r\n") + 1);
+  const bool is_placed = !in_.answer.answers || blank.find('\n') != blank.npos || held.find('\n') != held.npos;
+  const bool begun = cut.begun || is_placed || (in_.place == Place::field && !is_blank(in_.call->word));
   const std::string_view expected = cut.in_text ? cut.expected : "the name of a call";
   if (!in_.call->silent) in_.out.malformed(lead.size() + held.size(), expected, begun ? Fault::cut : Fault::syntax);
   in_.place = in_.call->committed ? Place::broken : Place::text;
