@@ -75,8 +75,8 @@ ReplyStart way_to_read_format(const std::string& json, const char* prompt) {
 
 const char* const kReturning[] = {
     // <|end|> only closes a part of a reply
-    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": )"
-    R"(["<|return|>"]})",
+    R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"},
+        "end": ["<|return|>"]})",
     R"({"prompt": "<|start|>assistant\n", "reasoning": {"open": "<think>\n", "close": "<|end|>"}, "end": ["<|call|>"],
         "last": ["<|end|>", "<|return|>"]})",
     // or ends it as well
