@@ -254,9 +254,13 @@ class Session:
     def _append(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
         """Appends what was sampled, a reply or more of one."""
         if self._reader is None and not self._opens_reply():
-            raise of_object(
+            closed = of_object(
                 ValueError, "", "behind an assistant's message no reply is open: extend() with the messages that the model answers"
             )
+            set_hint(
+                closed, "a session with add_generation_prompt=True opens one, and with continue_final_message=True the message goes on"
+            )
+            raise closed
         step = _Step([]) if self._reader is None else self._steps[-1]
         if step.ended and sampled:
             raise of_object(ValueError, "", "the reply has ended: extend() adds what comes behind it")

@@ -167,9 +167,10 @@ def test_behind_an_assistants_message_no_reply_is_open(tokenizer: parlance.Token
             session.sampled(said)
             session.extend([NEW, answer])
         before = session.prompt_ids()
-        with pytest.raises(ValueError, match="no reply is open"):
+        with pytest.raises(ValueError, match="no reply is open") as caught:
             session.sampled(said)
         assert session.prompt_ids() == before
+        assert isinstance(caught.value, parlance.Error) and "continue_final_message=True" in caught.value.hint
         session.extend([NEW])
         assert session.sampled(said).content == "Yes."
     session = parlance.Session(template, tokenizer, [ASKS])
