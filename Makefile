@@ -24,10 +24,10 @@ CTEST = ctest --output-on-failure -j $$(($(JOBS) + 1))
 QUIET = > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 .PHONY: demo demo-serve demo-agent test long install wheel package bench asan tsan fuzz fuzz_seeds format format_check portable lint setup test_setup release oracle built_with_oracle installed clean
 
-# Where nothing is built yet, without the Rust library that reads tokenizer.json, which takes as long as all the rest, and
-# without the gateway.
+# Where nothing is built yet, without the Rust library that reads tokenizer.json, which takes as long as all the rest, without
+# the gateway and without the agent.
 demo: setup
-	@cmake --preset release $$(test -f build/release/CMakeCache.txt || echo -DPARLANCE_HF_TOKENIZERS=OFF -DPARLANCE_SERVE=OFF) $(QUIET)
+	@cmake --preset release $$(test -f build/release/CMakeCache.txt || echo -DPARLANCE_HF_TOKENIZERS=OFF -DPARLANCE_SERVE=OFF -DPARLANCE_AGENT=OFF -DPARLANCE_QUICK=ON) $(QUIET)
 	@cmake --build --preset release -j $(JOBS) --target parlance_cli
 	@sh tools/demo.sh $(PARLANCE)
 
@@ -89,7 +89,7 @@ test_setup:
 PACKAGE_PYTHON = $(CURDIR)/build/python/venv/bin/python
 WITH_PACKAGE = $$(test -x $(PACKAGE_PYTHON) && echo -DPARLANCE_BUILD_PYTHON=ON -DPython_EXECUTABLE=$(PACKAGE_PYTHON))
 release: test_setup
-	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO -DPARLANCE_HF_LTO=OFF -DPARLANCE_QUICK=ON -DPARLANCE_SERVE=ON $(WITH_PACKAGE) $(QUIET)
+	@cmake --preset release -DPARLANCE_TEST_SHARE=$(TEST_SHARE) -DPARLANCE_HF_TOKENIZERS=AUTO -DPARLANCE_HF_LTO=OFF -DPARLANCE_QUICK=ON -DPARLANCE_SERVE=ON -DPARLANCE_AGENT=AUTO $(WITH_PACKAGE) $(QUIET)
 	@cmake --build --preset release -j $(JOBS)
 
 # Jinja2 and transformers as pinned. Without network the tests that need them are skipped.

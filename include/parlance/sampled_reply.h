@@ -77,6 +77,9 @@ Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_
 
 /// A message of a conversation as one to add. What passes made of it stays as it is.
 Message message_of(Value value);
+/// The number of the first message that the request itself has: a model may have put its own in front
+/// (Conversation::put_before).
+std::size_t first_of_request(const Conversation& conversation);
 /// Those behind the first `from` messages.
 std::vector<Message> messages_from(const Conversation& conversation, std::size_t from);
 

@@ -2,6 +2,7 @@
 #include "parlance/sampled_reply.h"
 
 #include "base/ascii.h"
+#include "conversation/conversation.h"
 #include "parlance/json.h"
 
 namespace parlance {
@@ -98,6 +99,10 @@ Message message_of(Value value) {
       message.members.push_back({std::string(member.key.text()), json_text(member.value)});
   }
   return message;
+}
+
+std::size_t first_of_request(const Conversation& conversation) {
+  return static_cast<std::size_t>(inside_of(conversation).put_before);
 }
 
 std::vector<Message> messages_from(const Conversation& conversation, std::size_t from) {

@@ -50,7 +50,7 @@ def check_large_result(checks: Checks, new: Callable[[], Run]) -> None:
         done = resumed(run, *options)
         checks.equal(done.returncode, 0, f"it goes on with {options}: {done.stderr}")
     replayed = subprocess.run([run.parlance, "replay", str(run.transcript())], capture_output=True, text=True, timeout=LONGEST)
-    checks.equal(replayed.returncode, 0, f"replay: {replayed.stdout[-300:]}{replayed.stderr}")
+    checks.equal(replayed.returncode, 0, f"replay: {replayed.stdout}{replayed.stderr}")
 
 
 def end_of(command: list[str]) -> subprocess.CompletedProcess[str]:

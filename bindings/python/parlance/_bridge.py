@@ -46,6 +46,10 @@ class Refusal(Exception):
     """Why there is no bridge."""
 
 
+class Lost(Refusal):
+    """The template writes nothing of a new message, so that no bridge would tell the model of it."""
+
+
 @dataclasses.dataclass
 class Bridge:
     """`added` are the new ids; `conversation` is what they go on from and all that was added, its first `first` messages not new."""
@@ -122,9 +126,15 @@ def go_on(source: Source, messages: Sequence[Any], turn: Turn, *, exact: bool = 
         if found is None:
             raise
         return found
-    for path in session.lost():
-        raise Refusal(f"{path} would not be in the prompt: the template writes nothing of it")
+    _check_lost(session, len(messages) + 1)
     return Bridge(added, [*messages, *behind], len(messages) + 1)
+
+
+def _check_lost(session: Any, first: int) -> None:
+    """Raises Lost if the template writes nothing of one of the session's messages from number `first` on."""
+    for path in session.lost():
+        if int(path.removeprefix("messages[").partition("]")[0]) >= first:
+            raise Lost(f"{path} would not be in the prompt: the template writes nothing of it")
 
 
 def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn: Turn, *, opened: bool) -> Bridge | None:
@@ -151,11 +161,17 @@ def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn
         return None  # a marker that was cut off, say, of which the template writes nothing
     if whole[:at] != replied[:at] or whole[at : at + len(closed)] != closed:
         return None
+    _check_lost(source.begin(conversation), len(messages) + 1)
     return Bridge(whole[at + len(closed) :], conversation, len(messages) + 1)
 
 
 def _without_blanks(text: bytes) -> bytes:
     return b"".join(text.split())
+
+
+def _ends_with(said: bytes, written: str) -> bool:
+    """Blanks apart."""
+    return _without_blanks(said).endswith(_without_blanks(written.encode()))
 
 
 def stand_in(source: Source, turn: Turn) -> Bridge:
@@ -199,20 +215,23 @@ def _bare(message: Any) -> Any:
 def _behind_bare(source: Source, messages: Sequence[Any], turn: Turn) -> Bridge | None:
     """What the template writes behind a reply, by the same conversation without any reasoning.
 
-    None if the template writes its past otherwise even so, empty reasoning apart.
+    None if the template writes its past otherwise even so, empty reasoning apart, and behind a reply that was cut off elsewhere than in
+    its content: the template would end what it does not write. Raises Lost.
     """
     past, reply, number = [_bare(message) for message in messages], _bare(turn.replied()), len(messages)
     if not reply.get("content") and not reply.get("tool_calls"):
         reply["content"] = PLAIN["content"]
     conversation = [*past, reply, *turn.new]
     try:
-        before, whole = source.bare_text([*past, reply], number), source.bare_text(conversation)
+        opened, before, whole = source.bare_text(past), source.bare_text([*past, reply], number), source.bare_text(conversation)
         alone, behind = source.behind([*past, reply], number, False), source.behind(conversation, number, True)
     except Error:
         return None  # the template does not take it
-    if not whole.startswith(before):
-        return None
     is_closed = bool(turn.completion_ids) and turn.completion_ids[-1] in turn.stops
+    shared = next((at for at, (one, other) in enumerate(zip(opened, before, strict=False)) if one != other), min(len(opened), len(before)))
+    if not whole.startswith(before) or not (is_closed or _ends_with(source.text(turn.completion_ids), before[shared:])):
+        return None
+    _check_lost(source.begin(conversation), number + 1)
     end = next((place for place, id in enumerate(alone) if id in turn.stops), None)
     if end is None:  # the token that ends a reply begins the next turn
         if is_closed and behind[:1] != turn.completion_ids[-1:]:

@@ -17,12 +17,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from parlance._core import Template, _run_agent
+from parlance._core import Template, _check_grammar_syntax, _run_agent
 from parlance._schema import get_json_schema
 
 _MOST = 2**32 - 1
@@ -101,8 +102,7 @@ class Agent:
 
         if not isinstance(template, Template):
             raise TypeError(f"an Agent takes a Template, such as parlance.Template.from_pretrained(…), not a {type(template).__name__}")
-        if not callable(sample):
-            raise TypeError(f"sample is a function of (ids, grammar, stop_tokens), not a {type(sample).__name__}")
+        _check_function("sample", sample, "a function of (ids, grammar, stop_tokens)")
         for name, text in (("goal", goal), ("system", system)):
             _check_text(name, text)
         for name, number, most in (
@@ -110,22 +110,22 @@ class Agent:
             ("refusals", refusals, _MOST), ("context", 0 if context is None else context, sys.maxsize),
         ):  # fmt: skip
             _check_count(name, number, most)
-        if isinstance(max_seconds, bool) or not isinstance(max_seconds, (int, float)):
-            raise TypeError(f"max_seconds is a number, not a {type(max_seconds).__name__}")
-        if not max_seconds >= 0:
-            raise ValueError(f"max_seconds is not {max_seconds}: it is 0, for no limit, or more")
         if not (grammar is None or isinstance(grammar, str)):
             raise TypeError(f"grammar is the name of a syntax, not a {type(grammar).__name__}")
+        if grammar is not None:
+            _check_grammar_syntax(grammar)
         for name, function in (("events", events), ("approve", approve)):
-            if not (function is None or callable(function)):
-                raise TypeError(f"{name} is a function, not a {type(function).__name__}")
+            if function is not None:
+                _check_function(name, function, "a function")
+        if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
+            raise TypeError(f"tools is a list of functions, or of pairs of a tool and a function, not a {type(tools).__name__}")
         self._template = template
         self._tokenizer = tokenizer_of(tokenizer)
         self._sample = sample
         self._tools = [_tool(given, f"tools[{number}]") for number, given in enumerate(tools)]
         self._goal, self._system, self._verify = goal, system, bool(verify)
         index = operator.index
-        self._limits = (index(max_turns), index(max_tokens), float(max_seconds), index(repeats), index(refusals))
+        self._limits = (index(max_turns), index(max_tokens), _seconds(max_seconds), index(repeats), index(refusals))
         self._grammar, self._events, self._approve = grammar, events, approve
         self._context = None if context is None else operator.index(context)
 
@@ -158,6 +158,26 @@ def _check_count(name: str, number: Any, most: int) -> None:
         raise ValueError(f"{name} is not {number}: it is from 0 to {most}")
 
 
+def _seconds(given: Any) -> float:
+    """NumPy's numbers too."""
+    if isinstance(given, (bool, str, bytes)) or not (hasattr(given, "__float__") or hasattr(given, "__index__")):
+        raise TypeError(f"max_seconds is a number, not a {type(given).__name__}")
+    try:
+        seconds = float(given)
+    except OverflowError:
+        seconds = math.inf
+    if not seconds >= 0:
+        raise ValueError(f"max_seconds is not {given}: it is 0, for no limit, or more")
+    return seconds
+
+
+def _check_function(name: str, function: Any, what: str) -> None:
+    if not callable(function):
+        raise TypeError(f"{name} is {what}, not a {type(function).__name__}")
+    if _is_async(function):
+        raise TypeError(f"{name} is an async function, which the agent does not await: give one that runs it, such as by asyncio.run()")
+
+
 def _is_async(function: Any) -> bool:
     """A call of it gives what would have to be awaited, or read on: a loop of its own nobody has."""
     return any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in (function, type(function).__call__))
@@ -171,8 +191,7 @@ def _pair(given: Any, name: str) -> tuple[dict[str, Any], Callable[..., Any]]:
         tool, function = given
     else:
         raise TypeError(f"{name} is a function, or a pair of a tool and a function, not a {type(given).__name__}{_inside(given)}")
-    if _is_async(function):
-        raise TypeError(f"{name} is an async function, which the agent does not await: give one that runs it, such as by asyncio.run()")
+    _check_function(name, function, "a function")
     return get_json_schema(function) if tool is None else tool, function
 
 
@@ -191,7 +210,8 @@ def _tool(given: Any, place: str) -> tuple[str, str, str, Callable[[str], tuple[
     if schema.get("name") is None:
         raise ValueError(f"{place}[0] has no name")
     for member in ("name", "description"):
-        _check_text(f"the {member} of {place}[0]", schema.get(member) or "")
+        if schema.get(member) is not None:
+            _check_text(f"the {member} of {place}[0]", schema[member])
 
     def run(arguments: str) -> tuple[str, bool, bool]:
         try:

@@ -26,7 +26,7 @@ from renderers.base import ParsedResponse, RenderedTokens, extract_message_tool_
 from renderers.configs import BaseRendererConfig
 
 from parlance._attribution import Attribution, Habits
-from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Refusal, Turn, described, go_on, regardless, stand_in
+from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Lost, Refusal, Turn, described, go_on, regardless, stand_in
 from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session, _plain_messages
 from parlance._errors import Error
 from parlance._known import Conversations
@@ -241,8 +241,8 @@ class ParlanceRenderer:
             if messages is None:
                 return stand_in(source, turn), tools, False
             return go_on(source, messages, turn), tools, True
-        except (Refusal, Error):
-            if self.config.thinking_retention != "all":
+        except (Refusal, Error) as why:
+            if self.config.thinking_retention != "all" or isinstance(why, Lost):
                 raise
             with contextlib.suppress(Refusal):
                 return regardless(source, turn, messages), tools, messages is not None

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from parlance._alone import alone, new_lock
 from parlance._core import (
     REPLY_KINDS,
     Message,
@@ -135,7 +136,7 @@ class Session:
     sampled() gives what was sampled of it, and extend() puts the whole in front.
 
     copy.copy(), copy.deepcopy() and branch() give a session that goes on by itself; it pickles with its template and tokenizer.
-    Threads: one at a time.
+    Threads: one at a time; a method that another thread is in the way of raises RuntimeError, and has changed nothing.
     """
 
     def __init__(
@@ -177,6 +178,7 @@ class Session:
         self._options: dict[str, Any] = {
             "protect": protect, "trust": list(trust), "plain_added": plain_added, "add_special_tokens": add_special_tokens,
         }  # fmt: skip
+        self._lock = new_lock()
         self._steps: list[_Step] = []
         self._reader: ReplyReader | None = None  # of the reply that was sampled last, while it may go on
         self._begin()
@@ -238,6 +240,7 @@ class Session:
     def __len__(self) -> int:
         return self._session.size()
 
+    @alone
     def sampled(self, ids: Iterable[int], logprobs: Iterable[float | None] | None = None) -> Message:
         """Appends what the model sampled, with the end-of-turn token if it was sampled, and reads it by its ids.
 
@@ -267,12 +270,12 @@ class Session:
         reader = self._new_reader() if self._reader is None else self._reader
         try:
             events = reader.feed(sampled)
+            self._session.append_sampled(sampled)
         except BaseException:  # of a tokenizer in Python: what was read of these ids is forgotten
             if self._reader is not None:
                 self._reader = self._new_reader()
                 self._reader.feed(step.sampled or [])
             raise
-        self._session.append_sampled(sampled)
         step.add(sampled, logprobs)
         step.ended = step.ended or any(event.kind == "end" for event in events)
         if self._reader is None:
@@ -282,11 +285,14 @@ class Session:
 
     def _opens_reply(self) -> bool:
         """Does the prompt end as a reply begins? Behind an assistant's message templates open none, unless they are told to."""
-        if self._is_of_start() or "add_generation_prompt" in self._variables:
+        if self._is_of_start() or self._variables.get("add_generation_prompt"):
             return True
-        added = [step.messages for step in self._steps if step.messages is not None]
-        last: list[Any] = (added[-1] if added else self._request["messages"])[-1:]
-        return not _is_assistant(last)
+        for step in reversed(self._steps):
+            if step.messages is None:
+                return False  # a reply, behind which nothing was added
+            if step.messages:
+                return not _is_assistant(step.messages[-1:])
+        return not _is_assistant(self._request["messages"][-1:])
 
     def _settle(self) -> None:
         """No more comes of the reply that was sampled last."""
@@ -302,10 +308,12 @@ class Session:
         read.finish()
         return read.kinds
 
+    @alone
     def events(self, ids: Iterable[int]) -> list[ReplyEvent]:
         """The events of a reply with these ids, without appending it."""
         return self._read(_ids(ids))[1]
 
+    @alone
     def extend(self, messages: Iterable[Any], *, advise: bool = True) -> list[int]:
         """Adds messages, and gives the new ids, with the opening of the next assistant turn, unless an assistant's message is the last.
 
@@ -315,6 +323,8 @@ class Session:
         variable of the template that would have kept them, if there is one. Finding it costs about as much as two sessions from the
         beginning for each variable of the template that may be a switch: with `advise=False` nothing is looked for, and
         `difference["switches"]` is empty.
+        Warns (UserWarning) of each message of which the template writes nothing. The messages are added all the same, also where the
+        warning is made an exception.
         """
         if self._started is not None and self._started.ids is None:
             raise of_object(ValueError, "", self._started.why_none)
@@ -399,6 +409,7 @@ class Session:
 
     # ---- what training takes
 
+    @alone
     def sample(self) -> Sample:
         """The session with masks, kinds, turns, logprobs and positions."""
         ids = self._session.ids()
@@ -430,10 +441,11 @@ class Session:
 
     # ---- branches
 
+    @alone
     def branch(self) -> Session:
         """A session with the same history that goes on by itself. Nothing is rendered or encoded for it."""
         made = object.__new__(type(self))
-        made.__dict__ = {**self.__dict__, "_session": self._session.copy(), "_steps": list(self._steps)}
+        made.__dict__ = {**self.__dict__, "_lock": new_lock(), "_session": self._session.copy(), "_steps": list(self._steps)}
         if self._reader is not None:  # both may go on with the reply
             made._steps[-1] = made._steps[-1].copy()
             made._reader = self._reader.copy()
@@ -454,6 +466,7 @@ class Session:
     def _replies(self) -> int:
         return sum(step.sampled is not None for step in self._steps)
 
+    @alone
     def trim(self, replies: int) -> None:
         """Goes back to where the session had so many replies and the next one was to be sampled: trim(0) keeps no reply, and what was
         added before the first. All that is kept is encoded again.
@@ -476,6 +489,7 @@ class Session:
                 self._settle()
                 self._steps.append(dataclasses.replace(step, added=len(new)))
 
+    @alone
     def to_dict(self) -> dict[str, Any]:
         """The session as JSON can hold it, without the template and the tokenizer."""
         steps = [step.to_dict() for step in self._steps]
@@ -617,21 +631,25 @@ def paired(reply: dict[str, Any], has_ids: Sequence[bool], messages: list[Any]) 
 
 
 def _calls_of(messages: list[Any], results: list[int], calls: list[Any]) -> list[tuple[int, int]]:
-    """Each result with its call: by its id, else by its name, and without one the next that is left. None for what names another."""
-    left = dict(enumerate(calls))
-    found: list[tuple[int, int]] = []
+    """Each result with its call: by its id, else by its name, and without one the next that is left. None for what names another.
 
-    def take(fits: Callable[[Any, Any], bool]) -> None:
-        for at in [at for at in results if at not in dict(found)]:
+    Results have ids of the caller's own making where none of them is that of a call. Else one with another id is of no call here.
+    """
+    left = dict(enumerate(calls))
+    found: dict[int, int] = {}
+
+    def take(results: list[int], fits: Callable[[Any, Any], bool]) -> None:
+        for at in results:
             number = next((number for number, call in left.items() if fits(messages[at], call)), None)
             if number is not None:
-                found.append((at, number))
+                found[at] = number
                 del left[number]
 
-    take(lambda result, call: bool(result.get("tool_call_id")) and result["tool_call_id"] == call.get("id"))
-    take(lambda result, call: bool(result.get("name")) and result["name"] == call["function"]["name"])
-    take(lambda result, call: not result.get("name"))
-    return found
+    take(results, lambda result, call: bool(result.get("tool_call_id")) and result["tool_call_id"] == call.get("id"))
+    others = [at for at in results if at not in found and not (found and messages[at].get("tool_call_id"))]
+    take(others, lambda result, call: bool(result.get("name")) and result["name"] == call["function"]["name"])
+    take([at for at in others if at not in found], lambda result, call: not result.get("name"))
+    return list(found.items())
 
 
 def _is_assistant(messages: list[Any]) -> bool:

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
+#include "grammars.h"
 #include "prompt.h"
 #include "tokenizers.h"
 
@@ -143,10 +144,7 @@ nb::dict run_agent(const std::shared_ptr<const Engine>& engine, const PyTokenize
                    const std::optional<std::string>& grammar, std::optional<std::size_t> context, nb::object events,
                    nb::object approve) {
   std::optional<GrammarSyntax> syntax;
-  if (grammar) {
-    syntax = find_grammar_syntax(*grammar);
-    if (!syntax) throw nb::value_error(("there is no grammar syntax '" + *grammar + "'").c_str());
-  }
+  if (grammar) syntax = grammar_syntax_named(*grammar);
   Hooks hooks{std::move(events), std::move(approve)};
   const std::unique_ptr<AgentModel> model = make_session_model({.reader = engine->reader,
                                                                 .tokenizer = *tokenizer.tokenizer,

@@ -13,15 +13,15 @@ namespace parlance::python {
 
 using namespace nb::literals;
 
-namespace {
-
-GrammarSyntax syntax_named(const std::string& name) {
+GrammarSyntax grammar_syntax_named(const std::string& name) {
   const std::optional<GrammarSyntax> found = find_grammar_syntax(name);
   if (!found)
     throw nb::value_error(
         ("the syntaxes are " + listed(grammar_syntax_names(), "and") + ", not " + quoted(name)).c_str());
   return *found;
 }
+
+namespace {
 
 std::string syntaxes_with_engines() {
   return listed(grammar_syntax_names(), "or", [](std::size_t i) {
@@ -31,7 +31,7 @@ std::string syntaxes_with_engines() {
 }
 
 nb::str text_in(const Grammar& grammar, const std::string& syntax) {
-  const GrammarSyntax wanted = syntax_named(syntax);
+  const GrammarSyntax wanted = grammar_syntax_named(syntax);
   const std::string warning = grammar.warning(wanted);
   const std::string advice = warning.empty() ? "" : warning + ": tokenizer=… tells which are";
   if (!advice.empty() && PyErr_WarnEx(PyExc_UserWarning, advice.c_str(), 1) != 0) throw nb::python_error();
@@ -256,6 +256,8 @@ void bind_grammar_of(nb::class_<PyRendering>& rendering) {
 #undef PARLANCE_WISHES
 
 void bind_grammars(nb::module_& module) {
+  module.def(
+      "_check_grammar_syntax", [](const std::string& name) { grammar_syntax_named(name); }, "name"_a);
   bind_note(module);
   bind_grammar(module);
   bind_making(module);

@@ -31,7 +31,7 @@ struct Beginning {
   std::shared_ptr<PyReplyReader> reader;
 };
 
-/// Says whether a thread is in a session. One that is copied or moved is used by nobody.
+/// Says whether a session is in use. One that is copied or moved is used by nobody.
 class InUse {
  public:
   InUse() = default;
@@ -41,10 +41,11 @@ class InUse {
   InUse& operator=(const InUse&) = delete;
   InUse& operator=(InUse&&) = delete;
 
-  /// The thread is in there as long as what comes back is kept. Raises RuntimeError where another one is.
+  /// It is as long as what comes back is kept. Raises RuntimeError where it is already: by another thread, or by a call
+  /// that a tokenizer in Python was made in.
   auto enter() const {
     if (is_used_.exchange(true))
-      throw std::runtime_error("this session is in another thread: one may use it at a time");
+      throw std::runtime_error("this session is in use already: one call at a time, of one thread");
     const auto leave = [](std::atomic<bool>* used) { used->store(false); };
     return std::unique_ptr<std::atomic<bool>, decltype(leave)>(&is_used_, leave);
   }
@@ -116,10 +117,15 @@ Result<Extension> extend(PyTokenSession& self, const std::vector<Message>& messa
   return found ? self.session.extend(messages, trust, same_as(*found), meant) : extension;
 }
 
+/// Is there text in a message's content? Numbers and names of members leave no trace in the prompt that shows whose
+/// they are, nor do parts that are images.
 bool has_text(Value content) {
   if (content.is_string()) return whole_text(content).find_first_not_of(" \t\r\n") != std::string::npos;
-  if (!content.is_sequence()) return !content.members().empty();
-  return std::ranges::any_of(content.items(), [](Value part) { return has_text(part["text"]); });
+  if (content.is_sequence()) return std::ranges::any_of(content.items(), has_text);
+  if (const Value part = content["text"]; !part.is_undefined() && !content["type"].is_undefined())
+    return has_text(part);
+  if (!content["type"].is_undefined()) return false;
+  return std::ranges::any_of(content.members(), [](const DictEntry& member) { return has_text(member.value); });
 }
 
 /// The number of the message whose content it is a path in.
@@ -141,16 +147,17 @@ std::vector<std::string> lost(const PyTokenSession& self) {
   const Conversation& conversation = self.session.conversation();
   const std::span<const Value> messages = conversation.messages().items();
   std::vector<bool> is_there(messages.size());
+  const std::size_t first = first_of_request(conversation);  // from which paths count
   for (const Span& span : part->rendering.spans()) {
     const std::optional<std::size_t> number =
         span.input != nullptr ? message_of_content(path_of_span(conversation, span)) : std::nullopt;
-    if (number && *number < is_there.size()) is_there[*number] = true;
+    if (number && first + *number < is_there.size()) is_there[first + *number] = true;
   }
   std::vector<std::string> paths;
-  for (std::size_t at = self.first_new; at < messages.size(); ++at) {
+  for (std::size_t at = std::max(self.first_new, first); at < messages.size(); ++at) {
     const bool is_own = messages[at]["role"].text() == "assistant";
     if (!is_own && !is_there[at] && has_text(messages[at]["content"]))
-      paths.push_back("messages[" + std::to_string(at) + "].content");
+      paths.push_back("messages[" + std::to_string(at - first) + "].content");
   }
   return paths;
 }
@@ -164,18 +171,23 @@ std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
   return take(std::move(found)).reader;
 }
 
+/// The messages that a request adds. What the model itself puts in front of each request is there already.
+std::vector<Message> added_by(const Prompt& prompt) {
+  const Conversation& conversation = prompt.request.conversation;
+  return messages_from(conversation, first_of_request(conversation));
+}
+
 std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust,
                                nb::handle meant) {
   const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
   const auto in_use = self.in_use.enter();
   std::vector<Message> in_place_of;
-  if (!meant.is_none())
-    in_place_of = messages_from(read_prompt(self.engine, {.messages = meant, .take = {}})->request.conversation, 0);
+  if (!meant.is_none()) in_place_of = added_by(*read_prompt(self.engine, {.messages = meant, .take = {}}));
   self.switches.clear();
   const std::size_t first_new = self.session.conversation().messages().items().size();
   Result<Extension> extension = [&] {
     const nb::gil_scoped_release release;
-    return extend(self, messages_from(added->request.conversation, 0), trust, in_place_of);
+    return extend(self, added_by(*added), trust, in_place_of);
   }();
   Extension made = take(std::move(extension));
   self.first_new = first_new;
@@ -189,8 +201,7 @@ nb::str advise(PyTokenSession& self, nb::handle messages) {
   {
     const nb::gil_scoped_release release;
     const Result<Beginning> found = beginning(self);
-    self.switches = self.session.keeping_switches(messages_from(refused->request.conversation, 0), {},
-                                                  found ? same_as(*found) : SameReply());
+    self.switches = self.session.keeping_switches(added_by(*refused), {}, found ? same_as(*found) : SameReply());
   }
   raise_kept();
   return text_to_python(advice_of(self.switches));

@@ -131,6 +131,10 @@ def shown(prompt: parlance.Rendering, kinds: list[tuple[str, tuple[int, int]]]) 
     return [(kind, prompt.text[begin:end]) for kind, (begin, end) in kinds]
 
 
+LEAST_REPLIES = 900
+"""That are compared: of templates whose turns are behind their prompts."""
+
+
 def check_replies(counts: Counter[str]) -> dict[str, list[str]]:
     wrong: dict[str, list[str]] = {}
     templates = {path.name: parlance.Template.builtin(path.stem) for path in sorted((ROOT / "formats").glob("*.jinja"))}
@@ -184,7 +188,14 @@ def main() -> int:
     all_known = report(wrong, EXPECTED, options.show)
     print(", ".join(f"{count} {name}" for name, count in counts.most_common()), end=" of the corpus's conversations\n")
     counts.clear()
-    all_known = report(check_replies(counts), EXPECTED_OF_REPLIES, options.show) and all_known
+    wrong = check_replies(counts)
+    all_known = report(wrong, EXPECTED_OF_REPLIES, options.show) and all_known
+    for path in set(EXPECTED_OF_REPLIES) - set(wrong):
+        print(f"{path}: nothing differs any more, though it is known to")
+        all_known = False
+    if counts["agree"] < LEAST_REPLIES:
+        print(f"only {counts['agree']} replies were compared and agree: {LEAST_REPLIES} and more would")
+        all_known = False
     print(", ".join(f"{count} {name}" for name, count in counts.most_common()), end=" of the replies\n")
     return 0 if all_known else 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fractions
 import functools
 import json
 import pathlib
@@ -169,7 +170,7 @@ def test_approval_and_what_is_raised(chatml_tokenizer: str) -> None:
         agent(chatml_tokenizer, lambda *_: ["no id"], look).run()
     with pytest.raises(TypeError):
         agent(chatml_tokenizer, lambda *_: None, look).run()
-    with pytest.raises(ValueError, match="no grammar syntax 'bnf'"):
+    with pytest.raises(ValueError, match=r"the syntaxes are .* not 'bnf'"):
         agent(chatml_tokenizer, Sampler(chatml_tokenizer, *replies), grammar="bnf").run()
 
 
@@ -370,6 +371,12 @@ NAMED = {"name": "look", "parameters": {"type": "object", "properties": {}}}
         ({"goal": "a\ud800"}, ValueError, "goal has half of a surrogate pair at 1"),
         ({"system": "\udfff"}, ValueError, "system has half of a surrogate pair at 0"),
         ({"goal": b"Look."}, TypeError, "goal is a str, not a bytes"),
+        *(({name: function}, TypeError, f"{name} is an async function") for name in ("sample", "events", "approve") for function in ASYNC),
+        *(({"tools": [({"name": name}, look)]}, TypeError, r"the name of tools\[0\]\[0\] is a str") for name in (0, False, [])),
+        ({"tools": None}, TypeError, "tools is a list of functions.* not a NoneType"),
+        ({"tools": look}, TypeError, "tools is a list of functions.* not a function"),
+        ({"tools": NAMED}, TypeError, "tools is a list of functions.* not a dict"),
+        ({"grammar": "x"}, ValueError, "the syntaxes are 'gbnf',.* not 'x'"),
         ({"grammar": 5}, TypeError, "grammar is the name of a syntax, not a int"),
         ({"events": "x"}, TypeError, "events is a function, not a str"),
         ({"approve": True}, TypeError, "approve is a function, not a bool"),
@@ -392,14 +399,15 @@ def test_the_constructor_names_what_is_wrong(chatml_tokenizer: str, given: dict[
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(kind, match=said):
-            parlance.Agent(template, tokenizer, lambda ids, grammar, stops: [], **{"goal": "Look.", **given})
+            parlance.Agent(template, tokenizer, **{"sample": lambda ids, grammar, stops: [], "goal": "Look.", **given})
 
 
 def test_numbers_of_other_packages_are_limits(chatml_tokenizer: str) -> None:
     numpy = pytest.importorskip("numpy")
     sample = Sampler(chatml_tokenizer, "Done.<|im_end|>")
     limits = {name: numpy.int64(100_000) for name in LIMITS}
-    assert agent(chatml_tokenizer, sample, look, max_seconds=numpy.float64(60), **limits).run().reason == "done"
+    for seconds in (numpy.float64(60), numpy.float32(60), numpy.int64(60), 10**400, fractions.Fraction(121, 2)):
+        assert agent(chatml_tokenizer, sample, look, max_seconds=seconds, **limits).run().reason == "done"
     assert (
         agent(chatml_tokenizer, sample, (NAMED, look), [NAMED | {"name": "again", "description": None}, look], context=None).run().reason
         == "done"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-import threading
 import warnings
 from typing import Any
 
 import parlance
 import pytest
 from material import CORPUS, ROOT
+from parlance.session import paired
 from test_results import ASKS, TEMPLATES, TOOLS, calls, template_of
 
 NEW = {"role": "user", "content": "QQ NEW"}
@@ -81,6 +81,7 @@ def test_a_session_completes_no_call(size: int, tokenizer: parlance.Tokenizer) -
 
 
 WITHIN = TEMPLATES["within"]
+KEPT: dict[str, Any] = {"default": {}, "all": {"thinking_retention": "all"}}
 
 
 def test_a_message_that_the_template_does_not_write_is_told(tokenizer: parlance.Tokenizer) -> None:
@@ -96,19 +97,53 @@ def test_a_message_that_the_template_does_not_write_is_told(tokenizer: parlance.
         session.extend([{"role": "user", "content": [{"type": "text", "text": "two"}]}, {"role": "tool", "content": " "}, NEW])
 
 
-def test_a_bridge_loses_no_message(chatml_tokenizer: str) -> None:
+def template_of_contents(others: str) -> parlance.Template:
+    """Which writes contents that are no texts so."""
+    return parlance.Template.from_string(
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.content is string %}{{ m.content }}{% else %}" + others + "{% endif %}"
+        "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{"temperature": 21}, {"ok": True}, {"21": None}, {"all": [1, 2], "of": {"it": 0.5}}, [1, 2], [], {}, 21],
+)
+def test_contents_without_text_are_not_told_as_lost(content: Any, tokenizer: parlance.Tokenizer) -> None:
+    for others in ("{{ m.content | tojson }}", ""):
+        session = parlance.Session(template_of_contents(others), tokenizer, [ASKS])
+        session.sampled(tokenizer.encode("Yes.<|im_end|>"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            session.extend([{"role": "tool", "content": content}, NEW])
+
+
+@pytest.mark.parametrize("content", [{"temperature": "mild"}, {"all": [1, {"of": "it"}]}, ["mild"]])
+def test_texts_within_contents_are_told_as_lost(content: Any, tokenizer: parlance.Tokenizer) -> None:
+    for others, count in (("{{ m.content | tojson }}", 0), ("", 1)):
+        session = parlance.Session(template_of_contents(others), tokenizer, [ASKS])
+        session.sampled(tokenizer.encode("Yes.<|im_end|>"))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            session.extend([{"role": "tool", "content": content}, NEW])
+        assert [str(one.message).partition(" is")[0] for one in caught] == ["messages[2].content"] * count
+
+
+@pytest.mark.parametrize("retention", ["default", "all"])
+def test_a_bridge_loses_no_message(retention: Any, chatml_tokenizer: str) -> None:
     sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
     pytest.importorskip("renderers")
     transformers: Any = pytest.importorskip("transformers")
-    from parlance.renderers import ParlanceRenderer
+    from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
 
     made = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json", chat_template=WITHIN)
-    renderer = ParlanceRenderer(made)
+    renderer = ParlanceRenderer(made, ParlanceRendererConfig(**KEPT[retention]))
     ids = renderer.render_ids([ASKS], tools=TOOLS, add_generation_prompt=True)
     said = made.encode("Yes.<|im_end|>", add_special_tokens=False)
     assert renderer.bridge_to_next_turn(ids, said, [{"role": "tool", "content": "RESULT"}, NEW], tools=TOOLS) is None
     assert "messages[2].content would not be in the prompt" in str(renderer.refusal)
-    assert renderer.bridge_to_next_turn(ids, said, [NEW], tools=TOOLS) is not None
+    for whole in (said, said[:-1]):  # a reply that a limit ended
+        assert renderer.bridge_to_next_turn(ids, whole, [NEW], tools=TOOLS) is not None
 
 
 @pytest.mark.parametrize(
@@ -120,18 +155,19 @@ def test_a_bridge_loses_no_message(chatml_tokenizer: str) -> None:
         ("llama.cpp--openai-gpt-oss-120b.jinja", "<|channel|>an"),
     ],
 )
-def test_no_bridge_leaves_a_turn_open_behind_a_marker_that_is_cut(name: str, cut: str, chatml_tokenizer: str) -> None:
+@pytest.mark.parametrize("retention", ["default", "all"])
+def test_no_bridge_leaves_a_turn_open_behind_a_marker_that_is_cut(retention: str, name: str, cut: str, chatml_tokenizer: str) -> None:
     sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
     pytest.importorskip("renderers")
     transformers: Any = pytest.importorskip("transformers")
-    from parlance.renderers import ParlanceRenderer
+    from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
 
     file = CORPUS / "templates" / name
     if not file.exists():
         pytest.skip("no corpus")
     made = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json", chat_template=file.read_text("utf-8"))
     made.add_tokens(sorted(set(re.findall(r"<\|[a-z_:]+\|>", made.chat_template))), special_tokens=True)
-    renderer = ParlanceRenderer(made)
+    renderer = ParlanceRenderer(made, ParlanceRendererConfig(**KEPT[retention]))
     ids = renderer.render_ids([ASKS], add_generation_prompt=True)
     assert renderer.bridge_to_next_turn(ids, made.encode(cut, add_special_tokens=False), [NEW]) is None and renderer.refusal
 
@@ -155,6 +191,30 @@ def test_results_are_of_the_calls_that_they_name(
     assert "see=SEEN" in text and "look=LOOKED" in text
 
 
+@pytest.mark.parametrize("name", ["within", "by name"])
+@pytest.mark.parametrize(
+    ("ids", "wanted", "unwanted"),
+    [
+        (["c1", "c1"], ["look=R0"], ["see="]),  # the second is no result of the other call
+        (["old", "c1"], ["look=R1"], ["see=", "look=R0"]),
+        (["c2", None], ["see=R0", "look=R1"], []),
+        (["x", "y"], ["look=R0", "see=R1"], []),  # all of the caller's own making
+        (["x", None], ["look=R0", "see=R1"], []),
+    ],
+)
+def test_a_result_of_another_id_is_of_no_call_where_one_fits(
+    ids: list[str | None], wanted: list[str], unwanted: list[str], name: str, tokenizer: parlance.Tokenizer
+) -> None:
+    both = {"role": "assistant", "content": "", "tool_calls": [{**call, "id": f"c{at}"} for at, call in enumerate(calls(2), 1)]}
+    session = parlance.Session(template_of(name), tokenizer, [ASKS], tools=TOOLS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = [{"role": "tool", "content": f"R{at}", **({"tool_call_id": id} if id else {})} for at, id in enumerate(ids)]
+        reply, given = paired(both, [True, True], given)
+        text = tokenizer.decode(session.extend([reply, *given])).decode()
+    assert all(one in text for one in wanted) and not any(one in text for one in unwanted)
+
+
 def test_behind_an_assistants_message_no_reply_is_open(tokenizer: parlance.Tokenizer) -> None:
     template, said, answer = (
         parlance.Template.builtin("terminal-agent"),
@@ -173,11 +233,17 @@ def test_behind_an_assistants_message_no_reply_is_open(tokenizer: parlance.Token
         assert isinstance(caught.value, parlance.Error) and "continue_final_message=True" in caught.value.hint
         session.extend([NEW])
         assert session.sampled(said).content == "Yes."
+    for messages, told in (([ASKS], {}), *(([ASKS, answer], {"add_generation_prompt": value}) for value in (False, None, 0))):
+        session = parlance.Session(template, tokenizer, messages, **told)
+        if len(messages) == 1:
+            session.sampled(said)
+        for _ in range(3):
+            session.extend([])
+            with pytest.raises(ValueError, match="no reply is open"):
+                session.sampled(said)
     session = parlance.Session(template, tokenizer, [ASKS])
-    session.sampled(said)
     session.extend([])
-    with pytest.raises(ValueError, match="no reply is open"):
-        session.sampled(said)
+    assert session.sampled(said).content == "Yes."
 
 
 def test_a_message_that_goes_on_says_that_the_tokens_of_its_opening_differ() -> None:
@@ -192,27 +258,3 @@ def test_a_message_that_goes_on_says_that_the_tokens_of_its_opening_differ() -> 
     session.sampled(list(b"llo;"))
     with pytest.raises(ValueError, match="makes other tokens of the opening"):
         session.extend([NEW])
-
-
-def test_a_session_is_in_one_thread_at_a_time(tokenizer: parlance.Tokenizer) -> None:
-    template, said = parlance.Template.builtin("terminal-agent"), tokenizer.encode("Yes.<|im_end|>")
-    outcomes: list[str] = []
-
-    def extend(session: parlance.Session) -> None:
-        try:
-            session.extend([{"role": "user", "content": "x" * 2000}], advise=False)
-            outcomes.append("went on")
-        except (RuntimeError, parlance.Error) as error:
-            outcomes.append(str(error))
-
-    for _ in range(60):
-        session = parlance.Session(template, tokenizer, [ASKS])
-        session.sampled(said)
-        threads = [threading.Thread(target=extend, args=(session,)) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    refused = [one for one in outcomes if one != "went on"]
-    assert len(outcomes) == 240 and len(refused) < 240
-    assert any("in another thread" in one for one in refused)

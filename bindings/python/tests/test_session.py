@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import pathlib
+import warnings
 from typing import Any
 
 import parlance
@@ -646,3 +648,27 @@ def test_what_says_that_a_message_goes_on(chatml_tokenizer: str, given: Any) -> 
     session = parlance.Session(template, tokenizer, chat, continue_final_message=given)
     assert session.prompt_ids() == parlance.Session(template, tokenizer, chat, continue_final_message=bool(given)).prompt_ids()
     assert tokenizer.decode(session.prompt_ids()).endswith(b"assistant\nHe") == bool(given)
+
+
+MODELFILE = (
+    'FROM ./none\nTEMPLATE """{{ range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n{{ end }}<|im_start|>assistant\n"""\n'
+)
+
+
+@pytest.mark.parametrize("own", ["", 'SYSTEM """Be kind."""\n', "MESSAGE user Ping\nMESSAGE assistant Pong\n"])
+@pytest.mark.parametrize("asked", [[], [{"role": "system", "content": "Be short."}]])
+def test_what_a_modelfile_puts_in_front_is_there_once(own: str, asked: list[Any], tmp_path: pathlib.Path, chatml_tokenizer: str) -> None:
+    (tmp_path / "Modelfile").write_text(MODELFILE + own)
+    template, tokenizer = parlance.Template.from_pretrained(tmp_path / "Modelfile"), parlance.Tokenizer.from_file(chatml_tokenizer)
+    first, said, new = [*asked, {"role": "user", "content": "Hi"}], {"role": "assistant", "content": "Yo"}, {"role": "user", "content": "?"}
+    session = parlance.Session(template, tokenizer, first)
+    for turn in range(2):
+        session.sampled(tokenizer.encode("Yo<|im_end|>"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            session.extend([new])
+        whole = template.render([*first, *[said, new] * (turn + 1)]).text
+        assert tokenizer.decode(session.prompt_ids()).decode() == whole
+    with pytest.raises(parlance.Error) as caught:
+        session.extend([{"role": "user", "content": 5, "tool_calls": [{"function": {"name": "x", "arguments": "{"}}]}])
+    assert "model." not in str(caught.value.path)

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import parlance
@@ -406,9 +407,17 @@ def of_callables() -> list[Any]:
     return made
 
 
-def test_a_tokenizer_that_is_no_longer_used_goes() -> None:
+@pytest.fixture
+def frozen() -> Iterator[None]:
+    """What other tests left need not be looked through each time."""
     gc.collect()
-    gc.freeze()  # the rest of the tests need not be looked through each time
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("frozen")
+def test_a_tokenizer_that_is_no_longer_used_goes() -> None:
     all = of_callables()
     while all:
         tokenizer = all.pop()
@@ -424,7 +433,6 @@ def test_a_tokenizer_that_is_no_longer_used_goes() -> None:
         del engine
         gc.collect()
         assert gone() is None, name
-    gc.unfreeze()
 
 
 def test_members_of_a_tokenizer_that_change_later() -> None:

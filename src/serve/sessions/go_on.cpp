@@ -152,14 +152,15 @@ bool depends_on_history(const Conversation& conversation) {
 
 std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, const ChatRequest& request) {
   Key variables = variables_key(request.conversation);
-  const std::vector<Message> more = messages_from(request.conversation, 1);
+  const std::size_t behind = first_of_request(request.conversation) + 1;  // the reply
+  const std::vector<Message> more = messages_from(request.conversation, behind);
   if (variables != held->variables || depends_on_history(request.conversation)) return std::nullopt;
   const std::size_t reused = held->session.ids().size();
   const std::uint64_t guarded = held->session.guarded_count();
   const SameReply same = held->start ? same_reply(*held) : SameReply();
   if (!extend_behind(held->session, held->reply, held->written, more, same)) return std::nullopt;
   MessageKeys keys{.whole = {held->key}, .without_system = {held->key_without_system}, .before = held->messages - 1};
-  add_keys(keys, request.conversation, 1);
+  add_keys(keys, request.conversation, behind);
   return PreparedPrompt{.session = std::move(held->session),
                         .from = held,
                         .reused = reused,

@@ -1,0 +1,143 @@
+"""A session that is in use: what a method that is called meanwhile does, of another thread and of a tokenizer that the session calls.
+
+Begin reading at test_a_method_that_another_thread_is_in_the_way_of_changes_nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import parlance
+import pytest
+from test_results import ASKS
+
+TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+NO, BROKEN = list(b" No"), "no tokens today"
+
+
+class Held:
+    """A session whose tokenizer waits, in a thread that is within extend(), until it is let go."""
+
+    def __init__(self, *, fails: bool) -> None:
+        self.waits, self.fails = False, fails
+        self.inside, self.go = threading.Event(), threading.Event()
+        self.tokenizer = parlance.Tokenizer._from_callables(self.encode, lambda id: bytes([id]), [])
+        self.session = parlance.Session(parlance.Template.from_string(TEMPLATE), self.tokenizer, [ASKS])
+        self.session.sampled(list(b"Yes."))
+
+    def encode(self, text: str) -> list[int]:
+        if self.waits:
+            self.inside.set()
+            assert self.go.wait(60)
+            if self.fails:
+                raise OSError(BROKEN)
+        return list(text.encode())
+
+    def during_extend(self, do: Callable[[parlance.Session], Any]) -> None:
+        """Does it while another thread is within extend()."""
+
+        def extend() -> None:
+            with contextlib.suppress(OSError, parlance.Error):
+                self.session.extend([ASKS], advise=False)
+
+        self.waits = True
+        thread = threading.Thread(target=extend)
+        thread.start()
+        assert self.inside.wait(60)
+        try:
+            do(self.session)
+        finally:
+            self.go.set()
+            thread.join()
+            self.waits = False
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize(
+    "method",
+    [
+        lambda session: session.sampled(NO),
+        lambda session: session.extend([ASKS]),
+        lambda session: session.events(NO),
+        lambda session: session.sample(),
+        lambda session: session.branch(),
+        lambda session: session.trim(0),
+        lambda session: session.to_dict(),
+    ],
+)
+def test_a_method_that_another_thread_is_in_the_way_of_changes_nothing(method: Callable[[parlance.Session], Any], fails: bool) -> None:
+    held = Held(fails=fails)
+
+    def refused(session: parlance.Session) -> None:
+        with pytest.raises(RuntimeError, match="this session is in another thread"):
+            method(session)
+
+    held.during_extend(refused)
+    session, alone = held.session, Held(fails=False).session
+    if not fails:
+        alone.extend([ASKS])
+    assert session.prompt_ids() == alone.prompt_ids() and session.sample() == alone.sample()
+    assert session.sampled(NO).content == alone.sampled(NO).content
+    assert session.sample() == alone.sample()
+
+
+@pytest.mark.parametrize("method", [len, repr, lambda session: session.prompt_ids()])
+def test_ids_are_not_read_while_they_change(method: Callable[[parlance.Session], Any]) -> None:
+    def refused(session: parlance.Session) -> None:
+        with pytest.raises(RuntimeError, match="in use already"):
+            method(session)
+
+    Held(fails=False).during_extend(refused)
+
+
+def test_a_tokenizer_that_calls_its_session_is_told_so() -> None:
+    said: list[str] = []
+
+    def encode(text: str) -> list[int]:
+        if sessions:
+            with pytest.raises(RuntimeError) as caught:
+                sessions[0].prompt_ids()
+            said.append(str(caught.value))
+        return list(text.encode())
+
+    sessions: list[parlance.Session] = []
+    tokenizer = parlance.Tokenizer._from_callables(encode, lambda id: bytes([id]), [])
+    session = parlance.Session(parlance.Template.from_string(TEMPLATE), tokenizer, [ASKS])
+    session.sampled(list(b"Yes."))
+    sessions.append(session)
+    session.extend([ASKS])
+    assert said and not any("another thread" in one for one in said)
+
+
+def test_threads_that_meet_at_random_leave_a_session_of_one_of_them() -> None:
+    template = parlance.Template.from_string(TEMPLATE)
+    tokenizer = parlance.Tokenizer._from_callables(lambda text: list(text.encode()), lambda id: bytes([id]), [])
+    new = {"role": "user", "content": "x" * 2000}
+    for _ in range(30):
+        session = parlance.Session(template, tokenizer, [ASKS])
+        session.sampled(list(b"Yes."))
+        outcomes: list[str] = []
+
+        def extend(session: parlance.Session = session, outcomes: list[str] = outcomes) -> None:
+            try:
+                session.extend([new], advise=False)
+                outcomes.append("went on")
+            except (RuntimeError, parlance.Error) as error:
+                outcomes.append(str(error))
+
+        threads = [threading.Thread(target=extend) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        alone = parlance.Session(template, tokenizer, [ASKS])
+        alone.sampled(list(b"Yes."))
+        for _ in range(outcomes.count("went on")):
+            alone.extend([new])
+        assert len(outcomes) == 4 and session.sample() == alone.sample()
