@@ -12,7 +12,7 @@
 // whether it changed anything: the model may not end before a run has succeeded after the last change.
 //
 // Misuse ends the run before its first turn, with AgentEnd::Reason::usage. If a server replaces its tools during a run
-// and one of them cannot be offered, the run ends there.
+// and one of them cannot be offered, the run ends at that turn, with the same reason.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -90,10 +90,6 @@ struct AgentReply {
   bool too_long = false;       ///< nothing was sampled: the prompt leaves no room in the model's context
   std::string prefix_break{};  ///< why the prompt does not begin with the turn before; "": it does
 };
-
-/// AgentReply::prefix_break behind a reply that no template can write again.
-inline constexpr std::string_view kBrokenOffReply =
-    "the reply before breaks off within a call, which no template writes: the conversation begins anew from its text";
 
 /// Who replies. One conversation at a time.
 class AgentModel {

@@ -26,8 +26,11 @@ namespace parlance {
 class SampledReply {
  public:
   void add(const ReplyEvent& event);
-  /// As a message of the conversation. Unset: a call is incomplete, so no template could write it.
+  /// As a message of the conversation. Unset: a call is incomplete, so no template could write it. A character that was
+  /// cut is U+FFFD, since a conversation is UTF-8.
   std::optional<Message> as_message() const;
+  /// The same with the calls, complete or not, as the model wrote them in the content.
+  Message as_written() const;
 
   ReplyMessage message;
   std::string written;  ///< the reply without its reasoning and without its end
@@ -58,8 +61,8 @@ SameReply same_when_read(std::function<Result<ReplyStart>()> start);
 /// the template may write what was sampled, to the byte: the message, the message without blanks around its content,
 /// and `written` as the content, at last with its control tokens trusted, since they were sampled. Behind each of them
 /// the template must write `more` as it does behind the message: results may be written by the calls. Where none fits,
-/// `same` decides, if it is there. Fails as Session::extend() does with `message`; then Session::difference() is that
-/// of `message`, too.
+/// `same` decides, if it is there. Fails as Session::extend() does with `message` (unicode_decode where that or one of
+/// `more` is not UTF-8); then Session::difference() is that of `message`, too.
 Result<Extension> extend_behind(Session& session, const Message& message, std::string_view written,
                                 std::span<const Message> more, const SameReply& same = {});
 

@@ -8,6 +8,7 @@
 
 #include "agent_loop/compaction.h"
 #include "agent_loop/repetition.h"
+#include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "parlance/value.h"
 
@@ -357,8 +358,9 @@ ToolOutcome Agent::State::run_tool(std::string_view name, std::string_view id, s
   }
   tell({.kind = AgentEvent::Kind::call, .id = id, .name = name, .arguments = arguments});
   Result<ToolOutcome> outcome = outcome_of(*tool, arguments);
-  if (outcome) return std::move(*outcome);
-  return {.text = "Error: " + outcome.error().message(), .succeeded = false};
+  if (!outcome) outcome = ToolOutcome{.text = "Error: " + outcome.error().message(), .succeeded = false};
+  outcome->text = utf8::repair(outcome->text);  // a conversation is UTF-8, whatever a program prints
+  return std::move(*outcome);
 }
 
 void Agent::State::take_outcome(std::string_view id, std::string_view name, std::string_view arguments,

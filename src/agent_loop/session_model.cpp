@@ -1,4 +1,6 @@
 // An agent's model by a Session and a function that samples. Begin reading at SessionModel::reply.
+#include <algorithm>
+
 #include "parlance/agent.h"
 #include "parlance/json_writer.h"
 #include "parlance/sampled_reply.h"
@@ -79,8 +81,8 @@ void SessionModel::drop_end(const std::string& end) {
 
 /// No template writes a call that breaks off: the reply with one is its text.
 Message SessionModel::replied_message() const {
-  if (std::optional<Message> message = replied_.as_message()) return *std::move(message);
-  return {.role = "assistant", .content = replied_.written, .reasoning_content = replied_.message.reasoning};
+  std::optional<Message> message = replied_.as_message();
+  return message ? *std::move(message) : replied_.as_written();
 }
 
 /// Makes the prompt. Returns why it does not begin with the turn before; "": it does.
@@ -129,7 +131,9 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
   start_ = {CompiledReplyFormat(start.format.source().with_control(control)), start.options};
   ReplyParser parser(start_.format, start_.options);
   replied_ = SampledReply();
+  bool ended = false;
   const auto note = [&](const ReplyEvent& event) {
+    ended = ended || event.kind == ReplyEvent::Kind::end;
     replied_.add(event);
     events(event);
   };
@@ -151,7 +155,7 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
   const Result<bool> length = options_.sample(asked);
   if (!length) return length.error();
   parser.finish(note);
-  if (!sampled.empty() && is_stop(sampled.back())) drop_end(options_.tokenizer.token_text(sampled.back()));
+  if (!ended && !sampled.empty() && is_stop(sampled.back())) drop_end(options_.tokenizer.token_text(sampled.back()));
   session_->append_sampled(sampled);
   for (ReplyCall& call : replied_.message.calls)
     if (call.id.empty()) call.id = "call_" + std::to_string(++made_ids_);

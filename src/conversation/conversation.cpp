@@ -163,11 +163,11 @@ Result<Value> make_message(const Making& making, const Message& message) {
   return dict.finish();
 }
 
-/// Half surrogate pairs, which JSON can write, may be in a text.
-Result<void> check_texts(const Message& message, std::int32_t number) {
-  const auto check = [number](std::string_view text, const std::string& member) -> Result<void> {
+/// Half surrogate pairs, which JSON can write, may be in a text. `whose` is the path of the message.
+Result<void> check_texts(const Message& message, const std::string& whose) {
+  const auto check = [&whose](std::string_view text, const std::string& member) -> Result<void> {
     if (utf8::is_valid(text, true)) return {};
-    const std::string path = "messages[" + std::to_string(number) + "]." + member;
+    const std::string path = whose + "." + member;
     return Error(ErrorCode::unicode_decode, path + " is not UTF-8").input(path);
   };
   const std::pair<std::string_view, const char*> texts[] = {{message.role, "role"},
@@ -187,8 +187,9 @@ Result<void> check_texts(const Message& message, std::int32_t number) {
 }
 
 /// A message as a value, its text in a region of its own.
-Result<Value> copy_message(ConversationState& state, const Message& message, std::int32_t number) {
-  if (Result<void> checked = check_texts(message, number); !checked) return checked.error();
+Result<Value> copy_message(ConversationState& state, const Message& message, std::int32_t number,
+                           const std::string& path) {
+  if (Result<void> checked = check_texts(message, path); !checked) return checked.error();
   const std::size_t size = room_for(message);
   if (size >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a message of 2 GiB or more");
   char* bytes = state.arena.allocate_text(size);
@@ -347,7 +348,8 @@ Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions&
 Result<void> Conversation::add(const Message& message) {
   State& state = inside();
   const auto number = state.messages.is_sequence() ? static_cast<std::int32_t>(state.messages.list->size) : 0;
-  const Result<Value> made = copy_message(state, message, number);
+  const Result<Value> made =
+      copy_message(state, message, number, "messages[" + std::to_string(number - state.put_before) + "]");
   if (!made) return made.error();
   state.append_message(*made);
   state.settle();
@@ -355,17 +357,18 @@ Result<void> Conversation::add(const Message& message) {
 }
 
 Result<void> Conversation::put_before(std::span<const Message> messages) {
-  State& state = inside();
-  if (!state.messages.is_sequence()) {
-    if (Result<void> begun = set_json("messages", "[]"); !begun) return begun;
-  }
   if (messages.empty()) return {};
+  State& state = inside();
+  const bool is_list = state.messages.is_sequence();
+  if (!is_list && member(state.variables, "messages") != nullptr)
+    return Error(ErrorCode::conversation, "`messages` is not a list").input("messages");
   const auto count = static_cast<std::int32_t>(messages.size());
   const std::size_t known = state.regions.size();
   Runtime rt(state.arena, kNoLimits);
-  ListBuilder list(rt, static_cast<std::uint32_t>(messages.size()) + state.messages.list->size);
+  ListBuilder list(rt, static_cast<std::uint32_t>(messages.size()) + (is_list ? state.messages.list->size : 0));
   for (std::int32_t i = 0; i < count; ++i) {
-    const Result<Value> made = copy_message(state, messages[static_cast<std::size_t>(i)], i);
+    const Result<Value> made =
+        copy_message(state, messages[static_cast<std::size_t>(i)], i, "model.messages[" + std::to_string(i) + "]");
     if (!made) return made.error();
     list.append(*made);
   }
@@ -374,8 +377,13 @@ Result<void> Conversation::put_before(std::span<const Message> messages) {
   }
   state.put_before += count;
   inside_of(state.document).set_first_message(state.put_before);
-  for (const Value& message : items(state.messages)) list.append(message);
-  const Value all = with_origin(list.finish(), state.messages.list->origin);
+  Value all;
+  if (is_list) {
+    for (const Value& message : items(state.messages)) list.append(message);
+    all = with_origin(list.finish(), state.messages.list->origin);
+  } else {
+    all = list.finish();
+  }
   state.set_variable(Value::view("messages"), all);
   state.settle();
   return {};

@@ -137,6 +137,8 @@ bool asks_for_effort(std::string_view name, Value value) { return !passes::effor
 
 bool has_any(Value list) { return list.is_sequence() && list.list->size != 0; }
 
+constexpr std::size_t kMostNames = 512;
+
 class Settings {
  public:
   Settings(const Experiment& experiment, std::size_t most, TextSearch& search, const Rendering& rendering,
@@ -150,12 +152,16 @@ class Settings {
         facts_(facts),
         left_out_(search.left_out()),
         losses_(losses),
-        variables_(experiment.conversation.variables()) {}
+        variables_(experiment.conversation.variables()),
+        known_(facts.variables.begin(), facts.variables.end()) {
+    std::ranges::sort(known_);
+  }
 
   void run() {
     not_an_object(kKwargs);
     for (const DictEntry& entry : entries(variables_)) given(leaf_text(entry.key), entry.value);
-    for (const std::string& name : facts_.variables) missing(name);
+    const std::vector<std::string_view> unread = unread_names();
+    for (const std::string& name : first_names()) missing(name, unread);
     contradictions();
     wish_to_go_on();
   }
@@ -194,7 +200,25 @@ class Settings {
 
   bool reads(std::string_view name) {
     if (is_one_of(name, kAlways)) return true;
-    return facts_.syntax == Syntax::go ? reads_in_go(name) : facts_.reads(name);
+    return facts_.syntax == Syntax::go ? reads_in_go(name) : is_known(name);
+  }
+  bool is_known(std::string_view name) const { return std::ranges::binary_search(known_, name); }
+
+  /// Those of the template's variables that others are compared with: each with each takes its time, and where there
+  /// are more of them nobody has misspelt one.
+  std::span<const std::string> first_names() const {
+    return std::span(facts_.variables).first(std::min(facts_.variables.size(), kMostNames));
+  }
+  /// Names of the request that the template does not read. One token is no slip for another: what is said of tokens
+  /// says it.
+  std::vector<std::string_view> unread_names() const {
+    std::vector<std::string_view> names;
+    for (const DictEntry& entry : entries(variables_)) {
+      const std::string_view name = leaf_text(entry.key);
+      if (names.size() < kMostNames && !entry.value.is_none() && !names_token(name) && !is_known(name))
+        names.push_back(name);
+    }
+    return names;
   }
 
   /// Ollama fills a template's data from few variables: from the prompt only if a suffix is beside it.
@@ -227,7 +251,8 @@ class Settings {
     if (name == kKwargs && is_of_kwargs(name))
       return no_effect(path_of(name, value), false, "its members belong into the outer one");
     NearestName nearest(name);
-    for (const std::string& one : facts_.variables) offer(nearest, one);
+    if (++compared_ <= kMostNames)
+      for (const std::string& one : first_names()) offer(nearest, one);
     for (const Feature& one : kFeatures) offer(nearest, one.name);
     offer_own(nearest, value);
     const bool is_near = !nearest.best().empty();
@@ -255,7 +280,7 @@ class Settings {
 
   /// Words of a request to a chat template, which reads messages, under a name that says nothing of a server.
   bool belongs_into_prompt(std::string_view name, Value value) const {
-    const bool is_chat = facts_.syntax == Syntax::go || facts_.reads("messages");
+    const bool is_chat = facts_.syntax == Syntax::go || is_known("messages");
     return is_chat && has_data(value) && !is_bookkeeping_of_request(name);
   }
 
@@ -294,7 +319,7 @@ class Settings {
     if (options.continue_final || continues_final(conversation_, variables_.dict, options)) return;
     const std::optional<bool> meant = value.kind == Kind::boolean ? is_true(value) : meant_by(value);
     const bool is_open = !rendering_.spans().empty() && rendering_.spans().back().origin == Origin::input;
-    if (!meant.value_or(has_content(value)) || is_open || (options.as_is && facts_.reads(kContinue))) return;
+    if (!meant.value_or(has_content(value)) || is_open || (options.as_is && is_known(kContinue))) return;
     const bool is_word = meant && value.is_leaf();
     losses_.push_back({LossKind::lost, "setting", path_of(kContinue, value), std::string(kClosed),
                        options.as_is ? "--continue leaves it open"
@@ -448,14 +473,10 @@ class Settings {
   }
 
   /// A variable that the template reads and the request does not have.
-  void missing(const std::string& name) {
+  void missing(const std::string& name, std::span<const std::string_view> unread) {
     if (member(variables_, name) != nullptr) return;
     NearestName nearest(name);
-    for (const DictEntry& entry : entries(variables_)) {
-      const std::string_view other = leaf_text(entry.key);
-      // one token is no slip for another: what is said of tokens says it
-      if (!entry.value.is_none() && !names_token(other) && !facts_.reads(other)) nearest.offer(other);
-    }
+    for (const std::string_view other : unread) nearest.offer(other);
     if (nearest.best().empty()) return;
     losses_.push_back({LossKind::lost, "variable", name, "read by the template, but not given",
                        "'" + nearest.best() + "' is given, but the template does not read it"});
@@ -473,6 +494,8 @@ class Settings {
   const bool left_out_;
   std::vector<Loss>& losses_;
   const Value variables_;
+  std::vector<std::string_view> known_;  ///< the template's variables, sorted
+  std::size_t compared_ = 0;             ///< names that are not known, with those
 };
 
 /// A text that no template has, in place of a special token.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/sampled_reply.h"
 #include "tokens/difference.h"
@@ -79,9 +80,14 @@ bool is_same(const ReplyCall& a, const ReplyCall& b) {
          is_same_json(a.arguments, b.arguments);
 }
 
+/// Blanks at both ends apart. A template writes U+FFFD for a character that the model broke off in.
+bool is_same_text(std::string_view a, std::string_view b) {
+  const std::string_view one = ascii::trimmed(a), other = ascii::trimmed(b);
+  return one == other || utf8::repair(one) == utf8::repair(other);
+}
+
 bool is_same(const ReplyMessage& a, const ReplyMessage& b) {
-  return ascii::trimmed(a.reasoning) == ascii::trimmed(b.reasoning) &&
-         ascii::trimmed(a.content) == ascii::trimmed(b.content) &&
+  return is_same_text(a.reasoning, b.reasoning) && is_same_text(a.content, b.content) &&
          std::equal(a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
                     [](const ReplyCall& one, const ReplyCall& other) { return is_same(one, other); });
 }

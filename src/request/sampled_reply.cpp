@@ -2,6 +2,7 @@
 #include "parlance/sampled_reply.h"
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "conversation/conversation.h"
 #include "parlance/json.h"
 
@@ -20,12 +21,18 @@ void SampledReply::add(const ReplyEvent& event) {
 }
 
 std::optional<Message> SampledReply::as_message() const {
-  Message made{.role = "assistant", .content = message.content, .reasoning_content = message.reasoning};
+  Message made{.role = "assistant",
+               .content = utf8::repair(message.content),
+               .reasoning_content = utf8::repair(message.reasoning)};
   for (const ReplyCall& call : message.calls) {
     if (!call.complete) return std::nullopt;
     made.tool_calls.push_back({.id = call.id, .name = call.name, .arguments_json = call.arguments});
   }
   return made;
+}
+
+Message SampledReply::as_written() const {
+  return {.role = "assistant", .content = utf8::repair(written), .reasoning_content = utf8::repair(message.reasoning)};
 }
 
 namespace {
@@ -46,7 +53,7 @@ std::vector<ReplyForm> forms_of(const Message& message, std::string_view written
   }
   for (const bool trusted : {false, true}) {
     forms.push_back({message, trusted});
-    forms.back().message.content = std::string(written);
+    forms.back().message.content = utf8::repair(written);
     forms.back().message.tool_calls.clear();
   }
   return forms;
@@ -57,7 +64,8 @@ using Extend = Result<Extension> (Session::*)(std::span<const Message>, std::spa
 
 Result<Extension> extend_with(Session& session, Extend extend, const ReplyForm& form, std::span<const Message> more,
                               const SameReply& same, std::span<const Message> meant = {}) {
-  const std::size_t number = session.conversation().messages().items().size();
+  const Conversation& before = session.conversation();
+  const std::size_t number = before.messages().items().size() - first_of_request(before);
   const std::vector<std::string> of_reply = {"messages[" + std::to_string(number) + "].content"};
   std::vector<Message> all = {form.message};
   all.insert(all.end(), more.begin(), more.end());

@@ -18,6 +18,10 @@ namespace parlance::serve {
 
 namespace {
 
+/// AgentReply::prefix_break behind a reply that no template can write again.
+constexpr std::string_view kBrokenOffReply =
+    "the reply before breaks off within a call, which no template writes: the conversation begins anew from its text";
+
 /// Ends what runs soon after `stopped` says so.
 class Watch {
  public:
@@ -127,7 +131,6 @@ Result<Turn> GatewayModel::plan(const std::string& text) {
 }
 
 Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink events) {
-  const bool is_broken_off = !request.anew && last_.empty() && !messages_.empty();
   const Result<std::string> body = body_of(request);
   if (!body) return body.error();
   Result<Turn> turn = plan(*body);
@@ -154,7 +157,8 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
     co_await recorder.done(kept);
   };
   AgentReply made{.prompt_tokens = turn->prompt_tokens(), .reused_tokens = turn->prompt().reused};
-  if (is_broken_off && made.reused_tokens == 0) made.prefix_break = kBrokenOffReply;
+  if (broke_off_ && !request.anew && made.reused_tokens == 0) made.prefix_break = kBrokenOffReply;
+  broke_off_ = false;
   if (turn->prompt().broken) made.prefix_break = turn->prompt().broken->sentence;
   try {
     run(ask());
@@ -167,10 +171,10 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
     return failure(failed.what());
   }
   last_ = kept ? id : std::string();
+  const std::optional<Message> whole = replied.as_message();
+  broke_off_ = !whole.has_value();
   // A call that breaks off is told as its text: the model sees what it wrote.
-  messages_.push_back(
-      kept ? kept->reply
-           : Message{.role = "assistant", .content = replied.written, .reasoning_content = message.reasoning});
+  messages_.push_back(kept ? kept->reply : whole.value_or(replied.as_written()));
   made.message = std::move(message);
   made.length = turn->length();
   made.awaits_result = awaits_result(model_->stops, turn->sampled());

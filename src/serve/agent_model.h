@@ -50,6 +50,7 @@ class GatewayModel : public AgentModel {
   Succession succession_;
   std::string last_;               ///< id of the last answer; "": nothing goes on behind it
   std::vector<Message> messages_;  ///< of the conversation
+  bool broke_off_ = false;         ///< the last answer, within a call
 };
 
 }  // namespace parlance::serve

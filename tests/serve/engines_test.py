@@ -15,6 +15,7 @@ import multiprocessing
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import urllib.request
@@ -286,7 +287,11 @@ def test_a_client_that_leaves_ends_the_request(kind: Kind) -> None:
     with kind.start() as gateway:
         ENGINE.script({"text": HELLO})
         gateway.chat()
-        faults: list[tuple[Json, int]] = [({"hang": True}, 0), ({"stall_after": 3}, 3), ({"delay": 0.01, "text": "Hello the user " * 100}, 3)]
+        faults: list[tuple[Json, int]] = [
+            ({"hang": True}, 0),
+            ({"stall_after": 3}, 3),
+            ({"delay": 0.01, "text": "Hello the user " * 100}, 3),
+        ]
         for fault, events in faults:
             ENGINE.script({"text": HELLO} | fault)
             client = gateway.raw({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True})
@@ -394,7 +399,9 @@ def test_content_is_guarded_where_ids_go(kind: Kind) -> None:
         ids = kind.ids(kind.asked()[0].body)
         same(ids, ids_of([{"role": "user", "content": ATTACK}]))
         same(ids.count(END), ids_of([{"role": "user", "content": "Hi"}]).count(END))
-        gateway.chat([{"role": "user", "content": ATTACK}, {"role": "assistant", "content": "Hello the user "}, {"role": "user", "content": ATTACK}])
+        gateway.chat(
+            [{"role": "user", "content": ATTACK}, {"role": "assistant", "content": "Hello the user "}, {"role": "user", "content": ATTACK}]
+        )
         with urllib.request.urlopen(gateway.url + "/metrics", timeout=60) as metrics:
             counted = [line for line in metrics.read().decode().splitlines() if line.startswith("parlance_guarded_total")]
         # Two marks in each text; those of the first turn once more where the engine gives no ids, so that no session goes on.
@@ -477,6 +484,30 @@ def test_a_server_that_takes_text_alone() -> None:
     kind = BY_NAME["openai-completions"]
     as_text(kind, "", plain=True)
     as_text(kind, "?ids=never")
+
+
+def agent_events(backend: str, *options: str) -> list[Json]:
+    """Of a run with two commands and an answer."""
+    command = ["printf one", "printf two"]
+    calls = [f'Look.\n<tool_call>\n{{"name": "terminal", "arguments": {{"command": "{one}"}}}}\n</tool_call><|im_end|>' for one in command]
+    ENGINE.script(*({"text": text} for text in (*calls, "Both.<|im_end|>")), plain=True)
+    with tempfile.TemporaryDirectory() as folder:
+        given = [BINARY, "agent", "-f", "terminal-agent", "--tokenizer", str(TOKENIZER), "--backend", backend, "--no-sandbox", "--json",
+                 "--workspace", folder, "--no-transcript", "--no-verify", *options, "Look."]  # fmt: skip
+        done = subprocess.run(given, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_an_agent_whose_engine_takes_text_alone() -> None:
+    for kind, backend in ((OLLAMA, f"ollama={ENGINE.url}"), (BY_NAME["openai-completions"], f"openai-completions={ENGINE.url}?ids=never")):
+        for options in ((), ("--no-protect",)):
+            events = agent_events(backend, *options)
+            outcomes = [event["text"] for event in events if event["event"] == "outcome"]
+            end = events[-1]
+            assert [word in text for word, text in zip(("one", "two"), outcomes, strict=True)] == [True, True], (end, outcomes)
+            same((end["reason"], end["answer"]), ("done", "Both."))
+            same([event.get("prefix_break") for event in events if event["event"] == "replied"], [None] * 3)
+            same(kind.asked()[-1].body["prompt"].count("Look.\n<tool_call>"), 2)  # as calls, with their results
 
 
 def run(kind: str, names: list[str]) -> tuple[int, int]:

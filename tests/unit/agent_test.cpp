@@ -121,6 +121,14 @@ TEST(Agent, SaysThatACallCannotBeRead) {
   EXPECT_NE(model.asked[1].back().content.find("at byte 7 was expected: a value"), std::string::npos);
 }
 
+TEST(Agent, ResultsAreUtf8) {
+  AgentTool tool = work();
+  tool.run = [](std::string_view) -> Result<ToolOutcome> { return ToolOutcome{.text = "caf\xe9 \xf0\x9f"}; };
+  Scripted model({calling({"{}"}), saying("Done.")});
+  EXPECT_EQ(Agent(model, options_with(tool)).run().reason, AgentEnd::Reason::done);
+  EXPECT_EQ(model.asked[1].back().content, "caf\uFFFD \uFFFD\uFFFD");
+}
+
 TEST(Agent, NoticesThatItGoesInCircles) {
   Scripted model({calling({R"({"do": "a"})"})});  // again and again
   AgentOptions options = options_with(work());

@@ -180,8 +180,23 @@ TEST(Assistant, LearnsNoTextBehindALoopThatOnlyLooks) {
            "{% set ns.m = m.content %}{% break %}{% endif %}{% endfor %}{{ ns.m }}",
            "{% for m in messages %}{% for c in m.content %}{% if c == 'o' %}{% break %}{% endif %}{% endfor %}"
            "{% endfor %}Hello",
+           "{% for m in messages if m.role == 'assistant' %}{% break %}{% endfor %}Hello",
+           "{% for m in messages %}{% set x %}{{ m.role }}{% endset %}{% if x == 'assistant' %}{% break %}{% endif %}"
+           "{% endfor %}Hello",
+           "{% for m in messages %}{% if m.role == 'assistant' %}{% set x %}{{ m.role }}{% break %}{% endset %}{% "
+           "endif %}"
+           "{% endfor %}Hello",
        })
     EXPECT_EQ(learnt(look + std::string(kTurns), kChat), (AssistantTexts{"Hello<|over|>", "Done<|over|>"})) << look;
+}
+
+// What a loop writes before it is left is of its turn; what stands behind the loop is not.
+TEST(Assistant, LearnsNoTextBehindALoopThatIsLeft) {
+  constexpr std::string_view kLeft =
+      "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|over|>{% if m.content == 'Done' %}{% break %}{% endif %}"
+      "{% endfor %}Hello Done {% for n in [1] %}{{ n }}{% endfor %}"
+      "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  EXPECT_EQ(learnt(kLeft, kChat), (AssistantTexts{"Hello<|over|>", "Done<|over|>"}));
 }
 
 TEST(Assistant, TwoInARowBothHaveHeaders) {

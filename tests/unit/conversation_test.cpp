@@ -51,6 +51,27 @@ TEST(Conversation, WhatCannotBePutBeforeChangesNothing) {
   EXPECT_EQ(places(chat), "model.messages[0].content=0 messages[0].content=1 messages[1].content=2 ");
 }
 
+TEST(Conversation, NothingPutBeforeChangesNothing) {
+  Conversation none = read(R"({"x": 1})", {.normalise = false});
+  ASSERT_TRUE(none.put_before({}));
+  EXPECT_EQ(as_json(none.variables()), R"({"x":1})");
+  EXPECT_FALSE(none.put_before({{{.role = "system", .content = "\xff"}}}));
+  EXPECT_EQ(as_json(none.variables()), R"({"x":1})");
+  Conversation text = read(R"({"messages": "x"})", {.normalise = false});
+  const Result<void> refused = text.put_before({{kSystem}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conversation);
+  EXPECT_EQ(refused.error().input_path(), "messages");
+}
+
+TEST(Conversation, BytesThatAreNotUtf8HaveThePathOfTheRequest) {
+  Conversation chat = read(R"({"messages": [{"role": "user", "content": "a"}]})");
+  ASSERT_TRUE(chat.put_before({{kSystem, kSystem}}));
+  EXPECT_EQ(chat.add({.role = "user", .content = "\xff"}).error().input_path(), "messages[1].content");
+  EXPECT_EQ(chat.put_before({{kSystem, {.role = "system", .name = "\xff"}}}).error().input_path(),
+            "model.messages[1].name");
+}
+
 TEST(Conversation, EachMessageHasAPathOfItsOwn) {
   const auto set = [](Conversation& chat) {
     return chat.set_json("messages", R"([{"role": "user", "content": "a"}])").has_value();

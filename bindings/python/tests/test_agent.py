@@ -414,6 +414,29 @@ def test_numbers_of_other_packages_are_limits(chatml_tokenizer: str) -> None:
     )
 
 
+def test_a_reply_that_is_cut_within_a_character_is_gone_on_from(chatml_tokenizer: str) -> None:
+    sample = Sampler(chatml_tokenizer, call("write", text="x"), "Wrote it \U0001f642", call("look", at="x"), "Done.<|im_end|>")
+    whole = sample.tokenizer.encode("Wrote it \U0001f642")
+    replies = {1: whole[:-1]}
+    assert b"\xf0" in sample.tokenizer.decode(whole[:-1]) and sample.tokenizer.decode(whole[:-1]) != "Wrote it \U0001f642".encode()
+
+    def cut(ids: list[int], grammar: str | None, stops: list[int]) -> Iterator[int]:
+        number = len(sample.asked)
+        all = list(sample(ids, grammar, stops))
+        yield from replies.get(number, all)
+
+    end = agent(chatml_tokenizer, cut, write, look).run()
+    assert end.reason == "done" and len(sample.asked) == 4
+    assert sample.asked[2][: len(sample.asked[1]) + len(whole) - 1] == [*sample.asked[1], *whole[:-1]]  # what was sampled stays
+
+
+def test_an_end_that_is_spelt_in_text_is_of_the_answer(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    said = [*tokenizer.encode("A turn ends with <|im_"), *tokenizer.encode("end|>"), *tokenizer.encode("<|im_end|>")]
+    end = agent(chatml_tokenizer, lambda ids, grammar, stops: said, look).run()
+    assert end.answer == "A turn ends with <|im_end|>"
+
+
 def test_each_run_begins_anew(chatml_tokenizer: str) -> None:
     sample = Sampler(chatml_tokenizer, "Done.<|im_end|>")
     again = agent(chatml_tokenizer, sample, look)

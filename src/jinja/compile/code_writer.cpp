@@ -206,11 +206,18 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
   return variable_names_[name] - 1;
 }
 
-std::uint32_t CodeWriter::known_site(std::string_view name, bool is_item) const {
-  for (std::uint32_t i = 1; i < p_.sites.size(); ++i) {
+std::uint32_t CodeWriter::known_site(std::string_view name, bool is_item) {
+  constexpr std::uint32_t kFew = 64;  // comparing them takes less than a table
+  const auto count = static_cast<std::uint32_t>(p_.sites.size());
+  for (std::uint32_t i = 1; i < std::min(count, kFew); ++i) {
     if (p_.sites[i].is_item == is_item && equal_bytes(leaf_text(p_.sites[i].name), name)) return i;
   }
-  return 0;
+  if (count <= kFew) return 0;
+  const auto key = [](std::string_view of, bool item) { return (item ? "[" : ".") + std::string(of); };
+  for (std::uint32_t i = std::max<std::uint32_t>(kFew, further_sites_.size() + kFew); i < count; ++i)
+    further_sites_.emplace(key(leaf_text(p_.sites[i].name), p_.sites[i].is_item), i);
+  const auto found = further_sites_.find(key(name, is_item));
+  return found == further_sites_.end() ? 0 : found->second;
 }
 
 std::uint32_t CodeWriter::site(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/inline_vector.h"
@@ -111,9 +112,11 @@ class CodeWriter {
   InlineVector<Value, 8> pending_text_;  // waiting to be emitted as one constant
 
  private:
-  std::uint32_t known_site(std::string_view name, bool is_item) const;
+  std::uint32_t known_site(std::string_view name, bool is_item);
   std::size_t find_record(const char* address);
   void log_copy(const char* copy, Value v);
+
+  std::unordered_map<std::string, std::uint32_t> further_sites_;  ///< those behind the first few
 
   std::vector<std::uint32_t> variable_names_;  // by NameId: number + 1 in p_.names
   const Node* pending_at_ = nullptr;

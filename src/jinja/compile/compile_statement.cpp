@@ -471,6 +471,7 @@ void Compiler::break_or_continue(const Node& node, Scope&) {
   }
   Loop& loop = routine_->loops.back();
   discard_captures(loop, node);
+  if (is_break) emit(Op::for_left, &node, 0, 0, 0, loop.number);
   emit_jump(Op::jump, &node, is_break ? loop.done : loop.next);
 }
 

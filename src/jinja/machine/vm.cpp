@@ -307,7 +307,6 @@ bool Machine::begin_loop(const Instruction& i) {
     loop = rt_.arena.make<LoopState>();
     frame_->loops[i.n] = loop;
   }
-  if (turns_ != nullptr) note_turn(i.n, nullptr);  // closes a turn that a break left open
   constexpr ListObject kNothing{};
   const Value& over = in(i.a);
   const bool is_list = over.is_sequence();
@@ -581,8 +580,7 @@ bool Machine::run() {
   NEXT;
   CASE(make_dict) : r[i.a] = dictionary(i);
   CHECKED_NEXT;
-  CASE(for_begin)
-      : if (i.b == 0 && turns_ == nullptr && r[i.a].is_sequence() && frame_->routine->kind != Routine::Kind::loop) {
+  CASE(for_begin) : if (i.b == 0 && r[i.a].is_sequence() && frame_->routine->kind != Routine::Kind::loop) {
     frame_->loops[i.n]->begin(*r[i.a].list, 0);
     NEXT;
   }
@@ -598,6 +596,8 @@ bool Machine::run() {
   }
   CASE(for_rest) : pass_rest(*frame_->loops[i.n], rt_, std::int64_t{code[i.c].c} - i.c);  // as for_next takes them
   pc = code + i.c;
+  NEXT;
+  CASE(for_left) : if (turns_ != nullptr) note_turn(i.n, nullptr);
   NEXT;
   CASE(look_around) : if (resumption_ != nullptr) resumption_->next[i.a].has_looked = true;
   NEXT;
