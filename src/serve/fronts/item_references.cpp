@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "parlance/json.h"
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 
 namespace parlance::serve {
 

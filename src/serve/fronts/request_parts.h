@@ -8,7 +8,7 @@
 #include "serve/fronts/client_words.h"
 #include "serve/fronts/item_references.h"
 #include "serve/fronts/routes.h"
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 #include "serve/sessions/go_on.h"
 
 namespace parlance::serve {
