@@ -1,5 +1,8 @@
 // What a message of a request has to be before its conversation is read.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "parlance/reply_api.h"
 #include "parlance/result.h"
 #include "parlance/value.h"
@@ -12,8 +15,16 @@ namespace parlance::serve {
 /// Anthropic's API for a role that it has not. A request without `messages` is fine.
 Result<void> check_messages_shape(Value body, ReplyApi api);
 
-/// Fails for a result of a call that is not in the conversation, in the APIs that refuse it: Anthropic's and Responses.
-/// `has_earlier_calls`: calls are in what the request goes on from, so a result may be of one of these.
-Result<void> check_results(Value body, ReplyApi api, bool has_earlier_calls = false);
+/// What a request that goes on from a response has before it.
+struct EarlierCalls {
+  std::vector<std::string> calls{};  ///< the ids of the calls in it, which passes may have rewritten
+  /// The ids of the request's own results in their order, as passes have them: they rewrite those of a call and of its
+  /// result alike.
+  std::vector<std::string> results{};
+};
+
+/// Fails for a result of a call that is not in the conversation before it, in the APIs that refuse it: Anthropic's and
+/// Responses.
+Result<void> check_results(Value body, ReplyApi api, const EarlierCalls& earlier = {});
 
 }  // namespace parlance::serve
