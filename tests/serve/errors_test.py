@@ -114,7 +114,8 @@ def nothing_said(ask: Asking) -> None:
             for given, wanted in (([], "input must not be empty"), (None, "input is missing")):
                 said, error = ask.refused(path, {**body, "input": given})
                 ask.checks.equal((said, error["param"]), (wanted, "input"), f"{path} {given}")
-            ask.names(path, {}, "input", "messages")
+            for nothing in ({}, {"previous_response_id": None}):
+                ask.names(path, nothing, "input", "messages")
             for wrong in bad[:3]:
                 ask.names(path, {"input": wrong}, "input", "messages")
     for wrong in bad:

@@ -190,7 +190,7 @@ Result<void> check_input(Value body) {
         .input("previous_response_id");
   if (is_given(instructions) && !instructions.is_string() && !instructions.is_sequence())
     return Error(ErrorCode::conversation, "instructions must be a text or a list of messages").input("instructions");
-  if (is_given(input) || !previous.is_undefined()) return {};
+  if (is_given(input) || is_given(previous)) return {};
   return Error(ErrorCode::conversation, "input is missing").input("input");
 }
 
