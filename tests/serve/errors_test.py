@@ -246,7 +246,10 @@ def parts_of_conversations(ask: Asking) -> None:
     """Roles that an API has not, results of calls that nobody made, items that are none."""
     for path in ("/v1/messages", "/v1/messages/render", "/v1/messages/count_tokens"):
         for role in ("tool", "developer", "oracle", ""):
-            ask.names(path, {**FRONTS[path], "messages": [USER, {"role": role, "content": "x"}]}, "messages[1].role")
+            body = {**FRONTS[path], "messages": [USER, {"role": role, "content": "x"}]}
+            ask.names(path, body, "messages[1].role")
+            said, _ = ask.refused(path, body)
+            ask.checks.that("user, assistant, system" in said, f"the roles that there are: {said}")
     use: Json = {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]}
 
     def result(number: str) -> Json:

@@ -45,12 +45,16 @@ Result<void> check_each(Value list, const std::string& path, std::string_view wa
   return {};
 }
 
+constexpr std::string_view kAnthropicRoles[] = {"user", "assistant", "system"};
+
 Result<void> check_role(Value role, const std::string& path, ReplyApi api) {
   if (!role.is_string()) return misshapen(path, "a text");
-  constexpr std::string_view kAnthropic[] = {"user", "assistant", "system"};
-  if (api != ReplyApi::anthropic || std::ranges::find(kAnthropic, role.text()) != std::end(kAnthropic)) return {};
+  if (api != ReplyApi::anthropic || std::ranges::find(kAnthropicRoles, role.text()) != std::end(kAnthropicRoles))
+    return {};
+  std::string all;
+  for (const std::string_view one : kAnthropicRoles) all.append(all.empty() ? "" : ", ").append(one);
   const std::string said(utf8::whole_prefix(role.text(), 80));
-  return Error(ErrorCode::conversation, "'" + said + "' is not a role of this API, which has user and assistant")
+  return Error(ErrorCode::conversation, "'" + said + "' is not a role of this API (its roles: " + all + ")")
       .input(path);
 }
 
