@@ -63,7 +63,8 @@ Result<void> check_message(Value message, const std::string& path, ReplyApi api)
   if (Result<void> checked = check_role(message["role"], path + ".role", api); !checked) return checked;
   const Value content = message["content"];
   constexpr std::string_view kContent = "a text or a list of parts";
-  if (!is_given(content) && message["role"].text() == "user") return misshapen(path + ".content", kContent);
+  const bool may_lack_content = api == ReplyApi::ollama || message["role"].text() != "user";
+  if (!is_given(content) && !may_lack_content) return misshapen(path + ".content", kContent);
   Result<void> checked;
   if (!content.is_string()) checked = check_each(content, path + ".content", kContent, check_part);
   return checked ? check_each(message["tool_calls"], path + ".tool_calls", "a list of calls", check_call) : checked;

@@ -10,9 +10,10 @@
 namespace parlance::serve {
 
 /// Fails for a member `messages` of which a part would be left out of the prompt without a word, or be an error of the
-/// template: a message without a role, a user's without content, a content that is neither a text nor a list of parts,
-/// a part that is no object, a part of text without its text, calls that are no list, a call without its name; and of
-/// Anthropic's API for a role that it has not. A request without `messages` is fine.
+/// template: a message without a role, a user's without content (but Ollama's, where it is ""), a content that is
+/// neither a text nor a list of parts, a part that is no object, a part of text without its text, calls that are no
+/// list, a call without its name; and of Anthropic's API for a role that it has not. A request without `messages` is
+/// fine.
 Result<void> check_messages_shape(Value body, ReplyApi api);
 
 /// What a request that goes on from a response has before it.
