@@ -404,6 +404,23 @@ def without_content(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     checks.that(prompts[0] == prompts[1] == prompts[2], "prompts without a content")
 
 
+def named_items_are_bounded(parlance: str, engine: Engine, checks: Checks) -> None:
+    """What a request names by ids may be as large as what it could send."""
+    engine.script = lambda asked: Reply("x" * 1200 + "<|im_end|>")
+    with Gateway(parlance, engine.url, "--log", "errors", "--max-body", "3000") as gateway:
+        names = []
+        for number in range(3):
+            output = gateway.post("/v1/responses", {"input": f"Hi {number}"})[2]["output"]
+            names += [{"type": "item_reference", "id": item["id"]} for item in output]
+        checks.equal(gateway.post("/v1/responses", {"input": names[:2]})[0], 200, "items that are no larger than a body")
+        for path in ("/v1/responses", "/v1/responses/input_tokens"):
+            status, _, answer = gateway.post(path, {"input": names})
+            error = answer.get("error") or {}
+            told = (status, error.get("param"), "--max-body" in error.get("message", ""))
+            checks.equal(told, (400, "input[2].id", True), f"items that are larger: {answer}")
+    engine.script = lambda asked: Reply()
+
+
 def large_bodies(gateway: Gateway, checks: Checks) -> None:
     """One that is too large is answered although its client still sends; while a large one is prepared, small ones are answered."""
     status, _, answer = gateway.post(CHAT, {"messages": [{"role": "user", "content": "x" * 9_000_000}]})
@@ -532,6 +549,7 @@ def main() -> int:
     with Engine() as engine:
         pages_of_others(sys.argv[1], engine, checks)
         keys(sys.argv[1], engine, checks)
+        named_items_are_bounded(sys.argv[1], engine, checks)
     with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", "--max-body", "8000000") as gateway:
         broken_http(gateway, checks)
         empty_lines(gateway, checks)
