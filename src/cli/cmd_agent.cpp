@@ -221,7 +221,7 @@ std::string transcript_file(const std::string& path) {
   return path;
 }
 
-/// What contradicts itself. Fails with usage.
+/// Fails with usage.
 Result<void> check_temperature(const std::string& given) {
   Document number;
   if (given.empty()) return {};
@@ -231,6 +231,7 @@ Result<void> check_temperature(const std::string& given) {
   return is_one ? Result<void>() : usage("--temperature is a number from 0 on, not '" + given + "'");
 }
 
+/// What contradicts itself. Fails with usage.
 Result<void> check_options(const AgentCommand& command) {
   if (command.goal.find_first_not_of(" \t\n") == std::string::npos && command.resume.empty())
     return usage("say what is to be done", "parlance agent \"set up a git repository\" -m MODEL --backend KIND=URL");

@@ -67,14 +67,31 @@ class PackedOutput {
   std::thread thread_;
 };
 
+/// The bytes of one file in place of those of another. 0, or the failure.
+int copy_into(const std::string& from, const std::string& into) {
+  const int source = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
+  const int target = source < 0 ? -1 : ::open(into.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  int failed = target < 0 ? errno : 0;
+  std::array<char, 1 << 16> buffer;
+  while (failed == 0) {
+    const ssize_t size = ::read(source, buffer.data(), buffer.size());
+    if (size == 0) break;
+    if (size < 0 ? errno != EINTR : !write_all(target, {buffer.data(), static_cast<std::size_t>(size)})) failed = errno;
+  }
+  if (source >= 0) ::close(source);
+  if (target >= 0 && ::close(target) != 0 && failed == 0) failed = errno;
+  return failed;
+}
+
 /// A file that has its name once it is whole: until then it stands beside it. What ends the program takes it away.
 class UnfinishedFile {
  public:
-  /// The open file; -1 where it cannot stand there: it is no file (a pipe, a device), or the folder takes none.
+  /// The open file; -1 where it cannot stand there: the folder takes none, it is no file (a pipe, a device), or a file
+  /// that a new one would not be: one of several names, or of an owner whom it cannot be given to.
   int open(const std::string& path) {
     struct stat old {};
     const bool is_new = ::stat(path.c_str(), &old) != 0;
-    if (!is_new && !S_ISREG(old.st_mode)) return -1;
+    if (!is_new && (!S_ISREG(old.st_mode) || old.st_nlink > 1)) return -1;
     if (is_new && ::lstat(path.c_str(), &old) == 0) return -1;  // a link to what is not there
     std::error_code failed;
     const std::filesystem::path real = is_new ? path : std::filesystem::canonical(path, failed).string();
@@ -83,21 +100,37 @@ class UnfinishedFile {
     unfinished_ = path_ + "." + std::to_string(::getpid()) + ".part";
     const int file = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return -1;
+    if (!is_new && ::fchown(file, old.st_uid, old.st_gid) != 0) {
+      ::close(file);
+      ::unlink(unfinished_.c_str());
+      return -1;
+    }
     if (!is_new) (void)::fchmod(file, old.st_mode & 07777);
     name_ = unfinished_.c_str();
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) remove_at(signal);
     return file;
   }
-  /// Gives it its name, or takes it away. 0, or the failure.
+  /// Gives it its name, or takes it away. What cannot be replaced, such as a file that is a mount point, gets its
+  /// bytes. 0, or the failure.
   int finish(bool is_whole) {
     if (name_ == nullptr) return 0;
     const int done = is_whole ? ::rename(unfinished_.c_str(), path_.c_str()) : ::unlink(unfinished_.c_str());
     const int failed = done == 0 ? 0 : errno;
     name_ = nullptr;
-    return failed;
+    return failed != 0 && is_whole ? copy() : failed;
   }
+  /// Where the bytes are that could not be brought to their place; "": there are none.
+  const std::string& left() const { return left_; }
 
  private:
+  int copy() {
+    const int failed = copy_into(unfinished_, path_);
+    if (failed == 0)
+      ::unlink(unfinished_.c_str());
+    else
+      left_ = unfinished_;
+    return failed;
+  }
   static void remove_at(int signal) {
     struct sigaction now {};
     if (::sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
@@ -110,7 +143,7 @@ class UnfinishedFile {
     (void)::sigaction(signal, &action, nullptr);
   }
 
-  std::string path_, unfinished_;
+  std::string path_, unfinished_, left_;
   static inline const char* volatile name_ = nullptr;  ///< for the handler of signals
 };
 
@@ -129,7 +162,11 @@ Output& output() {
 /// "-" is standard output, as it is standard input where something is read.
 bool is_stdout(const std::string& path) { return path.empty() || path == "-"; }
 
-Error cannot_write(int number) { return Error(ErrorCode::file, output().path + ": " + std::strerror(number)); }
+Error cannot_write(int number) {
+  Error error(ErrorCode::file, output().path + ": " + std::strerror(number));
+  const std::string& left = output().unfinished.left();
+  return left.empty() ? error : error.hint("all of it is in '" + left + "'");
+}
 
 bool is_same_file(int input, const std::string& path) {
   struct stat read {

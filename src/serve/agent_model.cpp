@@ -9,8 +9,8 @@
 
 #include "parlance/json_writer.h"
 #include "parlance/sampled_reply.h"
+#include "serve/json/members.h"
 #include "serve/models/engine.h"
-#include "serve/models/members.h"
 #include "serve/random_id.h"
 #include "serve/recorder.h"
 

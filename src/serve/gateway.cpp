@@ -82,6 +82,7 @@ std::string owner_of(const HttpRequest& request) { return std::string(api_key_of
 Gateway::Gateway(const GatewayOptions& options, Offer offer, Log log)
     : offer_(std::make_shared<const Offer>(std::move(offer))),
       keep_alive_(options.keep_alive),
+      most_body_(options.most_body),
       hosts_(options.hosts),
       sessions_(options.most_sessions, options.most_session_bytes),
       log_(std::move(log)),

@@ -28,9 +28,10 @@ namespace parlance::serve {
 struct GatewayOptions {
   std::size_t most_sessions = 4096;
   std::size_t most_session_bytes = std::size_t{1} << 30;
-  bool inspect = false;                    ///< keep the last turns for a page that shows them
-  std::chrono::milliseconds keep_alive{};  ///< of streams that have nothing to say (http/event_stream.h); 0: none
-  std::optional<KnownHosts> hosts{};       ///< who asks by other names is refused; unset: nobody is
+  std::size_t most_body = HttpLimits().body;  ///< of a request, also with what it names
+  bool inspect = false;                       ///< keep the last turns for a page that shows them
+  std::chrono::milliseconds keep_alive{};     ///< of streams that have nothing to say (http/event_stream.h); 0: none
+  std::optional<KnownHosts> hosts{};          ///< who asks by other names is refused; unset: nobody is
 };
 
 /// Threads: any.
@@ -57,6 +58,8 @@ class Gateway {
   void share(std::unique_ptr<SharedSessions> shared) { shared_ = std::move(shared); }
   SharedSessions* shared() { return shared_.get(); }
   std::chrono::milliseconds keep_alive() const { return keep_alive_; }
+  /// Bytes that a request's body may have.
+  std::size_t most_body() const { return most_body_; }
   /// Null: no page may show turns.
   Inspector* inspector() { return inspector_.get(); }
   const Log& log() const { return log_; }
@@ -71,6 +74,7 @@ class Gateway {
   std::shared_ptr<const Offer> offer_;
 
   const std::chrono::milliseconds keep_alive_;
+  const std::size_t most_body_;
   const std::optional<KnownHosts> hosts_;
   SessionStore sessions_;
   StoredResponses responses_;

@@ -214,6 +214,7 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   const unsigned threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   Gateway gateway({.most_sessions = options.most_sessions,
                    .most_session_bytes = options.most_session_bytes,
+                   .most_body = options.http.body,
                    .inspect = options.inspect,
                    .keep_alive = options.keep_alive,
                    .hosts = is_loopback(options.address) ? std::optional(KnownHosts(options.hosts)) : std::nullopt},

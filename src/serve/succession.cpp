@@ -3,7 +3,7 @@
 
 #include "parlance/json_writer.h"
 #include "serve/fronts/chat_request.h"
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 
 namespace parlance::serve {
 

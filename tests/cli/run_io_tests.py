@@ -166,6 +166,41 @@ def test_a_compressed_file_stays_what_it_was(folder):
     assert sorted(one.name for one in folder.glob("*.gz*")) == ["far.gz", "link.gz", "not_there_yet.gz", "real.gz"]
 
 
+def test_a_compressed_file_with_another_name_or_owner(folder):
+    """A new file would be neither its other name's nor its owner's."""
+    (folder / "one.gz").write_bytes(b"old")
+    (folder / "two.gz").hardlink_to(folder / "one.gz")
+    render(folder, "chat.json", "-o", "one.gz")
+    assert (folder / "one.gz").samefile(folder / "two.gz") and gzip.decompress((folder / "two.gz").read_bytes()) == b"[Hi]"
+    if os.geteuid() == 0:
+        (folder / "owned.gz").write_bytes(b"old")
+        os.chown(folder / "owned.gz", 12345, 12346)
+        render(folder, "chat.json", "-o", "owned.gz")
+        new = (folder / "owned.gz").stat()
+        assert (new.st_uid, new.st_gid) == (12345, 12346) and gzip.decompress((folder / "owned.gz").read_bytes()) == b"[Hi]"
+
+
+def test_a_compressed_file_that_is_a_mount_point(folder):
+    """It cannot be replaced, so it gets the bytes; where it has no room for them, the error says where they are."""
+    mounts = ["unshare", *(["--mount"] if os.geteuid() == 0 else ["--map-root-user", "--mount"]), "sh", "-ec"]
+    if not shutil.which("unshare") or subprocess.run([*mounts, "mount -t tmpfs none /mnt"], capture_output=True).returncode != 0:
+        return
+    (folder / "out.gz").write_bytes(b"old")
+    (folder / "real.gz").write_bytes(b"old")
+    (folder / "small").mkdir()
+    (folder / "large.json").write_text(json.dumps(chat(os.urandom(20_000).hex())), "utf-8")
+    render_it = f"{BINARY} render -t t.jinja %s -o out.gz"
+    done = subprocess.run([*mounts, "mount --bind real.gz out.gz; " + render_it % "chat.json"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert gzip.decompress((folder / "real.gz").read_bytes()) == b"[Hi]" and not list(folder.glob("*.part"))
+    little = "mount -t tmpfs -o size=4k none small; touch small/file; mount --bind small/file out.gz; "
+    done = subprocess.run([*mounts, little + render_it % "large.json"], cwd=folder, capture_output=True, text=True)
+    (part,) = folder.glob("out.gz.*.part")
+    assert done.returncode == 3, done
+    has(done.stderr, "out.gz: No space left", part.name)
+    assert len(gzip.decompress(part.read_bytes())) == 40_002
+
+
 def test_jsonl_from_a_file(folder):
     (folder / "lines.jsonl").write_text(lines_of(300))
     assert read_answers(render(folder, "--jsonl", "lines.jsonl")[0]) == answers(300)

@@ -59,6 +59,8 @@ WRONG_HELD: Any = {
     "before_ids": [10**6, -1],
     "before_text": [10**9, "x"],
     "before_messages": [10**6, -1],
+    "before_kept": [10**6, -1],
+    "before_guarded": [10**6, -1],
     "choice": [1, -1],
     "text": [0, -1, 10**9],
     "rest": [10**9, 3, -1],

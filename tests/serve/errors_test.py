@@ -114,7 +114,8 @@ def nothing_said(ask: Asking) -> None:
             for given, wanted in (([], "input must not be empty"), (None, "input is missing")):
                 said, error = ask.refused(path, {**body, "input": given})
                 ask.checks.equal((said, error["param"]), (wanted, "input"), f"{path} {given}")
-            ask.names(path, {}, "input", "messages")
+            for nothing in ({}, {"previous_response_id": None}):
+                ask.names(path, nothing, "input", "messages")
             for wrong in bad[:3]:
                 ask.names(path, {"input": wrong}, "input", "messages")
     for wrong in bad:
@@ -245,33 +246,67 @@ def parts_of_conversations(ask: Asking) -> None:
     """Roles that an API has not, results of calls that nobody made, items that are none."""
     for path in ("/v1/messages", "/v1/messages/render", "/v1/messages/count_tokens"):
         for role in ("tool", "developer", "oracle", ""):
-            ask.names(path, {**FRONTS[path], "messages": [USER, {"role": role, "content": "x"}]}, "messages[1].role")
+            body = {**FRONTS[path], "messages": [USER, {"role": role, "content": "x"}]}
+            ask.names(path, body, "messages[1].role")
+            said, _ = ask.refused(path, body)
+            ask.checks.that("user, assistant, system" in said, f"the roles that there are: {said}")
     use: Json = {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {}}]}
 
     def result(number: str) -> Json:
         return {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "tool_result", "tool_use_id": number, "content": "b"}]}
 
-    path, at = "/v1/messages", "messages[2].content[1].tool_use_id"
-    ask.names(path, {**FRONTS[path], "messages": [USER, use, result("t2")]}, at)
-    ask.names(path, {**FRONTS[path], "messages": [USER, result("t1"), use]}, at.replace("2", "1", 1))
-    taken(ask, path, {**FRONTS[path], "messages": [USER, use, result("t1")]})
-    call: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+    at = "messages[2].content[1].tool_use_id"
+    for path in ("/v1/messages", "/v1/messages/render", "/v1/messages/count_tokens"):
+        ask.names(path, {**FRONTS[path], "messages": [USER, use, result("t2")]}, at)
+        ask.names(path, {**FRONTS[path], "messages": [USER, result("t1"), use]}, at.replace("2", "1", 1))
+        taken(ask, path, {**FRONTS[path], "messages": [USER, use, result("t1")]})
+    results_of_responses(ask)
     path = "/v1/responses"
-    for kind in ("function_call_output", "custom_tool_call_output"):
-        outputs = [{"type": kind, "call_id": number, "output": "b"} for number in ("c1", "c2")]
-        ask.names(path, {"input": [USER, call, outputs[1]]}, "input[2].call_id")
-        ask.names(path, {"input": [USER, outputs[0]]}, "input[1].call_id")
-        taken(ask, path, {"input": [USER, call, outputs[0]]})
-        first = ask.gateway.post(path, {"input": [USER, call]})[2]["id"]
-        taken(ask, path, {"input": [outputs[0]], "previous_response_id": first})
-        plain = ask.gateway.post(path, {"input": "Hi"})[2]["id"]
-        ask.names(path, {"input": [outputs[0]], "previous_response_id": plain}, "input[0].call_id")
     for item in ({"id": "msg_x"}, {"id": "msg_x", "type": None}):
         said, error = ask.refused(path, {"input": [USER, item]})
         ask.checks.that("is not known here" in said and error["param"] == "input[1].id", f"a reference without a type: {said}")
     ask.refused(path, {"input": [USER, {"id": "msg_x", "content": "a"}]})
     stored = ask.gateway.post(path, {"input": "Hi"})[2]["output"][-1]["id"]
     taken(ask, path, {"input": [USER, {"id": stored}]})
+
+
+def results_of_responses(ask: Asking) -> None:
+    """Results of calls that nobody made, also behind a response, with calls of its own and without."""
+    call: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+    own: Json = {**call, "call_id": "c3"}
+    path = "/v1/responses"
+    for kind in ("function_call_output", "custom_tool_call_output"):
+        first, other, third = ({"type": kind, "call_id": number, "output": "b"} for number in ("c1", "c2", "c3"))
+        for front in (path, "/v1/responses/render", "/v1/responses/input_tokens"):
+            ask.names(front, {"input": [USER, call, other]}, "input[2].call_id")
+            ask.names(front, {"input": [USER, first]}, "input[1].call_id")
+            taken(ask, front, {"input": [USER, call, first]})
+        behind, plain = (ask.gateway.post(path, {"input": given})[2]["id"] for given in ([call, own], "Hi"))
+        for front in (path, "/v1/responses/input_tokens"):
+            taken(ask, front, {"input": [first, third], "previous_response_id": behind})
+            taken(ask, front, {"input": [third], "previous_response_id": behind})
+            ask.names(front, {"input": [other], "previous_response_id": behind}, "input[0].call_id")
+            ask.names(front, {"input": [third, other], "previous_response_id": behind}, "input[1].call_id")
+            ask.names(front, {"input": [first], "previous_response_id": plain}, "input[0].call_id")
+            ask.names(front, {"input": [own, third, first], "previous_response_id": plain}, "input[2].call_id")
+
+
+def results_by_rewritten_ids(parlance: str, engine: Engine, folder: pathlib.Path, checks: Checks) -> None:
+    """Where a template wants other ids than clients have, the call before is found by the one that its client knows."""
+    template = folder / "nine.jinja"
+    template.write_text(
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{{ m.tool_call_id }}{% for c in m.tool_calls %}"
+        "{% if c.id | length != 9 %}{{ raise_exception('id') }}{% endif %}<tool_call>\n"
+        '{"name": {{ c.function.name | tojson }}, "arguments": {{ c.function.arguments | tojson }}}\n</tool_call>'
+        "{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    call: Json = {"type": "function_call", "call_id": "call_of_more_letters", "name": "f", "arguments": "{}"}
+    result: Json = {"type": "function_call_output", "call_id": "call_of_more_letters", "output": "b"}
+    with Gateway(parlance, engine.url, "--log", "errors", template=("-t", str(template))) as gateway:
+        ask, path = Asking(gateway, checks), "/v1/responses"
+        first = gateway.post(path, {"input": [USER, call]})[2]["id"]
+        taken(ask, path, {"input": [result], "previous_response_id": first})
+        ask.names(path, {"input": [result, {**result, "call_id": "another"}], "previous_response_id": first}, "input[1].call_id")
 
 
 def in_their_own_words(ask: Asking) -> None:
@@ -407,6 +442,7 @@ def main() -> int:
         with Configured(sys.argv[1], config) as several:
             models(ask, Asking(several, checks))
         forms_of_clients(gateway, checks)
+        results_by_rewritten_ids(sys.argv[1], engine, pathlib.Path(folder), checks)
     return checks.end()
 
 

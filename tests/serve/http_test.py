@@ -377,6 +377,8 @@ MISSHAPEN = {  # a message, and the path that the error names; each would be les
 def misshapen_messages(gateway: Gateway, checks: Checks) -> None:
     for name, (message, path) in MISSHAPEN.items():
         for route in (CHAT, "/v1/messages", "/api/chat"):
+            if (name, route) == ("no content", "/api/chat"):  # a text of Go, which is "" where it is left out
+                continue
             status, _, answer = gateway.post(route, {"messages": [USER, message], "max_tokens": 9, "stream": False})
             error = answer["error"]
             said = error if isinstance(error, str) else error["message"]
@@ -390,6 +392,33 @@ def misshapen_messages(gateway: Gateway, checks: Checks) -> None:
         checks.that(status == 400 and answer["error"]["message"].startswith("input[0].id must be"), f"{item}: {answer}")
     status, _, answer = gateway.post(CHAT, {"messages": "Hi"})
     checks.that(status == 400 and answer["error"]["param"] == "messages", f"messages that are a text: {answer}")
+
+
+def without_content(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """Ollama's messages have no content where there is nothing to say."""
+    prompts = []
+    for last in ({"role": "user"}, {"role": "user", "content": None}, {"role": "user", "content": ""}):
+        status, _, answer = gateway.post("/api/chat", {"messages": [USER, last], "stream": False})
+        checks.equal(status, 200, f"{last}: {answer}")
+        prompts.append(engine.asked[-1].prompt)
+    checks.that(prompts[0] == prompts[1] == prompts[2], "prompts without a content")
+
+
+def named_items_are_bounded(parlance: str, engine: Engine, checks: Checks) -> None:
+    """What a request names by ids may be as large as what it could send."""
+    engine.script = lambda asked: Reply("x" * 1200 + "<|im_end|>")
+    with Gateway(parlance, engine.url, "--log", "errors", "--max-body", "3000") as gateway:
+        names = []
+        for number in range(3):
+            output = gateway.post("/v1/responses", {"input": f"Hi {number}"})[2]["output"]
+            names += [{"type": "item_reference", "id": item["id"]} for item in output]
+        checks.equal(gateway.post("/v1/responses", {"input": names[:2]})[0], 200, "items that are no larger than a body")
+        for path in ("/v1/responses", "/v1/responses/input_tokens"):
+            status, _, answer = gateway.post(path, {"input": names})
+            error = answer.get("error") or {}
+            told = (status, error.get("param"), "--max-body" in error.get("message", ""))
+            checks.equal(told, (400, "input[2].id", True), f"items that are larger: {answer}")
+    engine.script = lambda asked: Reply()
 
 
 def large_bodies(gateway: Gateway, checks: Checks) -> None:
@@ -520,6 +549,7 @@ def main() -> int:
     with Engine() as engine:
         pages_of_others(sys.argv[1], engine, checks)
         keys(sys.argv[1], engine, checks)
+        named_items_are_bounded(sys.argv[1], engine, checks)
     with Engine() as engine, Gateway(sys.argv[1], engine.url, "--log", "errors", "--max-body", "8000000") as gateway:
         broken_http(gateway, checks)
         empty_lines(gateway, checks)
@@ -527,6 +557,7 @@ def main() -> int:
         packed_bodies(gateway, checks)
         wrong_requests(gateway, checks)
         misshapen_messages(gateway, checks)
+        without_content(gateway, engine, checks)
         large_bodies(gateway, checks)
         leaves_early(gateway, checks)
         behind_the_end(gateway, engine, checks)

@@ -180,6 +180,10 @@ def chain_of_responses(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(told, (400, "previous_response_not_found", "previous_response_id"), "a response that is gone")
         _, prompt, _ = client.turn(chain[9], "fork", "a", response=True, by=chain[9])
         checks.that(prompt[: len(chain[9].ids)] == chain[9].ids, "one behind a response that was deleted")
+        _, _, answer = gateway.post("/v1/responses", {"model": "mine", "input": "Hi", "store": False})
+        checks.equal(asked(gateway, "DELETE", f"/v1/responses/{answer['id']}")[0], 404, "one that was not stored is not deleted")
+        on = gateway.post("/v1/responses", {"model": "mine", "input": "?", "previous_response_id": answer["id"]})
+        checks.equal(on[0], 200, "one that was not stored is gone on from")
 
 
 def asked(gateway: Gateway, method: str, path: str) -> tuple[int, Any]:

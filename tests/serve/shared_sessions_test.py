@@ -13,6 +13,7 @@ import functools
 import http.client
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -53,8 +54,9 @@ def round_robin(parlance: str, engine: Engine, checks: Checks) -> None:
             sizes = sorted(here.redis.ask("STRLEN", key) for key in here.redis.keys("parlance:turn:*"))
             checks.equal(len(sizes), 51, "each turn of a session is kept")
             checks.that(sum(sizes[:-1]) < 6 * sizes[-1], f"the last one as a whole, others as what they have beyond that before: {sizes}")
-            lifetimes = [here.redis.ask("TTL", key) for key in here.redis.keys("parlance:*")]
-            checks.that(all(0 < one <= 24 * 3600 for one in lifetimes), f"everything ends: {lifetimes[:5]}")
+            for kind, most in (("name", 24 * 3600), ("turn", 30 * 3600)):
+                lifetimes = [here.redis.ask("TTL", key) for key in here.redis.keys(f"parlance:{kind}:*")]
+                checks.that(all(0 < one <= most for one in lifetimes), f"each {kind} ends: {lifetimes[:5]}")
             checks.equal(sum(one.metric("parlance_shared_sessions_kept") for one in gateways), 51.0, "turns in /metrics")
             checks.equal(sum(one.metric("parlance_shared_sessions_refused") for one in gateways), 0.0, "refused values")
 
@@ -80,6 +82,39 @@ def what_turns_need_lives(parlance: str, engine: Engine, checks: Checks) -> None
         asked = again.turn(messages[-1])
         checks.equal(asked.prompt, seen[: len(asked.prompt)], "the newest reply, asked for again at a gateway that has nothing in memory")
         checks.that(again.answer["parlance"]["reused_tokens"] > 0, f"it goes on: {again.answer['parlance']}")
+
+
+def renewals(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A turn renews those before it once in a while: what Redis writes for it does not grow with the conversation."""
+    with world(parlance, engine, checks) as here:
+        talk = Talk(here.gateway(), engine)
+
+        def renewed_by_a_turn() -> int:
+            """The least of two turns: between them all may be due."""
+            counts = []
+            for _ in range(2):
+                here.redis.ask("CONFIG", "RESETSTAT")
+                talk.keeps(talk.turn(user("And?")))
+                told: str = here.redis.ask("INFO", "commandstats").decode()
+                counts.append(sum(int(calls) for calls in re.findall(r"^cmdstat_p?expire:calls=(\d+)", told, re.MULTILINE)))
+            return min(counts)
+
+        for _ in range(4):
+            talk.keeps(talk.turn(user("And?")))
+        few = renewed_by_a_turn()
+        for _ in range(30):
+            talk.keeps(talk.turn(user("And?")))
+        many = renewed_by_a_turn()
+        checks.that(0 < many <= few, f"what a turn renews behind 5 turns and behind 36: {few}, {many}")
+    with world(parlance, engine, checks) as here:  # of a short lifetime, so that all are due several times
+        talk = Talk(here.gateway("--session-ttl", "3"), engine)
+        for number in range(1, 21):
+            begun = time.monotonic()
+            talk.keeps(talk.turn(user("And?")))
+            left = [here.redis.ask("PTTL", key) for key in here.redis.keys("parlance:turn:*")]
+            passed = (time.monotonic() - begun) * 1000
+            checks.that(len(left) == number and min(left) + passed > 2900, f"turn {number}: no turn ends before it: {left}, {passed}")
+            time.sleep(0.35)
 
 
 def sizes_of_turns(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -560,6 +595,7 @@ TESTS = (  # the longest first
     lineages,
     other_apis,
     what_turns_need_lives,
+    renewals,
     sizes_of_turns,
     rewritten,
     branches,

@@ -133,10 +133,22 @@ Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, 
   return model.reader.consume(body.take(), "the request with the conversation before it");
 }
 
+/// The calls before a request, and the results that it has.
+EarlierCalls calls_before(const Held& held, const Conversation& more) {
+  EarlierCalls found;
+  for (const Value& message : held.session.conversation().messages().items())
+    for (const Value& call : message["tool_calls"].items()) found.calls.emplace_back(call["id"].text());
+  for (const ToolCall& call : held.reply.tool_calls) found.calls.push_back(call.id);
+  for (const Value& message : more.messages().items())
+    if (message["role"].text() == "tool") found.results.emplace_back(message["tool_call_id"].text());
+  return found;
+}
+
 Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      Value body, std::string_view text, const SessionHints& hints, Losses* known) {
-  const auto note = [known](const Result<ChatRequest>& read) {
-    if (known != nullptr && read) *known = known_losses(read->conversation);
+                                      Value body, std::string_view text, const SessionHints& hints,
+                                      ConversationFacts* facts) {
+  const auto note = [facts](const Result<ChatRequest>& read) {
+    if (facts != nullptr && read) facts->losses = known_losses(read->conversation);
   };
   if (hints.response.empty()) {
     Result<ChatRequest> read = model->reader.read(text, "the request");
@@ -153,14 +165,15 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
         .input("previous_response_id")
         .hint("send the whole conversation");
   }
+  if (facts != nullptr) facts->earlier = calls_before(*held, request->conversation);
   return behind_response(*model, *held, request->conversation, body);
 }
 
 }  // namespace
 
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      const RequestText& given, const SessionHints& hints, Losses* known) {
-  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints, known);
+                                      const RequestText& given, const SessionHints& hints, ConversationFacts* facts) {
+  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints, facts);
   if (!request) return request;
   if (Result<void> said = say_where_reply_begins(request->conversation, given.body, given.api); !said)
     return said.error();
@@ -177,7 +190,7 @@ Result<void> check_input(Value body) {
         .input("previous_response_id");
   if (is_given(instructions) && !instructions.is_string() && !instructions.is_sequence())
     return Error(ErrorCode::conversation, "instructions must be a text or a list of messages").input("instructions");
-  if (is_given(input) || !previous.is_undefined()) return {};
+  if (is_given(input) || is_given(previous)) return {};
   return Error(ErrorCode::conversation, "input is missing").input("input");
 }
 
@@ -247,11 +260,6 @@ void find_losses_of_reply(Chat& chat, Value body) {
   if (asked) add_unenforced(engine, *asked, !conversation.tools().items().empty(), body, chat.losses);
 }
 
-bool has_calls(const Conversation& conversation) {
-  return std::ranges::any_of(conversation.messages().items(),
-                             [](Value message) { return !message["tool_calls"].items().empty(); });
-}
-
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   const RequestLimits& limits = chat.model->limits;
   const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
@@ -260,10 +268,11 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   if (!choices) return choices.error();
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
   const RequestText given{.api = chat.api.api, .body = body, .text = text};
-  Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints, &chat.losses);
+  ConversationFacts facts;
+  Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints, &facts);
   if (!request) return request.error();
-  const bool behind_calls = !settings->hints.response.empty() && has_calls(request->conversation);
-  if (Result<void> known = check_results(body, chat.api.api, behind_calls); !known) return known;
+  if (Result<void> known = check_results(body, chat.api.api, facts.earlier); !known) return known;
+  chat.losses = std::move(facts.losses);
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;

@@ -6,6 +6,7 @@
 
 #include "parlance/reply_api.h"
 #include "serve/fronts/losses.h"
+#include "serve/fronts/message_shape.h"
 #include "serve/fronts/routes.h"
 #include "serve/turn/turn.h"
 
@@ -54,11 +55,17 @@ struct RequestText {
   std::string_view text;  ///< as JSON, with `messages`
 };
 
+/// What reading a conversation shows besides it.
+struct ConversationFacts {
+  Losses losses{};         ///< known_losses() of the request
+  EarlierCalls earlier{};  ///< for check_results()
+};
+
 /// The conversation of a request, with those before it if it names a response that it goes on from. It says where its
-/// reply begins. `known` gets the known_losses() of the request. Fails as RequestReader::read does, and with
-/// conversation.
+/// reply begins. Fails as RequestReader::read does, and with conversation.
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      const RequestText& given, const SessionHints& hints, Losses* known = nullptr);
+                                      const RequestText& given, const SessionHints& hints,
+                                      ConversationFacts* facts = nullptr);
 /// A request of Responses says something, or goes on from what was said. Fails with conversation.
 Result<void> check_input(Value body);
 /// What at the beginning belongs to this request alone.

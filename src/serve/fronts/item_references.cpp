@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "parlance/json.h"
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 
 namespace parlance::serve {
 
@@ -29,11 +29,12 @@ std::string_view response_of(std::string_view item) {
   return begin < end && end != item.npos ? item.substr(begin + 1, end - begin - 1) : std::string_view();
 }
 
-/// The items of one request. An answer is parsed once, and an item is given once, as the API has it: what a request
-/// becomes is no larger than what is kept.
+/// The items of one request. An answer is parsed once, and kept as the texts of its items, since its values take many
+/// times as much; an item is given once, as the API has it. `most`: bytes of all that are given.
 class NamedItems {
  public:
-  NamedItems(const StoredResponses& responses, std::string_view owner) : responses_(responses), owner_(owner) {}
+  NamedItems(const StoredResponses& responses, std::string_view owner, std::size_t most)
+      : responses_(responses), owner_(owner), room_(most) {}
 
   /// Why there is none, or its JSON.
   Result<std::string> item(std::string_view id) {
@@ -41,35 +42,39 @@ class NamedItems {
       return Error(ErrorCode::conversation, "the item '" + std::string(id) + "' is " + std::string(what));
     };
     if (!given_.insert(std::string(id)).second) return wrong("named twice").hint("leave it out the second time");
-    const Value output = answer_of(response_of(id))["output"];
-    const auto found =
-        std::find_if(output.items().begin(), output.items().end(), [&](Value one) { return one["id"].text() == id; });
-    if (found != output.items().end()) return json_text(*found);
-    return wrong("not known here, or not any more").hint("give the item itself");
+    read_answer(response_of(id));
+    const auto found = items_.find(std::string(id));
+    if (found == items_.end()) return wrong("not known here, or not any more").hint("give the item itself");
+    if (found->second.size() > room_)
+      return Error(ErrorCode::conversation,
+                   "with this item, those that are named are larger than a request may be (--max-body)");
+    room_ -= found->second.size();
+    return std::move(found->second);
   }
 
  private:
-  Value answer_of(std::string_view id) {
-    const auto [at, is_new] = answers_.try_emplace(std::string(id));
-    if (!is_new) return at->second.root();
+  void read_answer(std::string_view id) {
+    if (!answers_.insert(std::string(id)).second) return;
     const std::shared_ptr<const StoredResponse> kept = responses_.find(id, owner_);
-    if (kept == nullptr || !at->second.parse(kept->json)) at->second = Document();
-    return at->second.root();
+    Document answer;
+    if (kept == nullptr || !answer.parse(kept->json)) return;
+    for (const Value& item : answer.root()["output"].items()) items_.emplace(item["id"].text(), json_text(item));
   }
 
   const StoredResponses& responses_;
   std::string_view owner_;
-  std::unordered_map<std::string, Document> answers_;  // by response; those that are not kept are empty
-  std::unordered_set<std::string> given_;
+  std::size_t room_;
+  std::unordered_map<std::string, std::string> items_;  // of the answers that were read, by their ids
+  std::unordered_set<std::string> answers_, given_;     // ids
 };
 
 }  // namespace
 
 Result<std::optional<std::string>> with_referenced_items(Value body, const StoredResponses& responses,
-                                                         std::string_view owner) {
+                                                         std::string_view owner, std::size_t most) {
   const std::span<const Value> given = body["input"].items();
   if (std::none_of(given.begin(), given.end(), is_reference)) return std::optional<std::string>();
-  NamedItems named(responses, owner);
+  NamedItems named(responses, owner, most);
   JsonWriter items('[');
   for (const Value& item : given) {
     const std::string place = "input[" + std::to_string(&item - given.data()) + "].id";

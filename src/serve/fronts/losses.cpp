@@ -8,7 +8,7 @@
 #include "parlance/json_writer.h"
 #include "parlance/request.h"
 #include "serve/fronts/client_words.h"
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 
 namespace parlance::serve {
 

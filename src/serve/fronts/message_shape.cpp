@@ -2,6 +2,7 @@
 #include "serve/fronts/message_shape.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <unordered_set>
 
@@ -44,12 +45,16 @@ Result<void> check_each(Value list, const std::string& path, std::string_view wa
   return {};
 }
 
+constexpr std::string_view kAnthropicRoles[] = {"user", "assistant", "system"};
+
 Result<void> check_role(Value role, const std::string& path, ReplyApi api) {
   if (!role.is_string()) return misshapen(path, "a text");
-  constexpr std::string_view kAnthropic[] = {"user", "assistant", "system"};
-  if (api != ReplyApi::anthropic || std::ranges::find(kAnthropic, role.text()) != std::end(kAnthropic)) return {};
+  if (api != ReplyApi::anthropic || std::ranges::find(kAnthropicRoles, role.text()) != std::end(kAnthropicRoles))
+    return {};
+  std::string all;
+  for (const std::string_view one : kAnthropicRoles) all.append(all.empty() ? "" : ", ").append(one);
   const std::string said(utf8::whole_prefix(role.text(), 80));
-  return Error(ErrorCode::conversation, "'" + said + "' is not a role of this API, which has user and assistant")
+  return Error(ErrorCode::conversation, "'" + said + "' is not a role of this API (its roles: " + all + ")")
       .input(path);
 }
 
@@ -58,7 +63,8 @@ Result<void> check_message(Value message, const std::string& path, ReplyApi api)
   if (Result<void> checked = check_role(message["role"], path + ".role", api); !checked) return checked;
   const Value content = message["content"];
   constexpr std::string_view kContent = "a text or a list of parts";
-  if (!is_given(content) && message["role"].text() == "user") return misshapen(path + ".content", kContent);
+  const bool may_lack_content = api == ReplyApi::ollama || message["role"].text() != "user";
+  if (!is_given(content) && !may_lack_content) return misshapen(path + ".content", kContent);
   Result<void> checked;
   if (!content.is_string()) checked = check_each(content, path + ".content", kContent, check_part);
   return checked ? check_each(message["tool_calls"], path + ".tool_calls", "a list of calls", check_call) : checked;
@@ -67,20 +73,26 @@ Result<void> check_message(Value message, const std::string& path, ReplyApi api)
 /// Ids of calls that were read so far.
 class KnownCalls {
  public:
+  explicit KnownCalls(const EarlierCalls& earlier)
+      : ids_(earlier.calls.begin(), earlier.calls.end()), rewritten_(earlier.results) {}
   void add(Value id) { ids_.insert(id.text()); }
-  /// `of`: what the API calls a call.
-  Result<void> check(Value id, const std::string& path, std::string_view of) const {
-    if (!id.is_string() || ids_.contains(id.text())) return {};
+  /// Of the next result. `of`: what the API calls a call.
+  Result<void> check(Value id, const std::string& path, std::string_view of) {
+    const bool has_other = number_ < rewritten_.size() && ids_.contains(rewritten_[number_]);
+    ++number_;
+    if (!id.is_string() || ids_.contains(id.text()) || has_other) return {};
     return Error(ErrorCode::conversation, path + ": there is no " + std::string(of) + " with this id before it")
         .input(path);
   }
 
  private:
   std::unordered_set<std::string_view> ids_;
+  std::span<const std::string> rewritten_;
+  std::size_t number_ = 0;
 };
 
-Result<void> check_results_of_anthropic(Value body) {
-  KnownCalls known;
+Result<void> check_results_of_anthropic(Value body, const EarlierCalls& earlier) {
+  KnownCalls known(earlier);
   const auto check_block = [&known](Value block, const std::string& path) {
     if (block["type"].text() == "tool_use") known.add(block["id"]);
     if (block["type"].text() != "tool_result") return Result<void>();
@@ -93,8 +105,8 @@ Result<void> check_results_of_anthropic(Value body) {
   return check_each(body["messages"], "messages", "a list", check_content);
 }
 
-Result<void> check_results_of_responses(Value body) {
-  KnownCalls known;
+Result<void> check_results_of_responses(Value body, const EarlierCalls& earlier) {
+  KnownCalls known(earlier);
   const auto check_item = [&known](Value item, const std::string& path) {
     if (!item["type"].text().ends_with("_call_output")) return known.add(item["call_id"]), Result<void>();
     return known.check(item["call_id"], path + ".call_id", "call");
@@ -109,9 +121,9 @@ Result<void> check_messages_shape(Value body, ReplyApi api) {
   return check_each(body["messages"], "messages", "a list", check);
 }
 
-Result<void> check_results(Value body, ReplyApi api, bool has_earlier_calls) {
-  if (api == ReplyApi::anthropic) return check_results_of_anthropic(body);
-  return api == ReplyApi::responses && !has_earlier_calls ? check_results_of_responses(body) : Result<void>();
+Result<void> check_results(Value body, ReplyApi api, const EarlierCalls& earlier) {
+  if (api == ReplyApi::anthropic) return check_results_of_anthropic(body, earlier);
+  return api == ReplyApi::responses ? check_results_of_responses(body, earlier) : Result<void>();
 }
 
 }  // namespace parlance::serve

@@ -8,7 +8,7 @@
 #include "serve/fronts/client_words.h"
 #include "serve/fronts/item_references.h"
 #include "serve/fronts/routes.h"
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 #include "serve/sessions/go_on.h"
 
 namespace parlance::serve {
@@ -42,7 +42,7 @@ template <typename Read>
 std::invoke_result_t<Read&, Value, std::string_view> with_named_items(Call& call, Value body, Read read) {
   const HttpRequest& request = call.exchange.request();
   const Result<std::optional<std::string>> whole =
-      with_referenced_items(body, call.gateway.responses(), owner_of(request));
+      with_referenced_items(body, call.gateway.responses(), owner_of(request), call.gateway.most_body());
   if (!whole) return whole.error();
   if (!*whole) return read(body, request.body);
   Document made;

@@ -106,6 +106,7 @@ Result<std::string> detokenized(const Call&, Value body, const ModelRef& model) 
 
 Result<std::string> counted(const Call& call, Value body, const ModelRef& model) {
   if (Result<void> checked = check_messages_shape(body, ReplyApi::anthropic); !checked) return checked.error();
+  if (Result<void> known = check_results(body, ReplyApi::anthropic); !known) return known.error();
   const std::string& text = call.exchange.request().body;
   const Result<std::vector<TokenId>> ids = prompt_ids(*model, text, body, ReplyApi::anthropic);
   if (!ids) return ids.error();
@@ -119,8 +120,10 @@ Result<std::string> counted_input(Call& call, Value body, std::string_view text,
   const SessionHints hints = hints_of(http, body);
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
   const RequestText given{.api = ReplyApi::responses, .body = body, .text = text};
-  Result<ChatRequest> request = read_conversation(sessions, model, given, hints);
+  ConversationFacts facts;
+  Result<ChatRequest> request = read_conversation(sessions, model, given, hints, &facts);
   if (!request) return request.error();
+  if (Result<void> known = check_results(body, given.api, facts.earlier); !known) return known.error();
   if (Result<void> said = check_said(request->conversation); !said) return said.error();
   const Result<PreparedPrompt> prompt = prepare_prompt(model, sessions, *request, hints, "");
   if (!prompt) return prompt.error();

@@ -5,7 +5,7 @@
 #include "base/sha256.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 
 namespace parlance::serve {
 

@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 
 namespace parlance::serve {
 
@@ -352,8 +352,10 @@ Result<std::shared_ptr<const Held>> restore(std::span<const std::string_view> sa
   held->with_tools = number("with_tools") == 1;
   held->now = head.moment("now");
   held->own = {.messages = number("own_messages"), .bytes = number("own_bytes")};
-  const bool is_behind = held->behind.ids <= held->session.ids().size() &&
-                         held->behind.text <= held->session.text().size() && held->behind.messages < messages;
+  const Behind& behind = held->behind;
+  const bool is_behind = behind.ids <= held->session.ids().size() && behind.text <= held->session.text().size() &&
+                         behind.messages < messages && behind.kept <= held->session.kept().size() &&
+                         behind.guarded <= held->session.guarded().size();
   const bool is_named = held->name == turn_name(held->id, held->response_id, held->choice, held->key);
   if (!head.fits || !is_behind || !is_named) return not_ours("has other members");
   return std::shared_ptr<const Held>(std::move(held));

@@ -20,6 +20,10 @@ constexpr std::size_t kKeySize = 64;
 /// KEYS: the turn, its session, the other names, then, if ARGV[6] is not "", ARGV[7] names of the turn that it goes on
 /// from and that turn. What comes before that one lives as long as it does, or nobody could go on from it. A session's
 /// last reply is not replaced by an earlier one of the same session, which another gateway was slower with.
+///
+/// Turns end at set times, a quarter of a lifetime apart: at the first that leaves them a whole one. One that is to end
+/// then already was renewed with all before it, so the walk back ends there. Else each turn would write the time of
+/// every one before it to Redis' file. (The tenth of a second is for a clock that goes on within the script.)
 constexpr std::string_view kWrite = R"(
 local value, seconds, turn, first, name, from = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local known = redis.pcall('GET', KEYS[2])
@@ -28,16 +32,18 @@ if type(known) == 'string' then
   local its_turn, its_first = string.match(known, '^(%d+) (%x+) ')
   later = its_first == first and tonumber(its_turn) > turn
 end
-redis.call('SET', KEYS[1], value, 'EX', seconds)
+local clock, step = redis.call('TIME'), math.ceil(seconds / 4) * 1000
+local left = seconds * 1000 + step - (clock[1] * 1000 + math.floor(clock[2] / 1000)) % step
+redis.call('SET', KEYS[1], value, 'PX', left)
 if not later then redis.call('SET', KEYS[2], ARGV[3] .. ' ' .. first .. ' ' .. name, 'EX', seconds) end
 local names = #KEYS
 if from ~= '' then
-  redis.call('SET', KEYS[names], from, 'EX', seconds)
+  redis.call('SET', KEYS[names], from, 'PX', left)
   for i = names - tonumber(ARGV[7]), names - 1 do redis.call('EXPIRE', KEYS[i], seconds) end
   names = names - tonumber(ARGV[7]) - 1
   local place = string.match(from, '^%x+\n(parlance:turn:%x+)\n')
   for turns = 1, 65536 do
-    if not place or redis.call('EXPIRE', place, seconds) == 0 then break end
+    if not place or redis.call('PTTL', place) > left - 100 or redis.call('PEXPIRE', place, left) == 0 then break end
     local begin = redis.pcall('GETRANGE', place, 0, 255)
     place = type(begin) == 'string' and string.match(begin, '^%x+\n(parlance:turn:%x+)\n')
   end

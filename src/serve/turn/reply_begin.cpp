@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 
 namespace parlance::serve {
 

@@ -1,8 +1,8 @@
 // One reply. Begin reading at Turn::plan, then at Turn::run.
 #include "serve/turn/turn.h"
 
+#include "serve/json/members.h"
 #include "serve/models/engine.h"
-#include "serve/models/members.h"
 #include "serve/turn/reasoning_limit.h"
 #include "serve/turn/stop_finder.h"
 

@@ -1,5 +1,5 @@
 // Begin reading at append_members_without.
-#include "serve/models/members.h"
+#include "serve/json/members.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// Members of a request's objects.
+// Members of JSON objects: what is there, and the object without some.
 #pragma once
 #include <initializer_list>
 #include <string_view>
