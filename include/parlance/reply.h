@@ -206,7 +206,8 @@ class CompiledReplyFormat {
   /// The format from which it was made.   Lifetime: until the last copy is gone.
   const ReplyFormat& source() const&;
   const ReplyFormat& source() const&& = delete;
-  /// The format without calls, for requests that want none: what reads as one is text. It is made once, and kept.
+  /// The format without calls, for requests that want none: what reads as one is text. It is made once, and kept. A
+  /// format that validate() refuses without its calls stays as it is.
   CompiledReplyFormat without_calls() const;
 
  private:

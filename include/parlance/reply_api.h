@@ -77,8 +77,8 @@ struct ReplyApiOptions {
   std::uint32_t choice = 0;   ///< `index` of the choice. Several choices: a writer for each, their events in one stream
   bool stream_usage = false;  ///< stream_options.include_usage: `usage` is null in each chunk, and stands in one more
   ReasoningNames reasoning_names = ReasoningNames::both;
-  /// The request has `functions`, which were before `tools`: the answer has its call as `function_call`, and so is the
-  /// finish reason. There is a place for one call; others are left out.
+  /// The request has `functions`, which were before `tools`: the answer has its call as `function_call`, which is also
+  /// its finish reason. There is a place for one call; further ones are left out.
   bool old_functions = false;
 
   /// Anthropic's Messages: makes the signature of a thinking block from its text. By default it is "".
@@ -159,11 +159,12 @@ class ReplyApiWriter {
   /// Sends the first events of the stream. Without a sink nothing is sent, but to_json() still has the whole answer.
   void begin(const ReplyApiSink& sink = {});
   void add(const ReplyEvent& event, const ReplyApiSink& sink = {});
-  /// Takes the logprobs of tokens before the events that they give. Events have the bytes of tokens as their sources,
-  /// so each token goes with the event that it begins in. In chat completions and Ollama's answers that is the next
-  /// chunk, also for markup; those of a stop text (ReplyOutcome::stop_sequence), which no event has, are nowhere. In
-  /// Responses it is the output_text.delta that has any of the token's bytes; those of reasoning, calls and markup are
-  /// nowhere. Anthropic's API has none.
+  /// Takes the logprobs of tokens; to be called before add() with the events that these tokens give. A token goes with
+  /// the event whose source has its first byte: tokens and events are counted along by bytes, so the sources of all
+  /// events together must be the texts of all tokens. In chat completions and Ollama's answers logprobs are in the next
+  /// chunk, also those of markup; those of a stop text (ReplyOutcome::stop_sequence), which no event has, are left out.
+  /// In Responses they are in the output_text.delta that has any of the token's bytes; those of reasoning, calls and
+  /// markup are left out. Anthropic's API has none.
   void add_logprobs(std::span<const ReplyLogprob> tokens);
   /// Closes everything that is open, and the stream. Call it once, last.
   void finish(const ReplyApiSink& sink = {}, const ReplyOutcome& outcome = {});

@@ -145,9 +145,9 @@ class RequestReader {
   Result<std::vector<KindRange>> reply_kinds(const Conversation& conversation, const Rendering& rendering) const;
 
   /// The tokens that end a reply: those that end one in the reply format, and those that the tokenizer and the model
-  /// declare. Where the format's end is written with several tokens, the template's token behind it. Without a format
-  /// that knows its ends, as stop_set(). Fails as stop_set() does, with no_template, and as
-  /// Template::compile does.
+  /// declare. If every end of the format consists of several tokens, the token that the template writes behind an
+  /// answer ends a reply too. If the format knows no end, they are those of stop_set(). Fails as stop_set() does, with
+  /// no_template, and as Template::compile does.
   Result<std::vector<StopToken>> stop_tokens(const Tokenizer& tokenizer, const RenderOptions& options = {}) const;
 
   const ModelSource& model() const&;

@@ -113,7 +113,8 @@ class Tokenizer {
   /// for an unknown id.
   virtual std::string token_text(TokenId id) const = 0;
 
-  const TokenizerFacts& facts() const { return facts_; }
+  const TokenizerFacts& facts() const& { return facts_; }
+  const TokenizerFacts& facts() const&& = delete;
   /// The texts of the control tokens that are declared special, for RequestOptions::control_tokens and
   /// ReplyFormat::with_control(). Others that were added, such as <tool_call> of many models, are not among them: a
   /// model may also spell them out, above all under a grammar, which goes by text.

@@ -50,9 +50,9 @@ class PackedOutput {
       const ssize_t size = ::read(from, buffer.data(), buffer.size());
       if (size < 0 && errno == EINTR) continue;
       if (size <= 0) break;
-      (void)filter_->feed({buffer.data(), static_cast<std::size_t>(size)}, pour);
+      if (!filter_->feed({buffer.data(), static_cast<std::size_t>(size)}, pour) && failed_ == 0) failed_ = EIO;
     }
-    (void)filter_->finish(pour);
+    if (!filter_->finish(pour) && failed_ == 0) failed_ = EIO;
     ::close(from);
     if (::close(file_) != 0 && failed_ == 0) failed_ = errno;
   }

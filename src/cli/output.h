@@ -1,7 +1,8 @@
 // Where a command's output goes: standard output, or the file of -o, packed where it ends in .gz or .zst.
 //
 // The file is opened when the first byte comes, so that a command that fails before leaves an older file as it was.
-// A packed file has its name only once it is whole.
+// A packed file has its name only once it is whole as an archive, with what came before where the command failed on its
+// way.
 #pragma once
 #include <string>
 

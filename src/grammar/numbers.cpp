@@ -288,7 +288,8 @@ NodeId integers(Ir& ir, const Bounds& bounds) {
   return ir.choice(parts);
 }
 
-/// Those that doubles have, up to 1e308 and down to 5e-324: a larger one is read as infinity.
+/// Those that doubles have, up to 308 and down to -324. The number in front can still make a double of it that is
+/// infinite (2e308).
 NodeId exponents(Ir& ir) {
   const auto last = [&](std::string_view tens, char to) { return ir.sequence({ir.literal(tens), digit(ir, '0', to)}); };
   const NodeId upper = ir.sequence({digit(ir, '1', '2'), digits(ir, 2, 2)});

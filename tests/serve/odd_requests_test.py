@@ -127,6 +127,10 @@ def old_functions(url: str, checks: Checks) -> None:
     checks.that(second.model_extra["parlance"]["reused_tokens"] > 0, f"it goes on: {second.model_extra['parlance']}")
     checks.equal(second.model_extra["parlance"]["losses"], [], "losses behind a call")
     ENGINE.script = lambda asked: Reply(CALL)
+    try:
+        ask(function_call="some")
+    except openai.BadRequestError as refused:
+        checks.that('{"name": NAME}' in str(refused) and "tools" not in str(refused), f"a choice that is none: {refused}")
     checks.equal(ask(function_call="none").choices[0].finish_reason, "stop", "function_call none")
     ENGINE.script = lambda asked: Reply()
 

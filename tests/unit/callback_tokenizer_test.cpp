@@ -198,7 +198,8 @@ TEST(CallbackTokenizer, facts_are_kept_and_completed) {
   EXPECT_EQ(tokenizer.facts().added[0].id, 3);
   EXPECT_EQ(tokenizer.facts().vocabulary_size, 0u) << "not known";
   facts.vocabulary_size = 5;
-  EXPECT_EQ(CallbackTokenizer({{{7, "b"}}, encode_with_pair, byte_text, facts}).facts().vocabulary_size, 8u);
+  const CallbackTokenizer small({{{7, "b"}}, encode_with_pair, byte_text, facts});
+  EXPECT_EQ(small.facts().vocabulary_size, 8u);
 }
 
 TEST(CallbackTokenizer, spans_cover_the_text_and_nothing_is_forged) {

@@ -50,7 +50,9 @@ std::string own_path(Value body, std::string_view path) {
 
 Error in_words_of(Value body, const Error& error) {
   const std::string& path = error.input_path();
-  return renamed(error, path, own_path(body, path));
+  const std::string own = own_path(body, path);
+  Error told = renamed(error, path, own);
+  return own == "function_call" ? std::move(told).hint("auto, none or {\"name\": NAME}") : told;
 }
 
 }  // namespace parlance::serve

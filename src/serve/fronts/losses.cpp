@@ -135,10 +135,6 @@ std::string label_of_kind(std::string_view kind) {
   return "kind=\"" + text + "\"";
 }
 
-}  // namespace
-
-namespace {
-
 /// Ollama loads a model with the context that a request asks for; an engine here has the one that it was started with.
 void add_context(const Backend& backend, Value wanted, Losses& into) {
   const std::shared_ptr<const EngineInfo> info = backend.info();
