@@ -10,7 +10,7 @@ import copy
 import dataclasses
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any, Protocol
 
 from parlance._core import Message, ReplyEvent
@@ -68,6 +68,8 @@ class Turn:
     """Without a stop token that the template never writes."""
     new: list[Any]
     stops: set[int]
+    added: Set[int] = frozenset()
+    """Those that the tokenizer has beside its vocabulary: control tokens, and others that markers are made of."""
     events: list[ReplyEvent] = dataclasses.field(default_factory=list)
     _reply: dict[str, Any] = dataclasses.field(default_factory=lambda: dict(PLAIN))
 
@@ -169,9 +171,13 @@ def _without_blanks(text: bytes) -> bytes:
     return b"".join(text.split())
 
 
-def _ends_with(said: bytes, written: str) -> bool:
-    """Blanks apart."""
-    return _without_blanks(said).endswith(_without_blanks(written.encode()))
+def _is_cut_in_marker(source: Source, turn: Turn) -> bool:
+    """Has it nothing but markers, or was a token that they are made of read as text? Then one did not come to its end."""
+    reply = turn.replied()
+    said = "".join(reply[name] for name in ("content", *REASONING) if isinstance(reply.get(name), str))
+    if not said and not reply.get("tool_calls"):
+        return bool(turn.completion_ids)
+    return any(source.text([id]).decode("utf-8", "replace") in said for id in turn.added & set(turn.completion_ids))
 
 
 def stand_in(source: Source, turn: Turn) -> Bridge:
@@ -215,21 +221,20 @@ def _bare(message: Any) -> Any:
 def _behind_bare(source: Source, messages: Sequence[Any], turn: Turn) -> Bridge | None:
     """What the template writes behind a reply, by the same conversation without any reasoning.
 
-    None if the template writes its past otherwise even so, empty reasoning apart, and behind a reply that was cut off elsewhere than in
-    its content: the template would end what it does not write. Raises Lost.
+    None if the template writes its past otherwise even so, empty reasoning apart, and behind a reply that was cut off within a marker: the
+    template would end what it does not write. Raises Lost.
     """
     past, reply, number = [_bare(message) for message in messages], _bare(turn.replied()), len(messages)
     if not reply.get("content") and not reply.get("tool_calls"):
         reply["content"] = PLAIN["content"]
     conversation = [*past, reply, *turn.new]
     try:
-        opened, before, whole = source.bare_text(past), source.bare_text([*past, reply], number), source.bare_text(conversation)
+        before, whole = source.bare_text([*past, reply], number), source.bare_text(conversation)
         alone, behind = source.behind([*past, reply], number, False), source.behind(conversation, number, True)
     except Error:
         return None  # the template does not take it
     is_closed = bool(turn.completion_ids) and turn.completion_ids[-1] in turn.stops
-    shared = next((at for at, (one, other) in enumerate(zip(opened, before, strict=False)) if one != other), min(len(opened), len(before)))
-    if not whole.startswith(before) or not (is_closed or _ends_with(source.text(turn.completion_ids), before[shared:])):
+    if not whole.startswith(before) or not (is_closed or not _is_cut_in_marker(source, turn)):
         return None
     _check_lost(source.begin(conversation), number + 1)
     end = next((place for place, id in enumerate(alone) if id in turn.stops), None)

@@ -212,7 +212,7 @@ class ParlanceRenderer:
         sampled = list(previous_completion_ids)
         try:
             new = _plain_messages(new_messages)  # which are kept, and which the caller may change
-            turn = Turn(list(previous_prompt_ids), self._without_foreign(sampled), new, set(self._stops))
+            turn = Turn(list(previous_prompt_ids), self._without_foreign(sampled), new, set(self._stops), self._added)
             bridge, tools, known = self._bridge(turn, tools)
         except Refusal as refusal:
             return self._refuse(str(refusal))
