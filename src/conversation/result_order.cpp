@@ -60,6 +60,14 @@ class Calls {
   std::int32_t count_ = 0;
 };
 
+ResultRun run_of(std::span<const Value> calling, std::span<const Value> results, std::size_t first) {
+  Calls calls;
+  for (const Value message : calling) calls.add_all_of(message);
+  ResultRun run{static_cast<std::uint32_t>(first), {}};
+  for (const Value result : results) run.calls.push_back(calls.number_of(result));
+  return run;
+}
+
 }  // namespace
 
 bool ResultRun::is_ordered() const {
@@ -87,16 +95,13 @@ std::vector<std::uint32_t> ResultRun::in_order() const {
 std::vector<ResultRun> result_runs(std::span<const Value> messages) {
   std::vector<ResultRun> runs;
   for (std::size_t i = 0; i < messages.size();) {
-    if (!calls_tools(messages[i])) {
-      ++i;
-      continue;
-    }
-    Calls calls;
-    for (; i < messages.size() && calls_tools(messages[i]); ++i) calls.add_all_of(messages[i]);
-    ResultRun run{static_cast<std::uint32_t>(i), {}};
-    for (; i < messages.size() && gives_result(messages[i]) && !calls_tools(messages[i]); ++i)
-      run.calls.push_back(calls.number_of(messages[i]));
-    if (!run.calls.empty()) runs.push_back(std::move(run));
+    const std::size_t begin = i;
+    while (i < messages.size() && calls_tools(messages[i])) ++i;
+    const std::size_t first = i;
+    while (i < messages.size() && gives_result(messages[i]) && !calls_tools(messages[i])) ++i;
+    if (first > begin && i - first > 1)
+      runs.push_back(run_of(messages.subspan(begin, first - begin), messages.subspan(first, i - first), first));
+    if (i == begin) ++i;
   }
   return runs;
 }

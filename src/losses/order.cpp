@@ -12,6 +12,9 @@
 namespace parlance {
 namespace {
 
+/// Pairs that are looked at, also without a render. Where the prompt shows the calls of so many it shows those of all.
+constexpr std::size_t kMostPairs = 4096;
+
 /// A message with the ids and names of another.
 Value named_as(Runtime& rt, Value message, Value other) {
   Value made = message;
@@ -35,7 +38,7 @@ class Disorder {
       if (run.calls[i] == ResultRun::kNone) continue;
       const std::uint32_t number = run.first + i;
       const auto earlier = number < first ? before.end() : before.upper_bound(run.calls[i]);
-      for (auto later = earlier; later != before.end() && most_ > 0; ++later) {
+      for (auto later = earlier; later != before.end() && most_ > 0 && pairs_ < kMostPairs; ++later, ++pairs_) {
         if (!are_confused(later->second, number)) continue;
         losses.push_back(loss_of(later->second, number));
         return;
@@ -100,6 +103,7 @@ class Disorder {
 
   const Experiment& experiment_;
   std::size_t most_;
+  std::size_t pairs_ = 0;
   Trial trial_;
   Trial given_;
   const Rendering* as_given_ = nullptr;  ///< null until it is needed

@@ -256,6 +256,7 @@ TEST(Order, ManyResultsTakeNoTimeThatGrowsWithTheirPairs) {
   const std::string request = request_with(calls, results);
   EXPECT_EQ(path_told(kNothingShown, read_chat(request)), "messages[2]");
   EXPECT_EQ(path_told(kNothingShown, read_chat(request, {"order-results"})), "");
+  EXPECT_EQ(path_told(kIdsShown, read_chat(request)), "");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
