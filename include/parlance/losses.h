@@ -31,8 +31,9 @@ struct Loss {
   LossKind kind = LossKind::lost;
   /// The kind of part. Lost: "message", "part", "call", "argument", "tool", "document", "setting" (a member of the
   /// request that the template ignores), "variable", "special token", "character" (parlance tokens), "data" (a list or
-  /// dict printed as Python prints it), "mask" (an assistant's words that are in none of its ranges). Left out:
-  /// "reasoning", "text" (an assistant's content before a cut), "id", "detail".
+  /// dict printed as Python prints it), "order" (results that stand in another order than their calls), "mask" (an
+  /// assistant's words that are in none of its ranges). Left out: "reasoning", "text" (an assistant's content before a
+  /// cut), "id", "detail".
   std::string_view subject;
   std::string path;      ///< in the request: "messages[2].content[1]"; a variable's name
   std::string sentence;  ///< "not in the prompt"
@@ -61,7 +62,8 @@ struct CheckedRendering {
 ///     field          default  effect
 ///     experiments    32       how many parts without text (images, audio), and how many members that the template
 ///                             mentions and does not print, are tested one by one; the rest are tested together. How
-///                             many texts for true or false are tested. With a Go template also how many values of
+///                             many texts for true or false, and pairs of results in another order than their calls,
+///                             are tested. With a Go template also how many values of
 ///                             `think` are tried, of five; one that is not tried counts as seen. Below 3 nothing is
 ///                             said of a generation prompt that nobody wants
 ///     left_out       true     also report what is left out by design; this takes half of the search's time
@@ -95,6 +97,11 @@ class LossFinder {
 /// What is lost whatever the template does, known without a render: what passes left out of the request, members that
 /// it gives twice. LossFinder finds it, too.
 std::vector<Loss> known_losses(const Conversation& conversation);
+/// The losses of the subject "order" alone, as far as messages from number `first` on cause them: results that stand in
+/// another order than their calls, where the prompt does not show which call each of them answers. Renders nothing if
+/// all stand in the order of their calls, else a few times.
+std::vector<Loss> losses_of_order(const Template& chat_template, const Conversation& conversation,
+                                  const RenderOptions& options, Workspace& workspace, std::size_t first = 0);
 /// An error for callers that do not accept losses: code `loss`, with the path and hint of the first loss. `losses` must
 /// contain one of the kind `lost`.
 Error error_of(std::span<const Loss> losses);

@@ -3,6 +3,7 @@
 // An id that is made depends on nothing but the id it replaces, or on where its call stands: a conversation that goes
 // on keeps the ids it had.
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -10,6 +11,7 @@
 
 #include "base/sha256.h"
 #include "conversation/passes_for_templates.h"
+#include "conversation/result_order.h"
 #include "json/json.h"
 #include "value/string.h"
 
@@ -96,6 +98,28 @@ Value arguments_text(Normaliser& n, Value message) {
     text(n.rt, made);  // see content_parts
     return made;
   });
+}
+
+void order_results(Normaliser& n) {
+  std::vector<Value> messages;
+  for (std::uint32_t i = 0; i < n.messages.size(); ++i) messages.push_back(n.messages[i]);
+  std::vector<std::int32_t> numbers(messages.size());  // of each in the list that is made
+  std::iota(numbers.begin(), numbers.end(), 0);
+  bool moves = false;
+  for (const ResultRun& run : result_runs(messages)) {
+    if (run.is_ordered()) continue;
+    moves = true;
+    auto number = static_cast<std::int32_t>(run.first);
+    for (const std::uint32_t message : run.in_order()) numbers[message] = number++;
+  }
+  if (!moves) return;
+  std::vector<Value> ordered(messages.size());
+  for (std::uint32_t i = 0; i < messages.size(); ++i) {
+    ordered[static_cast<std::size_t>(numbers[i])] = messages[i];
+    n.message = static_cast<std::int32_t>(i);
+    if (numbers[i] != n.message) n.note();
+  }
+  n.replace_messages(with_origin(copy_list(n.rt, ordered), n.messages.origin()), numbers);
 }
 
 /// A result without an id answers the first call before it, or the first of its name, that has no answer yet.

@@ -354,6 +354,7 @@ constexpr PassRow kPasses[] = {
     of_message(Pass::calls_null_content, "null", passes::calls_null_content),
     of_message(Pass::calls_no_content, "taken away", passes::calls_no_content),
     of_message(Pass::arguments_text, "written as JSON text", passes::arguments_text),
+    of_request(Pass::order_results, "moved, in the order of the calls", passes::order_results),
     of_request(Pass::missing_ids, "a new id", passes::missing_ids),
     of_request(Pass::short_ids, "nine letters and digits in place of the id", passes::short_ids),
     of_request(Pass::named_ids, "functions.NAME:NUMBER in place of the id", passes::named_ids),

@@ -71,6 +71,7 @@ void refuse_unknown_part(Normaliser& n, Value message, Value part);
 // ---- calls: calls.cpp
 
 Value arguments_text(Normaliser& n, Value message);
+void order_results(Normaliser& n);
 void missing_ids(Normaliser& n);
 void short_ids(Normaliser& n);
 void named_ids(Normaliser& n);

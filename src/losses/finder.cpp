@@ -3,6 +3,7 @@
 
 #include "losses/doubts.h"
 #include "losses/media.h"
+#include "losses/order.h"
 #include "losses/settings.h"
 
 namespace parlance {
@@ -74,6 +75,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   find_lost_settings(experiment, s.options.experiments, search, into.rendering, s.facts, losses);
   find_unheeded_end(experiment, s.options.experiments, into.rendering, losses);
   find_doubtful(experiment, search.doubts(), s.options.experiments, into.rendering, losses);
+  find_disorder(experiment, s.options.experiments, 0, losses);
   find_misspelt(into.rendering, s.facts, losses);
   find_lost_tokens(experiment, s.tokens, losses);
   find_repeated(conversation, losses);

@@ -40,6 +40,20 @@ def test_what_stands_beside_a_function_or_under_another_name_is_named():
     assert [kind for kind, _, _ in found] == ["left out"], found
 
 
+def test_results_in_another_order_than_their_calls_are_named():
+    calls = [{**CALL, "id": id} for id in ("c1", "c2")]
+    results = [{"role": "tool", "tool_call_id": id, "content": f"of {id}"} for id in ("c2", "c1")]
+    request = {"messages": [*LOOP["messages"][:1], {**LOOP["messages"][1], "tool_calls": calls}, *results]}
+    template = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function }}{% endfor %};{% endfor %}"
+    done = run(template, request)
+    assert done.stderr.startswith("note: messages[2]: stands in front of messages[3], the result of an earlier call"), done.stderr
+    assert done.stdout.endswith("of c2;of c1;"), done.stdout
+    assert "--pass order-results" in done.stderr and run(template, request, "--strict").returncode == 1
+    done = run(template, request, "--strict", "--pass", "order-results")
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith("of c1;of c2;"), done
+    assert not run(template.replace("m.content", "m.tool_call_id ~ m.content"), request).stderr
+
+
 def test_strict_counts_what_is_lost_and_not_what_is_said():
     done = run(ONLY_TEXT, {"messages": [{"role": "user", "content": "hi", "attachments": ["x"]}] * 35}, "--strict", "--var", "bos_token=b")
     assert "35 things, the first of them in the notes above; --strict makes them an error" in done.stderr, done.stderr[-300:]

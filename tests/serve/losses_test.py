@@ -23,6 +23,17 @@ USER: Json = {"role": "user", "content": "Hi"}
 SECRET = "Zanzibar"
 NUMBERS = itertools.count()  # of sessions
 REFUSED: Json = {"role": "assistant", "content": [{"type": "refusal", "refusal": SECRET}]}
+RESULTS: list[Json] = [
+    {"role": "tool", "tool_call_id": id, "content": SECRET + id} for id in ("b", "a")
+]  # in another order than their calls
+CALLS: Json = {
+    "role": "assistant", "content": "",
+    "tool_calls": [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}} for id in ("a", "b")],
+}  # fmt: skip
+BLOCKS: list[Json] = [
+    {"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "f", "input": {}} for id in ("a", "b")]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": SECRET + id} for id in ("b", "a")]},
+]
 LOOSE: Json = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a(?=b)"}}}
 FUNCTION: Json = {"type": "function", "function": {"name": "f", "parameters": LOOSE}}
 CHAT, MESSAGES, RESPONSES, OLLAMA, GENERATE = "/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat", "/api/generate"
@@ -83,6 +94,8 @@ LOOKED_FOR: list[tuple[str, Json, Found]] = [
     (CHAT, {"messages": [USER, {"role": "assistant", "refusal": SECRET}, USER]}, {("message", "messages[1].refusal")}),
     (CHAT, {"documents": [{"text": SECRET}]}, {("document", "documents[0]")}),
     (CHAT, {"chat_template_kwargs": {"enable_thinkin": True}}, {("setting", "chat_template_kwargs.enable_thinkin")}),
+    (CHAT, {"messages": [USER, CALLS, *RESULTS]}, {("order", "messages[2]")}),
+    (MESSAGES, {"messages": [USER, *BLOCKS]}, {("order", "messages[2].content[0]")}),
     (OLLAMA, {"messages": [USER, {"role": "oracle", "content": SECRET}, USER]}, {("message", "messages[1].content")}),
     (RESPONSES, {"input": [USER, REFUSED, USER]}, {("message", "input[1].content[0].refusal")}),
 ]  # fmt: skip
@@ -213,6 +226,22 @@ def notes_of_grammars(checks: Checks) -> None:
                     checks.equal((note["keyword"], note["left_out"]), ("pattern", False), f"{note}")
 
 
+def hints(checks: Checks) -> None:
+    """As a client can follow them; those for who runs the command are none."""
+    with served("llama-server", "--log", "errors") as gateway:
+        losses = Losses(gateway, checks)
+        told = losses.ask(CHAT, {"messages": [USER, CALLS, *RESULTS], "parlance": True})["parlance"]["losses"]
+        wanted = "give results in the order of their calls, or whoever runs the server adds the pass order-results"
+        checks.equal([loss.get("hint") for loss in told], [wanted], "of the order")
+        told = losses.ask(CHAT, {"messages": [{**USER, "attachments": ["x"]}], "parlance": True})["parlance"]["losses"]
+        checks.equal([loss.get("hint") for loss in told], ["chat templates read 'content'"], "of a member")
+        told = losses.ask(CHAT, {"documents": [{"text": SECRET}], "parlance": True})["parlance"]["losses"]
+        checks.equal([set(loss) for loss in told], [{"path", "kind", "what"}], "there is none")
+    with served("llama-server", "--log", "errors", "--pass", "order-results") as gateway:
+        told = Losses(gateway, checks).ask(CHAT, {"messages": [USER, CALLS, *RESULTS], "parlance": True}).get("parlance", {})
+        checks.equal(told.get("losses"), [], "with the pass")
+
+
 def long_names(checks: Checks) -> None:
     """A member may have any name: no more of it than a path needs stands in the log."""
     name = "n" * 5000
@@ -254,7 +283,7 @@ def engines_without_grammars(checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    for test in (told_by_each_api, behind_a_response, ids_in, notes_of_grammars, long_names, engines_without_grammars):
+    for test in (told_by_each_api, behind_a_response, ids_in, notes_of_grammars, hints, long_names, engines_without_grammars):
         test(checks)
     return checks.end()
 

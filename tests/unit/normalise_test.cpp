@@ -358,6 +358,13 @@ const NormaliseRow kNormaliseRows[] = {
      IN_MESSAGE(CALL(R"("arguments": {"a": [1, 2.50, "\u00e9\""], "b": {}})")),
      OUT_MESSAGE(CALL_OUT(R"("arguments":"{\"a\": [1, 2.5, \"é\\\"\"], \"b\": {}}")")),
      {"messages[0].tool_calls[0].function.arguments: written as JSON text (arguments-text)"}},
+    {"order-results",
+     R"({"messages": [{"role": "assistant", "tool_calls": [{"id": "a"}, {"id": "b"}]}, {"role": "tool", )"
+     R"("tool_call_id": "b"}, {"role": "tool"}, {"role": "tool", "tool_call_id": "a"}]})",
+     R"({"messages":[{"role":"assistant","tool_calls":[{"id":"a"},{"id":"b"}]},{"role":"tool",)"
+     R"("tool_call_id":"a"},{"role":"tool"},{"role":"tool","tool_call_id":"b"}]})",
+     {"messages[1]: moved, in the order of the calls (order-results)",
+      "messages[3]: moved, in the order of the calls (order-results)"}},
     {"missing-ids",
      R"({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f"}}, {"id": "x", "function": )"
      R"({"name": "g"}}]},

@@ -52,11 +52,13 @@ class Lost(Refusal):
 
 @dataclasses.dataclass
 class Bridge:
-    """`added` are the new ids; `conversation` is what they go on from and all that was added, its first `first` messages not new."""
+    """`added` are the new ids; `conversation` is what they go on from and all that was added, its first `first` messages not new.
+    `disorder` says what is lost by the order of new results."""
 
     added: list[int]
     conversation: list[Any]
     first: int
+    disorder: list[str] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass
@@ -128,15 +130,20 @@ def go_on(source: Source, messages: Sequence[Any], turn: Turn, *, exact: bool = 
         if found is None:
             raise
         return found
-    _check_lost(session, len(messages) + 1)
-    return Bridge(added, [*messages, *behind], len(messages) + 1)
+    first = len(messages) + 1
+    return Bridge(added, [*messages, *behind], first, _checked(session, first))
 
 
-def _check_lost(session: Any, first: int) -> None:
-    """Raises Lost if the template writes nothing of one of the session's messages from number `first` on."""
+def _checked(session: Any, first: int) -> list[str]:
+    """What is lost by the order of the session's results from message number `first` on.
+
+    Raises Lost if the template writes nothing of one of these messages.
+    """
     for path in session.lost():
         if int(path.removeprefix("messages[").partition("]")[0]) >= first:
             raise Lost(f"{path} would not be in the prompt: the template writes nothing of it")
+    found: list[str] = session.disorder(first)
+    return found
 
 
 def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn: Turn, *, opened: bool) -> Bridge | None:
@@ -163,8 +170,8 @@ def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn
         return None  # a marker that was cut off, say, of which the template writes nothing
     if whole[:at] != replied[:at] or whole[at : at + len(closed)] != closed:
         return None
-    _check_lost(source.begin(conversation), len(messages) + 1)
-    return Bridge(whole[at + len(closed) :], conversation, len(messages) + 1)
+    first = len(messages) + 1
+    return Bridge(whole[at + len(closed) :], conversation, first, _checked(source.begin(conversation), first))
 
 
 def _without_blanks(text: bytes) -> bytes:
@@ -236,15 +243,15 @@ def _behind_bare(source: Source, messages: Sequence[Any], turn: Turn) -> Bridge 
     is_closed = bool(turn.completion_ids) and turn.completion_ids[-1] in turn.stops
     if not whole.startswith(before) or not (is_closed or not _is_cut_in_marker(source, turn)):
         return None
-    _check_lost(source.begin(conversation), number + 1)
+    disorder = _checked(source.begin(conversation), number + 1)
     end = next((place for place, id in enumerate(alone) if id in turn.stops), None)
     if end is None:  # the token that ends a reply begins the next turn
         if is_closed and behind[:1] != turn.completion_ids[-1:]:
             return None
-        return Bridge(behind[is_closed:], [*messages, turn.replied(), *turn.new], number + 1)
+        return Bridge(behind[is_closed:], [*messages, turn.replied(), *turn.new], number + 1, disorder)
     if behind[: end + 1] != alone[: end + 1]:
         return None
-    return Bridge(behind[end + is_closed :], [*messages, turn.replied(), *turn.new], number + 1)
+    return Bridge(behind[end + is_closed :], [*messages, turn.replied(), *turn.new], number + 1, disorder)
 
 
 def _fitting(source: Source, prompt_ids: list[int]) -> Iterator[list[Any]]:

@@ -107,6 +107,7 @@ def _made_class(name: str) -> type[Error]:
 _IN_PYTHON = {
     "--pass text-only leaves": 'passes=["text-only"], where the template is opened, leaves',
     "--pass first-system gives": 'passes=["first-system"], where the template is opened, gives',
+    "--pass order-results does": 'passes=["order-results"], where the template is opened, does',
     "--skip-pass takes a pass by its name and the": "skip_passes, where the template is opened, takes the names of passes, and leaves the",
     "--allow-changes lets": "allow_changes=True, where the template is opened, lets",
     "parlance list formats shows them": "parlance.formats() has them",
@@ -114,11 +115,17 @@ _IN_PYTHON = {
 }
 
 
-def _speak_python(parts: dict[str, Any]) -> None:
-    """A hint that names an option of the command line names what Python has, or is left out."""
-    hint = given = parts["hint"]
+def in_python(hint: str) -> str:
+    """A hint with what Python has in place of options of the command line, as far as it has something."""
     for word, said in _IN_PYTHON.items():
         hint = hint.replace(word, said)
+    return hint
+
+
+def _speak_python(parts: dict[str, Any]) -> None:
+    """A hint that names an option of the command line names what Python has, or is left out."""
+    given = parts["hint"]
+    hint = in_python(given)
     if "--" in hint:
         hint = ""
     if hint != given:

@@ -19,6 +19,7 @@ import itertools
 import json
 import logging
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -221,6 +222,8 @@ class ParlanceRenderer:
         ids = [*turn.prompt_ids, *sampled, *bridge.added]
         if known and sampled == turn.completion_ids:
             self._known.add(ids, bridge.conversation, tools)
+        for said in bridge.disorder:
+            warnings.warn(_of_new_messages(said, bridge.first), stacklevel=2)
         return self._bridged(ids, bridge, turn.new, tools)
 
     def _bridge(self, turn: Turn, tools: Any) -> tuple[Bridge, Any, bool]:
@@ -331,6 +334,11 @@ class _Source:
 def _end_of(prompt: Rendering, number: int) -> int:
     """Where the text of a message ends."""
     return max((end for message, (_, end) in prompt.message_ranges if message == number), default=len(prompt.text))
+
+
+def _of_new_messages(said: str, first: int) -> str:
+    """What is said of a conversation, with the paths of the messages that a bridge was asked for; `first` of it are not new."""
+    return re.sub(r"\bmessages\[(\d+)\]", lambda found: f"new_messages[{int(found[1]) - first}]", said)
 
 
 def _alternatives(marks: Any) -> str:

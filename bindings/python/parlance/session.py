@@ -323,8 +323,9 @@ class Session:
         variable of the template that would have kept them, if there is one. Finding it costs about as much as two sessions from the
         beginning for each variable of the template that may be a switch: with `advise=False` nothing is looked for, and
         `difference["switches"]` is empty.
-        Warns (UserWarning) of each message of which the template writes nothing. The messages are added all the same, also where the
-        warning is made an exception.
+        Warns (UserWarning) of each message of which the template writes nothing, and of results that stand in another order than their
+        calls where the prompt does not show which call each of them answers (`passes=["order-results"]` gives them that order). The
+        messages are added all the same, also where the warning is made an exception.
         """
         if self._started is not None and self._started.ids is None:
             raise of_object(ValueError, "", self._started.why_none)
@@ -349,7 +350,9 @@ class Session:
         self._settle()
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
         for path in self._session.lost():
-            warnings.warn(f"{path} is not in the prompt: the template writes nothing of it", stacklevel=2)
+            warnings.warn(f"{path} is not in the prompt: the template writes nothing of it", stacklevel=3)
+        for said in self._session.disorder():
+            warnings.warn(said, stacklevel=3)
         return new
 
     def _extend_with_reply(self, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any], list[str]]:

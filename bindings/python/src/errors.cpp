@@ -62,6 +62,11 @@ void raise(const Error& error) {
   raise_object(errors_module().attr("of_engine")(nb::str(python_class.data(), python_class.size()), parts));
 }
 
+std::string in_python(const std::string& hint) {
+  if (hint.find("--") == std::string::npos) return hint;
+  return nb::cast<std::string>(errors_module().attr("in_python")(text_to_python(hint)));
+}
+
 void raise_at(PyObject* type, const std::string& path, const std::string& sentence) {
   raise_object(errors_module().attr("of_object")(nb::handle(type), text_to_python(path), text_to_python(sentence)));
 }

@@ -79,7 +79,10 @@ nb::list losses_of(const PyRendering& rendering) {
   }
   if (!*checked) raise(checked->error());
   nb::list all;
-  for (const Loss& loss : (**checked).losses) all.append(loss);
+  for (Loss& loss : (**checked).losses) {
+    loss.hint = in_python(loss.hint);
+    all.append(loss);
+  }
   return all;
 }
 

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "errors.h"
+#include "parlance/losses.h"
 #include "parlance/sampled_reply.h"
 #include "prefix.h"
 #include "prompt.h"
@@ -162,6 +163,26 @@ std::vector<std::string> lost(const PyTokenSession& self) {
   return paths;
 }
 
+/// What is lost by the order of results of which one is message number `first` or behind it; by default, of those that
+/// were added last.
+std::vector<std::string> disorder(const PyTokenSession& self, std::optional<std::size_t> first) {
+  const auto in_use = self.in_use.enter();
+  const Conversation& conversation = self.session.conversation();
+  std::vector<Loss> losses;
+  {
+    const nb::gil_scoped_release release;
+    const Result<Template>& chosen = self.engine->reader.template_for(conversation);
+    const std::size_t own = first ? first_of_request(conversation) + *first : self.first_new;
+    if (chosen) losses = losses_of_order(*chosen, conversation, self.render, workspace(), own);
+  }
+  std::vector<std::string> said;
+  for (Loss& loss : losses) {
+    loss.hint = in_python(loss.hint);
+    said.push_back(loss.display());
+  }
+  return said;
+}
+
 std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
   const auto in_use = self.in_use.enter();
   Result<Beginning> found = [&] {
@@ -236,6 +257,9 @@ void bind_session(nb::module_& module) {
           },
           "ids"_a)
       .def("lost", &lost, "The paths of the contents added last of which the template writes nothing.")
+      .def(
+          "disorder", &disorder, "first"_a = nb::none(),
+          "What is lost where results added last, or from message `first` on, stand in another order than their calls.")
       .def("extend", &extend_by, "messages"_a, "trust"_a = std::vector<std::string>(), "meant"_a = nb::none(),
            "`meant`: the messages in whose place these stand, as in Session::extend().")
       .def("advise", &advise, "messages"_a, "After extend() refused these messages: which variables would help.")

@@ -2,6 +2,7 @@
 #include "serve/fronts/client_words.h"
 
 #include <string>
+#include <utility>
 
 #include "parlance/json.h"
 #include "parlance/request.h"
@@ -26,6 +27,15 @@ std::string_view place_of_messages(Value body) {
   return {};
 }
 
+/// Words of the command line in hints, and those of a client.
+constexpr std::pair<std::string_view, std::string_view> kForClients[] = {
+    {"--pass order-results does it", "whoever runs the server adds the pass order-results"}};
+
+/// Hints for who runs a command are none for a client.
+bool names_options(std::string_view hint) {
+  return hint.find("--") != hint.npos || hint.find("parlance ") != hint.npos;
+}
+
 }  // namespace
 
 Error renamed(const Error& error, std::string_view from, std::string_view to) {
@@ -46,6 +56,15 @@ std::string own_path(Value body, std::string_view path) {
   const bool has_functions = !body["functions"].items().empty();  // which were before `tools`
   if (path == "tool_choice" && has_functions && body[path].is_undefined()) own = "function_call";
   return own.empty() ? std::string(path) : own;
+}
+
+std::string hint_for_client(std::string_view hint) {
+  std::string said(hint);
+  for (const auto& [words, client_words] : kForClients) {
+    const std::size_t at = said.find(words);
+    if (at != said.npos) said.replace(at, words.size(), client_words);
+  }
+  return names_options(said) ? "" : said;
 }
 
 Error in_words_of(Value body, const Error& error) {

@@ -17,4 +17,7 @@ std::string own_path(Value body, std::string_view path);
 /// the request. Its own names replace them.
 Error in_words_of(Value body, const Error& error);
 
+/// A hint as a client can follow it; "" where only who runs a command can.
+std::string hint_for_client(std::string_view hint);
+
 }  // namespace parlance::serve

@@ -2,6 +2,7 @@
 #include "serve/fronts/errors.h"
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/client_words.h"
 
 namespace parlance::serve {
 
@@ -44,11 +45,6 @@ Task<> answer_as_vllm(Exchange& exchange, const Result<std::string>& body) {
 
 namespace {
 
-/// Hints for who runs a command are none for a client.
-bool names_options(std::string_view hint) {
-  return hint.find("--") != hint.npos || hint.find("parlance ") != hint.npos;
-}
-
 /// Half a surrogate pair, which a request's JSON can have, is no text: strict clients could not read the error.
 std::string without_halves(std::string text) {
   constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -76,7 +72,7 @@ ReplyApiError error_of(const Error& error) {
     made.message +=
         " (" + where.name + ", line " + std::to_string(where.line) + ", column " + std::to_string(where.column) + ")";
   }
-  if (!error.hint().empty() && !names_options(error.hint())) made.message += "; " + error.hint();
+  if (const std::string hint = hint_for_client(error.hint()); !hint.empty()) made.message += "; " + hint;
   made.message = without_halves(std::move(made.message));
   made.param = without_halves(std::move(made.param));
   return made;

@@ -234,7 +234,9 @@ std::string losses_json(const Losses& losses) {
   JsonWriter list('[');
   for (const Loss& loss : losses) {
     JsonWriter one('{');
-    list.item(one.text("path", loss.path).text("kind", loss.subject).text("what", loss.sentence).take());
+    one.text("path", loss.path).text("kind", loss.subject).text("what", loss.sentence);
+    if (const std::string hint = hint_for_client(loss.hint); !hint.empty()) one.text("hint", hint);
+    list.item(one.take());
   }
   return list.take();
 }

@@ -31,7 +31,7 @@ struct LossesOf {
 };
 /// Counts them, and names their kinds and paths in the log.
 void say_losses(Gateway& gateway, const LossesOf& of, const Losses& losses);
-/// A list of {path, kind, what}.
+/// A list of {path, kind, what}, with a `hint` where there is one for a client.
 std::string losses_json(const Losses& losses);
 /// The notes of a grammar as a list of {path, keyword, why, left_out}, with the paths of the request. `conversation`
 /// has the tools that it was made of.
