@@ -25,7 +25,7 @@ function(parlance_oracle_test_in python name)
     add_test(NAME oracle.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: run tests/oracle/setup.sh first")
     set_tests_properties(oracle.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped:")
   endif()
-  set_tests_properties(oracle.${name} PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT_MODIFICATION "${parlance_bytecode}")
+  set_tests_properties(oracle.${name} PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT_MODIFICATION "${parlance_python_environment}")
 endfunction()
 
 # parlance_oracle_test(name arguments...): with the Python that has Jinja2.

@@ -10,7 +10,7 @@ set_tests_properties(serve.capture serve.capture_model serve.shared_sessions PRO
 foreach(test IN ITEMS clients odd_requests stream)
   if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
     add_test(NAME serve.${test} COMMAND ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
-    set_tests_properties(serve.${test} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 ENVIRONMENT_MODIFICATION "${parlance_bytecode}")
+    set_tests_properties(serve.${test} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 ENVIRONMENT_MODIFICATION "${parlance_python_environment}")
   else()
     add_test(NAME serve.${test} COMMAND ${CMAKE_COMMAND} -E echo "skipped: run tests/oracle/setup.sh first")
     set_tests_properties(serve.${test} PROPERTIES LABELS serve SKIP_REGULAR_EXPRESSION "skipped:")
