@@ -45,9 +45,7 @@ class Sampler:
 
 
 def agent(folder: str, sample: Callable[..., Any], *tools: Callable[..., Any], **options: Any) -> parlance.Agent:
-    return parlance.Agent(
-        parlance.Template.builtin("terminal-agent"), opened(folder), sample, tools, goal="Do it", **options
-    )
+    return parlance.Agent(parlance.Template.builtin("terminal-agent"), opened(folder), sample, tools, goal="Do it", **options)
 
 
 def look(at: str) -> str:
