@@ -297,8 +297,8 @@ def hostile_requests():
     return lines
 
 
-def hostile_faults(program):
-    lines = hostile_requests()
+def hostile_faults(program, every):
+    lines = hostile_requests()[::every]
     for api in ("openai", *OTHERS):
         answers = convert(program, lines, api)
         again = convert(program, [answer.get("request", {"messages": []}) for answer in answers], api)
@@ -330,7 +330,8 @@ def main():
             total += len(faults)
             for name, fault in faults[:args.show]:
                 print(f"{path.stem} {' '.join(options)}: {name}: {fault[:900]}")
-    hostile = list(hostile_faults(args.program))
+    # With a share, one in five: each value that is put somewhere is still put at each fifth place.
+    hostile = list(hostile_faults(args.program, 1 if args.share == 1 else 5))
     tried = hostile.pop()
     for fault in hostile[:args.show]:
         print(f"hostile: {fault}")

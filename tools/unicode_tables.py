@@ -22,8 +22,11 @@ HEADER = """\
 """
 
 
+CATEGORIES = [unicodedata.category(chr(c)) for c in CODE_POINTS]
+
+
 def category(c):
-    return unicodedata.category(chr(c))
+    return CATEGORIES[c]
 
 
 def edges(predicate):
@@ -83,7 +86,7 @@ def decimal_zeros():
 
 def special_mappings(method):
     """{code point, mapping} where one character becomes several."""
-    rows = [(c, [ord(x) for x in method(chr(c))]) for c in CODE_POINTS if len(method(chr(c))) > 1]
+    rows = [(c, [ord(x) for x in mapped]) for c in CODE_POINTS if len(mapped := method(chr(c))) > 1]
     assert all(c < 0x10000 and max(to) < 0x10000 and len(to) <= 3 for c, to in rows)
     return rows
 

@@ -31,6 +31,7 @@ from wire import FORMATS, Call, Message
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "serve"))
 from engine import Engine
 
+QUICK = ["-S"]  # the server needs nothing that is installed for Python, which starts in a fraction of the time without it
 SERVER = str(pathlib.Path(__file__).parent / "mcp_server.py")
 UNKNOWN = "It is not known whether the call was carried out."
 REVISIONS = {"good": "2025-11-25", "old": "2024-11-05", "modern": "2026-07-28", "batch": "2025-11-25"}
@@ -46,7 +47,7 @@ def log_of(folder: pathlib.Path) -> list[dict[str, Any]]:
 def options_for(folder: pathlib.Path, mode: str) -> list[str]:
     """A tools file with the server in it. Its log is no change of the workspace."""
     (folder / "logs").mkdir(parents=True)
-    server = {"command": "python3", "args": [SERVER, mode, str(folder / "logs" / "log.jsonl")], "timeout": TIMED_OUT.get(mode, 60)}
+    server = {"command": "python3", "args": [*QUICK, SERVER, mode, str(folder / "logs" / "log.jsonl")], "timeout": TIMED_OUT.get(mode, 60)}
     if mode in ("silent_at_start", "deaf"):
         server["start_timeout"] = 2
     (folder / "tools.json").write_text(json.dumps({"mcpServers": {"s": server, "off": {"command": "no", "disabled": True}}}))
@@ -306,7 +307,7 @@ def check_folder(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
     for kind in KINDS:
         place = folder / kind / "place"
         place.mkdir(parents=True)
-        server = {"command": "python3", "args": [SERVER, "good", "log.jsonl"], "cwd": "./place"}
+        server = {"command": "python3", "args": [*QUICK, SERVER, "good", "log.jsonl"], "cwd": "./place"}
         (folder / kind / "tools.json").write_text(json.dumps({"mcpServers": {"s": server}}))
         options = ["--tools", str(folder / kind / "tools.json"), "--writable", str(place), "--sandbox", kind]
         talk = converse(parlance, folder / kind / "run", [call("s__echo", text="hi")], *options)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Holds what parlance makes of the files beside a tokenizer.json against transformers, over folders made at random.
 
-    beside_oracle.py TOKEN_DUMP [--count N] [--seed N]
+    beside_oracle.py TOKEN_DUMP [--count N] [--seed N] [--settings-every N]
 
 A folder has the tokenizer.json of a trained tokenizer, now and then with an added token taken out so that those behind it are numbered
 anew, and beside it tokenizer_config.json, special_tokens_map.json and added_tokens.json, which name tokens that are there, that are
 ordinary pieces, and that nobody has, as texts and as objects with flags, by name, in lists and by number. Compared are the added tokens
 with their ids and flags, and the ids of texts made of them. An object that gives a text other flags than one before it is left out. Where transformers does not open a folder, nothing is compared. Then, for
-each class that a configuration may name, what is put around a text where the post-processor and add_bos_token, add_eos_token agree or do not. Ends with 1 on
-a difference, with 77 where there is nothing to compare with. Begin reading at main.
+each class that a configuration may name, what is put around a text where the post-processor and add_bos_token, add_eos_token agree or do not; with
+--settings-every, of one combination in so many. Ends with 1 on a difference, with 77 where there is nothing to compare with. Begin reading at main.
 """
 
 import argparse
@@ -114,11 +114,12 @@ def around(program, folder):
     return [*map(int, before)], [*map(int, after)]
 
 
-def check_around(program):
+def check_around(program, every):
     """(compared, wrong)"""
     tokenizer = json.loads((FOLDER / "llama2" / "tokenizer.json").read_text("utf-8"))
     compared = wrong = 0
-    for name, post, add_bos, add_eos in itertools.product(CLASSES, [None, (0, 0), (1, 0), (1, 1)], [None, True, False], [None, True, False]):
+    combinations = itertools.product(CLASSES, [None, (0, 0), (1, 0), (1, 1)], [None, True, False], [None, True, False])
+    for name, post, add_bos, add_eos in itertools.islice(combinations, 0, None, every):
         config = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
         settings = {"tokenizer_class": name, "add_bos_token": add_bos, "add_eos_token": add_eos}
         config.update((key, value) for key, value in settings.items() if value is not None)
@@ -141,6 +142,7 @@ def main():
     options.add_argument("program")
     options.add_argument("--count", type=int, default=300)
     options.add_argument("--seed", type=int, default=20260314)
+    options.add_argument("--settings-every", type=int, default=1)
     options = options.parse_args()
     names = [name for name in ("chatml", "llama2", "unigram", "neox", "composing") if (FOLDER / name / "tokenizer.json").exists()]
     if not names:
@@ -174,7 +176,7 @@ def main():
                 differ = added if isinstance(added, str) else {i: (added.get(i), expected.get(i)) for i in added.keys() | expected.keys() if added.get(i) != expected.get(i)}
                 print(f"{names[number % len(names)]}: {json.dumps(shown)}\n  ours, theirs {differ}")
                 print("  ", [(t, a, b) for t, a, b in zip(texts, own, ids) if a != b][:2])
-    around, wrong_around = check_around(options.program) if "llama2" in names else (0, 0)
+    around, wrong_around = check_around(options.program, options.settings_every) if "llama2" in names else (0, 0)
     print(f"{compared} folders compared, {refused} that transformers does not open; {wrong} wrong; {around} with settings of BOS and EOS, {wrong_around} wrong")
     return 1 if wrong or wrong_around or compared < options.count // 3 else 0
 

@@ -256,9 +256,11 @@ def main():
             scratch.write_text(template, "utf-8", newline="")
             chosen = range(len(folders)) if options.all or templates is works[0][0] else [number % len(folders), (number + 5) % len(folders)]
             for i in chosen:
-                more = [random_context(rng) for _ in range(options.random)]
-                answers = ours(options.binary, scratch, folders[i], contexts + more)
-                for context, answer in zip(contexts + more, answers, strict=True):
+                # With a share, each tokenizer gets one conversation in three, another third than the one before.
+                asked = contexts[(number + i) % 3 :: 3] if options.every > 1 else contexts
+                asked = asked + [random_context(rng) for _ in range(options.random)]
+                answers = ours(options.binary, scratch, folders[i], asked)
+                for context, answer in zip(asked, answers, strict=True):
                     score.compare(name, tokenizers[i], template, context, answer, added[i])
     print(f"{score.equal} conversations compared, {score.masks} with masks, {score.other_masks} of which transformers makes "
           f"otherwise than the rule; {score.guarded} guarded, {score.refused} refused by both; "

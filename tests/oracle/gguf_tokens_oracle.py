@@ -26,10 +26,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 try:
+    if "--real" in sys.argv:  # it takes a second; before the others, which do with a stand-in where it is not there yet
+        import transformers
     import gguf
     import grammar_matchers
     import real_tokenizers
-    import transformers
     from sentencepiece import sentencepiece_model_pb2 as model_pb2
     from tokenizer_oracle import MARKS, SPACES, WORDS, Driver, ids_of, question, tokens_of
 except ImportError as error:
@@ -78,8 +79,21 @@ class LlamaCpp:
 
 # ---- files
 
+class Writer(gguf.GGUFWriter):
+    """Packs a list of a vocabulary once: it is the same in each file that splits text in another way, and most of the time."""
+    packed = {}
+
+    def _pack_val(self, val, vtype, *arguments, **named):
+        if vtype != gguf.GGUFValueType.ARRAY:
+            return super()._pack_val(val, vtype, *arguments, **named)
+        key = (type(val[0]), tuple(val), arguments, tuple(named.items()))
+        if key not in self.packed:
+            self.packed[key] = super()._pack_val(val, vtype, *arguments, **named)
+        return self.packed[key]
+
+
 def write(path, tokenizer, tokens, types, merges=None, scores=None, pre=None, **keys):
-    writer = gguf.GGUFWriter(str(path), "llama")
+    writer = Writer(str(path), "llama")
     writer.add_tokenizer_model(tokenizer)
     if pre is not None:
         writer.add_tokenizer_pre(pre)

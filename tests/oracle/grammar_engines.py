@@ -21,7 +21,8 @@ TOOLS = (HERE.parent / "grammars" / "tools.json").read_text()
 
 
 def without_torch():
-    """xgrammar imports torch for masks on a GPU; what is used here needs none."""
+    """xgrammar imports torch for masks on a GPU, and transformers, which takes a second, to know its tokenizers; what is used here needs
+    neither."""
     os.environ["TVM_FFI_DISABLE_TORCH_C_DLPACK"] = "1"
     os.environ["TRANSFORMERS_VERBOSITY"] = "critical"
     torch = types.ModuleType("torch")
@@ -40,6 +41,12 @@ def without_torch():
     torch.__getattr__ = anything
     torch.__spec__ = importlib.machinery.ModuleSpec("torch", None)
     sys.modules["torch"] = torch
+    if "transformers" not in sys.modules:
+        transformers = types.ModuleType("transformers")
+        for name in ("PreTrainedTokenizerBase", "PreTrainedTokenizerFast", "LogitsProcessor"):
+            setattr(transformers, name, type(name, (), {}))
+        transformers.__spec__ = importlib.machinery.ModuleSpec("transformers", None)
+        sys.modules["transformers"] = transformers
 
 
 try:

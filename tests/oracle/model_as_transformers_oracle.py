@@ -22,10 +22,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 try:
+    from transformers import AutoTokenizer  # before the others, which do with a stand-in where it is not there yet
     import mistral_common
     import real_tokenizers
     from gguf_tokens_oracle import TRAINED, Check
-    from transformers import AutoTokenizer
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Damaged tokenizer.json files: each is an error that says what is wrong, and none is a crash.
 
-    tokenizer_errors.py TOKEN_DUMP
+    tokenizer_errors.py TOKEN_DUMP [COUNT]
 
 FAULTS names for each fault what the message must hold. Then every one of the trained tokenizers is cut short, and loses
-or changes one value at a time at random. Needs no oracle but the trained tokenizers; without them the second part is
+or changes one value at a time at random, COUNT times. Needs no oracle but the trained tokenizers; without them the second part is
 left out. Begin reading at FAULTS.
 """
 
@@ -138,11 +138,12 @@ def paths_of(value, path=()):
         yield from paths_of(inner, path + (key,))
 
 
-def damaged(source, maker):
-    value = copy.deepcopy(source)
-    path = maker.choice([path for path in paths_of(value) if path])
-    inner = value
+def damaged(source, paths, maker):
+    """Only what leads to the place is copied: a vocabulary is long."""
+    path = maker.choice(paths)
+    value = inner = copy.copy(source)
     for key in path[:-1]:
+        inner[key] = copy.copy(inner[key])
         inner = inner[key]
     if maker.random() < 0.3:
         del inner[path[-1]]
@@ -151,15 +152,16 @@ def damaged(source, maker):
     return json.dumps(value, ensure_ascii=False)
 
 
-def check_damaged(dump):
+def check_damaged(dump, count):
     maker = random.Random(20260314)
     opened = refused = 0
     question = "own 3c733e61206220c3a9\nguarded 3c733e61206220c3a9\n"
     for path in sorted(FOLDER.glob("*/tokenizer.json")):
         text = path.read_text("utf-8")
         source = json.loads(text)
-        for number in range(40):
-            made = text[:maker.randrange(len(text))] if number < 3 else damaged(source, maker)
+        paths = [path for path in paths_of(source) if path]
+        for number in range(count):
+            made = text[:maker.randrange(len(text))] if number < 3 else damaged(source, paths, maker)
             if dump.answer(made, question)[0].startswith("error"):
                 refused += 1
             else:
@@ -171,7 +173,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         dump = Dump(sys.argv[1], folder)
         faults = check_faults(dump)
-        check_damaged(dump)
+        check_damaged(dump, int(sys.argv[2]) if sys.argv[2:] else 40)
     print(f"{len(FAULTS) + len(FINE)} files, {faults} faults")
     return 1 if faults else 0
 

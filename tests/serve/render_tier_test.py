@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The render tier of `parlance serve`: render_tier_test.py PARLANCE
+"""The render tier of `parlance serve`: render_tier_test.py PARLANCE [SHARE]
 
 For built-in formats and templates of the corpus: the ids of /render are those of `parlance tokens`, in each API; what
 /derender makes of sampled ids is the message of `parlance read`, whole and in every chunking of a stream; and control
 tokens in any text of a request never become control ids. Answers are validated with vLLM's own models where its Python
-code is there (bindings/python/tests/vllm_setup.sh). Templates of the corpus are left out where the corpus is not there.
+code is there (bindings/python/tests/vllm_setup.sh). Templates of the corpus are left out where the corpus is not there. With a SHARE above
+1, of the chunkings into two one in four is tried, in each stream from another place on.
 """
 
 import http.client
@@ -19,6 +20,7 @@ from valid_by_vllm import validators
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARLANCE = sys.argv[1]
+STEP = 4 if sys.argv[2:] and int(sys.argv[2]) > 1 else 1
 TOKENIZER = ROOT / "tests" / "tokenizers" / "chatml"
 CORPUS = ROOT.parent / "shared" / "corpus" / "templates"
 FORMATS = ["chatml", "rnj-1", "terminal-agent", "underscore-bot"]
@@ -140,7 +142,7 @@ def written_reply(choice, request, reply, prompt, text, folder):
 
 
 def check_reply(server, choice, request, prompt_tokens, ids, written, folder):
-    draw = random.Random(19)
+    draw = random.Random(f"{choice[1].rpartition('/')[2]} {len(ids)}")
     read = run("read", *choice, "--request", in_file(folder, "request.json", request), given=written.encode())
     wanted = json.loads(read)
     body = {"chat_request": request, "prompt_tokens": prompt_tokens}
@@ -153,7 +155,7 @@ def check_reply(server, choice, request, prompt_tokens, ids, written, folder):
     check(got["finish_reason"] == finish_wanted, choice, got, wanted)
     count = {"prompt_tokens": prompt_tokens, "completion_tokens": len(ids), "total_tokens": prompt_tokens + len(ids)}
     check(answer["usage"] == count, choice, answer["usage"])
-    ways = [[cut] for cut in range(1, len(ids))] + [list(range(1, len(ids))), []]
+    ways = [[cut] for cut in range(1 + draw.randrange(STEP), len(ids), STEP)] + [list(range(1, len(ids))), []]
     ways += [sorted(draw.sample(range(1, len(ids)), min(5, len(ids) - 1))) for _ in range(4)]
     for cuts in ways:
         message, finish = streamed(server, request, ids, cuts)

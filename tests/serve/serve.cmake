@@ -1,8 +1,9 @@
 # The gateway, driven over the loopback: its engine is a script, its clients are those that people have.
 set(serve ${CMAKE_CURRENT_SOURCE_DIR}/serve)
-foreach(test IN ITEMS http errors losses operator sessions lineages attacks render_tier engines capture continuations inspect capture_model reasoning_limit shared_sessions)
+foreach(test IN ITEMS http errors losses operator sessions lineages attacks engines capture continuations inspect capture_model reasoning_limit shared_sessions)
   parlance_python_test(serve.${test} serve ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
 endforeach()
+parlance_python_test(serve.render_tier serve ${serve}/render_tier_test.py $<TARGET_FILE:parlance_cli> ${PARLANCE_TEST_SHARE})
 # A small share of what tests/long.sh sends.
 parlance_python_test(serve.mutations serve ${serve}/mutations.py $<TARGET_FILE:parlance_cli> --requests 2000)
 parlance_python_test(serve.soak serve ${serve}/soak.py $<TARGET_FILE:parlance_cli> --minutes 0.15)
@@ -10,7 +11,7 @@ set_tests_properties(serve.capture serve.capture_model serve.shared_sessions PRO
 foreach(test IN ITEMS clients odd_requests stream)
   if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
     add_test(NAME serve.${test} COMMAND ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
-    set_tests_properties(serve.${test} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 ENVIRONMENT_MODIFICATION "${parlance_bytecode}")
+    set_tests_properties(serve.${test} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 ENVIRONMENT_MODIFICATION "${parlance_python_environment}")
   else()
     add_test(NAME serve.${test} COMMAND ${CMAKE_COMMAND} -E echo "skipped: run tests/oracle/setup.sh first")
     set_tests_properties(serve.${test} PROPERTIES LABELS serve SKIP_REGULAR_EXPRESSION "skipped:")

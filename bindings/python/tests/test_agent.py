@@ -22,11 +22,14 @@ def call(name: str, /, **arguments: Any) -> str:
     return "<tool_call>\n" + json.dumps({"name": name, "arguments": arguments}) + "\n</tool_call><|im_end|>"
 
 
+opened = functools.cache(parlance.Tokenizer.from_file)  # the agents of these tests are many, and their tokenizer is one
+
+
 class Sampler:
     """Says one reply after the other, the last one again and again, and remembers what it was asked."""
 
     def __init__(self, folder: str, *replies: str) -> None:
-        self.tokenizer = parlance.Tokenizer.from_file(folder)
+        self.tokenizer = opened(folder)
         self.replies = list(replies)
         self.asked: list[list[int]] = []
         self.sampled: list[list[int]] = []
@@ -42,9 +45,7 @@ class Sampler:
 
 
 def agent(folder: str, sample: Callable[..., Any], *tools: Callable[..., Any], **options: Any) -> parlance.Agent:
-    return parlance.Agent(
-        parlance.Template.builtin("terminal-agent"), parlance.Tokenizer.from_file(folder), sample, tools, goal="Do it", **options
-    )
+    return parlance.Agent(parlance.Template.builtin("terminal-agent"), opened(folder), sample, tools, goal="Do it", **options)
 
 
 def look(at: str) -> str:
@@ -83,7 +84,7 @@ BROKEN = '<tool_call>\n{"name": "look", "arguments": {"at": "the kitchen", "deep
 )
 @pytest.mark.parametrize("end", ["<|im_end|>", "", "\n</tool_call><|im_end|>", "]}}\n<|im_end|>"])
 def test_a_call_that_breaks_off_stays_as_it_was_sampled(chatml_tokenizer: str, before: str, end: str) -> None:
-    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    tokenizer = opened(chatml_tokenizer)
     ids = tokenizer.encode(BROKEN)
     for size in range(len(tokenizer.encode("<tool_call>\n")) + 1, len(ids) + 1, 3):
         broken = before + tokenizer.decode(ids[:size]).decode() + end
@@ -200,7 +201,7 @@ def glm_agent(folder: pathlib.Path, turns: list[tuple[str, str, str]], prompts: 
     """Runs the loop with a model and tools that say what the example has."""
     sys.path[:0] = [str(ROOT / "tests" / "serve"), str(ROOT / "tests" / "agent")]
     wire = __import__("wire")
-    tokenizer = parlance.Tokenizer.from_file(str(wire.write_tokenizer(wire.FORMATS["chatglm3"], folder)))
+    tokenizer = opened(str(wire.write_tokenizer(wire.FORMATS["chatglm3"], folder)))
     replies: list[str] = []
     results: list[str] = []
     for before, (role, header, text), behind in zip(turns[:-1], turns[1:], [*turns[2:], ("user", "", "")], strict=True):
@@ -319,7 +320,7 @@ def test_a_tool_that_cannot_be_offered_is_an_error(chatml_tokenizer: str, schema
 
 
 def test_what_is_no_agent_is_refused_where_it_is_made(chatml_tokenizer: str) -> None:
-    tokenizer, template = parlance.Tokenizer.from_file(chatml_tokenizer), parlance.Template.builtin("terminal-agent")
+    tokenizer, template = opened(chatml_tokenizer), parlance.Template.builtin("terminal-agent")
     none: Any = None
     with pytest.raises(TypeError, match=r"sample is a function of \(ids, grammar, stop_tokens\), not a NoneType"):
         parlance.Agent(template, tokenizer, none, goal="Look.")
@@ -395,7 +396,7 @@ NAMED = {"name": "look", "parameters": {"type": "object", "properties": {}}}
     ],
 )  # fmt: skip
 def test_the_constructor_names_what_is_wrong(chatml_tokenizer: str, given: dict[str, Any], kind: type[Exception], said: str) -> None:
-    tokenizer, template = parlance.Tokenizer.from_file(chatml_tokenizer), parlance.Template.builtin("terminal-agent")
+    tokenizer, template = opened(chatml_tokenizer), parlance.Template.builtin("terminal-agent")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(kind, match=said):
@@ -431,7 +432,7 @@ def test_a_reply_that_is_cut_within_a_character_is_gone_on_from(chatml_tokenizer
 
 
 def test_an_end_that_is_spelt_in_text_is_of_the_answer(chatml_tokenizer: str) -> None:
-    tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+    tokenizer = opened(chatml_tokenizer)
     said = [*tokenizer.encode("A turn ends with <|im_"), *tokenizer.encode("end|>"), *tokenizer.encode("<|im_end|>")]
     end = agent(chatml_tokenizer, lambda ids, grammar, stops: said, look).run()
     assert end.answer == "A turn ends with <|im_end|>"

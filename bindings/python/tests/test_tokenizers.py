@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import gc
 import inspect
 import json
@@ -105,7 +106,9 @@ def mistral_data() -> pathlib.Path:
     return pathlib.Path(pytest.importorskip("mistral_common").__file__).parent / "data"
 
 
+@functools.cache
 def mistral_tokenizer(is_tekken: bool) -> Any:
+    """It takes a second to open."""
     return pytest.importorskip("mistral_common.tokens.tokenizers.mistral").MistralTokenizer.v3(is_tekken=is_tekken)
 
 

@@ -3,7 +3,7 @@ set(python_package ${PROJECT_BINARY_DIR}/python)
 function(parlance_package_test name path)
   add_test(NAME python.${name} COMMAND ${Python_EXECUTABLE} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(python.${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT "PYTHONPATH=${path};PARLANCE_TEST_SHARE=${PARLANCE_TEST_SHARE}"
-    ENVIRONMENT_MODIFICATION "${parlance_bytecode}")
+    ENVIRONMENT_MODIFICATION "${parlance_python_environment}")
 endfunction()
 
 parlance_package_test(pytest ${python_package} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_LIST_DIR})

@@ -1,6 +1,7 @@
 """Stands in for the heavy compiled packages that vLLM imports on the way to its parsers, none of which a parser calls.
 
-`install(version)` puts vllm_setup.sh's files on the path; False if they are not there.
+`install(version, more)` puts vllm_setup.sh's files on the path; False if they are not there. It stands in for more packages where nothing
+that they have is called.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from material import ROOT
@@ -101,10 +103,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
-def install(version: str) -> bool:
+def install(version: str, more: Sequence[str] = ()) -> bool:
     folder, libraries = (ROOT / "build" / "python" / name for name in (f"vllm-{version}", "vllm-libraries"))
     if not folder.exists() or not libraries.exists():
         return False
+    _HEAVY.extend(more)
     sys.path[1:1] = [str(folder), str(libraries)]
     sys.meta_path.insert(0, _Finder())
     return True
