@@ -117,7 +117,8 @@ math(EXPR samples "(12 + ${engine_share} - 1) / ${engine_share}")
 parlance_oracle_test(grammar_engines ${oracle}/grammar_engines.py $<TARGET_FILE:grammar_dump> ${reply_formats} --samples ${samples})
 parlance_oracle_test(answer_engines ${oracle}/answer_engines.py $<TARGET_FILE:grammar_dump> ${reply_formats} --share ${engine_share})
 parlance_share(samples 4)
-parlance_oracle_test(schema_engines ${oracle}/schema_engines.py $<TARGET_FILE:grammar_dump> --samples ${samples})
+parlance_oracle_test(schema_engines ${oracle}/schema_engines.py $<TARGET_FILE:grammar_dump> --samples ${samples}
+  --every $<IF:$<EQUAL:${PARLANCE_TEST_SHARE},1>,1,3>)
 parlance_oracle_test(json_schema_suite ${oracle}/schema_suite.py $<TARGET_FILE:grammar_dump>)
 parlance_share(texts 2000)
 parlance_oracle_test(sentencepiece ${oracle}/sentencepiece_oracle.py $<TARGET_FILE:sentencepiece_dump>
