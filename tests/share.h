@@ -17,7 +17,8 @@ inline int share_of(int count) { return (count + static_cast<int>(share()) - 1) 
 /// Whether so little is run that also what is not generated is tried at some places only: under sanitizers.
 inline bool is_sparse() { return share() > 20; }
 
-/// From one place in a text to the next that is tried: with a share every third is, and where little is run every 31st.
-inline std::size_t stride() { return is_sparse() ? 31 : share() > 1 ? 3 : 1; }
+/// From one place in a text to the next that is tried: in make test every third is, and where little is run every 31st.
+/// In make long all are, under sanitizers too.
+inline std::size_t stride() { return is_sparse() ? 31 : share() > 10 ? 3 : 1; }
 
 }  // namespace parlance::testing

@@ -286,14 +286,18 @@ void Agent::State::take_reply(const AgentReply& reply) {
   end.sampled_tokens += reply.sampled_tokens;
   end.answer = reply.message.content;
   tell({.kind = AgentEvent::Kind::replied, .replied = &reply});
-  Message message{.role = "assistant", .content = reply.message.content, .reasoning_content = reply.message.reasoning};
+  // A character that was cut is no UTF-8, of which a conversation is.
+  Message message{.role = "assistant",
+                  .content = utf8::repair(reply.message.content),
+                  .reasoning_content = utf8::repair(reply.message.reasoning)};
   bool readable = true;
   for (const ReplyCall& call : reply.message.calls) {
     readable = readable && call.complete;
     const std::string id =
         call.id.empty() ? "call_" + std::to_string(end.turns) + "_" + std::to_string(message.tool_calls.size() + 1)
-                        : call.id;
-    message.tool_calls.push_back({.id = id, .name = call.name, .arguments_json = call.arguments});
+                        : utf8::repair(call.id);
+    message.tool_calls.push_back(
+        {.id = id, .name = utf8::repair(call.name), .arguments_json = utf8::repair(call.arguments)});
   }
   if (!readable) message.tool_calls.clear();
   messages.push_back(std::move(message));

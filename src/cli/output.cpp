@@ -83,6 +83,13 @@ int copy_into(const std::string& from, const std::string& into) {
   return failed;
 }
 
+/// Gives a new file the owner and the group of the old one, where it has others.
+bool give_to(int file, const struct stat& old) {
+  struct stat made {};
+  if (::fstat(file, &made) == 0 && made.st_uid == old.st_uid && made.st_gid == old.st_gid) return true;
+  return ::fchown(file, old.st_uid, old.st_gid) == 0;
+}
+
 /// A file that has its name once it is whole: until then it stands beside it. What ends the program takes it away.
 class UnfinishedFile {
  public:
@@ -100,7 +107,7 @@ class UnfinishedFile {
     unfinished_ = path_ + "." + std::to_string(::getpid()) + ".part";
     const int file = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return -1;
-    if (!is_new && ::fchown(file, old.st_uid, old.st_gid) != 0) {
+    if (!is_new && !give_to(file, old)) {
       ::close(file);
       ::unlink(unfinished_.c_str());
       return -1;

@@ -69,21 +69,21 @@ class ReadReply {
   std::string mark_;
 };
 
-bool is_same_json(const std::string& a, const std::string& b) {
-  if (a == b) return true;
-  Document left, right;
-  return left.parse(a) && right.parse(b) && is_same_value(left.root(), right.root());
-}
-
-bool is_same(const ReplyCall& a, const ReplyCall& b) {
-  return a.complete && b.complete && a.name == b.name && a.id == b.id && a.custom == b.custom &&
-         is_same_json(a.arguments, b.arguments);
-}
-
 /// Blanks at both ends apart. A template writes U+FFFD for a character that the model broke off in.
 bool is_same_text(std::string_view a, std::string_view b) {
   const std::string_view one = ascii::trimmed(a), other = ascii::trimmed(b);
   return one == other || utf8::repair(one) == utf8::repair(other);
+}
+
+bool is_same_json(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  Document left, right;
+  return left.parse(utf8::repair(a)) && right.parse(utf8::repair(b)) && is_same_value(left.root(), right.root());
+}
+
+bool is_same(const ReplyCall& a, const ReplyCall& b) {
+  return a.complete && b.complete && is_same_text(a.name, b.name) && is_same_text(a.id, b.id) && a.custom == b.custom &&
+         is_same_json(a.arguments, b.arguments);
 }
 
 bool is_same(const ReplyMessage& a, const ReplyMessage& b) {

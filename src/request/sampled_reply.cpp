@@ -26,7 +26,8 @@ std::optional<Message> SampledReply::as_message() const {
                .reasoning_content = utf8::repair(message.reasoning)};
   for (const ReplyCall& call : message.calls) {
     if (!call.complete) return std::nullopt;
-    made.tool_calls.push_back({.id = call.id, .name = call.name, .arguments_json = call.arguments});
+    made.tool_calls.push_back(
+        {.id = utf8::repair(call.id), .name = utf8::repair(call.name), .arguments_json = utf8::repair(call.arguments)});
   }
   return made;
 }

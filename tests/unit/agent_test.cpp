@@ -312,6 +312,31 @@ TEST(Agent, MakesRoomWhenTheContextIsFull) {
   EXPECT_EQ(static_cast<std::size_t>(std::count(model.anew.begin(), model.anew.end(), true)), compactions + 1);
 }
 
+TEST(Agent, RepliesThatWereCutAreUtf8WhenTheConversationBeginsAnew) {
+  std::vector<AgentReply> replies;
+  for (int turn = 0; turn < 30; ++turn) {
+    replies.push_back(calling({"{\"n\": \"" + std::to_string(turn) + " \xf0\x9f\"}"}));
+    replies.back().message.content = "a\xf0\x9f";
+    replies.back().message.reasoning = "b\xc3";
+    replies.back().prompt_tokens = 40 + static_cast<std::size_t>(turn) * 30;
+  }
+  replies.push_back(saying("Done."));
+  Scripted model(replies);
+  model.most = 600;
+  EXPECT_EQ(Agent(model, options_with(work())).run().reason, AgentEnd::Reason::done);
+  std::size_t assistants = 0;
+  for (const std::vector<Message>& asked : model.asked) {
+    Conversation conversation;
+    for (const Message& message : asked) {
+      EXPECT_TRUE(conversation.add(message));
+      if (message.role != "assistant") continue;
+      ++assistants;
+      EXPECT_EQ(message.content, "a\uFFFD\uFFFD");
+    }
+  }
+  EXPECT_GT(assistants, 0U);
+}
+
 TEST(Agent, GoesOnBehindAnEarlierRun) {
   Scripted model({saying("Done.")});
   std::vector<std::string> runs;

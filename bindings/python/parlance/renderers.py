@@ -12,7 +12,6 @@ reading at ParlanceRenderer.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import itertools
@@ -247,9 +246,12 @@ class ParlanceRenderer:
         except (Refusal, Error) as why:
             if self.config.thinking_retention != "all" or isinstance(why, Lost):
                 raise
-            with contextlib.suppress(Refusal):
+            try:
                 return regardless(source, turn, messages), tools, messages is not None
-            raise
+            except Lost:
+                raise
+            except Refusal:
+                raise why from None
 
     def _bridged(self, ids: list[int], bridge: Bridge, new_messages: list[Any], tools: Any) -> RenderedTokens:
         """The bridge's attribution, which is that of its conversation's last tokens."""

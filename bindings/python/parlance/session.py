@@ -136,7 +136,7 @@ class Session:
     sampled() gives what was sampled of it, and extend() puts the whole in front.
 
     copy.copy(), copy.deepcopy() and branch() give a session that goes on by itself; it pickles with its template and tokenizer.
-    Threads: one at a time; a method that another thread is in the way of raises RuntimeError, and has changed nothing.
+    Threads: one at a time; a second one that calls a method meanwhile gets RuntimeError, and nothing has changed.
     """
 
     def __init__(
@@ -181,6 +181,7 @@ class Session:
         self._lock = new_lock()
         self._steps: list[_Step] = []
         self._reader: ReplyReader | None = None  # of the reply that was sampled last, while it may go on
+        self._is_stale = False  # it has read what was not appended
         self._begin()
 
     def _begin(self) -> None:
@@ -267,14 +268,12 @@ class Session:
         step = _Step([]) if self._reader is None else self._steps[-1]
         if step.ended and sampled:
             raise of_object(ValueError, "", "the reply has ended: extend() adds what comes behind it")
-        reader = self._new_reader() if self._reader is None else self._reader
+        reader = self._new_reader() if self._reader is None else self._read_again() if self._is_stale else self._reader
         try:
             events = reader.feed(sampled)
             self._session.append_sampled(sampled)
-        except BaseException:  # of a tokenizer in Python: what was read of these ids is forgotten
-            if self._reader is not None:
-                self._reader = self._new_reader()
-                self._reader.feed(step.sampled or [])
+        except BaseException:  # of a tokenizer in Python: what was read of these ids is to be forgotten
+            self._is_stale = self._reader is not None
             raise
         step.add(sampled, logprobs)
         step.ended = step.ended or any(event.kind == "end" for event in events)
@@ -282,6 +281,13 @@ class Session:
             self._steps.append(step)
             self._reader = reader
         return reader._message_at_end()
+
+    def _read_again(self) -> ReplyReader:
+        """Of what was sampled last, in place of the reader that has read more."""
+        reader = self._new_reader()
+        reader.feed(self._steps[-1].sampled or [])
+        self._reader, self._is_stale = reader, False
+        return reader
 
     def _opens_reply(self) -> bool:
         """Does the prompt end as a reply begins? Behind an assistant's message templates open none, unless they are told to."""
@@ -304,7 +310,7 @@ class Session:
         """Of the reply that was sampled last, as if it ended here."""
         if self._reader is None:
             return []
-        read = self._reader.copy()
+        read = (self._read_again() if self._is_stale else self._reader).copy()
         read.finish()
         return read.kinds
 
@@ -349,9 +355,8 @@ class Session:
             raise
         self._settle()
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
-        for path in self._session.lost():
-            warnings.warn(f"{path} is not in the prompt: the template writes nothing of it", stacklevel=3)
-        for said in self._session.disorder():
+        lost = [f"{path} is not in the prompt: the template writes nothing of it" for path in self._session.lost()]
+        for said in [*lost, *self._session.disorder()]:
             warnings.warn(said, stacklevel=3)
         return new
 

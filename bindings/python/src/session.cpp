@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <memory>
 #include <stdexcept>
 
@@ -129,14 +128,16 @@ bool has_text(Value content) {
   return std::ranges::any_of(content.members(), [](const DictEntry& member) { return has_text(member.value); });
 }
 
-/// The number of the message whose content it is a path in.
-std::optional<std::size_t> message_of_content(std::string_view path) {
-  constexpr std::string_view kMessages = "messages[";
-  if (!path.starts_with(kMessages)) return std::nullopt;
-  std::size_t number = 0;
-  const auto [end, failed] = std::from_chars(path.data() + kMessages.size(), path.data() + path.size(), number);
-  const bool is_content = std::string_view(end, path.data() + path.size()).starts_with("].content");
-  return failed == std::errc() && is_content ? std::optional(number) : std::nullopt;
+/// Is it a path in the content of a message?
+bool is_in_content(std::string_view path) {
+  const std::size_t end = path.find(']');
+  return path.starts_with("messages[") && end != path.npos && path.substr(end).starts_with("].content");
+}
+
+/// The path of a message in the request; one that was added has its number.
+std::string path_of_message(const Conversation& conversation, std::size_t number, std::size_t first) {
+  const std::string path = conversation.path_of(conversation.messages().items()[number]);
+  return path.empty() ? "messages[" + std::to_string(number - first) + "]" : path;
 }
 
 /// The contents that were added last, the model's own apart, of which the template writes nothing: it leaves out roles
@@ -148,17 +149,17 @@ std::vector<std::string> lost(const PyTokenSession& self) {
   const Conversation& conversation = self.session.conversation();
   const std::span<const Value> messages = conversation.messages().items();
   std::vector<bool> is_there(messages.size());
-  const std::size_t first = first_of_request(conversation);  // from which paths count
+  const std::size_t first = first_of_request(conversation);
   for (const Span& span : part->rendering.spans()) {
-    const std::optional<std::size_t> number =
-        span.input != nullptr ? message_of_content(path_of_span(conversation, span)) : std::nullopt;
-    if (number && first + *number < is_there.size()) is_there[first + *number] = true;
+    const bool is_of_message = span.message >= 0 && static_cast<std::size_t>(span.message) < is_there.size();
+    if (is_of_message && span.input != nullptr && is_in_content(path_of_span(conversation, span)))
+      is_there[static_cast<std::size_t>(span.message)] = true;
   }
   std::vector<std::string> paths;
   for (std::size_t at = std::max(self.first_new, first); at < messages.size(); ++at) {
     const bool is_own = messages[at]["role"].text() == "assistant";
     if (!is_own && !is_there[at] && has_text(messages[at]["content"]))
-      paths.push_back("messages[" + std::to_string(at - first) + "].content");
+      paths.push_back(path_of_message(conversation, at, first) + ".content");
   }
   return paths;
 }

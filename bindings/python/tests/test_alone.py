@@ -115,6 +115,26 @@ def test_a_tokenizer_that_calls_its_session_is_told_so() -> None:
     assert said and not any("another thread" in one for one in said)
 
 
+def test_a_tokenizer_that_fails_again_and_again_loses_nothing_of_a_reply() -> None:
+    fails = False
+
+    def text(id: int) -> bytes:
+        if fails:
+            raise OSError(BROKEN)
+        return bytes([id])
+
+    tokenizer = parlance.Tokenizer._from_callables(lambda text: list(text.encode()), text, [])
+    session = parlance.Session(parlance.Template.from_string(TEMPLATE), tokenizer, [ASKS])
+    session.sampled(list(b"Yes."))
+    for _ in range(3):
+        fails = True
+        with pytest.raises(OSError, match=BROKEN):
+            session.sampled(list(b"\x07\x08 Hm"))
+        fails = False
+    assert session.branch().sampled(NO).content == session.sampled(NO).content == "Yes. No"
+    assert session.sample().kinds[-7:] == ["content"] * 7
+
+
 def test_threads_that_meet_at_random_leave_a_session_of_one_of_them() -> None:
     template = parlance.Template.from_string(TEMPLATE)
     tokenizer = parlance.Tokenizer._from_callables(lambda text: list(text.encode()), lambda id: bytes([id]), [])
