@@ -35,8 +35,8 @@ HEADING = """# Speed of the gateway
 same cores that the gateway has, with one thread. Each request differs in its last message, so no cache can answer; what
 the requests share, the system prompt, the tools and the turns before, has known ids after the first (docs/tokens.md).
 
-{machine}. When the measurement began, other programs kept {load:.1f} processors busy: with more than 0 the figures are worse than
-the gateway is, above all p99.
+{machine}. The load average of the minute before was {load:.1f}: what other programs take makes the figures worse than the
+gateway is, above all p99.
 
 """
 
