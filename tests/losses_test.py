@@ -11,7 +11,6 @@ that changes nothing is named unless the template's text mentions it; and a spec
 Begin reading at faults_of.
 """
 
-import argparse
 import collections
 import copy
 import itertools
@@ -23,7 +22,7 @@ import sys
 import tempfile
 
 import api_spellings
-from template_files import template_files
+from template_files import law_arguments
 
 BOS = "wordofbos"
 
@@ -616,20 +615,14 @@ def cut_faults(program, counts):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("--show", type=int, default=3)
-    parser.add_argument("--share", type=int, default=1, help="one template in so many")
-    parser.add_argument("templates", nargs="*", type=pathlib.Path)
-    args = parser.parse_args()
-    chosen = args.templates or template_files(go=True)[:: args.share]
+    args = law_arguments(go=True)
     counts = collections.Counter()
     bad = 0
     cuts = list(cut_faults(args.program, counts))
     total = len(cuts)
     for expression, fault in cuts[:10]:
         print(f"{expression}: {fault}")
-    for path in chosen:
+    for path in args.chosen:
         template = Template(args.program, path)
         for options in ((), ("--no-adapt",), ("--as-is",)):
             faults = list(faults_as_is(template, counts) if options == ("--as-is",) else faults_of(template, options, counts))
@@ -639,8 +632,8 @@ def main():
             for name, fault in faults[:args.show]:
                 print(f"{path.stem} {' '.join(options)}: {name}: {fault}")
     said = ", ".join(f"{count} {what}" for what, count in counts.items())
-    print(f"{len(chosen)} templates, {len(list(requests()))} shapes, adapted and not: {said}; {total} faults")
-    return 1 if total or not chosen else 0
+    print(f"{len(args.chosen)} templates, {len(list(requests()))} shapes, adapted and not: {said}; {total} faults")
+    return 1 if total or not args.chosen else 0
 
 
 if __name__ == "__main__":

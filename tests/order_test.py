@@ -9,15 +9,13 @@ stays the same if they exchange what names their calls, and is another if they c
 prompt is that of the conversation in order, and each text has the path that the request gives it. Begin reading at faults_of.
 """
 
-import argparse
 import collections
 import itertools
 import json
-import pathlib
 import subprocess
 import sys
 
-from template_files import template_files
+from template_files import law_arguments
 
 ORDERS = list(itertools.permutations(range(3)))
 IN_ORDER = ORDERS[0]
@@ -116,15 +114,9 @@ def faults_of(program, path, naming, counts):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("--show", type=int, default=3)
-    parser.add_argument("--share", type=int, default=1, help="one template in so many")
-    parser.add_argument("templates", nargs="*", type=pathlib.Path)
-    args = parser.parse_args()
-    chosen = args.templates or template_files(go=True)[:: args.share]
+    args = law_arguments(go=True)
     counts, total, telling = collections.Counter(), 0, set()
-    for path in chosen:
+    for path in args.chosen:
         for naming in NAMINGS:
             before = counts["told"]
             faults = list(faults_of(args.program, path, naming, counts))
@@ -133,7 +125,7 @@ def main():
                 telling.add(path)
             for fault in faults[: args.show]:
                 print(f"{path.stem}: {naming}: {fault}")
-    print(f"{len(chosen)} templates, {counts['conversations']} conversations, {counts['told']} told with {len(telling)} templates; {total} faults")
+    print(f"{len(args.chosen)} templates, {counts['conversations']} conversations, {counts['told']} told with {len(telling)} templates; {total} faults")
     return 1 if total or (not telling and not args.templates) else 0
 
 

@@ -10,15 +10,13 @@ developer for the system, ids), and in random mixtures. All must give the same b
 kind of error; and the text of each message is in the prompt or named as lost. Begin reading at DIMENSIONS.
 """
 
-import argparse
 import hashlib
 import json
-import pathlib
 import random
 import subprocess
 import sys
 
-from template_files import template_files
+from template_files import law_arguments
 
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 MIXTURES = 12
@@ -224,23 +222,17 @@ def try_template(program, template):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("--show", type=int, default=3)
-    parser.add_argument("--share", type=int, default=1, help="one template in so many")
-    parser.add_argument("templates", nargs="*", type=pathlib.Path)
-    args = parser.parse_args()
-    chosen = args.templates or template_files()[:: args.share]
+    args = law_arguments()
     bad = total = compared = 0
-    for template in chosen:
+    for template in args.chosen:
         faults, count = try_template(args.program, template)
         compared += count
         total += len(faults)
         bad += bool(faults)
         for fault, spelling, messages in faults[:args.show]:
             print(f"{template.stem}: {fault}\n  {str(spelling)[:600]}\n  {json.dumps(messages)[:600]}")
-    print(f"{len(chosen)} templates, {compared} prompts, {total} faults in {bad} templates")
-    return 1 if total or not chosen else 0
+    print(f"{len(args.chosen)} templates, {compared} prompts, {total} faults in {bad} templates")
+    return 1 if total or not args.chosen else 0
 
 
 if __name__ == "__main__":
