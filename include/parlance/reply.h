@@ -247,7 +247,8 @@ class ReplyParser {
   /// not call this parser.
   void feed(std::string_view bytes, ReplySink sink);
   /// feed() for one token, if you know which tokens are control tokens. From then on, a text of ReplyFormat::control
-  /// is a marker only where it is one token that was fed as control; elsewhere it is text.
+  /// is a marker only where it is one token that was fed as control; elsewhere it is text. One that ends the turn ends
+  /// a call in whose middle it stands too: the call is incomplete then.
   void feed_token(std::string_view bytes, bool control, ReplySink sink);
   /// Reports the bytes that were held back, and ends the reply. Bytes fed later are reported as trailing.
   void finish(ReplySink sink);

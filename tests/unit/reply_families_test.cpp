@@ -246,6 +246,68 @@ TEST(ReplyTokens, MarkersOfSeveralTokens) {
             "reasoning: R <|end|> | content: <|start|>assistant<|channel|>final<|message|>C");
 }
 
+/// A text as tokens: its control tokens, and what stands between them.
+Tokens tokens_of(const ReplyFormat& format, std::string_view text) {
+  Tokens tokens;
+  while (!text.empty()) {
+    std::size_t at = text.size(), size = 0;
+    for (const std::string& control : format.control) {
+      const std::size_t found = text.find(control);
+      if (found < at || (found == at && control.size() > size)) at = found, size = control.size();
+    }
+    if (at != 0) tokens.emplace_back(text.substr(0, at), false);
+    if (size != 0) tokens.emplace_back(text.substr(at, size), true);
+    text.remove_prefix(at + size);
+  }
+  return tokens;
+}
+
+/// Does a text end within a control token? No token does.
+bool cuts_control(const ReplyFormat& format, std::string_view text) {
+  return std::ranges::any_of(format.control, [&](std::string_view control) {
+    for (std::size_t size = 1; size < control.size(); ++size) {
+      if (text.ends_with(control.substr(0, size))) return true;
+    }
+    return false;
+  });
+}
+
+/// Does a text close a program, which may be any text before it?
+bool closes_program(const ReplyFormat& format, std::string_view text) {
+  return std::ranges::any_of(format.calls, [&](const CallForm& form) {
+    const CallPart& last = form.call.back();
+    const bool is_program = std::ranges::any_of(
+        form.call, [](const CallPart& part) { return part.arguments.codec == CallArguments::Codec::code; });
+    return is_program && std::ranges::find(last.literal.texts, text) != last.literal.texts.end();
+  });
+}
+
+/// A model that stops in the middle of a call ends its turn there: the token that says so is none of the call's text.
+TEST(ReplyTokens, AnEndEndsACallWhereverItStands) {
+  const auto without_faults = [](const std::string& outline) { return outline.substr(0, outline.find(" | faults")); };
+  std::size_t inside = 0;
+  for (const ReplyCases& family : reply_families()) {
+    for (const ReplyMarker& end : family.format.end) {
+      const std::string& token = end.texts.front();
+      if (std::ranges::find(family.format.control, token) == family.format.control.end()) continue;
+      if (closes_program(family.format, token)) continue;
+      for (const ReplyCase& one : family.cases) {
+        for (std::size_t cut = 0; cut <= one.reply.size(); cut += testing::stride()) {
+          const std::string_view begun = std::string_view(one.reply).substr(0, cut);
+          if (cuts_control(family.format, begun)) continue;
+          Tokens tokens = tokens_of(family.format, begun);
+          const std::string alone = without_faults(message_of_tokens(family.format, tokens));
+          if (!alone.ends_with(" cut")) continue;
+          tokens.emplace_back(token, true);
+          EXPECT_EQ(without_faults(message_of_tokens(family.format, tokens)), alone) << family.name << ": " << begun;
+          ++inside;
+        }
+      }
+    }
+  }
+  EXPECT_GT(inside, 10u);
+}
+
 /// Where all is fed as a control token that is one, tokens read as bytes do; and whatever is fed, no byte is lost.
 TEST(ReplyTokens, LoseNoByte) {
   std::mt19937_64 random(3);

@@ -210,7 +210,30 @@ void reply::ParserState::feed_token(std::string_view bytes, bool control, const 
   std::erase_if(in_.rare->controls, [this](const reply::Control& one) { return one.to <= in_.out.place(); });
   const std::uint64_t from = in_.here() + in_.held.bytes.size() + held_last();
   if (control) in_.rare->controls.push_back({from, from + bytes.size()});
+  if (control && ends_open_call(bytes, from)) cut_off_call(sink);
   feed(bytes, sink);
+}
+
+/// Whether a control token ends the turn inside of a part of a call, where its bytes would be read as text: of a string
+/// that is open, say. Where it may close a program, that program's reader knows better.
+bool reply::ParserState::ends_open_call(std::string_view control, std::uint64_t at) const {
+  if (in_.place != Place::part) return false;
+  if (in_.form().has_program && in_.has_literal_behind() && in_.literal_behind().starts_with(control)) return false;
+  const reply::Found found = in_.match(in_.machine->turns, control, at);
+  return found.size == control.size() && found.mark.meaning == reply::Meaning::end;
+}
+
+/// What is open of a call is all there is of it; text follows.
+void reply::ParserState::cut_off_call(const ReplySink& sink) {
+  in_.out.open(sink);
+  if (in_.rare && in_.rare->carried) say_carried();
+  const std::string last = std::exchange(in_.rare->last, {});  // it ends nothing, as something follows
+  run(last.data(), last.data() + last.size());
+  while (in_.place >= Place::literal && in_.place <= Place::part) {
+    reply::CallReader(in_).finish();
+    take_handed();
+  }
+  in_.out.close();
 }
 
 void reply::ParserState::finish(const ReplySink& sink) {

@@ -53,6 +53,8 @@ class reply::ParserState {
   const char* read(const char* p, const char* end);
   const char* absorb(const char* p, const char* end);
   bool finish_place();
+  bool ends_open_call(std::string_view control, std::uint64_t at) const;
+  void cut_off_call(const ReplySink& sink);
   void begin_in_reasoning();
   void say_carried();
   std::string_view hold_last(std::string_view bytes);
