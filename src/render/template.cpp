@@ -437,6 +437,7 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   if (!options.want_assistant) return {};
   if (program.has_generation && !options.ignore_tags) {
     fill_from_tags(into);
+    leave_out_weight_0(conversation, into);
     return {};
   }
   if (impl_->go != nullptr) {
@@ -445,6 +446,7 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
     fill_assistant(*this, conversation, options, memory.turns.turns(), into);
   }
   note_unmasked(conversation, into);
+  leave_out_weight_0(conversation, into);
   return {};
 }
 

@@ -20,18 +20,29 @@ bool is_blank(const Rendering& prompt, const Span& span) {
   return ascii::is_blank(prompt.text().substr(span.begin, span.end - span.begin));
 }
 
+bool has_weight_0(Value message) {
+  const Value* weight = message.kind == Kind::dict ? member(message, "weight") : nullptr;
+  if (weight == nullptr) return false;
+  return (weight->kind == Kind::integer && weight->integer == 0) || (weight->kind == Kind::real && weight->real == 0);
+}
+
+/// The message of the first text in a range that is of any; -1 if none is.
+std::int32_t message_of(const Rendering& prompt, const TextRange& range) {
+  const std::span<const Span> spans = prompt.spans();
+  auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.end <= range.begin; });
+  while (span != spans.end() && span->begin < range.end && span->message < 0) ++span;
+  return span == spans.end() || span->begin >= range.end ? -1 : span->message;
+}
+
 /// Whether each range begins with words of the next message of the assistant's, as in most prompts: then no word has to
 /// be looked at.
 bool has_range_for_each(const Conversation& conversation, const Rendering& prompt) {
   const std::span<const Value> messages = items(conversation.messages());
-  const std::span<const Span> spans = prompt.spans();
-  auto span = spans.begin();
   auto behind = messages.begin();  // the first one behind those that have a range
   for (const TextRange& range : prompt.assistant()) {
-    span = std::partition_point(span, spans.end(), [&](const Span& s) { return s.end <= range.begin; });
-    while (span != spans.end() && span->begin < range.end && span->message < 0) ++span;
-    if (span == spans.end() || span->begin >= range.end) continue;
-    const auto message = static_cast<std::size_t>(span->message);
+    const std::int32_t number = message_of(prompt, range);
+    if (number < 0) continue;
+    const auto message = static_cast<std::size_t>(number);
     if (message >= messages.size()) return false;
     const auto its = messages.begin() + static_cast<std::ptrdiff_t>(message);
     if (its >= behind && std::any_of(behind, its, is_assistant)) return false;
@@ -63,6 +74,17 @@ std::vector<Seen> seen_words(const Conversation& conversation, const Rendering& 
 }
 
 }  // namespace
+
+void leave_out_weight_0(const Conversation& conversation, Rendering& prompt) {
+  if (!conversation.messages().is_sequence()) return;
+  const std::span<const Value> messages = items(conversation.messages());
+  if (std::ranges::none_of(messages, has_weight_0)) return;
+  std::erase_if(fields_of(prompt).assistant, [&](const TextRange& range) {
+    const std::int32_t message = message_of(prompt, range);
+    return message >= 0 && static_cast<std::size_t>(message) < messages.size() &&
+           has_weight_0(messages[static_cast<std::size_t>(message)]);
+  });
+}
 
 void note_unmasked(const Conversation& conversation, Rendering& prompt) {
   if (!conversation.messages().is_sequence() || has_range_for_each(conversation, prompt)) return;
