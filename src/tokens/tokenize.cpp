@@ -33,6 +33,7 @@ std::string describe_trust(const Conversation& conversation, const TrustedPath& 
 /// Says for each trusted path how many control tokens came out of it.
 void note_trust(const Rendering& rendering, const Conversation& conversation, const std::vector<TrustedPath>& paths,
                 EncodedPrompt& into) {
+  const Value request = inside_of(inside_of(conversation).document).root();
   std::vector<std::size_t> counts(paths.size());
   SpanCursor cursor(rendering.spans());
   for (const EncodedToken& token : into.tokens) {
@@ -44,7 +45,7 @@ void note_trust(const Rendering& rendering, const Conversation& conversation, co
     }
     for (std::size_t i = 0; i < paths.size(); ++i) {
       counts[i] +=
-          std::any_of(origins.begin(), origins.end(), [&](const std::string& path) { return paths[i].covers(path); });
+          std::ranges::any_of(origins, [&](const std::string& path) { return paths[i].covers(path, request); });
     }
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {

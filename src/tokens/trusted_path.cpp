@@ -1,13 +1,16 @@
-// TrustedPath: a path is a row of parts, `name`, `.name`, `[3]`, `["a key"]`; `[*]` stands for any one in brackets.
+// TrustedPath: a path is a row of parts, `name`, `.name`, `[3]`, `["a key"]`; `[*]` stands for any one in brackets, and
+// `[assistant]` for each item with that role.
 #include "tokens/trusted_path.h"
 
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "conversation/edit.h"
 #include "parlance/tokens.h"
 #include "value/dict.h"
+#include "value/string.h"
 
 namespace parlance {
 namespace {
@@ -16,7 +19,7 @@ constexpr std::string_view kAny = "[*]";
 
 Error no_path(std::string_view path) {
   return Error(ErrorCode::usage, "'" + std::string(path) + "' is not a path in a request")
-      .hint("for example messages[0].content, messages[*].tool_calls, tools");
+      .hint("for example messages[0].content, messages[*].tool_calls, messages[assistant], tools");
 }
 
 /// The end of the brackets that open at `path[0]`; 0 if they do not close.
@@ -41,10 +44,31 @@ std::size_t first_part(std::string_view path, bool is_first) {
   return end == (dotted ? 1u : 0u) ? 0 : end;
 }
 
+std::string_view inside_of_brackets(std::string_view part) { return part.substr(1, part.size() - 2); }
+
 bool is_index(std::string_view part) {
-  const std::string_view inside = part.substr(1, part.size() - 2);
-  return part == kAny || inside.starts_with('"') ||
-         (!inside.empty() && inside.find_first_not_of("0123456789") == inside.npos);
+  const std::string_view inside = inside_of_brackets(part);
+  return part == kAny || inside.starts_with('"') || (!inside.empty() && std::ranges::all_of(inside, ascii::is_digit));
+}
+
+/// The role that `[assistant]` stands for; "" of what is no such part.
+std::string_view role_of(std::string_view part) {
+  if (!part.starts_with('[')) return {};
+  const std::string_view inside = inside_of_brackets(part);
+  return std::ranges::all_of(inside, ascii::is_letter) ? inside : std::string_view();
+}
+
+bool has_role(Value item, std::string_view wanted) {
+  const Value* role = item.kind == Kind::dict ? member(item, "role") : nullptr;
+  return role != nullptr && role->is_leaf() && leaf_text(*role) == wanted;
+}
+
+/// The item of a list that a part names by its number; invalid if there is none.
+Value item_at(Value list, std::string_view part) {
+  std::size_t index = 0;
+  const std::string_view digits = inside_of_brackets(part);
+  const bool is_number = std::from_chars(digits.data(), digits.data() + digits.size(), index).ec == std::errc();
+  return is_number && list.is_sequence() && index < list.list->size ? list.list->items[index] : Value::invalid();
 }
 
 /// The name that a part stands for: name, .name, ["name"].
@@ -94,6 +118,9 @@ class PathWalk {
   }
   bool reaches_item(std::span<const Value> list, std::size_t at) {
     if (parts_[at] == kAny) return std::any_of(list.begin(), list.end(), [&](Value v) { return reaches(v, at + 1); });
+    if (const std::string_view role = role_of(parts_[at]); !role.empty())
+      return std::ranges::any_of(list, [&](Value v) { return has_role(v, role) && reaches(v, at + 1); }) ||
+             none_of(role, at);
     std::size_t index = list.size();
     const std::string& part = parts_[at];
     if (part.starts_with('[')) std::from_chars(part.data() + 1, part.data() + part.size(), index);
@@ -101,6 +128,13 @@ class PathWalk {
     stop_at(at, ": there are " + std::to_string(list.size()));
     is_past_end_ = farthest_ == at && part.starts_with('[');
     return false;
+  }
+  /// Another request may have a message of that role, unless the role is misspelt. False.
+  bool none_of(std::string_view role, std::size_t at) {
+    NearestName nearest(role);
+    for (const std::string_view known : standard_roles()) nearest.offer(known);
+    if (nearest.best().empty() || nearest.best() == role) return is_left_out_ = true, stop_at(at, {});
+    return stop_at(at, ": " + nearest.hint(), "[" + std::string(nearest.best()) + "]");
   }
   /// Of several messages one may have no name that is near. False.
   bool stop_at(std::size_t at, const std::string& hint, const std::string& best = {}) {
@@ -128,23 +162,31 @@ Result<TrustedPath> TrustedPath::parse(std::string_view path) {
   parsed.text_ = path;
   for (std::string_view rest = path; !rest.empty() || parsed.parts_.empty();) {
     const std::size_t size = first_part(rest, parsed.parts_.empty());
-    if (size == 0 || (rest.starts_with('[') && !is_index(rest.substr(0, size)))) return no_path(path);
-    parsed.parts_.emplace_back(rest.substr(0, size));
+    const std::string_view part = rest.substr(0, size);
+    const bool is_role = parsed.parts_.size() == 1 && !role_of(part).empty();  // messages have one, what is inside not
+    if (size == 0 || (rest.starts_with('[') && !is_role && !is_index(part))) return no_path(path);
+    parsed.parts_.emplace_back(part);
     rest.remove_prefix(size);
   }
   return parsed;
 }
 
-bool TrustedPath::covers(std::string_view path) const {
-  bool is_first = true;
-  for (const std::string& part : parts_) {
-    const std::size_t size = first_part(path, is_first);
-    const bool same = part == kAny ? path.starts_with('[') : path.substr(0, size) == part;
-    if (size == 0 || !same) return false;
+bool TrustedPath::covers(std::string_view path, Value request) const {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const std::size_t size = first_part(path, i == 0);
+    if (size == 0 || !covers_part(i, path.substr(0, size), request)) return false;
     path.remove_prefix(size);
-    is_first = false;
   }
   return true;
+}
+
+bool TrustedPath::covers_part(std::size_t at, std::string_view part, Value request) const {
+  const std::string& wanted = parts_[at];
+  if (wanted == kAny) return part.starts_with('[');
+  const std::string_view role = at == 1 ? role_of(wanted) : std::string_view();
+  if (role.empty()) return part == wanted;
+  const Value* list = request.kind == Kind::dict ? member(request, parts_.front()) : nullptr;
+  return list != nullptr && part.starts_with('[') && has_role(item_at(*list, part), role);
 }
 
 std::optional<std::string> TrustedPath::missing_in(Value variables) const {

@@ -1,4 +1,5 @@
-// TrustedPath: a path into the input that was given on purpose: messages[0].content, messages[*].content, tools.
+// TrustedPath: a path into the input that was given on purpose: messages[0].content, messages[*].content,
+// messages[assistant].content, tools.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,8 +15,8 @@ class TrustedPath {
  public:
   /// Fails with usage for what is no path: brackets that do not close, empty names, a number that is none.
   static Result<TrustedPath> parse(std::string_view path);
-  /// Is `path` this one, or inside of it?
-  bool covers(std::string_view path) const;
+  /// Is `path`, of a place in this request, this one or inside of it?
+  bool covers(std::string_view path, Value request) const;
   /// Why the variables of a request have nothing there, with the nearest name: ": did you mean 'messages'?"; nothing if
   /// they have.
   std::optional<std::string> missing_in(Value variables) const;
@@ -25,8 +26,10 @@ class TrustedPath {
   const std::string& text() const { return text_; }
 
  private:
+  bool covers_part(std::size_t at, std::string_view part, Value request) const;
+
   std::string text_;
-  std::vector<std::string> parts_;  ///< as they stand: messages, [*], .content
+  std::vector<std::string> parts_;  ///< as they stand: messages, [*], [assistant], .content
 };
 
 Result<std::vector<TrustedPath>> parse_trusted_paths(const std::vector<std::string>& paths);

@@ -8,7 +8,9 @@ by the same two. Begin reading at encode.
 from __future__ import annotations
 
 import bisect
+import collections
 import functools
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,6 +21,7 @@ from parlance._truncation import most_tokens, truncated
 
 KINDS = ("assistant", *REPLY_KINDS)
 GENERATION = "generation"  # the {% generation %} blocks
+ASSISTANT = "messages[assistant]"  # the path of all that it said
 
 # What an encoding of `protect` and `mask` takes of tokenizer_kwargs.
 _PADDING = ("padding_side", "pad_to_multiple_of", "return_attention_mask", "verbose")
@@ -33,6 +36,13 @@ def kinds_of(mask: str | Sequence[str] | None) -> tuple[str, ...]:
         if kind not in KINDS:
             raise ValueError(f"mask is one of {', '.join(KINDS)}, or several of them, not {kind!r}")
     return kinds
+
+
+def paths_of(trust: Sequence[str]) -> list[str]:
+    """The paths of `trust`. Raises TypeError for one that is no list."""
+    if isinstance(trust, str):
+        raise TypeError(f"trust is a list of paths: [{trust!r}]")
+    return list(trust)
 
 
 def learnt_in(rendering: Rendering, kinds: Sequence[str]) -> Ranges:
@@ -105,6 +115,7 @@ def encode(
     kinds: Sequence[str],
     *,
     protect: bool,
+    trust: Sequence[str],
     padding: bool | str,
     truncation: Any,
     max_length: int | None,
@@ -122,7 +133,7 @@ def encode(
     ids: list[list[int]] = []
     masks: list[list[int]] = []
     for chat in chats:
-        tokens = _tokens(engine, chat, protect)
+        tokens = _tokens(engine, chat, protect, trust)
         ids.append(tokens.ids)
         if kinds:
             masks.append(mask_of(tokens.ranges, learnt_in(chat.rendering, kinds)) if GENERATION in kinds else _mask(tokens, chat, kinds))
@@ -151,10 +162,31 @@ def encode(
     return out
 
 
-def _tokens(engine: Tokenizer, chat: RenderedChat, protect: bool) -> Tokens:
+def _tokens(engine: Tokenizer, chat: RenderedChat, protect: bool, trust: Sequence[str]) -> Tokens:
     if len(chat.text) == len(chat.rendering.text):
-        return chat.rendering.tokens(engine, protect=protect)
-    return tokens_of(engine, chat.text, forged_in(chat.rendering, engine) if protect else [])
+        tokens = chat.rendering.tokens(engine, protect=protect, trust=trust)
+        warn_of_guarded(chat.rendering, engine, tokens, trust)
+        return tokens
+    return tokens_of(engine, chat.text, forged_in(chat.rendering, engine, trust) if protect else [])
+
+
+def warn_of_guarded(rendering: Rendering, engine: Tokenizer, tokens: Tokens, trust: Sequence[str]) -> None:
+    """Warns where text of the assistant itself is no control token since it is protected: data for training often has them there."""
+    if not tokens.guarded:
+        return
+    others = rendering.tokens(engine, trust=[*trust, ASSISTANT]).guarded
+    of_assistant = collections.Counter(one.id for one in tokens.guarded) - collections.Counter(one.id for one in others)
+    if of_assistant:
+        names = ", ".join(engine.decode([id]).decode(errors="replace") for id in sorted(of_assistant))
+        warnings.warn(of_guarded(names), stacklevel=6)  # of who called apply_chat_template
+
+
+def of_guarded(names: str) -> str:
+    """What is said of control tokens in the text of the assistant's own messages."""
+    return (
+        f"{names} in the text of an assistant's message: with protect they are encoded as ordinary text, not as control tokens. "
+        f'If the model wrote them, trust them: trust=["{ASSISTANT}"]'
+    )
 
 
 def _mask(tokens: Tokens, chat: RenderedChat, kinds: Sequence[str]) -> list[int]:

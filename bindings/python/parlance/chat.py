@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from parlance._installed import no_tokenizer, own_class, put_on, take_off
-from parlance._origins import GENERATION, encode, kinds_of
+from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
 from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, sanitizes, warn_without_tags
@@ -56,7 +56,7 @@ def _also_for_others(method: _Method) -> _Method:
     return either  # type: ignore[return-value]
 
 
-_OURS = ("protect", "mask", "transformers_version", "limits")
+_OURS = ("protect", "trust", "mask", "transformers_version", "limits")
 
 
 def _own_method(tokenizer: Any) -> Any:
@@ -67,7 +67,7 @@ def _own_method(tokenizer: Any) -> Any:
 
 
 def _check_own(tokenizer: Any, asked: dict[str, Any]) -> None:
-    for name in ("protect", "mask", "limits"):
+    for name in ("protect", "trust", "mask", "limits"):
         if asked.get(name):
             raise ValueError(f"{name} is not possible: a {own_class(tokenizer).__name__} writes its prompts by a method of its own")
 
@@ -93,6 +93,7 @@ def apply_chat_template(
     tokenizer_kwargs: dict[str, Any] | None = None,
     *,
     protect: bool = False,
+    trust: Sequence[str] = (),
     mask: str | Sequence[str] | None = None,
     transformers_version: str | None = None,
     limits: Mapping[str, int] | None = None,
@@ -101,12 +102,15 @@ def apply_chat_template(
     """What `tokenizer.apply_chat_template(conversation, …)` gives, rendered by parlance.
 
     `tokenizer` may be a processor too, whose method has other arguments (parlance.processors). A tokenizer whose class has a method of
-    its own, as Mistral's, is left to that one; `protect`, `mask` and `limits` are a ValueError then.
+    its own, as Mistral's, is left to that one; `protect`, `trust`, `mask` and `limits` are a ValueError then.
 
-    All arguments are those of transformers; four are parlance's own:
+    All arguments are those of transformers; five are parlance's own:
 
     * `protect=True`: no text of the request can become a control token. Unlike `sanitize_control_tokens` it also covers keys and
       tokens that a template joins, and goes together with masks.
+    * `trust=["messages[assistant]"]`: with `protect`, the paths whose text may contain control tokens all the same: here all that the
+      assistant said, such as the `<think>` or `<tool_call>` that the model wrote itself. Also "messages[0].content",
+      "messages[*].tool_calls", "tools". A UserWarning says where `protect` made text of an assistant's own control tokens.
     * `mask="assistant"`: `assistant_masks` also for templates without {% generation %} tags. The kinds of Rendering.kinds are
       parts of it; several are given as a list.
     * `transformers_version`: the release to follow; by default the installed one.
@@ -121,7 +125,7 @@ def apply_chat_template(
         return_dict = False
     if return_assistant_tokens_mask and not (return_dict and tokenize):
         raise ValueError("`return_assistant_tokens_mask=True` requires `return_dict=True` and `tokenize=True`")
-    kinds, protect = kinds_of(mask), bool(protect)
+    kinds, protect, trusted = kinds_of(mask), bool(protect), paths_of(trust)
     if kinds and not (return_dict and tokenize):
         raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
     template = tokenizer.get_chat_template(chat_template, tools)
@@ -161,7 +165,8 @@ def apply_chat_template(
     more = {} if tokenizer_kwargs is None else tokenizer_kwargs
     if by_origin:
         kinds = kinds or ((GENERATION,) if return_assistant_tokens_mask else ())
-        out = encode(tokenizer, rendered, is_batched, kinds, protect=protect, truncation=truncation, tokenizer_kwargs=more, **shape)
+        protection: dict[str, Any] = {"protect": protect, "trust": trusted}
+        out = encode(tokenizer, rendered, is_batched, kinds, truncation=truncation, tokenizer_kwargs=more, **protection, **shape)
         return out if return_dict else out["input_ids"]
     if sanitized is not None:
         out = sanitized.encode(texts, is_batched, truncation, shape, more)
@@ -203,7 +208,7 @@ def install(tokenizer: Any, **defaults: Any) -> Any:
     `defaults` are arguments of every call of apply_chat_template: `install(tokenizer, protect=True)`. What is copied or pickled of the
     tokenizer has the methods too, for its own template. A default mask is left out where a call gives no BatchEncoding.
 
-    Raises ValueError for `protect`, `mask` and `limits` of a tokenizer whose class has an apply_chat_template of its own.
+    Raises ValueError for `protect`, `trust`, `mask` and `limits` of a tokenizer whose class has an apply_chat_template of its own.
     """
     if not is_processor(tokenizer) and _own_method(tokenizer) is not None:
         _check_own(tokenizer, defaults)

@@ -15,7 +15,7 @@ from typing import Any
 
 from parlance._installed import methods, own_class
 from parlance._marks import Marks, Unmarked
-from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, tokens_of
+from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, paths_of, tokens_of
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import Limits, RenderedChat, check_continued, followed, limits_of, render_chats, warn_without_tags
 from parlance._truncation import most_tokens, truncated
@@ -28,6 +28,7 @@ def apply_chat_template(
     /,
     *args: Any,
     protect: bool = False,
+    trust: Sequence[str] = (),
     mask: str | Sequence[str] | None = None,
     transformers_version: str | None = None,
     limits: Mapping[str, int] | None = None,
@@ -35,23 +36,25 @@ def apply_chat_template(
 ) -> Any:
     """What `processor.apply_chat_template(…)` gives, rendered by parlance: `conversation, chat_template, tools, documents, …`.
 
-    All other arguments are those of the installed release's method. `protect`, `mask`, `transformers_version` and `limits` are as for
-    tokenizers; with `protect`, text of the request is no placeholder of an image, video or audio either. The mask is `assistant_masks`.
+    All other arguments are those of the installed release's method. `protect`, `trust`, `mask`, `transformers_version` and `limits` are
+    as for tokenizers; with `protect`, text of the request is no placeholder of an image, video or audio either. The mask is `assistant_masks`.
 
     Raises what transformers raises, and ValueError if a processor does not hand its text to its tokenizer, so that nothing can be
     protected or masked.
     """
-    call = _Call(processor, kinds_of(mask), bool(protect), followed(transformers_version), limits_of(limits))
+    trusted = paths_of(trust)
+    call = _Call(processor, kinds_of(mask), bool(protect), trusted, followed(transformers_version), limits_of(limits))
     return call.run(args, kwargs)
 
 
 class _Call:
     """One call of a processor's method. It runs on a copy of the processor, so that the caller's own stays as it is."""
 
-    def __init__(self, processor: Any, kinds: tuple[str, ...], protect: bool, version: str, limits: Limits):
+    def __init__(self, processor: Any, kinds: tuple[str, ...], protect: bool, trust: list[str], version: str, limits: Limits):
         self._processor = processor
         self._kinds = kinds
         self._protect = protect
+        self._trust = trust
         self._version = version
         self._limits = limits
         self._marks: Marks | None = None
@@ -134,7 +137,7 @@ class _Call:
         engine = tokenizer_of(self._processor.tokenizer)
         placeholders = _placeholders(self._processor)
         # A client may hand the placeholder to the template: image_token=processor.image_token.
-        trust = [name for name, value in variables.items() if name in placeholders and placeholders[name] == str(value)]
+        trust = self._trust + [name for name, value in variables.items() if name in placeholders and placeholders[name] == str(value)]
         marked: list[str] = []
         for chat in rendered:
             forged: Ranges = []

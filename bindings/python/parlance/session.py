@@ -60,6 +60,7 @@ class Sample:
 
 
 _CONTINUE = "continue_final_message"
+_SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _NO_START = (
     "the message that goes on cannot be followed by others: the template opens a reply otherwise than it writes a message, so that "
     "there is no prompt whose reply it is"
@@ -128,8 +129,8 @@ class Session:
     would not begin with the ids so far; `difference` says where and why. After an error nothing has changed.
 
     `tokenizer` is whatever tokenizer_of() takes. With `protect` (the default) no text of the messages becomes a control token, except in
-    the paths of `trust`: "messages[0].content"; one at which the request has nothing raises parlance.Error, also
-    ValueError, unless a message may still come there. `plain_added` and `add_special_tokens` are as in Rendering.tokens(), which gives
+    the paths of `trust`: "messages[0].content", or "messages[assistant]" for all that the assistant said before, of whose control tokens a
+    UserWarning tells; one at which the request has nothing raises parlance.Error, also ValueError, unless a message may still come there. `plain_added` and `add_special_tokens` are as in Rendering.tokens(), which gives
     the ids that a session begins with: added tokens that are not special may come from any text; the first prompt gets what the tokenizer
     itself puts in front, unless the template wrote it. `now` is what strftime_now() shows, by default the time at the beginning. Other
     keyword arguments are variables of the template. With `continue_final_message=True` the first reply goes on with the last message;
@@ -154,12 +155,11 @@ class Session:
         now: datetime.datetime | None = None,
         **variables: Any,
     ) -> None:
+        from parlance._origins import paths_of
         from parlance._tokenizers import tokenizer_of
 
         if not isinstance(template, Template):
             raise TypeError(f"a Session takes a Template, such as parlance.Template.from_pretrained(…), not a {type(template).__name__}")
-        if isinstance(trust, str):
-            raise TypeError(f"trust is a list of paths: [{trust!r}]")
         self._template = template
         self._given_tokenizer = tokenizer
         self._tokenizer: Tokenizer = tokenizer_of(tokenizer)
@@ -176,7 +176,7 @@ class Session:
         self._variables = _plain_members(variables)
         self._now = now or datetime.datetime.now()
         self._options: dict[str, Any] = {
-            "protect": protect, "trust": list(trust), "plain_added": plain_added, "add_special_tokens": add_special_tokens,
+            "protect": protect, "trust": paths_of(trust), "plain_added": plain_added, "add_special_tokens": add_special_tokens,
         }  # fmt: skip
         self._lock = new_lock()
         self._steps: list[_Step] = []
@@ -186,12 +186,42 @@ class Session:
 
     def _begin(self) -> None:
         self._session = self._begun(self._request["messages"], self._variables)
+        self._warn_of_guarded()
+        self._warn_of_missing()
         self._first = self._session.size()
         self._started: _Started | None = None
         if self._variables.get(_CONTINUE) is True:
             self._begin_behind_start()
 
-    def _begun(self, messages: list[Any], variables: dict[str, Any]) -> _TokenSession:
+    def _warn_of_guarded(self) -> None:
+        """Warns where control tokens in what the assistant said before are text, which the model hardly wrote so."""
+        from parlance._origins import ASSISTANT, of_guarded
+
+        messages = self._request["messages"]
+        if not (self._options["protect"] and any(message.get("role") == "assistant" for message in messages)):
+            return
+        trusting = self._begun(messages, self._variables, trust=[*self._options["trust"], ASSISTANT])
+        if trusting.ids() != self._session.ids():
+            warnings.warn(of_guarded("Control tokens"), stacklevel=4)  # of who made the session
+
+    def _warn_of_missing(self) -> None:
+        """Warns where the template writes a special token that it was not given, as one made of a text alone."""
+        given = self._template.to_dict()
+        known = {token["name"] for token in given["special_tokens"]}
+        named = getattr(self._given_tokenizer, "special_tokens_map", None)  # what a tokenizer does not have, no prompt lacks
+        known |= self._variables.keys() | (set() if named is None else {*_SPECIAL_TOKENS} - named.keys())
+        if not any(name in given["text"] for name in _SPECIAL_TOKENS if name not in known):
+            return
+        request = {name: value for name, value in self._request.items() if value is not None}
+        losses = self._template.render(**request, **self._variables).losses()
+        if missing := [loss.path for loss in losses if loss.subject == "special token" and loss.path not in known]:
+            warnings.warn(
+                f"the template writes {', '.join(missing)}, which it was not given, so the prompt lacks it: "
+                "Template.from_tokenizer(tokenizer) has a tokenizer's, and from_string and from_file take special_tokens",
+                stacklevel=4,
+            )
+
+    def _begun(self, messages: list[Any], variables: dict[str, Any], **other: Any) -> _TokenSession:
         return _begin_session(
             self._template._engine,
             self._tokenizer,
@@ -200,7 +230,7 @@ class Session:
             self._request["documents"],
             self._now,
             variables,
-            **self._options,
+            **{**self._options, **other},
         )
 
     def _begin_behind_start(self) -> None:
