@@ -128,7 +128,7 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
   const Result<std::string> grammar = grammar_for(start);
   if (!grammar) return grammar.error();
   const std::vector<std::string> control = options_.tokenizer.control_texts();
-  start_ = {CompiledReplyFormat(start.format.source().with_control(control)), start.options};
+  start_ = {start.format.with_control(control), start.options};
   ReplyParser parser(start_.format, start_.options);
   replied_ = SampledReply();
   bool ended = false;

@@ -70,7 +70,7 @@ class ReplyWalk {
     Result<ReplyStart> start = start_(before.conversation(), before.text());
     if (!start) return start;
     const std::vector<std::string> control = tokenizer_.control_texts();
-    start->format = CompiledReplyFormat(start->format.source().with_control(control, start->options.ends));
+    start->format = start->format.with_control(control, start->options.ends);
     return start;
   }
 

@@ -58,7 +58,7 @@ ReplyStart way_to_read(const char* prompt = "<|start|>assistant\n", bool has_end
   EXPECT_TRUE(format) << format.error().display();
   if (!has_end) format->end.clear();
   const std::vector<std::string> control = {"<|start|>", "<|end|>"};
-  ReplyStart made{CompiledReplyFormat(format->with_control(control))};
+  ReplyStart made{*CompiledReplyFormat::make(format->with_control(control))};
   made.options.prompt = prompt;
   return made;
 }
@@ -68,7 +68,7 @@ ReplyStart way_to_read_format(const std::string& json, const char* prompt) {
   const Result<ReplyFormat> format = ReplyFormat::from_json(json);
   EXPECT_TRUE(format) << format.error().display();
   const std::vector<std::string> control = {"<|start|>", "<|end|>", "<|return|>"};
-  ReplyStart made{CompiledReplyFormat(format->with_control(control))};
+  ReplyStart made{*CompiledReplyFormat::make(format->with_control(control))};
   made.options.prompt = prompt;
   return made;
 }
@@ -259,7 +259,7 @@ SameReply as_it_is_read(const Tokenizer& tokenizer) {
     ReplyStart how = way_to_read();
     ReplyFormat format = how.format.source();
     format.control = tokenizer.control_texts();
-    how.format = CompiledReplyFormat(format);
+    how.format = *CompiledReplyFormat::make(format);
     return how;
   });
 }
