@@ -112,11 +112,11 @@ struct SampleRequest {
 };
 
 /// A model that a function samples: prompts are rendered, protected and encoded by a Session, which keeps the sampled
-/// ids. Everything it refers to must outlive it.
+/// ids. Everything it refers to must outlive it: a temporary reader or tokenizer does not compile.
 struct SessionModelOptions {
-  const RequestReader& reader;
-  const Tokenizer& tokenizer;
-  /// Samples a reply. True: a limit of tokens ended it.
+  std::reference_wrapper<const RequestReader> reader;
+  std::reference_wrapper<const Tokenizer> tokenizer;
+  /// Samples a reply. True: a limit of tokens ended it. Required.
   std::function<Result<bool>(const SampleRequest&)> sample;
   std::optional<GrammarSyntax> syntax{};  ///< unset: no grammar
   RenderOptions render{};
@@ -254,8 +254,9 @@ class Agent {
   /// it is asked anew.
   AgentEnd resume(AgentHistory history, std::size_t known = 0);
 
-  /// The conversation so far, without what was left out.
-  const std::vector<Message>& messages() const;
+  /// The conversation so far, without what was left out. Lifetime: the agent's.
+  const std::vector<Message>& messages() const&;
+  const std::vector<Message>& messages() const&& = delete;
 
  private:
   struct State;

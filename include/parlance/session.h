@@ -54,10 +54,10 @@ struct PrefixDifference {
   std::string sentence() const;
 };
 
-/// A prompt with its conversation and tokens. A view: all three must outlive it.
+/// A prompt with its conversation and tokens. A view: all three must outlive it, so none may be a temporary.
 struct PromptView {
-  const Rendering& rendering;
-  const Conversation& conversation;
+  std::reference_wrapper<const Rendering> rendering;
+  std::reference_wrapper<const Conversation> conversation;
   const PromptTokens* tokens = nullptr;  ///< null: compared by bytes alone
 };
 
@@ -65,10 +65,13 @@ struct PromptView {
 /// changed_input is empty: then the template is the cause. Both renderings need their spans.
 std::optional<PrefixDifference> compare_prompts(const PromptView& before, const PromptView& after);
 
-/// The end of a prompt, with what its text comes from.
+/// The end of a prompt, with what its text comes from. Lifetime: the rendering's.
 struct PromptPart {
   const Rendering& rendering;  ///< its text and spans, which count from its own beginning
   std::size_t begin = 0;       ///< the byte of Session::text() that it begins with
+  PromptPart(const Rendering& part, std::size_t first) : rendering(part), begin(first) {}
+  PromptPart(const Rendering&& part, std::size_t first) = delete;
+
 };
 
 /// The result of Session::extend().

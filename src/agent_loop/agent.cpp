@@ -449,6 +449,6 @@ AgentEnd Agent::resume(AgentHistory history, std::size_t known) {
   return state_->go();
 }
 
-const std::vector<Message>& Agent::messages() const { return state_->messages; }
+const std::vector<Message>& Agent::messages() const& { return state_->messages; }
 
 }  // namespace parlance

@@ -142,7 +142,7 @@ std::string PrefixDifference::sentence() const {
 }
 
 std::optional<PrefixDifference> compare_prompts(const PromptView& before, const PromptView& after) {
-  const std::string_view old = before.rendering.text(), now = after.rendering.text();
+  const std::string_view old = before.rendering.get().text(), now = after.rendering.get().text();
   PrefixDifference found;
   found.byte = common_text(old, now);
   if (before.tokens != nullptr && after.tokens != nullptr) {
