@@ -120,7 +120,8 @@ struct BulkOptions {
 /// Answers the lines of `input`. Each thread calls `make_worker` once.
 ///
 /// Memory: for each thread a few batches of lines, each of 64 KiB or one line, and their answers.
-/// Fails with the error of the input or the output.
+/// Fails with the error of the input or the output; with usage if one of the three functions is empty. If make_worker
+/// returns an empty one, that error is the answer to each line.
 Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,
                                   const std::function<BulkWorker()>& make_worker, const BulkOptions& options = {});
 

@@ -168,6 +168,9 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
 }
 
 Result<AgentReply> SessionModel::reply(const AgentRequest& request, ReplySink events) {
+  if (!options_.sample)
+    return Error(ErrorCode::usage, "the model has no function that samples")
+        .hint("SessionModelOptions::sample gives the tokens of a reply");
   if (Result<void> found = find_tokens(); !found) return found.error();
   most_tokens_ = request.most_tokens;
   const std::size_t before = session_ && !request.anew ? session_->ids().size() : 0;

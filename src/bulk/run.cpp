@@ -20,6 +20,12 @@ constexpr std::size_t kBatchBytes = 64 << 10;
 constexpr std::size_t kSlotsPerThread = 4;
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
 
+/// Of a function that the caller has to give.
+Error nothing_to_call(std::string_view what) {
+  return Error(ErrorCode::usage, std::string(what) + " is an empty function")
+      .hint("answer_lines() calls bulk_input(), bulk_output() or functions of yours");
+}
+
 /// Whole lines, and what became of them.
 /// Batches are swapped with slots and not copied, so the memory of their strings is used again.
 struct Batch {
@@ -115,7 +121,9 @@ class Answerer {
     answer_.id.clear();
     answer_.members.clear();
     answer_.lost = {};
-    const Result<void> done = line.text.size() <= kMostBytesOfLine ? worker_(line, answer_) : too_long();
+    const Result<void> done = line.text.size() > kMostBytesOfLine ? too_long()
+                              : worker_                           ? worker_(line, answer_)
+                                                                  : nothing_to_call("a worker");
     std::string& out = batch.output += '{';
     if (!answer_.id.empty()) out.append("\"id\": ").append(answer_.id).append(", ");
     if (done) {
@@ -303,6 +311,9 @@ void LossCounts::add(const LossCounts& other) {
 Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,
                                   const std::function<BulkWorker()>& make_worker, const BulkOptions& options) {
   const Run run{input, output, make_worker, options};
+  if (!input) return nothing_to_call("input");
+  if (!output) return nothing_to_call("output");
+  if (!make_worker) return nothing_to_call("make_worker");
   BatchReader reader(input);
   Writer writer(run);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());

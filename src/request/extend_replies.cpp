@@ -107,7 +107,7 @@ Result<Extension> extend_or_refuse(std::span<const TokenId> ids, const Template&
                                    const Tokenizer& tokenizer, const Conversation& whole, const SessionOptions& options,
                                    const HowToRead& start) {
   Result<Extension> extension = extend_ids(ids, chat_template, tokenizer, whole.copy(), options);
-  if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
+  if (extension || extension.error().code() != ErrorCode::history_rewritten || !start) return extension;
   std::optional<Result<Extension>> kept = ReplyWalk(whole, tokenizer, start).extend(ids, chat_template, options);
   return kept ? std::move(*kept) : extension;
 }

@@ -231,6 +231,7 @@ TEST(SameReply, MayLackWhatThePromptHadOpened) {
 }
 
 TEST(SameReply, IsNoneWhereNobodyKnowsHowToReadIt) {
+  EXPECT_FALSE(same_when_read({})(TwoWritings()));
   const SameReply unknown = same_when_read([]() -> Result<ReplyStart> { return Error(ErrorCode::value, "unknown"); });
   EXPECT_FALSE(unknown({.sampled = reply_pieces("Yes<|end|>"), .written = reply_pieces("Yes<|end|>")}));
 }
@@ -402,6 +403,8 @@ TEST(SameReply, IsKeptByWhoHasIdsAlone) {
       ASSERT_TRUE(same) << turn << same.error().display();
       EXPECT_EQ(same->ids, extension->ids) << said << turn;
       EXPECT_EQ(same->canonical, extension->canonical) << said << turn;
+      const auto blind = extend_ids(known, chat_template, kMarks, session.conversation().copy(), {}, HowToRead());
+      EXPECT_TRUE(blind || blind.error().code() == ErrorCode::history_rewritten) << said << turn;
       std::vector<TokenId> other = known;
       other[known.size() - 3] = 'z';
       const auto refused = extend_ids(other, chat_template, kMarks, session.conversation().copy(), {}, start);
