@@ -99,7 +99,7 @@ class BatchReader {
 /// What one thread needs to answer lines.
 class Answerer {
  public:
-  Answerer(const BulkWorker& worker, std::size_t most_failures) : worker_(worker), most_failures_(most_failures) {}
+  Answerer(const BulkWorker& worker, const BulkOptions& options) : worker_(worker), options_(options) {}
 
   void answer(Batch& batch) {
     batch.output.clear();
@@ -130,10 +130,11 @@ class Answerer {
       out += answer_.members;
     } else {
       if (answer_.id.empty()) out.append("\"line\": ").append(std::to_string(line.line)).append(", ");
-      append_error(out, done.error(), is_of_line(done.error()) ? line.line : 1);
+      const Error error = options_.reword ? options_.reword(done.error()) : done.error();
+      append_error(out, error, is_of_line(error) ? line.line : 1);
       ++batch.done.failed;
       std::vector<BulkFailure>& failures = batch.done.failures;
-      if (failures.size() < most_failures_) failures.push_back({line.line, line.request, answer_.id, done.error()});
+      if (failures.size() < options_.most_failures) failures.push_back({line.line, line.request, answer_.id, error});
     }
     out += "}\n";
     ++batch.done.lines;
@@ -147,7 +148,7 @@ class Answerer {
   }
 
   const BulkWorker worker_;
-  const std::size_t most_failures_;
+  const BulkOptions& options_;
   BulkAnswer answer_;
 };
 
@@ -158,7 +159,7 @@ struct Run {
   const std::function<BulkWorker()>& make_worker;
   const BulkOptions& options;
 
-  Answerer answerer() const { return Answerer(make_worker(), options.most_failures); }
+  Answerer answerer() const { return Answerer(make_worker(), options); }
 };
 
 /// Hands answers over and counts them.
@@ -310,10 +311,10 @@ void LossCounts::add(const LossCounts& other) {
 
 Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,
                                   const std::function<BulkWorker()>& make_worker, const BulkOptions& options) {
-  const Run run{input, output, make_worker, options};
   if (!input) return nothing_to_call("input");
   if (!output) return nothing_to_call("output");
   if (!make_worker) return nothing_to_call("make_worker");
+  const Run run{input, output, make_worker, options};
   BatchReader reader(input);
   Writer writer(run);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
