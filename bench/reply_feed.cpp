@@ -219,7 +219,7 @@ void print_derived(const std::filesystem::path& folder) {
   for (const std::filesystem::path& path : paths) {
     const Result<ReplyFormat> format = derived(path);
     if (!format) continue;
-    const CompiledReplyFormat compiled(*format);
+    const CompiledReplyFormat compiled = *CompiledReplyFormat::make(*format);
     const double by_four = speed(compiled, reply, 4), by_one = speed(compiled, reply, 1);
     const Making made = making(compiled);
     std::printf("%-60s %8.0f %8.0f        %7.0f %3zu\n", path.stem().c_str(), by_four, by_one, made.nanoseconds,
@@ -241,7 +241,7 @@ int main(int argc, char** argv) {
     if (!std::string_view(row.name).starts_with(wanted)) continue;
     const auto format = format_of(row.format);
     if (!format) return 1;
-    const CompiledReplyFormat compiled(*format);
+    const CompiledReplyFormat compiled = *CompiledReplyFormat::make(*format);
     for (const std::size_t size : {std::size_t{1} << 10, std::size_t{10} << 20}) print_row(row, compiled, size);
   }
 }

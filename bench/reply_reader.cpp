@@ -41,7 +41,7 @@ class ReplyReader : public bench::Engine {
       const auto& control = format->control;
       pieces_.push_back({std::string(text), std::find(control.begin(), control.end(), text) != control.end()});
     }
-    fresh_.emplace(*format, options);
+    fresh_.emplace(*ReplyParser::make(*format, options));
     return true;
   }
   bool compile() override { return fail("only e2e"); }

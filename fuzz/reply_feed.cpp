@@ -115,12 +115,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto input = input_of({reinterpret_cast<const char*>(data), size});
   if (!input) return 0;
   const auto& [format, options, reply, cut] = *input;
-  const ReplyParser parser(format, options);
+  const CompiledReplyFormat compiled = *CompiledReplyFormat::make(format);
+  const ReplyParser parser(compiled, options);
   const std::vector<Event> whole = read(parser, reply, 0);
   check(whole, reply);
   if (read(parser, reply, 1) != whole || read(parser, reply, 1 + cut % 64) != whole) std::abort();
   if (format.turns.empty()) return 0;
-  const ReplyParser turns = ReplyParser::of_conversation(CompiledReplyFormat(format), options.limits);
+  const ReplyParser turns = *ReplyParser::of_conversation(compiled, options.limits);
   const std::vector<Event> conversation = read(turns, reply, 0);
   check(conversation, reply);
   if (read(turns, reply, 1 + cut % 64) != conversation) std::abort();

@@ -56,7 +56,7 @@ Read read(const ReplyFormat& format, const ReplyOptions& options, const std::str
     result.malformed =
         result.malformed || event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;
   };
-  ReplyParser parser(format, options);
+  ReplyParser parser = *ReplyParser::make(format, options);
   parser.feed(reply, sink);
   parser.finish(sink);
   return result;

@@ -126,7 +126,7 @@ const std::vector<ReplyCases>& reply_families() {
 
 ReplyMessage message_of(const ReplyFormat& format, const ReplyOptions& options, std::string_view reply) {
   ReplyMessage message;
-  ReplyParser parser(format, options);
+  ReplyParser parser = *ReplyParser::make(format, options);
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);

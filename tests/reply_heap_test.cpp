@@ -84,7 +84,7 @@ int main() {
   for (const std::string_view json : formats) {
     const Result<ReplyFormat> format = ReplyFormat::from_json(json);
     if (!format) return std::printf("%s\n", std::string(format.error().message()).c_str()), 1;
-    const CompiledReplyFormat compiled(*format);
+    const CompiledReplyFormat compiled = *CompiledReplyFormat::make(*format);
     make_parsers(compiled, json);
     for (const std::size_t size : {1, 2, 3, 4, 7, 64}) {
       read_text(compiled, json, size, false);

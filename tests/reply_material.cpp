@@ -80,7 +80,7 @@ const ReplyFormat& format_of(std::string_view name) {
 Events read_cut(const ReplyFormat& format, std::string_view reply, const std::vector<std::size_t>& cuts,
                 const ReplyOptions& options) {
   Recorder recorder;
-  ReplyParser parser(format, options);
+  ReplyParser parser = *ReplyParser::make(format, options);
   std::size_t from = 0;
   for (const std::size_t cut : cuts) {
     parser.feed(reply.substr(from, cut - from), recorder.sink());
@@ -207,7 +207,7 @@ std::string mutated(std::string reply, std::mt19937_64& random) {
 std::string broken_law(const ReplyFormat& format, const std::string& reply, std::mt19937_64& random,
                        const ReplyOptions& options) {
   Recorder recorder;
-  ReplyParser parser(format, options);
+  ReplyParser parser = *ReplyParser::make(format, options);
   parser.feed(reply, recorder.sink());
   parser.finish(recorder.sink());
   if (!recorder.fault().empty()) return recorder.fault();

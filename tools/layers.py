@@ -14,9 +14,11 @@ two functions with other parameters do, but a call may mean the wrong one. An al
 
 What a coroutine awaits has no temporary in braces among its arguments: GCC destroys the members of an aggregate there twice.
 
+The library's texts name no option of the command line: who calls it from C++ or Python has none.
+
 Prints each include that reaches where it may not, each allowance that no include needs, a folder or header without a line, a line
 without its folder or header, lines that are no order from bottom to top, C++ files that do not open with a comment, names that two
-files of a module have for their own, and what is awaited with braces; ends with 1 if there is any of these.
+files of a module have for their own, what is awaited with braces, and options in texts of the library; ends with 1 if there is any of these.
 """
 
 import collections
@@ -198,11 +200,38 @@ def awaited_aggregates(root):
                 yield f"{path.relative_to(root)}:{line} awaits with a temporary in braces, which GCC destroys twice: give it a name"
 
 
+TEXT = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
+OPTION = re.compile(r"(?<![\w'-])--[a-z]|\bparlance [a-z]+ --?\w|(?<=[ \"])-[a-z] [A-Z]")
+PROGRAMS = ("agent", "cli", "serve")  # what is built for the command alone
+OPTION_WORDS = re.compile(r'^    \{"([^"]+)", "', re.MULTILINE)  # a row of src/cli/option_words.cpp
+
+
+def command_words(root):
+    """Texts of the library that name an option of the command line, and rows of the command's words that no text of the library has."""
+    texts = []
+    for path in sorted(path for pattern in PATTERNS for path in (root / "src").rglob(pattern)):
+        place = path.relative_to(root)
+        if place.parts[1] in PROGRAMS:
+            continue
+        text = path.read_text("utf-8")
+        for match in TEXT.finditer(text):
+            if match[0].startswith("//"):
+                continue
+            texts.append(match[0])
+            if OPTION.search(match[0]):
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{place}:{line} names an option of the command line: name the library's own, and src/cli/option_words.cpp has the option"
+    rows = root / "src" / "cli" / "option_words.cpp"
+    for words in OPTION_WORDS.findall(rows.read_text("utf-8") if rows.exists() else ""):
+        if not any(words in text for text in texts):
+            yield f"src/cli/option_words.cpp: no text of the library has '{words}'"
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
     layers = Layers(root / "src" / "LAYERS")
     faults = [*wrong_lines(root, layers), *wrong_includes(root, layers), *unneeded(layers), *unopened(root),
-              *named_twice(root), *awaited_aggregates(root)]
+              *named_twice(root), *awaited_aggregates(root), *command_words(root)]
     print("\n".join([*faults, f"{len(faults)} faults of layers"]))
     sys.exit(1 if faults else 0)
 

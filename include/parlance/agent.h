@@ -95,7 +95,8 @@ struct AgentReply {
 class AgentModel {
  public:
   virtual ~AgentModel() = default;
-  /// The events of the reply go to `events` as they come. Fails as the model does: the agent ends then.
+  /// The events of the reply go to `events` as they come. Fails as the model does: the agent ends then, with
+  /// AgentEnd::Reason::usage if the error has the code usage.
   virtual Result<AgentReply> reply(const AgentRequest& request, ReplySink events) = 0;
   /// Tokens of its context; unset: unknown.
   virtual std::optional<std::size_t> context() const { return std::nullopt; }
@@ -112,19 +113,19 @@ struct SampleRequest {
 };
 
 /// A model that a function samples: prompts are rendered, protected and encoded by a Session, which keeps the sampled
-/// ids. Everything it refers to must outlive it.
+/// ids. Everything it refers to must outlive it: a temporary reader or tokenizer does not compile.
 struct SessionModelOptions {
-  const RequestReader& reader;
-  const Tokenizer& tokenizer;
-  /// Samples a reply. True: a limit of tokens ended it.
+  std::reference_wrapper<const RequestReader> reader;
+  std::reference_wrapper<const Tokenizer> tokenizer;
+  /// Samples a reply. True: a limit of tokens ended it. Required.
   std::function<Result<bool>(const SampleRequest&)> sample;
   std::optional<GrammarSyntax> syntax{};  ///< unset: no grammar
   RenderOptions render{};
   TokenizeOptions tokenize{};
   std::optional<std::size_t> context{};
 };
-/// Its reply() fails as RequestReader::read, Session and the sampler do, and with value if a grammar is wanted and
-/// there is none.
+/// Its reply() fails as RequestReader::read, Session and the sampler do, with value if a grammar is wanted and there is
+/// none, and with usage if there is no function that samples.
 std::unique_ptr<AgentModel> make_session_model(SessionModelOptions options);
 
 /// 0: no limit.
@@ -219,7 +220,7 @@ struct AgentEnd {
     context,  ///< the conversation does not fit, also without the messages that can be left out
     model,    ///< the model failed: `error`
     stopped,  ///< AgentOptions::stopped
-    usage,    ///< a tool cannot be offered, or the agent has run before: `error`
+    usage,    ///< a tool cannot be offered, the model is misused, or the agent has run before: `error`
   };
   Reason reason = Reason::done;
   std::string sentence;  ///< the reason for people
@@ -254,8 +255,9 @@ class Agent {
   /// it is asked anew.
   AgentEnd resume(AgentHistory history, std::size_t known = 0);
 
-  /// The conversation so far, without what was left out.
-  const std::vector<Message>& messages() const;
+  /// The conversation so far, without what was left out. Lifetime: the agent's.
+  const std::vector<Message>& messages() const&;
+  const std::vector<Message>& messages() const&& = delete;
 
  private:
   struct State;

@@ -111,16 +111,20 @@ struct BulkProgress {
 ///     threads        0        number of threads; 0: one per core
 ///     most_failures  100      how many failures are listed at most; all are counted
 ///     progress       none     called a few times per second, by one thread at a time
+///     reword         none     makes of an error the one that is the answer, for programs whose users know other words
+///                             than a hint's. Several threads call it at once
 struct BulkOptions {
   unsigned threads = 0;
   std::size_t most_failures = 100;
   std::function<void(const BulkProgress&)> progress{};
+  std::function<Error(const Error&)> reword{};
 };
 
 /// Answers the lines of `input`. Each thread calls `make_worker` once.
 ///
 /// Memory: for each thread a few batches of lines, each of 64 KiB or one line, and their answers.
-/// Fails with the error of the input or the output.
+/// Fails with the error of the input or the output; with usage if one of the three functions is empty. If make_worker
+/// returns an empty one, that error is the answer to each line.
 Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,
                                   const std::function<BulkWorker()>& make_worker, const BulkOptions& options = {});
 

@@ -3,7 +3,8 @@
 //     auto derived = parlance::derive(*chat_template);
 //     if (!derived) return report(derived.error());
 //     if (derived->verdict == parlance::Verdict::none) return report(derived->missing);
-//     parlance::ReplyParser parser(derived->format);
+//     auto parser = parlance::ReplyParser::make(derived->format);
+//     if (!parser) return report(parser.error());
 //
 // derive() renders sixty to two hundred small conversations and compares the prompts, with the origin of each byte. It
 // never consults a model's name; words of the template's text only suggest what to try. A format is called verified
@@ -194,8 +195,8 @@ struct DeriveOptions {
 /// Derives how a template's model writes replies. Takes some milliseconds; keep the result.
 ///
 /// If a template raises in every experiment, or always reaches a limit, the verdict is `none`; that is not a failure.
-/// Fails with value or json only if parlance's own data/quirks are broken.
-/// Threads: any.
+/// Fails with value (path of the field) if validate() refuses DeriveOptions::format; else with value or json only if
+/// parlance's own data/quirks are broken.   Threads: any.
 Result<DerivedFormat> derive(const Template& chat_template, const DeriveOptions& options = {});
 
 }  // namespace parlance

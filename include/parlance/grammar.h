@@ -229,9 +229,9 @@ class GrammarCache {
 
 /// Options of make_value_grammar().
 struct ValueGrammarOptions {
-  bool open = false;                   ///< as GrammarOptions::open
-  bool any_order = false;              ///< as GrammarOptions::any_order
-  std::string_view name = "<schema>";  ///< the name of the schema's text in errors
+  bool open = false;              ///< as GrammarOptions::open
+  bool any_order = false;         ///< as GrammarOptions::any_order
+  std::string name = "<schema>";  ///< the name of the schema's text in errors
 };
 
 /// The grammar of a JSON text that a schema allows, as for a request's `response_format`.

@@ -58,8 +58,11 @@ class JsonWriter {
     return *this;
   }
 
-  /// Returns the whole text. Do not use the writer afterwards.
-  std::string take() { return std::move(out_ += close_); }
+  /// Returns the whole text. The writer is as new afterwards.
+  std::string take() {
+    out_ += close_;
+    return std::exchange(out_, std::string(1, close_ == '}' ? '{' : '['));
+  }
 
  private:
   std::string out_;

@@ -2,9 +2,10 @@
 //
 //     auto format = parlance::ReplyFormat::from_json(parlance::find_format("terminal-agent")->reply);
 //     if (!format) return report(format.error());
-//     const parlance::CompiledReplyFormat compiled(*format);   // one for all replies, of all threads
+//     auto compiled = parlance::CompiledReplyFormat::make(*format);   // one for all replies, of all threads
+//     if (!compiled) return report(compiled.error());
 //
-//     parlance::ReplyParser parser(compiled);
+//     parlance::ReplyParser parser(*compiled);
 //     parlance::ReplyMessage message;
 //     auto take = [&](const parlance::ReplyEvent& event) { message.add(event); };
 //     while (auto bytes = next_piece()) parser.feed(*bytes, take);
@@ -190,17 +191,16 @@ inline std::string_view opened_before_reply(const std::optional<std::string>& pr
 std::string_view opened_before_reply(const std::optional<std::string>&& prompt, const ReplyFormat& format) = delete;
 std::string_view opened_before_reply(const std::optional<std::string>& prompt, const ReplyFormat&& format) = delete;
 
-/// A ReplyFormat compiled for reading: tables of its markers for each place in a reply.
+/// A ReplyFormat compiled for reading: tables of its markers for each place in a reply. It was valid: there is none of
+/// a format that validate() refuses.
 ///
 /// Make one for each format, and the parser of each reply from it. It caches the parser's state for a few prompts and
 /// end tokens (ReplyOptions::prompt, ends), which saves work and changes no result.
 /// A value, cheap to copy; what was moved from has no marker.   Threads: any.
 class CompiledReplyFormat {
  public:
-  /// Fails with: value if validate() refuses the format.
+  /// Fails with: value (path of the field) if validate() refuses the format.
   static Result<CompiledReplyFormat> make(const ReplyFormat& format);
-  /// The same for a valid format, as from_json() and derive() return it. If the format is invalid, replies are text.
-  explicit CompiledReplyFormat(const ReplyFormat& format);
   /// The format without a marker: replies are text.
   CompiledReplyFormat();
   /// The format from which it was made.   Lifetime: until the last copy is gone.
@@ -209,6 +209,8 @@ class CompiledReplyFormat {
   /// The format without calls, for requests that want none: what reads as one is text. It is made once, and kept. A
   /// format that validate() refuses without its calls stays as it is.
   CompiledReplyFormat without_calls() const;
+  /// The same format for a reader that is fed tokens: of ReplyFormat::with_control(), which stays valid.
+  CompiledReplyFormat with_control(std::span<const std::string> tokens, std::span<const std::string> ends = {}) const;
 
  private:
   template <typename Class>
@@ -231,12 +233,10 @@ class ReplyParser {
  public:
   /// Takes less than a microsecond, and for a new prompt time in proportion to it.
   explicit ReplyParser(const CompiledReplyFormat& format, const ReplyOptions& options = {});
-  /// Compiles the format for this parser alone.   Fails with: value if validate() refuses the format.
+  /// Compiles the format for this parser alone.   Fails with: value (path of the field) if validate() refuses it.
   static Result<ReplyParser> make(const ReplyFormat& format, const ReplyOptions& options = {});
-  /// The same for a valid format, as from_json() and derive() return it. If the format is invalid, replies are text.
-  explicit ReplyParser(const ReplyFormat& format, const ReplyOptions& options = {});
-  /// Reads turns of all roles, as in prompts; the format must have turns.
-  static ReplyParser of_conversation(const CompiledReplyFormat& format, const ReplyLimits& limits = {});
+  /// Reads turns of all roles, as in prompts.   Fails with: value (path `turns`) if the format has no turns.
+  static Result<ReplyParser> of_conversation(const CompiledReplyFormat& format, const ReplyLimits& limits = {});
   ReplyParser(const ReplyParser&);
   ReplyParser(ReplyParser&&) noexcept;
   ReplyParser& operator=(const ReplyParser&);

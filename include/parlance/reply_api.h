@@ -147,7 +147,8 @@ void append_server_sent_event(std::string& out, const ReplyApiEvent& event);
 ///
 /// If the API's own client assembles the events, it gets what to_json() returns, however the reply was cut into pieces.
 /// An incomplete call is marked `complete: false` (in Responses: `status: incomplete`), so that nobody executes it.
-/// `reply_diagnostics` lists the malformed parts. Memory: the whole reply. A moved-from writer sends nothing.
+/// `reply_diagnostics` lists the malformed parts. Memory: the whole reply. A moved-from writer sends nothing, and
+/// neither does one that has ended: after finish() only fail() does something, and after fail() nothing does.
 /// Threads: one at a time.
 class ReplyApiWriter {
  public:
@@ -156,7 +157,8 @@ class ReplyApiWriter {
   ReplyApiWriter& operator=(ReplyApiWriter&&) noexcept;
   ~ReplyApiWriter();
 
-  /// Sends the first events of the stream. Without a sink nothing is sent, but to_json() still has the whole answer.
+  /// Sends the first events of the stream, once. Without a sink nothing is sent, but to_json() still has the whole
+  /// answer.
   void begin(const ReplyApiSink& sink = {});
   void add(const ReplyEvent& event, const ReplyApiSink& sink = {});
   /// Takes the logprobs of tokens; to be called before add() with the events that these tokens give. A token goes with
@@ -166,10 +168,11 @@ class ReplyApiWriter {
   /// In Responses they are in the output_text.delta that has any of the token's bytes; those of reasoning, calls and
   /// markup are left out. Anthropic's API has none.
   void add_logprobs(std::span<const ReplyLogprob> tokens);
-  /// Closes everything that is open, and the stream. Call it once, last.
+  /// Closes everything that is open, and the stream.
   void finish(const ReplyApiSink& sink = {}, const ReplyOutcome& outcome = {});
-  /// Ends the stream with an error in place of finish(). to_json() is the error's body from then on; in Responses, the
-  /// response with the status `failed`, and what there is of its output.
+  /// Ends the stream with an error in place of finish(), or behind it: choices of one stream end apart. to_json() is
+  /// the error's body from then on; in Responses, the response with the status `failed`, and what there is of its
+  /// output.
   void fail(const ReplyApiError& error, const ReplyApiSink& sink = {});
   /// The whole answer, after finish(). If the model wrote a call's id after its arguments, only this has it.
   std::string to_json() const;

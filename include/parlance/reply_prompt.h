@@ -2,7 +2,7 @@
 //
 //     auto prompt = parlance::reply_prompt(*chat_template, conversation, {}, format);
 //     if (!prompt) return report(prompt.error());
-//     parlance::ReplyParser parser(format, {.prompt = std::move(*prompt)});
+//     auto parser = parlance::ReplyParser::make(format, {.prompt = std::move(*prompt)});
 #pragma once
 #include <string>
 #include <string_view>

@@ -131,7 +131,8 @@ class RequestReader {
   ///
   /// If the template fails to render the request, the format's usual end of a prompt is used, and a note says why. If
   /// the template needs special tokens that are not known, this sets them to "" in the request. Fails with: value if
-  /// the tools cannot be written as JSON; as derive() does.
+  /// the tools cannot be written as JSON, or if validate() refuses RequestOptions::reply_format (path
+  /// `reply_format.FIELD`); as derive() does.
   Result<ReplyStart> reply_to(ChatRequest& request, const RenderOptions& options = {}) const;
   /// The same where the prompt was rendered already, with these options: `prompt` is its text.
   Result<ReplyStart> reply_to(const Conversation& conversation, const RenderOptions& options,

@@ -53,7 +53,7 @@ class SampledReply {
 /// A reply that breaks off within reasoning or arguments is never the same as another.
 ///
 /// `start`: how the reply that was sampled last is read, by tokens (RequestOptions::control_tokens). It is called only
-/// where there are two writings; if it fails, they are not the same.
+/// where there are two writings; if it fails, or is empty, they are not the same.
 SameReply same_when_read(std::function<Result<ReplyStart>()> start);
 
 /// Session::extend() with the reply that was sampled last and messages behind it. A template often writes a reply
@@ -73,8 +73,8 @@ using HowToRead = std::function<Result<ReplyStart>(const Conversation& conversat
 /// extend_ids() also for ids in which replies are written otherwise than by the template: same_when_read() decides.
 /// Each earlier reply ends with a control token. Where extend_ids() alone fails with history_rewritten, it renders the
 /// conversation up to each reply, and several times where a reply has several such tokens; if that finds nothing
-/// either, it fails with that error. Its hint then names variables of the template with which these ids would go on, if
-/// there are such (Session::keeping_switches()).
+/// either, it fails with that error, and so without a `start`. Its hint then names variables of the template with which
+/// these ids would go on, if there are such (Session::keeping_switches()).
 Result<Extension> extend_ids(std::span<const TokenId> ids, const Template& chat_template, const Tokenizer& tokenizer,
                              Conversation conversation, const SessionOptions& options, const HowToRead& start);
 

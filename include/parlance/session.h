@@ -54,19 +54,24 @@ struct PrefixDifference {
   std::string sentence() const;
 };
 
-/// A prompt with its conversation and tokens. A view: all three must outlive it.
+/// A prompt with its conversation and tokens. A view: all three must outlive it, so none may be a temporary.
 struct PromptView {
-  const Rendering& rendering;
-  const Conversation& conversation;
+  std::reference_wrapper<const Rendering> rendering;
+  std::reference_wrapper<const Conversation> conversation;
   const PromptTokens* tokens = nullptr;  ///< null: compared by bytes alone
 };
 
 /// Says why `after` does not begin with `before`; nothing if it does. If the request of `after` only adds messages,
-/// changed_input is empty: then the template is the cause. Both renderings need their spans.
+/// changed_input is empty: then the template is the cause. Both renderings need their spans. Tokens are compared if
+/// both have them; where only they differ, the byte is known by TokenizeOptions::want_tokens, else it is the end of
+/// `before`.
 std::optional<PrefixDifference> compare_prompts(const PromptView& before, const PromptView& after);
 
-/// The end of a prompt, with what its text comes from.
+/// The end of a prompt, with what its text comes from. Lifetime: the rendering's.
 struct PromptPart {
+  PromptPart(const Rendering& part, std::size_t first) : rendering(part), begin(first) {}
+  PromptPart(const Rendering&& part, std::size_t first) = delete;
+
   const Rendering& rendering;  ///< its text and spans, which count from its own beginning
   std::size_t begin = 0;       ///< the byte of Session::text() that it begins with
 };

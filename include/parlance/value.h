@@ -9,10 +9,12 @@
 //     }
 #pragma once
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace parlance {
 
@@ -84,12 +86,16 @@ struct Value {
     return v;
   }
   static Value of_real(double d) { return from_words(Kind::real, 0, std::bit_cast<std::uint64_t>(d)); }
-  /// A string that views `text`, which must stay alive and unchanged. At most 4 GiB.
+  /// A string that views `text`, which must stay alive and unchanged; a std::string that is a temporary does not
+  /// compile. At most 4 GiB.
   static Value view(std::string_view text) {
     Value v = from_words(Kind::string, static_cast<std::uint32_t>(text.size()), 0);
     v.data = text.data();
     return v;
   }
+  template <typename Text>
+    requires std::same_as<std::remove_const_t<Text>, std::string>
+  static Value view(Text&& text) = delete;
 
   /// The text of a string; "" for any other kind, and for a string that is a rope (kRope): see whole_text().
   std::string_view text() const { return is_leaf() ? std::string_view(data, size) : std::string_view(); }

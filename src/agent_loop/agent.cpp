@@ -207,7 +207,9 @@ bool Agent::State::step() {
   if (!reply && !within_limits()) return false;  // who stops it, or the end of its time, ends a reply as a failure does
   if (!reply) {
     end.error = reply.error();
-    stop(AgentEnd::Reason::model, "the model failed: " + reply.error().message());
+    const bool is_misused = reply.error().code() == ErrorCode::usage;
+    stop(is_misused ? AgentEnd::Reason::usage : AgentEnd::Reason::model,
+         (is_misused ? "" : "the model failed: ") + reply.error().message());
     return false;
   }
   if (reply->too_long) {
@@ -449,6 +451,6 @@ AgentEnd Agent::resume(AgentHistory history, std::size_t known) {
   return state_->go();
 }
 
-const std::vector<Message>& Agent::messages() const { return state_->messages; }
+const std::vector<Message>& Agent::messages() const& { return state_->messages; }
 
 }  // namespace parlance

@@ -42,12 +42,12 @@ class SessionModel : public AgentModel {
 
 Result<void> SessionModel::find_tokens() {
   if (has_tokens_) return {};
-  Result<std::vector<StopToken>> stops = options_.reader.stop_tokens(options_.tokenizer, options_.render);
+  Result<std::vector<StopToken>> stops = options_.reader.get().stop_tokens(options_.tokenizer, options_.render);
   if (!stops) return stops.error();
   stops_ = std::move(*stops);
   for (const StopToken& stop : stops_)
     if (stop.id >= 0) stop_ids_.push_back(stop.id);
-  for (const AddedToken& token : options_.tokenizer.facts().added) {
+  for (const AddedToken& token : options_.tokenizer.get().facts().added) {
     if (token.id < 0) continue;
     const auto at = static_cast<std::size_t>(token.id);
     if (control_.size() <= at) control_.resize(at + 1);
@@ -67,7 +67,7 @@ Result<Conversation> SessionModel::conversation(std::string_view tools) const {
   JsonWriter body('{');
   body.raw("messages", list.take());
   if (!tools.empty()) body.raw("tools", tools);
-  Result<ChatRequest> read = options_.reader.consume(body.take(), "the conversation");
+  Result<ChatRequest> read = options_.reader.get().consume(body.take(), "the conversation");
   if (!read) return read.error();
   return std::move(read->conversation);
 }
@@ -104,7 +104,7 @@ Result<std::string> SessionModel::prepare(const AgentRequest& request) {
     if (extended.error().code() != ErrorCode::history_rewritten) return extended.error();
     why = extended.error().message();
   }
-  const Result<Template>& chosen = options_.reader.template_for(*whole);
+  const Result<Template>& chosen = options_.reader.get().template_for(*whole);
   if (!chosen) return chosen.error();
   Result<Session> begun = Session::begin(*chosen, options_.tokenizer, std::move(*whole),
                                          {.render = options_.render, .tokenize = options_.tokenize});
@@ -117,7 +117,7 @@ Result<std::string> SessionModel::grammar_for(const ReplyStart& start) {
   if (!options_.syntax || !has_tools(session_->conversation())) return std::string();
   Result<GrammarOptions> wanted = grammar_options(session_->conversation(), start);
   if (!wanted) return wanted.error();
-  if (*options_.syntax == GrammarSyntax::lark) wanted->control = options_.tokenizer.facts().added;
+  if (*options_.syntax == GrammarSyntax::lark) wanted->control = options_.tokenizer.get().facts().added;
   const Result<std::shared_ptr<const std::string>> text =
       grammars_.text(start.format.source(), *wanted, *options_.syntax);
   if (!text) return text.error();
@@ -127,8 +127,8 @@ Result<std::string> SessionModel::grammar_for(const ReplyStart& start) {
 Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink events) {
   const Result<std::string> grammar = grammar_for(start);
   if (!grammar) return grammar.error();
-  const std::vector<std::string> control = options_.tokenizer.control_texts();
-  start_ = {CompiledReplyFormat(start.format.source().with_control(control)), start.options};
+  const std::vector<std::string> control = options_.tokenizer.get().control_texts();
+  start_ = {start.format.with_control(control), start.options};
   ReplyParser parser(start_.format, start_.options);
   replied_ = SampledReply();
   bool ended = false;
@@ -142,7 +142,7 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
     sampled.push_back(id);
     const auto at = static_cast<std::size_t>(id);
     const bool is_control = id >= 0 && at < control_.size() && control_[at];
-    parser.feed_token(options_.tokenizer.token_text(id), is_control, note);
+    parser.feed_token(options_.tokenizer.get().token_text(id), is_control, note);
   };
   const std::string text(session_->text());
   const SampleRequest asked{.ids = session_->ids(),
@@ -155,7 +155,8 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
   const Result<bool> length = options_.sample(asked);
   if (!length) return length.error();
   parser.finish(note);
-  if (!ended && !sampled.empty() && is_stop(sampled.back())) drop_end(options_.tokenizer.token_text(sampled.back()));
+  if (!ended && !sampled.empty() && is_stop(sampled.back()))
+    drop_end(options_.tokenizer.get().token_text(sampled.back()));
   session_->append_sampled(sampled);
   for (ReplyCall& call : replied_.message.calls)
     if (call.id.empty()) call.id = "call_" + std::to_string(++made_ids_);
@@ -167,6 +168,9 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
 }
 
 Result<AgentReply> SessionModel::reply(const AgentRequest& request, ReplySink events) {
+  if (!options_.sample)
+    return Error(ErrorCode::usage, "the model has no function that samples")
+        .hint("SessionModelOptions::sample gives the tokens of a reply");
   if (Result<void> found = find_tokens(); !found) return found.error();
   most_tokens_ = request.most_tokens;
   const std::size_t before = session_ && !request.anew ? session_->ids().size() : 0;
@@ -178,7 +182,7 @@ Result<AgentReply> SessionModel::reply(const AgentRequest& request, ReplySink ev
     return AgentReply{.prompt_tokens = size, .too_long = true};
   }
   const Result<ReplyStart> start =
-      options_.reader.reply_to(session_->conversation(), options_.render, session_->text());
+      options_.reader.get().reply_to(session_->conversation(), options_.render, session_->text());
   if (!start) return start.error();
   Result<AgentReply> made = sample(*start, events);
   if (!made) return made.error();

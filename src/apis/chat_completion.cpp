@@ -21,7 +21,7 @@ class ChatCompletion final : public Form {
     plain_head_.resize(place);
   }
 
-  void begin() override { say_chunk(R"({"role": "assistant", "content": ""})", false); }
+  void begin_stream() override { say_chunk(R"({"role": "assistant", "content": ""})", false); }
 
   void add_logprobs(std::span<const ReplyLogprob> tokens) override { waiting_.add(tokens); }
 

@@ -21,7 +21,12 @@ std::string ReplyApiWriter::Form::make_call_id() {
   return options_.make_call_id ? options_.make_call_id() : call_prefix_ + std::to_string(made_ids_);
 }
 
+void ReplyApiWriter::Form::begin() {
+  if (!std::exchange(has_begun_, true) && !has_ended_) begin_stream();
+}
+
 void ReplyApiWriter::Form::add(const ReplyEvent& event) {
+  if (has_ended_) return;
   finish_.add(event);
   take_logprobs_of(event);
   calls_ = calls_ || event.kind == ReplyEvent::Kind::call_begin;
@@ -31,11 +36,14 @@ void ReplyApiWriter::Form::add(const ReplyEvent& event) {
 }
 
 void ReplyApiWriter::Form::finish(const ReplyOutcome& outcome) {
+  if (std::exchange(has_ended_, true)) return;
   outcome_ = outcome;
   end();
 }
 
 void ReplyApiWriter::Form::fail(const ReplyApiError& error) {
+  if (error_) return;
+  has_ended_ = true;
   error_ = error;
   break_off();
 }

@@ -52,7 +52,7 @@ class ReplyApiWriter::Form {
   Form& operator=(const Form&) = delete;
 
   void listen(const ReplyApiSink& sink) { sink_ = sink ? &sink : nullptr; }
-  virtual void begin() = 0;
+  void begin();
   void add(const ReplyEvent& event);
   virtual void add_logprobs(std::span<const ReplyLogprob>) {}
   void finish(const ReplyOutcome& outcome);
@@ -64,6 +64,8 @@ class ReplyApiWriter::Form {
   bool has_failed() const { return error_.has_value(); }
 
  protected:
+  /// Says the first events.
+  virtual void begin_stream() = 0;
   /// Is told of each event before it is taken.
   virtual void take_logprobs_of(const ReplyEvent&) {}
   virtual void take(const ReplyEvent& event) = 0;
@@ -97,6 +99,8 @@ class ReplyApiWriter::Form {
   std::optional<ReplyApiError> error_;
   ReplyFinish finish_;
   bool calls_ = false;
+  bool has_begun_ = false;
+  bool has_ended_ = false;
   std::vector<ReplyDiagnostic> diagnostics_;
   const ReplyApiSink* sink_ = nullptr;
 };

@@ -74,7 +74,7 @@ class Message final : public BlockForm {
   Message(ReplyApiOptions options, std::string default_id)
       : BlockForm(ReplyApi::anthropic, std::move(options), std::move(default_id), "toolu_") {}
 
-  void begin() override {
+  void begin_stream() override {
     if (!listens()) return;
     Json event('{');
     event.text("type", "message_start").raw("message", message_json("[]", false));

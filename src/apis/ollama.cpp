@@ -38,7 +38,7 @@ class Ollama final : public BlockForm {
     head_.text("model", this->options().model).text("created_at", date_text(this->options().created));
   }
 
-  void begin() override {}
+  void begin_stream() override {}
   void add_logprobs(std::span<const ReplyLogprob> tokens) override { waiting_.add(tokens); }
 
  private:

@@ -95,7 +95,7 @@ class Response final : public BlockForm {
       : BlockForm(ReplyApi::responses, std::move(options), std::move(default_id), "call_"),
         repeated_(repeated_members(this->options())) {}
 
-  void begin() override {
+  void begin_stream() override {
     if (!listens()) return;
     const std::string response = response_json("in_progress", "[]", {});
     say_event(Json('{').text("type", "response.created").raw("response", response));

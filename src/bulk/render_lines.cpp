@@ -55,7 +55,7 @@ class LineRenderer {
     if (!whole.is(Kind::dict)) return line_error("the request is JSON, but not an object");
     const Value own_id = whole["id"], source = whole["source"], context = whole["context"];
     if (!own_id.is_undefined()) id = strict_json_text(own_id);
-    if (!source.is_string()) return line_error("a line without -t, -m or -f needs `source`, a template's text");
+    if (!source.is_string()) return line_error("a line needs `source`, the text of its own template");
     if (!context.is(Kind::dict)) return line_error("`context` is not an object");
     if (Result<void> read = reader_.read_into(request_, json_text(context)); !read) return read;
     CompileOptions compile = reader_.options().compile;

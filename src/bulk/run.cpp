@@ -20,6 +20,12 @@ constexpr std::size_t kBatchBytes = 64 << 10;
 constexpr std::size_t kSlotsPerThread = 4;
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
 
+/// Of a function that the caller has to give.
+Error nothing_to_call(std::string_view what) {
+  return Error(ErrorCode::usage, std::string(what) + " is an empty function")
+      .hint("answer_lines() calls bulk_input(), bulk_output() or functions of yours");
+}
+
 /// Whole lines, and what became of them.
 /// Batches are swapped with slots and not copied, so the memory of their strings is used again.
 struct Batch {
@@ -93,7 +99,7 @@ class BatchReader {
 /// What one thread needs to answer lines.
 class Answerer {
  public:
-  Answerer(const BulkWorker& worker, std::size_t most_failures) : worker_(worker), most_failures_(most_failures) {}
+  Answerer(const BulkWorker& worker, const BulkOptions& options) : worker_(worker), options_(options) {}
 
   void answer(Batch& batch) {
     batch.output.clear();
@@ -115,17 +121,20 @@ class Answerer {
     answer_.id.clear();
     answer_.members.clear();
     answer_.lost = {};
-    const Result<void> done = line.text.size() <= kMostBytesOfLine ? worker_(line, answer_) : too_long();
+    const Result<void> done = line.text.size() > kMostBytesOfLine ? too_long()
+                              : worker_                           ? worker_(line, answer_)
+                                                                  : nothing_to_call("a worker");
     std::string& out = batch.output += '{';
     if (!answer_.id.empty()) out.append("\"id\": ").append(answer_.id).append(", ");
     if (done) {
       out += answer_.members;
     } else {
       if (answer_.id.empty()) out.append("\"line\": ").append(std::to_string(line.line)).append(", ");
-      append_error(out, done.error(), is_of_line(done.error()) ? line.line : 1);
+      const Error error = options_.reword ? options_.reword(done.error()) : done.error();
+      append_error(out, error, is_of_line(error) ? line.line : 1);
       ++batch.done.failed;
       std::vector<BulkFailure>& failures = batch.done.failures;
-      if (failures.size() < most_failures_) failures.push_back({line.line, line.request, answer_.id, done.error()});
+      if (failures.size() < options_.most_failures) failures.push_back({line.line, line.request, answer_.id, error});
     }
     out += "}\n";
     ++batch.done.lines;
@@ -139,7 +148,7 @@ class Answerer {
   }
 
   const BulkWorker worker_;
-  const std::size_t most_failures_;
+  const BulkOptions& options_;
   BulkAnswer answer_;
 };
 
@@ -150,7 +159,7 @@ struct Run {
   const std::function<BulkWorker()>& make_worker;
   const BulkOptions& options;
 
-  Answerer answerer() const { return Answerer(make_worker(), options.most_failures); }
+  Answerer answerer() const { return Answerer(make_worker(), options); }
 };
 
 /// Hands answers over and counts them.
@@ -302,6 +311,9 @@ void LossCounts::add(const LossCounts& other) {
 
 Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,
                                   const std::function<BulkWorker()>& make_worker, const BulkOptions& options) {
+  if (!input) return nothing_to_call("input");
+  if (!output) return nothing_to_call("output");
+  if (!make_worker) return nothing_to_call("make_worker");
   const Run run{input, output, make_worker, options};
   BatchReader reader(input);
   Writer writer(run);

@@ -20,6 +20,7 @@
 #include "cli/civil_time.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
+#include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/reply_choice.h"
@@ -277,7 +278,7 @@ int exit_code_of(const AgentEnd& end) {
 
 AgentEnd end_by(AgentEnd::Reason reason, const Error& error) {
   AgentEnd end{.reason = reason, .sentence = error.message()};
-  if (!error.hint().empty()) end.sentence.append(" (").append(error.hint()).append(")");
+  if (!error.hint().empty()) end.sentence.append(" (").append(in_options(error.hint())).append(")");
   return end;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/lines.h"
 #include "cli/losses.h"
 #include "cli/numbers.h"
+#include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/prompt_options.h"
@@ -80,13 +81,14 @@ int show_pieces(const Template& compiled, const Conversation& conversation, cons
 int show_text(std::string_view text) { return utf8::has_surrogates(text) ? report(lone_surrogate()) : print(text); }
 
 int print_rendering(const RenderCommand& command, const PromptSetup& setup, const PromptRequest& request,
-                    const CheckedRendering& checked) {
+                    CheckedRendering checked) {
   const Conversation& conversation = request.conversation;
   switch (command.show()) {
     case Show::text: return show_text(checked.rendering.text());
     case Show::json: {
       std::string out = "{";
       if (!request.id.empty()) out.append("\"id\": ").append(request.id).append(", ");
+      checked.losses = in_options(std::move(checked.losses));
       append_rendering(out, conversation, checked, {.spans = true, .assistant = command.assistant});
       append_model_notes(out, command.prompt, setup);
       return print(out += "}\n");
@@ -108,10 +110,10 @@ int render_one(const RenderCommand& command, const PromptSetup& setup) {
   }
   if (command.show() == Show::text && !wish.wanted())
     return show_pieces(request->compiled, request->conversation, setup.render);
-  const Result<CheckedRendering> checked =
+  Result<CheckedRendering> checked =
       render_checked(wish, request->compiled, request->conversation, setup.render, !command.json);
   if (!checked) return report_render(checked.error());
-  return print_rendering(command, setup, *request, *checked);
+  return print_rendering(command, setup, *request, *std::move(checked));
 }
 
 // ---- JSONL
@@ -123,6 +125,12 @@ int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
   rendering.render.want_spans = command.json;
   rendering.on_loss = command.losses.on_loss();
   rendering.members = {.spans = command.json, .assistant = command.assistant};
+  rendering.write = [members = rendering.members](const Conversation& conversation, CheckedRendering& checked,
+                                                  std::string& out) -> Result<void> {
+    checked.losses = in_options(std::move(checked.losses));
+    append_rendering(out, conversation, checked, members);
+    return {};
+  };
   rendering.own_templates = !command.prompt.wish.any();
   return run_lines(command.chat, command.threads, setup, command.losses,
                    [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {

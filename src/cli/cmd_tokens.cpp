@@ -10,6 +10,7 @@
 #include "cli/input.h"
 #include "cli/lines.h"
 #include "cli/numbers.h"
+#include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
@@ -140,7 +141,7 @@ int show_json(const TokensCommand& command, const TokensSetting& setting, const 
   std::string out = "{";
   if (!request.id.empty()) out.append("\"id\": ").append(request.id).append(", ");
   write_tokens(out, tokens, request.conversation, *setting.tokenizer, flush);
-  append_losses(out += ", ", losses);
+  append_losses(out += ", ", in_options(losses));
   out += ", \"stop\": " + stops_as_json(*stops) + ", \"tokenizer\": " + tokenizer_as_json(setting.tokenizer->facts());
   append_model_notes(out, command.prompt, setting.prompt);
   out += "}\n";
@@ -195,7 +196,7 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
     if (command.losses.wanted()) lose_unknown(tokens->unknown, *setting.tokenizer, checked.losses);
     if (command.json) {
       write_tokens(members, *tokens, conversation, *setting.tokenizer);
-      append_losses(members += ", ", checked.losses);
+      append_losses(members += ", ", in_options(checked.losses));
     } else {
       write_labels(members, *tokens);
     }

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "cli/input.h"
+#include "cli/option_words.h"
 #include "cli/output.h"
 #include "cli/report.h"
 
@@ -46,7 +47,9 @@ Result<BulkProgress> run_bulk(const std::string& input, const LineRun& run, cons
     if (Result<void> whole = stream->finish(); !whole) return whole.error();
     return more;
   };
-  Result<BulkProgress> done = run(whole_bytes, bulk_output(STDOUT_FILENO), options);
+  BulkOptions worded = options;
+  worded.reword = [](const Error& error) { return in_options(error); };
+  Result<BulkProgress> done = run(whole_bytes, bulk_output(STDOUT_FILENO), worded);
   if (Result<void> whole = stream->finish(); done && !whole) return whole.error();
   return done;
 }

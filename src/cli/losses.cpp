@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/report.h"
 
@@ -13,7 +14,8 @@ namespace {
 constexpr std::size_t kMostSaid = 20;  ///< losses, without --verbose
 
 /// What is lost, and with --verbose all else that is known.
-void report_losses(const LossWish& wish, const std::vector<Loss>& losses) {
+void report_losses(const LossWish& wish, const std::vector<Loss>& found) {
+  const std::vector<Loss> losses = in_options(found);
   const std::size_t lost = count_lost(losses);
   const std::size_t said = wish.verbose ? losses.size() : std::min(lost, kMostSaid);
   for (std::size_t i = 0; i < said; ++i)

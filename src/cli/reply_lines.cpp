@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "cli/lines.h"
+#include "cli/option_words.h"
 #include "cli/report.h"
 #include "json/json.h"
 #include "parlance/json.h"
@@ -80,8 +81,8 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
 
 /// The error without a hint that names an option of how requests are read, which the command has not.
 Error without_reading_options(const Error& error) {
-  const bool names_one =
-      error.hint().find("--skip-pass") != std::string::npos || error.hint().find("--as-is") != std::string::npos;
+  const std::string hint = in_options(error.hint());
+  const bool names_one = hint.find("--skip-pass") != hint.npos || hint.find("--as-is") != hint.npos;
   return names_one ? error.hint({}) : error;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "base/visible.h"
+#include "cli/option_words.h"
 #include "cli/output.h"
 #include "parlance/json_writer.h"
 
@@ -30,7 +31,7 @@ void append_json_escape(std::string& out, char32_t c) {
 
 int report(const Error& error) {
   std::string text = error.where().name.empty() ? "parlance: " : "";  // a place in a file speaks for itself
-  text += error.display();
+  text += in_options(error).display();
   if (text.empty() || text.back() != '\n') text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
   return facts(error.code()).exit_code;

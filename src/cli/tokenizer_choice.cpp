@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/report.h"
 
@@ -32,7 +33,7 @@ std::string with_option(const std::string& note) {
 void report_tokenizer_notes(const std::string& path, const std::vector<std::string>& notes, bool all) {
   constexpr std::size_t kMostSaid = 20;  // as of losses
   const std::size_t said = all ? notes.size() : std::min(notes.size(), kMostSaid);
-  for (std::size_t i = 0; i < said; ++i) say_note(path + ": " + with_option(notes[i]));
+  for (std::size_t i = 0; i < said; ++i) say_note(path + ": " + in_options(with_option(notes[i])));
   if (said < notes.size())
     say_note(path + ": " + std::to_string(notes.size() - said) + " more notes; --verbose says all, --quiet none");
 }

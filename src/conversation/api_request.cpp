@@ -27,11 +27,11 @@ bool has(std::span<const std::string_view> names, std::string_view name) {
 
 void Request::fail(Value at, std::string message, std::string hint) {
   if (failure) return;
-  failure = Error(ErrorCode::conversation, std::string(api) + ": " + std::move(message))
-                .input(path_of_value(state, at))
-                .hint(hint.empty()
-                          ? "--skip-pass " + std::string(name_of(pass)) + " takes the request as one of OpenAI's chat"
-                          : std::move(hint));
+  failure =
+      Error(ErrorCode::conversation, std::string(api) + ": " + std::move(message))
+          .input(path_of_value(state, at))
+          .hint(hint.empty() ? "without the pass " + std::string(name_of(pass)) + " the request is one of OpenAI's chat"
+                             : std::move(hint));
 }
 
 void Request::note(Value at, std::string_view what, bool loses) {
@@ -295,7 +295,7 @@ Error mixed(const ConversationState& state, std::string_view one, Value one_mark
   };
   return Error(ErrorCode::conversation, "the request mixes " + said(one, one_mark) + " with " + said(other, other_mark))
       .input(path_of_value(state, other_mark))
-      .hint("a request is one API's; --skip-pass takes a pass by its name and the members that it reads as variables");
+      .hint("a request is one API's; without a pass the members that it reads are variables");
 }
 
 constexpr std::string_view kChat = "OpenAI's chat";

@@ -316,7 +316,7 @@ namespace {
 /// What stands behind a request, in a line of its own, is mostly the next one.
 Error with_hint_of_lines(const Error& error) {
   const bool is_behind = error.message().find("Extra data") != std::string::npos && error.where().line > 1;
-  return is_behind ? error.hint("with --jsonl each line is a request") : error;
+  return is_behind ? error.hint("each line is a request of its own: give them one by one") : error;
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ void refuse(Normaliser& n, Value message, Value refused, const std::string& what
   n.fail(Error(ErrorCode::conversation,
                "the template has no place for " + what + " in a message of the role " + std::string(role_of(message)))
              .input(own.empty() ? place_of(n.state, {n.pass, n.given_message(), -1, {}, -1, at}) : own)
-             .hint("--pass text-only leaves such parts out and says so"));
+             .hint("the pass text-only leaves such parts out and says so"));
 }
 
 Value text_only_content(Normaliser& n, Value message) {

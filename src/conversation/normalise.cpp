@@ -465,13 +465,13 @@ bool fills_gap(Value request) { return has_gap(request) && member(request, "mess
 Error not_a_conversation(std::string message, std::string path) {
   return Error(ErrorCode::conversation, std::move(message))
       .input(std::move(path))
-      .hint("with --as-is any JSON object is taken, its members as the template's variables");
+      .hint("with the option normalise off any JSON object is taken, its members as the template's variables");
 }
 
 Error without_reading_options(const Error& error) {
-  const std::string& hint = error.hint();
-  const bool names_one = hint.find("--skip-pass") != std::string::npos || hint.find("--as-is") != std::string::npos;
-  return names_one ? error.hint({}) : error;
+  constexpr std::string_view kOptions[] = {"the option normalise", "without the pass ", "without a pass "};
+  const auto is_named = [&](std::string_view option) { return error.hint().find(option) != std::string::npos; };
+  return std::any_of(std::begin(kOptions), std::end(kOptions), is_named) ? error.hint({}) : error;
 }
 
 namespace {

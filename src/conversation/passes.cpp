@@ -37,7 +37,7 @@ Error unknown(std::string_view name) {
   NearestName nearest(name);
   for (const NormalisePass& row : kPassFacts) nearest.offer(row.name);
   return usage("there is no pass '" + std::string(name) + "'",
-               nearest.best().empty() ? "parlance list passes shows them" : nearest.hint());
+               nearest.best().empty() ? "normalise_passes() has them" : nearest.hint());
 }
 
 // ---- settings as words

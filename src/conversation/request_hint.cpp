@@ -111,7 +111,7 @@ std::string hint_of_no_request(Value root) {
   if (root.list->size == 0 || is_message(root.list->items[0]))
     return "a list of messages: write {\"messages\": ...} around it";
   const bool are_requests = member(root.list->items[0], "messages") != nullptr;
-  return are_requests ? "a list of requests: --jsonl takes them, one on a line" : "";
+  return are_requests ? "a list of requests: each is read by itself" : "";
 }
 
 }  // namespace parlance

@@ -130,7 +130,7 @@ Error no_format(std::string_view name) {
     }
   }
   return Error(ErrorCode::usage, "there is no built-in format '" + std::string(name) + "'")
-      .hint(nearest.best().empty() ? "parlance list formats shows them" : nearest.hint());
+      .hint(nearest.best().empty() ? "builtin_formats() has them" : nearest.hint());
 }
 
 }  // namespace

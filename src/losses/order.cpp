@@ -98,7 +98,7 @@ class Disorder {
     return {LossKind::lost, "order", path_of(number),
             "stands in front of " + path_of(other) +
                 ", the result of an earlier call, and the prompt does not say which call each of them answers",
-            "give results in the order of their calls, or --pass order-results does it"};
+            "give results in the order of their calls, or the pass order-results does it"};
   }
 
   const Experiment& experiment_;

@@ -28,9 +28,9 @@ struct Feature {
 };
 constexpr Feature kFeatures[] = {
     {"tool_choice", "\"auto\"", true,
-     "for none, leave tools out of the request; else parlance grammar --tool-choice makes the model obey it"},
-    {"parallel_tool_calls", "true", true, "parlance grammar --no-parallel makes the model obey it"},
-    {"response_format", "{\"type\":\"text\"}", false, "parlance grammar --request makes the model obey it"},
+     "for none, leave tools out of the request; else a grammar makes the model obey it"},
+    {"parallel_tool_calls", "true", true, "a grammar makes the model obey it"},
+    {"response_format", "{\"type\":\"text\"}", false, "a grammar makes the model obey it"},
     {"functions", "[]", false, "tools is its newer name"},
     {"function_call", "\"auto\"", false, "tool_choice is its newer name"},
     {"system", "\"\"", false, "chat templates take the system's text as a message"},
@@ -48,19 +48,19 @@ constexpr Feature kFeatures[] = {
     {"images", "[]", false, "they belong to a message"},
     {"image", "null", false, "it belongs into a message's content: {\"type\": \"image\", \"image\": ...}"},
     // How servers other than OpenAI's name the form of a reply.
-    {"format", "\"\"", false, "parlance grammar --schema makes the model obey it"},
-    {"json_schema", "null", false, "parlance grammar --schema makes the model obey it"},
-    {"guided_json", "null", false, "parlance grammar --schema makes the model obey it"},
-    {"guided_regex", "null", false, "parlance grammar --regex makes the model obey it"},
-    {"guided_choice", "null", false, "parlance grammar --choice makes the model obey it"},
+    {"format", "\"\"", false, "a grammar makes the model obey it"},
+    {"json_schema", "null", false, "a grammar makes the model obey it"},
+    {"guided_json", "null", false, "a grammar makes the model obey it"},
+    {"guided_regex", "null", false, "a grammar makes the model obey it"},
+    {"guided_choice", "null", false, "a grammar makes the model obey it"},
     {"guided_grammar", "null", false, "it is for the engine"},
-    {"structured_outputs", "null", false, "parlance grammar --schema makes the model obey it"},
+    {"structured_outputs", "null", false, "a grammar makes the model obey it"},
     {"grammar", "\"\"", false, "it is for the engine"},
-    {"regex", "null", false, "parlance grammar --regex makes the model obey it"},
+    {"regex", "null", false, "a grammar makes the model obey it"},
     {"ebnf", "null", false, "it is for the engine"},
     // Another prompt than the template's.
-    {"chat_template", "null", false, "parlance render -t FILE renders with another template"},
-    {"template", "\"\"", false, "parlance render -t FILE renders with another template"},
+    {"chat_template", "null", false, "another template is given beside the request"},
+    {"template", "\"\"", false, "another template is given beside the request"},
     {"raw", "false", false, "a raw prompt goes through no template"},
     {"extra_body", "{}", false, "a client puts its members into the request itself"},
 };
@@ -322,7 +322,7 @@ class Settings {
     if (!meant.value_or(has_content(value)) || is_open || (options.as_is && is_known(kContinue))) return;
     const bool is_word = meant && value.is_leaf();
     losses_.push_back({LossKind::lost, "setting", path_of(kContinue, value), std::string(kClosed),
-                       options.as_is ? "--continue leaves it open"
+                       options.as_is ? "the option continue_final leaves it open"
                        : is_word     ? "write true, without quotes"
                                      : "write true"});
   }
@@ -553,10 +553,11 @@ void find_lost_tokens(const Experiment& experiment, const std::vector<std::strin
   const bool has_model = inside_of(experiment.conversation).has_model;
   for (const auto& [name, text] : missing) {
     if (made->find(text) == made->npos) continue;
-    losses.push_back(
-        {LossKind::lost, "special token", name, "written by the template but not given, so the prompt lacks it",
-         (has_model ? "the model's files have none; --var " : "-m MODEL brings its tokens along; or --var ") + name +
-             "=TEXT" + (has_model ? " sets it" : "")});
+    losses.push_back({LossKind::lost, "special token", name,
+                      "written by the template but not given, so the prompt lacks it",
+                      (has_model ? "the model's files have none; set the variable "
+                                 : "open the model to have its tokens; or set the variable ") +
+                          name});
   }
 }
 

@@ -500,6 +500,8 @@ std::string_view name_of(MessageOrder order) {
 }
 
 Result<DerivedFormat> derive(const Template& chat_template, const DeriveOptions& options) {
+  if (options.format)
+    if (Result<void> valid = options.format->validate(); !valid) return valid.error();
   return probe::Derivation(chat_template, options).run();
 }
 

@@ -42,6 +42,25 @@ void compare_calls(std::vector<std::string>& wrong, const std::vector<SceneCall>
   }
 }
 
+/// Special tokens that nobody told stand in prompts as one word. A model would write its own end there.
+CompiledReplyFormat with_unknown_end(const ReplyFormat& format) {
+  ReplyFormat whole = format;
+  ReplyMarker unknown;
+  unknown.texts = {std::string(kUnknownToken)};
+  whole.end.push_back(unknown);
+  Result<CompiledReplyFormat> compiled = CompiledReplyFormat::make(whole);
+  if (!compiled) compiled = CompiledReplyFormat::make(format);  // it has as many ends as there may be
+  return compiled ? *std::move(compiled) : CompiledReplyFormat();
+}
+
+ReplyOptions options_behind(std::string prompt) {
+  static const Result<ReplyTools> kTools = ReplyTools::from_json(tools_json());
+  ReplyOptions options;
+  if (kTools) options.tools = *kTools;
+  options.prompt = std::move(prompt);
+  return options;
+}
+
 }  // namespace
 
 std::string canonical_json(std::string_view json) {
@@ -60,18 +79,8 @@ std::string canonical_json(std::string_view json) {
 ReadBack::ReadBack(const TurnFacts& turn, const ReplyFormat& format)
     : ReadBack(format, behind_last_end(turn, turn.opener)) {}
 
-ReadBack::ReadBack(const ReplyFormat& format, std::string prompt) {
-  ReplyFormat whole = format;
-  ReplyOptions options;
-  ReplyMarker unknown;
-  unknown.texts = {std::string(kUnknownToken)};
-  // Special tokens that nobody told stand in prompts as this word. A model would write its own end there.
-  whole.end.push_back(unknown);
-  static const Result<ReplyTools> kTools = ReplyTools::from_json(tools_json());
-  if (kTools) options.tools = *kTools;
-  options.prompt = std::move(prompt);
-  start_.emplace(whole, options);
-}
+ReadBack::ReadBack(const ReplyFormat& format, std::string prompt)
+    : start_(with_unknown_end(format), options_behind(std::move(prompt))) {}
 
 std::vector<std::string> ReadBack::events(std::string_view body, const std::vector<std::size_t>& sizes,
                                           std::string* sources) const {
@@ -86,7 +95,7 @@ std::vector<std::string> ReadBack::events(std::string_view body, const std::vect
     found.back().append(event.text);
     if (!may_join(event.kind)) found.back().append(" ").append(event.detail).append(event.complete ? " complete" : "");
   };
-  ReplyParser parser(*start_);
+  ReplyParser parser(start_);
   if (sizes.empty()) parser.feed(body, sink);
   for (std::size_t at = 0, i = 0; !sizes.empty() && at < body.size(); ++i) {
     const std::size_t size = sizes[i % sizes.size()];
@@ -99,7 +108,7 @@ std::vector<std::string> ReadBack::events(std::string_view body, const std::vect
 
 ReplyMessage ReadBack::message(std::string_view body, std::size_t* end) const {
   ReplyMessage message;
-  ReplyParser parser(*start_);
+  ReplyParser parser(start_);
   const auto sink = [&](const ReplyEvent& event) {
     message.add(event);
     if (end != nullptr && event.kind == ReplyEvent::Kind::end) *end = std::min<std::size_t>(*end, event.position);

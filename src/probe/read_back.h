@@ -4,7 +4,6 @@
 // dropped or changed it), the template lost it: a note. If the prompt holds it and the reader does not find it, the
 // format is wrong.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,7 @@ class ReadBack {
  public:
   /// `format` is copied; where the template writes a special token that nobody told, a turn ends too.
   ReadBack(const TurnFacts& turn, const ReplyFormat& format);
-  /// The same for replies to a prompt that ends with `prompt`.
+  /// The same for replies to a prompt that ends with `prompt`. With a format that is refused, all is text.
   ReadBack(const ReplyFormat& format, std::string prompt);
 
   /// The events of a turn, fed in pieces of `sizes` bytes, over and over; all at once without sizes.
@@ -36,7 +35,7 @@ class ReadBack {
   Difference compare(const Scene& scene, std::string_view body, bool ids_shown) const;
 
  private:
-  std::optional<ReplyParser> start_;  ///< where each reply begins; a copy reads one
+  ReplyParser start_;  ///< where each reply begins; a copy reads one
 };
 
 /// JSON with sorted keys, so that equal values are equal texts; "" of what is no JSON.

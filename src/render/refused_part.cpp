@@ -114,7 +114,7 @@ std::string hint_about(const Part& part) {
       type.is_leaf() ? "of the type '" + std::string(utf8::whole_prefix(leaf_text(type), kShown)) + "' " : "";
   const bool has_text = member_value(part.value, "text").is_string();
   return "without this part " + of_type + "the template takes the request; " +
-         (has_text ? "a text is a part of the type text" : "--pass text-only leaves such parts out and says so");
+         (has_text ? "a text is a part of the type text" : "the pass text-only leaves such parts out and says so");
 }
 
 }  // namespace

@@ -185,9 +185,9 @@ std::string hint_of_undefined(const Runtime& rt, const jinja::Program& program, 
                         leaf_text(undefined.key).ends_with("_token");
   if (is_token)
     return std::string("a special token") +
-           (inside_of(conversation).has_model ? ", which the model's files do not have: --var "
-                                              : ": -m takes it from the model's files, --var ") +
-           std::string(leaf_text(undefined.key)) + "=TEXT sets it";
+           (inside_of(conversation).has_model ? ", which the model's files do not have: set the variable "
+                                              : ": open the model to have its tokens, or set the variable ") +
+           std::string(leaf_text(undefined.key));
   if (std::string hint = hint_of_other_api(conversation); !hint.empty()) return hint;
   return jinja::misspelt_hint(undefined, program, variables);
 }
@@ -202,7 +202,7 @@ std::string hint_for(const Runtime& rt, const jinja::Program& program, const jin
                      const Conversation& conversation) {
   if (!rt.failure.hint.empty()) return rt.failure.hint;
   if (may_refuse_system(rt, conversation))
-    return "if the template takes no system message: --pass first-system gives its text to the user";
+    return "if the template takes no system message: the pass first-system gives its text to the user";
   std::string hint = hint_of_undefined(rt, program, variables, conversation);
   return hint.empty() && is_of_data(rt.failure.code) ? hint_of_request(conversation) : hint;
 }

@@ -70,7 +70,7 @@ class ReplyWalk {
     Result<ReplyStart> start = start_(before.conversation(), before.text());
     if (!start) return start;
     const std::vector<std::string> control = tokenizer_.control_texts();
-    start->format = CompiledReplyFormat(start->format.source().with_control(control, start->options.ends));
+    start->format = start->format.with_control(control, start->options.ends);
     return start;
   }
 
@@ -107,7 +107,7 @@ Result<Extension> extend_or_refuse(std::span<const TokenId> ids, const Template&
                                    const Tokenizer& tokenizer, const Conversation& whole, const SessionOptions& options,
                                    const HowToRead& start) {
   Result<Extension> extension = extend_ids(ids, chat_template, tokenizer, whole.copy(), options);
-  if (extension || extension.error().code() != ErrorCode::history_rewritten) return extension;
+  if (extension || extension.error().code() != ErrorCode::history_rewritten || !start) return extension;
   std::optional<Result<Extension>> kept = ReplyWalk(whole, tokenizer, start).extend(ids, chat_template, options);
   return kept ? std::move(*kept) : extension;
 }

@@ -23,11 +23,12 @@ DerivedFormats::DerivedFormats(Template chat_template, DeriveOptions deriving, s
       control_tokens_(std::move(control_tokens)),
       facts_(template_.facts()) {}
 
-CompiledReplyFormat compiled_for_tokens(const ReplyFormat& format, std::span<const std::string> control_tokens,
-                                        const std::vector<std::pair<std::string, std::string>>& special_tokens) {
+Result<CompiledReplyFormat> compiled_for_tokens(
+    const ReplyFormat& format, std::span<const std::string> control_tokens,
+    const std::vector<std::pair<std::string, std::string>>& special_tokens) {
   std::vector<std::string> ends;
   for (const auto& [name, text] : special_tokens) ends.push_back(text);
-  return CompiledReplyFormat(format.with_control(control_tokens, ends));
+  return CompiledReplyFormat::make(format.with_control(control_tokens, ends));
 }
 
 Result<ReplyStart> DerivedFormats::format_for(Value request) {
@@ -41,7 +42,10 @@ Result<ReplyStart> DerivedFormats::format_for(Value request) {
   if (!derived) return derived.error();
   ReplyStart start;
   start.doubt = doubt_of(*derived);
-  start.format = compiled_for_tokens(derived->format, control_tokens_, deriving_.special_tokens);
+  // A derived format that contradicts itself reads nothing but text: then `doubt` says so.
+  Result<CompiledReplyFormat> compiled =
+      compiled_for_tokens(derived->format, control_tokens_, deriving_.special_tokens);
+  if (compiled) start.format = *std::move(compiled);
   if (known_.size() >= kMostFormats) known_.clear();
   return known_.emplace(key, std::move(start)).first->second;
 }

@@ -35,7 +35,8 @@ class DerivedFormats {
 };
 
 /// A format for a reader that may be fed tokens (RequestOptions::control_tokens). A special token may end a reply.
-CompiledReplyFormat compiled_for_tokens(const ReplyFormat& format, std::span<const std::string> control_tokens,
-                                        const std::vector<std::pair<std::string, std::string>>& special_tokens);
+/// Fails as CompiledReplyFormat::make() does.
+Result<CompiledReplyFormat> compiled_for_tokens(const ReplyFormat& format, std::span<const std::string> control_tokens,
+                                                const std::vector<std::pair<std::string, std::string>>& special_tokens);
 
 }  // namespace parlance

@@ -105,7 +105,13 @@ constexpr std::string_view kTokens[] = {"bos_token", "eos_token", "unk_token", "
 void RequestReader::State::open_formats() {
   if (options.reply_format) {
     const DeriveOptions deriving = deriving_for(model, options.limits);
-    known.emplace(compiled_for_tokens(*options.reply_format, options.control_tokens, deriving.special_tokens));
+    Result<CompiledReplyFormat> compiled =
+        compiled_for_tokens(*options.reply_format, options.control_tokens, deriving.special_tokens);
+    if (compiled) {
+      known = *std::move(compiled);
+    } else {
+      failed = Result<void>(compiled.error().input("reply_format." + compiled.error().input_path()));
+    }
     return;
   }
   const Result<Template>& compiled = templates.compiled(true);

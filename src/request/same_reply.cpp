@@ -205,6 +205,7 @@ std::optional<std::size_t> compared(const ReplyStart& start, const TwoWritings& 
 
 SameReply same_when_read(std::function<Result<ReplyStart>()> start) {
   return [start = std::move(start)](const TwoWritings& both) -> std::optional<std::size_t> {
+    if (!start) return std::nullopt;
     const Result<ReplyStart> read = start();
     return read ? compared(*read, both) : std::nullopt;
   };

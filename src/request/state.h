@@ -36,7 +36,7 @@ struct RequestReader::State {
   ModelTemplates templates;
   std::once_flag opened;
   std::optional<CompiledReplyFormat> known;  ///< options.reply_format, or
-  std::optional<Result<void>> failed;        ///< why there is no template to derive from, or
+  std::optional<Result<void>> failed;        ///< why there is none, nor a template to derive one from, or
   std::optional<DerivedFormats> derived;
   KnownTools tools;
 

@@ -54,6 +54,7 @@ Result<std::vector<StopToken>> RequestReader::stop_tokens(const Tokenizer& token
   Result<std::vector<StopToken>> found = stop_set(*compiled, tokenizer, model().special_tokens, options);
   if (!found) return found;
   const Result<ReplyStart> start = reply();
+  if (!start && this->options().reply_format) return start.error();  // it is refused
   if (!start || start->format.source().end.empty()) return found;
   const ReplyFormat& format = start->format.source();
   const std::vector<std::string_view> ends = end_texts(format);

@@ -51,7 +51,7 @@ Error no_template_named(const ModelSource& source, std::string_view name) {
     nearest.offer(candidate.name);
   }
   return Error(ErrorCode::no_template, std::move(message))
-      .hint(name.empty() ? "choose one with --name" : nearest.hint());
+      .hint(name.empty() ? "choose one by its name" : nearest.hint());
 }
 
 /// "Ollama's store /models, which has 'a:latest', 'b:7b'", and the names for a hint.
@@ -116,7 +116,8 @@ Result<ModelSource> open_source(const SourceRequest& request) {
   if (const Result<std::string> read = read_file(request.path, kMaxConfiguration); !read) return read.error();
   return Error(ErrorCode::no_template, request.path +
                                            ": neither a template (.jinja, .gotmpl), a GGUF file, a Modelfile nor a "
-                                           "model folder; use -t for templates");
+                                           "model folder")
+      .hint("open_template_file() takes a template of any name");
 }
 
 Result<ModelSource> open_model(const std::string& path, const ModelStores& stores, bool may_lack_template) {

@@ -10,7 +10,7 @@ namespace {
 using Lookup = const char* (*)(const char* name);
 
 std::string variable_of(Lookup lookup, const char* name) {
-  const char* text = lookup(name);
+  const char* text = lookup == nullptr ? nullptr : lookup(name);
   return text == nullptr ? "" : text;
 }
 

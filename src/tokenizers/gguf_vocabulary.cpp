@@ -176,7 +176,7 @@ Result<void> GgufVocabulary::check() {
   const GgufModel* model = model_named(header_.tokenizer);
   if (model == nullptr) {
     return refused(path_, "tokenizer.ggml.model " + shown(header_.tokenizer) + " is not read",
-                   all_models() + " are; for another one give the tokenizer's own file with --tokenizer");
+                   all_models() + " are; for another one open the tokenizer's own file");
   }
   way_ = model->way;
   splitting_ = model->split.empty() ? header_.splitting : model->split;

@@ -75,7 +75,7 @@ std::string note_on_shape(const Rebuilt& rebuilt, std::string_view shape) {
   if (parts.empty()) return {};
   return "tokenizer_config.json: transformers builds " + parts + " of its own for the class " + rebuilt.class_name +
          ", so that some texts get other ids there than from this tokenizer.json, which parlance follows; "
-         "--model-as transformers takes the class's";
+         "the option as_transformers takes the class's";
 }
 
 }  // namespace parlance

@@ -11,7 +11,7 @@ namespace {
 
 Error not_rebuilt(const std::string& path, const std::string& why) {
   return Error(ErrorCode::tokenizer, path + ": " + why)
-      .hint("without --model-as transformers it is read as the file itself says");
+      .hint("without the option as_transformers it is read as the file itself says");
 }
 
 void append_member(std::string& json, std::string_view name, std::string_view value) {

@@ -26,7 +26,7 @@ constexpr std::size_t kLongestPiece = 512;
 
 Error refused_as_json(const std::string& path, const std::string& what) {
   return Error(ErrorCode::tokenizer, path + ": " + what)
-      .hint("--model-as sentencepiece reads it as SentencePiece itself does");
+      .hint("without the option as_transformers it is read as SentencePiece itself does");
 }
 
 void append_text(std::string& json, std::string_view text) {

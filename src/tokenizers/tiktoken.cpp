@@ -88,8 +88,8 @@ Error no_split(std::string_view split) {
 Result<void> choose_split(std::string_view split, const std::string& path, RankParts& parts) {
   if (split.empty()) {
     return refused(path, "a tiktoken file does not say how text is split into words",
-                   "give --split NAME (" + names() +
-                       ", or a value of GGUF's tokenizer.ggml.pre), or --split with a regular expression");
+                   "the option split names it (" + names() +
+                       ", or a value of GGUF's tokenizer.ggml.pre), or has a regular expression");
   }
   parts.patterns = split_patterns(split);
   parts.drop_rest = parts.patterns.empty() || is_tiktoken_name(split);

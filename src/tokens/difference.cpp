@@ -142,14 +142,15 @@ std::string PrefixDifference::sentence() const {
 }
 
 std::optional<PrefixDifference> compare_prompts(const PromptView& before, const PromptView& after) {
-  const std::string_view old = before.rendering.text(), now = after.rendering.text();
+  const std::string_view old = before.rendering.get().text(), now = after.rendering.get().text();
   PrefixDifference found;
   found.byte = common_text(old, now);
   if (before.tokens != nullptr && after.tokens != nullptr) {
     const std::vector<TokenId>&a = before.tokens->ids, &b = after.tokens->ids;
     found.token = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
     if (found.token == a.size()) return {};
-    if (found.byte == old.size()) found.byte = before.tokens->tokens[found.token].bytes.begin;
+    const std::vector<PromptToken>& tokens = before.tokens->tokens;  // none without TokenizeOptions::want_tokens
+    if (found.byte == old.size() && found.token < tokens.size()) found.byte = tokens[found.token].bytes.begin;
   } else if (found.byte == old.size()) {
     return {};
   }

@@ -77,7 +77,8 @@ Value fail_undefined(Runtime& rt, Value undefined) {
   const bool first = !rt.failed();
   rt.fail(refused ? ErrorCode::security : ErrorCode::undefined, undefined_message(rt, undefined), undefined);
   if (first && refused && !rt.allow_changes && would_change(*info)) {
-    rt.failure.hint = "as transformers does; --allow-changes lets a template change the lists and dicts it made";
+    rt.failure.hint =
+        "as transformers does; the option allow_changes lets a template change the lists and dicts it made";
   }
   return Value::invalid();
 }

@@ -397,7 +397,7 @@ def test_what_servers_call_otherwise_is_a_loss():
     template = "{% for m in messages %}{{ m.content }}{% endfor %}{% if tools %}{{ tools }}{% endif %}"
     for name, value, hint in (("tool", [CALL], "did you mean 'tools'?"), ("Tools", [CALL], "did you mean 'tools'?"),
                               ("toolChoice", "none", "did you mean 'tool_choice'?"), ("responseFormat", {"type": "json_object"}, "did you mean 'response_format'?"),
-                              ("format", "json", "parlance grammar --schema makes the model obey it"), ("guided_json", {}, "parlance grammar --schema makes the model obey it"),
+                              ("format", "json", "parlance grammar --request makes the model obey it"), ("guided_json", {}, "parlance grammar --request makes the model obey it"),
                               ("system_prompt", "Be brief.", "chat templates take the system's text as a message"), ("extra_body", {"a": 1}, "a client puts its members into the request itself")):
         done = run(template, {**user("Hi"), name: value})
         assert done.stderr == f"note: {name}: no effect: the template does not read it; {hint}\n", (name, done.stderr)
@@ -548,7 +548,7 @@ def test_hints_for_what_templates_want():
     assert run(refuses, system, "--pass", "first-system").returncode == 0
     assert "--pass first-system" not in run(refuses.replace("supported", "once"), system).stderr
     token = run("{{ 'a' + eos_token }}", user("Hi")).stderr
-    assert "hint: a special token: -m takes it from the model's files, --var eos_token=TEXT sets it" in token, token
+    assert "hint: a special token: -m MODEL brings its tokens along, or --var eos_token=TEXT sets it" in token, token
 
 
 def test_names_that_are_nearly_right():

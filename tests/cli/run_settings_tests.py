@@ -276,7 +276,7 @@ def test_a_special_token_that_a_model_has_not_is_not_looked_for_in_it():
         failed = subprocess.run([*command, "-t", pathlib.Path(folder) / "fails.jinja"], input=json.dumps(user("Hi")), capture_output=True, text=True)
         assert "hint: a special token, which the model's files do not have: --var bos_token=TEXT sets it\n" in failed.stderr, failed.stderr
     alone = run(template, user("Hi"))
-    assert alone.stderr.endswith("; -m MODEL brings its tokens along; or --var bos_token=TEXT\n"), alone.stderr
+    assert alone.stderr.endswith("; -m MODEL brings its tokens along; or --var bos_token=TEXT sets it\n"), alone.stderr
 
 
 def test_a_text_that_a_filter_writes_otherwise_is_whole():

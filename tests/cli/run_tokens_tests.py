@@ -311,7 +311,7 @@ def test_a_tiktoken_file_needs_to_be_told_how_to_split(folder):
     write(folder, "x.jinja", "<|x|>{{ messages[0].content }}")
     words = ("tokens", "-t", "x.jinja", "--tokenizer", "a.tiktoken", "chat.json", "--special-token", "<|x|>")
     said = refusal(folder, 3, *words)
-    assert "does not say how text is split into words" in said and "hint: give --split NAME (cl100k_base, " in said, said
+    assert "does not say how text is split into words" in said and "hint: --split names it (cl100k_base, " in said, said
     assert "did you mean 'gpt-2'?" in refusal(folder, 2, *words, "--split", "gpt2")
     for split in ("cl100k_base", "gpt-2", r"\p{L}+|.", "Hi|x"):
         assert ids_of(run(folder, *words, "--split", split)) == [257, 256], split

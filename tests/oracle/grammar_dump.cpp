@@ -122,7 +122,7 @@ Made make(Value request) {
 }
 
 std::string message_of(const Made& made, const std::string& reply) {
-  ReplyParser parser(*made.format, made.reader);
+  ReplyParser parser = *ReplyParser::make(*made.format, made.reader);
   ReplyMessage message;
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
@@ -132,7 +132,7 @@ std::string message_of(const Made& made, const std::string& reply) {
 
 /// What is wrong with a reply, as the law of grammars has it; nothing is where it is "".
 std::string fault_of(const Made& made, std::string_view reply) {
-  ReplyParser parser(*made.format, made.reader);
+  ReplyParser parser = *ReplyParser::make(*made.format, made.reader);
   ReplyMessage message;
   bool malformed = false;
   const auto sink = [&](const ReplyEvent& event) {

@@ -34,7 +34,7 @@ std::string stream(ReplyApi api, const ReplyFormat& format, const ReplyOptions& 
   };
   ReplyApiWriter writer(api, answer_options());
   const auto take = [&](const ReplyEvent& event) { writer.add(event, say); };
-  ReplyParser parser(format, options);
+  ReplyParser parser = *ReplyParser::make(format, options);
   writer.begin(say);
   std::size_t from = 0;
   for (const std::size_t cut : cuts) {
@@ -79,7 +79,7 @@ std::string server_stream(ReplyApi api, const ReplyFormat& format, const ReplyOp
   const ReplyApiSink say = [&events](const ReplyApiEvent& event) { events.item(event.data); };
   ReplyApiWriter writer(api, server_options(reply.size() % 2 == 1));
   const auto take = [&](const ReplyEvent& event) { writer.add(event, say); };
-  ReplyParser parser(format, options);
+  ReplyParser parser = *ReplyParser::make(format, options);
   writer.begin(say);
   const std::string_view fed = reply.substr(0, fails ? reply.size() / 2 : reply.size());
   for (std::size_t at = 0; at < fed.size(); at += 3) {
@@ -119,7 +119,7 @@ Said said_by(const ReplyFormat& format, const ReplyOptions& options, std::string
     if (event.kind == ReplyEvent::Kind::reasoning) said.reasoning += event.text;
     said.message.add(event);
   };
-  ReplyParser parser(format, options);
+  ReplyParser parser = *ReplyParser::make(format, options);
   parser.feed(reply, take);
   parser.finish(take);
   return said;
@@ -140,7 +140,7 @@ void show(const ReplyFormat& format, const ReplyOptions& options, const std::str
     const ReplyApi api = *reply_api_named(name);
     ReplyApiWriter alone(api, answer_options());  // nobody listens
     const auto take = [&alone](const ReplyEvent& event) { alone.add(event); };
-    ReplyParser parser(format, options);
+    ReplyParser parser = *ReplyParser::make(format, options);
     parser.feed(reply, take);
     parser.finish(take);
     alone.finish();

@@ -22,7 +22,7 @@ std::string from_hex(std::string_view hex) {
 
 std::string message_of(const parlance::ReplyFormat& format, const std::string& reply) {
   parlance::ReplyMessage message;
-  parlance::ReplyParser parser(format);
+  parlance::ReplyParser parser = *parlance::ReplyParser::make(format);
   const auto sink = [&](const parlance::ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);

@@ -237,6 +237,9 @@ def hints(checks: Checks) -> None:
         checks.equal([loss.get("hint") for loss in told], ["chat templates read 'content'"], "of a member")
         told = losses.ask(CHAT, {"documents": [{"text": SECRET}], "parlance": True})["parlance"]["losses"]
         checks.equal([set(loss) for loss in told], [{"path", "kind", "what"}], "there is none")
+        for member in ({"chat_template": "{{ messages }}"}, {"template": "{{ messages }}"}):
+            told = losses.ask(CHAT, {**member, "parlance": True})["parlance"]["losses"]
+            checks.equal([set(loss) for loss in told], [{"path", "kind", "what"}], f"a client cannot follow it: {told}")
     with served("llama-server", "--log", "errors", "--pass", "order-results") as gateway:
         told = Losses(gateway, checks).ask(CHAT, {"messages": [USER, CALLS, *RESULTS], "parlance": True}).get("parlance", {})
         checks.equal(told.get("losses"), [], "with the pass")

@@ -481,6 +481,20 @@ TEST(Agent, KnowsHowTheLastReplyOfAnEarlierRunEnded) {
   }
 }
 
+TEST(Agent, WithoutAFunctionThatSamplesIsMisused) {
+  const RequestReader reader(*Template::compile("{{ messages[0].content }}"));
+  const CallbackTokenizer tokenizer({});
+  const std::unique_ptr<AgentModel> model =
+      make_session_model({.reader = reader, .tokenizer = tokenizer, .sample = {}});
+  const AgentEnd end = Agent(*model, options_with(work())).run();
+  EXPECT_EQ(end.reason, AgentEnd::Reason::usage);
+  EXPECT_EQ(end.turns, 0U);
+  ASSERT_TRUE(end.error);
+  EXPECT_EQ(end.error->code(), ErrorCode::usage);
+  EXPECT_EQ(end.sentence, "the model has no function that samples");
+  EXPECT_EQ(end.error->hint(), "SessionModelOptions::sample gives the tokens of a reply");
+}
+
 TEST(Agent, NamesWhatIsNotVerified) {
   AgentTool tool = work();
   int runs = 0;

@@ -88,6 +88,24 @@ TEST(Bulk, FailuresOfInputAndOutputEndTheRun) {
   EXPECT_EQ(answer_lines(bulk_input(texts), full, echo()).error().message(), "out");
 }
 
+TEST(Bulk, FunctionsThatAreEmptyAreAnError) {
+  const std::vector<std::string> texts = {"1"};
+  Collected collected;
+  const auto code_of = [](const Result<BulkProgress>& done) {
+    return done ? std::string() : std::string(facts(done.error().code()).name) + ": " + done.error().message();
+  };
+  EXPECT_EQ(code_of(answer_lines({}, collected.output(), echo())), "usage: input is an empty function");
+  EXPECT_EQ(code_of(answer_lines(bulk_input(texts), {}, echo())), "usage: output is an empty function");
+  EXPECT_EQ(code_of(answer_lines(bulk_input(texts), collected.output(), {})),
+            "usage: make_worker is an empty function");
+  EXPECT_EQ(collected.text, "");
+  const Result<BulkProgress> done = answer_lines(bulk_input(texts), collected.output(), [] { return BulkWorker(); });
+  ASSERT_TRUE(done);
+  ASSERT_EQ(done->failures.size(), 1u);
+  EXPECT_EQ(done->failures[0].error.code(), ErrorCode::usage);
+  EXPECT_NE(collected.text.find("a worker is an empty function"), std::string::npos) << collected.text;
+}
+
 TEST(Bulk, RendersLines) {
   const RequestReader reader(*Template::compile("{{ messages[0].content }}"));
   const std::vector<std::string> texts = {R"({"id": "a", "messages": [{"role": "user", "content": "Hi"}]})", "{}"};

@@ -45,14 +45,14 @@ std::vector<ReplyOptions> requests_of(const ReplyFormat& format, const ReplyCase
 
 TEST(ReplyCompiled, IsForManyReplies) {
   for (const ReplyCases& family : reply_families()) {
-    const CompiledReplyFormat compiled(family.format);
+    const CompiledReplyFormat compiled = *CompiledReplyFormat::make(family.format);
     const ReplyCase& one = family.cases.front();
     const std::string reply = one.reply + "<end 4>" + one.reply;
     const std::vector<ReplyOptions> requests = requests_of(family.format, one);
     for (int round = 0; round < 2; ++round) {
       for (const ReplyOptions& options : requests) {
         ASSERT_EQ(events_of(ReplyParser(compiled, options), reply),
-                  events_of(ReplyParser(family.format, options), reply))
+                  events_of(*ReplyParser::make(family.format, options), reply))
             << family.name << " after " << *options.prompt;
         ASSERT_EQ(events_of(ReplyParser(compiled, options), reply), events_of(ReplyParser(compiled, options), reply));
       }
@@ -62,7 +62,7 @@ TEST(ReplyCompiled, IsForManyReplies) {
 
 /// A call that the prompt begins is read by the tools of its own request.
 TEST(ReplyCompiled, RemembersNoTools) {
-  const CompiledReplyFormat compiled(testing::format_of("terminal-agent"));
+  const CompiledReplyFormat compiled = *CompiledReplyFormat::make(testing::format_of("terminal-agent"));
   const auto reads = [&](std::string_view type) {
     const std::string tools =
         R"([{"name": "f", "parameters": {"properties": {"x": {"type": ")" + std::string(type) + R"("}}}}])";
@@ -88,8 +88,8 @@ TEST(ReplyCompiled, IsForAllThreads) {
   const std::vector<ReplyOptions> requests = requests_of(family.format, one);
   std::vector<Events> wanted;
   for (const ReplyOptions& options : requests)
-    wanted.push_back(events_of(ReplyParser(family.format, options), one.reply));
-  const CompiledReplyFormat compiled(family.format);
+    wanted.push_back(events_of(*ReplyParser::make(family.format, options), one.reply));
+  const CompiledReplyFormat compiled = *CompiledReplyFormat::make(family.format);
   std::vector<std::size_t> wrong(4);
   std::vector<std::thread> threads;
   for (std::size_t& count : wrong) {
@@ -106,7 +106,7 @@ TEST(ReplyCompiled, IsForAllThreads) {
 
 TEST(ReplyCompiled, WithoutCallsIsMadeOnce) {
   for (const ReplyCases& family : reply_families()) {
-    const CompiledReplyFormat compiled(family.format);
+    const CompiledReplyFormat compiled = *CompiledReplyFormat::make(family.format);
     const CompiledReplyFormat one = compiled.without_calls(), other = compiled.without_calls(),
                               again = one.without_calls();
     EXPECT_EQ(&one.source(), &other.source()) << family.name;
@@ -116,7 +116,7 @@ TEST(ReplyCompiled, WithoutCallsIsMadeOnce) {
     plain.calls.clear();
     const ReplyCase& first = family.cases.front();
     EXPECT_EQ(events_of(ReplyParser(one, first.options), first.reply),
-              events_of(ReplyParser(plain, first.options), first.reply))
+              events_of(*ReplyParser::make(plain, first.options), first.reply))
         << family.name;
     EXPECT_EQ(compiled.source().calls.size(), family.format.calls.size());
   }

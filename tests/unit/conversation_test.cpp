@@ -357,7 +357,7 @@ TEST(Moved, OthersAreNotFatalEither) {
   writer.add({});
   writer.finish();
   EXPECT_EQ(writer.to_json(), "{}");
-  CompiledReplyFormat format(*ReplyFormat::from_json(R"({"end": ["<end>"]})"));
+  CompiledReplyFormat format = *CompiledReplyFormat::make(*ReplyFormat::from_json(R"({"end": ["<end>"]})"));
   const CompiledReplyFormat taken_format = std::move(format);
   EXPECT_TRUE(format.source().end.empty());  // NOLINT
   ReplyParser parser(format);

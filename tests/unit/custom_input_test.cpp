@@ -86,7 +86,7 @@ std::string message_with(const ReplyOptions& options, std::string_view reply) {
       R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": "arguments"}}, "</c>"]}]})");
   ReplyMessage message;
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
-  ReplyParser parser(*format, options);
+  ReplyParser parser = *ReplyParser::make(*format, options);
   parser.feed(reply, sink);
   parser.finish(sink);
   return message.message_json();

@@ -166,7 +166,7 @@ ReplyMessage read_reply(const DerivedFormat& derived, std::string_view prompt, s
   ReplyMessage message;
   ReplyOptions options;
   options.prompt = std::string(prompt);
-  ReplyParser parser(derived.format, options);
+  ReplyParser parser = *ReplyParser::make(derived.format, options);
   const auto sink = [&message](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);

@@ -169,7 +169,8 @@ TEST(Truth, IsPythons) {
 TEST(ToList, StopsAtItsLimits) {
   IterateBench b;
   b.rt.steps_left = 10;
-  EXPECT_TRUE(to_list(b.rt, Value::view(std::string(1000, 'x'))).is_invalid());
+  const std::string text(1000, 'x');
+  EXPECT_TRUE(to_list(b.rt, Value::view(text)).is_invalid());
   EXPECT_EQ(b.rt.failure.code, ErrorCode::limit_steps);
   IterateBench full;
   full.arena.set_limit(1000);

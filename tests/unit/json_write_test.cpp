@@ -12,6 +12,7 @@
 #include "json/json.h"
 #include "json/scan.h"
 #include "parlance/json.h"
+#include "parlance/json_writer.h"
 #include "share.h"
 #include "value/dict.h"
 
@@ -318,6 +319,16 @@ TEST(JsonScan, LongTextsWithFewAndManyEscapes) {
     }
   }
   check_scan<json_scan::Plain>(std::string(300, '\x01'));
+}
+
+TEST(JsonWriting, TakingLeavesANewWriter) {
+  JsonWriter object('{');
+  EXPECT_EQ(object.number("a", 1).take(), R"({"a": 1})");
+  EXPECT_EQ(object.take(), "{}");
+  EXPECT_EQ(object.null("b").take(), R"({"b": null})");
+  JsonWriter list('[');
+  EXPECT_EQ(list.item("1").take(), "[1]");
+  EXPECT_EQ(list.take(), "[]");
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ TEST(OpenTokenizerErrors, a_gguf_vocabulary_says_what_it_lacks) {
   EXPECT_EQ(failure({{"m.gguf", file("bert", {"a"})}}),
             "tokenizer F/m.gguf: tokenizer.ggml.model 'bert' is not read; 'gpt2', 'gemma4', 'llama', 't5', 'plamo2' "
             "and 'rwkv' are; for "
-            "another one give the tokenizer's own file with --tokenizer");
+            "another one open the tokenizer's own file");
   EXPECT_EQ(failure({{"m.gguf", file("gpt2", {"a"})}}),
             "tokenizer F/m.gguf: no tokenizer.ggml.merges, which its tokenizer.ggml.model 'gpt2' needs; ");
   EXPECT_EQ(failure({{"m.gguf", file("llama", {"a", "b", "a"})}}),
@@ -175,7 +175,7 @@ TEST(OpenTokenizerErrors, a_gguf_vocabulary_says_what_it_lacks) {
 TEST(OpenTokenizerErrors, a_tiktoken_file_says_its_line_and_asks_how_to_split) {
   EXPECT_TRUE(failure({{"a.tiktoken", "YQ== 0\n"}})
                   .starts_with("tokenizer F/a.tiktoken: a tiktoken file does not say how text is split into words; "
-                               "give --split NAME (cl100k_base, "));
+                               "the option split names it (cl100k_base, "));
   EXPECT_EQ(failure({{"a.tiktoken", "YQ== 0\nYg== x\n"}}),
             "tokenizer F/a.tiktoken: line 2: not a token's bytes in base64, a blank and a rank; ");
   EXPECT_EQ(failure({{"a.tiktoken", "YQ== 0\nYg== 0\n"}}),

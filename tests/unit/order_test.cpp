@@ -136,7 +136,7 @@ TEST(Order, TheLossNamesTheFirstResultThatIsNotInItsPlace) {
   EXPECT_EQ(prompt_with_order(kNothingShown, read_chat(in_order({0, 2, 1}, false))),
             "hi;[look][look][look];result0;result2;result1; messages[3]: stands in front of messages[4], the result of "
             "an earlier call, and the prompt does not say which call each of them answers; give results in the order "
-            "of their calls, or --pass order-results does it");
+            "of their calls, or the pass order-results does it");
   EXPECT_EQ(path_told(kNothingShown, read_chat(in_order({2, 0, 1}, false))), "messages[2]");
 }
 

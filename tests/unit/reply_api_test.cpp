@@ -308,6 +308,38 @@ TEST(ReplyApi, AMovedFromWriterSendsNothing) {
   EXPECT_EQ(ReplyApiWriter::choices_to_json(both), moved.to_json());
 }
 
+TEST(ReplyApi, AStreamBeginsAndEndsOnce) {
+  for (std::size_t i = 0; i < kReplyApis; ++i) {
+    const auto api = static_cast<ReplyApi>(i);
+    ReplyApiWriter writer(api, {.stream_usage = true});
+    std::size_t events = 0;
+    const ReplyApiSink count = [&](const ReplyApiEvent&) { ++events; };
+    writer.begin(count);
+    const std::size_t begun = events;
+    writer.begin(count);
+    EXPECT_EQ(events, begun) << reply_api_names()[i];
+    writer.add(content_event("Yes"), count);
+    writer.finish(count, {.usage = ReplyUsage{.output_tokens = 1}});
+    const std::size_t ended = events;
+    const std::string whole = writer.to_json();
+    writer.finish(count, {.length = true});
+    writer.add(content_event(" and no"), count);
+    writer.begin(count);
+    EXPECT_EQ(events, ended) << reply_api_names()[i];
+    EXPECT_EQ(writer.to_json(), whole) << reply_api_names()[i];
+    writer.fail({.message = "gone"}, count);  // of another choice of the stream, say
+    EXPECT_GT(events, ended) << reply_api_names()[i];
+    const std::size_t failed = events;
+    const std::string error = writer.to_json();
+    EXPECT_NE(error.find("gone"), std::string::npos) << error;
+    writer.fail({.message = "again"}, count);
+    writer.finish(count);
+    writer.add(content_event("more"), count);
+    EXPECT_EQ(events, failed) << reply_api_names()[i];
+    EXPECT_EQ(writer.to_json(), error) << reply_api_names()[i];
+  }
+}
+
 TEST(ReplyApi, RequestsAreNotWrittenForOllama) {
   const Result<ApiRequest> made = request_as(ReplyApi::ollama, R"({"messages": []})");
   ASSERT_FALSE(made);

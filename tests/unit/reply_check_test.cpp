@@ -237,7 +237,7 @@ TEST(ReplyChecks, ACopyGoesOnByItself) {
   const ReplyOptions options{.tools = tools_of(R"({"required": ["a"]})"), .check_calls = true};
   const std::string_view reply = R"(<tool_call>{"name": "get_weather", "arguments": {"b": 1}}</tool_call>)";
   for (std::size_t cut = 0; cut <= reply.size(); ++cut) {
-    ReplyParser parser(testing::format_of("terminal-agent"), options);
+    ReplyParser parser = *ReplyParser::make(testing::format_of("terminal-agent"), options);
     ReplyMessage first, second;
     const auto to_first = [&](const ReplyEvent& event) { first.add(event); };
     const auto to_second = [&](const ReplyEvent& event) { second.add(event); };

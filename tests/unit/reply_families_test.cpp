@@ -55,7 +55,7 @@ TEST(ReplyFamilies, HaveValuesWhileTheyStream) {
         if (event.kind != ReplyEvent::Kind::call_end || !event.complete) return;
         EXPECT_EQ(values, reply::trimmed(arguments)) << family.name << ": " << one.reply;
       };
-      ReplyParser parser(family.format, one.options);
+      ReplyParser parser = *ReplyParser::make(family.format, one.options);
       for (const char byte : one.reply) parser.feed({&byte, 1}, sink);
       parser.finish(sink);
     }
@@ -165,7 +165,7 @@ using Tokens = std::vector<std::pair<std::string, bool>>;  ///< text, control
 
 std::string message_of_tokens(const ReplyFormat& format, const Tokens& tokens, std::string* sources = nullptr) {
   ReplyMessage message;
-  ReplyParser parser(format);
+  ReplyParser parser = *ReplyParser::make(format);
   const auto sink = [&](const ReplyEvent& event) {
     message.add(event);
     if (sources != nullptr) *sources += event.source;
@@ -329,7 +329,7 @@ TEST(ReplyTokens, LoseNoByte) {
 TEST(ReplyState, IsSmall) {
   for (const ReplyCases& family : reply_families()) {
     for (const ReplyCase& one : family.cases) {
-      ReplyParser parser(family.format, one.options);
+      ReplyParser parser = *ReplyParser::make(family.format, one.options);
       std::size_t most = parser.memory();
       for (const char c : one.reply) {
         parser.feed({&c, 1}, [](const ReplyEvent&) {});

@@ -99,23 +99,27 @@ TEST(ReplyOptionsTest, BeginningInReasoningIsWhatAnOpenerInThePromptDoes) {
   EXPECT_GE(tried, 200u);
 }
 
-TEST(ReplyParser, OfAFormatThatIsRefusedReadsText) {
-  ReplyFormat format;
-  format.calls.emplace_back();
-  ASSERT_FALSE(format.validate());
-  const Result<ReplyParser> made = ReplyParser::make(format);
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code(), ErrorCode::value);
-  ReplyParser parser(format);
-  ReplyMessage message;
-  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
-  parser.feed("<call>", sink);
-  parser.finish(sink);
-  EXPECT_EQ(message.content, "<call>");
+TEST(ReplyParser, FinishesOnce) {
+  ReplyParser parser = *ReplyParser::make(testing::format_of("terminal-agent"));
+  std::string said, last;
+  const auto note = [&](const ReplyEvent& event) {
+    said += event.source;
+    last = name_of(event.kind);
+  };
+  parser.feed("text<tool_ca", note);
+  for (int times = 0; times < 2; ++times) {
+    parser.finish(note);
+    EXPECT_EQ(said, "text<tool_ca");
+    EXPECT_EQ(last, "content");
+  }
+  parser.feed("more", note);
+  parser.finish(note);
+  EXPECT_EQ(said, "text<tool_camore");
+  EXPECT_EQ(last, "trailing");
 }
 
 TEST(ReplyParser, WhatWasMovedFromSaysNothing) {
-  ReplyParser parser{ReplyFormat()};
+  ReplyParser parser{CompiledReplyFormat()};
   const ReplyParser taken = std::move(parser);
   std::size_t events = 0;
   parser.feed("text", [&](const ReplyEvent&) { ++events; });  // NOLINT: what is left of it is the test

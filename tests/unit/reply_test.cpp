@@ -367,7 +367,7 @@ TEST(Replies, OfTheBuiltinFormats) {
 
 ReplyMessage message_in_format(std::string_view format, std::string_view reply) {
   ReplyMessage message;
-  ReplyParser parser(format_of(format));
+  ReplyParser parser = *ReplyParser::make(format_of(format));
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);
@@ -438,7 +438,7 @@ TEST(ReplyMessages, TakeIdsFromTheWire) {
       R"("arguments"}}]}]})");
   ASSERT_TRUE(format) << format.error().display();
   ReplyMessage message;
-  ReplyParser parser(*format);
+  ReplyParser parser = *ReplyParser::make(*format);
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(R"([C][{"name": "f", "arguments": {}, "id": "late"}, {"id": "early", "name": "g"}])", sink);
   parser.finish(sink);
@@ -473,7 +473,7 @@ TEST(ReplyLimitsTest, AreEvents) {
 
 TEST(ReplyLimitsTest, HoldBackLittle) {
   for (const BuiltinFormat& builtin : builtin_formats()) {
-    ReplyParser parser(format_of(builtin.name));
+    ReplyParser parser = *ReplyParser::make(format_of(builtin.name));
     std::size_t most = 0;
     for (int i = 0; i < 3000; ++i) {
       parser.feed(std::string_view("\n \n<x```Ac").substr(static_cast<std::size_t>(i) % 10, 1),
@@ -517,7 +517,7 @@ TEST(ReplyLaws, ACopyGoesOnByItself) {
   const std::string_view reply = kReplyRows[18].reply;
   const ReplyFormat format = format_of(kReplyRows[18].format);
   for (std::size_t cut = 0; cut <= reply.size(); ++cut) {
-    ReplyParser parser(format);
+    ReplyParser parser = *ReplyParser::make(format);
     testing::Recorder first;
     parser.feed(reply.substr(0, cut), first.sink());
     ReplyParser copy(parser);

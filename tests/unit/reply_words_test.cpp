@@ -79,7 +79,7 @@ std::string with_word(std::string_view reply, std::string_view word) {
 
 ReplyMessage plain_message_of(const ReplyFormat& format, std::string_view reply) {
   ReplyMessage message;
-  ReplyParser parser(format);
+  ReplyParser parser = *ReplyParser::make(format);
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);

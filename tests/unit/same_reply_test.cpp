@@ -58,7 +58,7 @@ ReplyStart way_to_read(const char* prompt = "<|start|>assistant\n", bool has_end
   EXPECT_TRUE(format) << format.error().display();
   if (!has_end) format->end.clear();
   const std::vector<std::string> control = {"<|start|>", "<|end|>"};
-  ReplyStart made{CompiledReplyFormat(format->with_control(control))};
+  ReplyStart made{*CompiledReplyFormat::make(format->with_control(control))};
   made.options.prompt = prompt;
   return made;
 }
@@ -68,7 +68,7 @@ ReplyStart way_to_read_format(const std::string& json, const char* prompt) {
   const Result<ReplyFormat> format = ReplyFormat::from_json(json);
   EXPECT_TRUE(format) << format.error().display();
   const std::vector<std::string> control = {"<|start|>", "<|end|>", "<|return|>"};
-  ReplyStart made{CompiledReplyFormat(format->with_control(control))};
+  ReplyStart made{*CompiledReplyFormat::make(format->with_control(control))};
   made.options.prompt = prompt;
   return made;
 }
@@ -231,6 +231,7 @@ TEST(SameReply, MayLackWhatThePromptHadOpened) {
 }
 
 TEST(SameReply, IsNoneWhereNobodyKnowsHowToReadIt) {
+  EXPECT_FALSE(same_when_read({})(TwoWritings()));
   const SameReply unknown = same_when_read([]() -> Result<ReplyStart> { return Error(ErrorCode::value, "unknown"); });
   EXPECT_FALSE(unknown({.sampled = reply_pieces("Yes<|end|>"), .written = reply_pieces("Yes<|end|>")}));
 }
@@ -259,7 +260,7 @@ SameReply as_it_is_read(const Tokenizer& tokenizer) {
     ReplyStart how = way_to_read();
     ReplyFormat format = how.format.source();
     format.control = tokenizer.control_texts();
-    how.format = CompiledReplyFormat(format);
+    how.format = *CompiledReplyFormat::make(format);
     return how;
   });
 }
@@ -402,6 +403,8 @@ TEST(SameReply, IsKeptByWhoHasIdsAlone) {
       ASSERT_TRUE(same) << turn << same.error().display();
       EXPECT_EQ(same->ids, extension->ids) << said << turn;
       EXPECT_EQ(same->canonical, extension->canonical) << said << turn;
+      const auto blind = extend_ids(known, chat_template, kMarks, session.conversation().copy(), {}, HowToRead());
+      EXPECT_TRUE(blind || blind.error().code() == ErrorCode::history_rewritten) << said << turn;
       std::vector<TokenId> other = known;
       other[known.size() - 3] = 'z';
       const auto refused = extend_ids(other, chat_template, kMarks, session.conversation().copy(), {}, start);

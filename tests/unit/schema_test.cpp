@@ -85,7 +85,7 @@ std::string arguments_of(std::string_view reference, std::string_view value) {
   arguments.tags.close.texts = {"</p>"};
   format.calls.push_back(form);
   EXPECT_TRUE(format.validate()) << format.validate().error().display();
-  ReplyParser parser(format, {.tools = *known});
+  ReplyParser parser = *ReplyParser::make(format, {.tools = *known});
   ReplyMessage message;
   const auto add = [&message](const ReplyEvent& event) { message.add(event); };
   parser.feed("<call=f><p=n>" + std::string(value) + "</p></call>", add);

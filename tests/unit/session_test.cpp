@@ -674,5 +674,30 @@ TEST(GrownPrompt, LeavesOutNothingBehindTheByteThatIsAskedFor) {
   }
 }
 
+/// Where only tokens differ, the byte is known by the tokens' places alone, and ids may be all that there is.
+TEST(ComparePrompts, TakesIdsWithoutTokens) {
+  const Template chat_template = *Template::compile("{{ messages[0].content }}");
+  const auto chat_of = [](const char* content) {
+    Conversation chat;
+    EXPECT_TRUE(chat.add({.role = "user", .content = content}));
+    return chat;
+  };
+  const Conversation first = chat_of("hel"), second = chat_of("hello");
+  const Rendering before = *chat_template.render(first), after = *chat_template.render(second);
+  PromptTokens old, now;
+  old.ids = {'h', 'e', 'l'};
+  now.ids = {'h', 'e', kPair, 'o'};
+  const PromptView old_view{.rendering = before, .conversation = first, .tokens = &old};
+  const PromptView new_view{.rendering = after, .conversation = second, .tokens = &now};
+  std::optional<PrefixDifference> found = compare_prompts(old_view, new_view);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->token, 2u);
+  EXPECT_EQ(found->byte, 3u);
+  old.tokens = {{.id = 'h', .bytes = {0, 1}}, {.id = 'e', .bytes = {1, 2}}, {.id = 'l', .bytes = {2, 3}}};
+  found = compare_prompts(old_view, new_view);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->byte, 2u);
+}
+
 }  // namespace
 }  // namespace parlance

@@ -134,7 +134,7 @@ TEST(Sources, ChoiceAmongNamedTemplates) {
   EXPECT_EQ(chosen({"default", "rag"}, {}, true), "default");
   EXPECT_EQ(chosen({"default", "rag"}, "rag", true), "rag");
   EXPECT_EQ(chosen({"rag"}, {}, true), "rag");
-  EXPECT_NE(chosen({"a", "b"}, {}, false).find("--name"), std::string::npos);
+  EXPECT_NE(chosen({"a", "b"}, {}, false).find("choose one by its name"), std::string::npos);
   EXPECT_NE(chosen({"default", "tool_use"}, "tool_uze", false).find("did you mean 'tool_use'?"), std::string::npos);
 }
 

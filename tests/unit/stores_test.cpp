@@ -300,5 +300,10 @@ TEST(ModelStores, ByTheEnvironment) {
   }
 }
 
+TEST(ModelStores, WithoutAnEnvironmentAreNone) {
+  const ModelStores stores = model_stores(nullptr);
+  EXPECT_EQ(stores.ollama + stores.hf_cache + stores.home, "");
+}
+
 }  // namespace
 }  // namespace parlance

@@ -120,7 +120,8 @@ TEST(Repr, StopsAtItsLimits) {
   EXPECT_EQ(deep.rt.failure.code, ErrorCode::limit_depth);
   TextBench slow;
   slow.rt.steps_left = 10;
-  EXPECT_TRUE(to_repr(slow.rt, Value::view(std::string(1000, 'x'))).is_invalid());
+  const std::string text(1000, 'x');
+  EXPECT_TRUE(to_repr(slow.rt, Value::view(text)).is_invalid());
   EXPECT_EQ(slow.rt.failure.code, ErrorCode::limit_steps);
 }
 

@@ -103,31 +103,38 @@ def _made_class(name: str) -> type[Error]:
     return type(name, (Error, other), {"__module__": "parlance", "__doc__": f"A parlance.Error that is also a {name}."})
 
 
-# Words of the command line in hints, and those of Python, which are arguments of whatever opens a template.
+# What the library's hints name, and what it is in Python: mostly arguments of whatever opens a template.
 _IN_PYTHON = {
-    "--pass text-only leaves": 'passes=["text-only"], where the template is opened, leaves',
-    "--pass first-system gives": 'passes=["first-system"], where the template is opened, gives',
-    "--pass order-results does": 'passes=["order-results"], where the template is opened, does',
-    "--skip-pass takes a pass by its name and the": "skip_passes, where the template is opened, takes the names of passes, and leaves the",
-    "--allow-changes lets": "allow_changes=True, where the template is opened, lets",
-    "parlance list formats shows them": "parlance.formats() has them",
-    "parlance list passes shows them; ": "",
+    r"without the pass ([\w-]+)": r'with skip_passes=["\1"], where the template is opened,',
+    r"without a pass\b": "with skip_passes, where the template is opened,",
+    r"the pass ([\w-]+)": r'passes=["\1"], where the template is opened,',
+    "the option allow_changes": "allow_changes=True, where the template is opened,",
+    "the option as_transformers": "as_transformers=True",
+    "the option continue_final": "continue_final_message=True",
+    "the option normalise off": "as_is=True, where the template is opened,",
+    "the option split": "the argument split",
+    r"builtin_formats\(\) has them": "parlance.formats() has them",
+    r"normalise_passes\(\) has them; ": "",  # the names follow
+    r"normalise_passes\(\) has them": "parlance.passes() has them",
+    r"open_template_file\(\) takes": "Template.from_file() takes",
+    "choose one by its name": "choose one by name=…",
 }
 
 
 def in_python(hint: str) -> str:
-    """A hint with what Python has in place of options of the command line, as far as it has something."""
+    """A hint of the library in Python's words."""
+    if not hint:
+        return hint
+    sub = importlib.import_module("re").sub  # which importing parlance does without
     for word, said in _IN_PYTHON.items():
-        hint = hint.replace(word, said)
+        hint = sub(word, said, hint)
     return hint
 
 
 def _speak_python(parts: dict[str, Any]) -> None:
-    """A hint that names an option of the command line names what Python has, or is left out."""
+    """A hint that names something of the library names what Python has."""
     given = parts["hint"]
     hint = in_python(given)
-    if "--" in hint:
-        hint = ""
     if hint != given:
         parts["hint"] = hint
         parts["display"] = parts["display"].replace(f"  hint: {given}", f"  hint: {hint}" if hint else "").rstrip("\n")

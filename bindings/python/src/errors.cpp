@@ -63,7 +63,7 @@ void raise(const Error& error) {
 }
 
 std::string in_python(const std::string& hint) {
-  if (hint.find("--") == std::string::npos) return hint;
+  if (hint.empty()) return hint;
   return nb::cast<std::string>(errors_module().attr("in_python")(text_to_python(hint)));
 }
 

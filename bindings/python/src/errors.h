@@ -32,7 +32,7 @@ void raise_kept();
 /// Raises an error that has a path as it is, and any other as raise_at_from().
 [[noreturn]] void reraise_at(nb::python_error& cause, const std::string& path, const std::string& sentence);
 
-/// A hint in the words of Python: arguments in place of options of the command line.
+/// A hint in the words of Python: arguments in place of what the library calls options and passes.
 std::string in_python(const std::string& hint);
 
 template <typename T>

@@ -56,8 +56,7 @@ class TokenFormats {
         return one.made;
     }
     if (known.size() == kMost) known.erase(known.begin());
-    known.push_back(
-        {tokenizer, format, ends, CompiledReplyFormat(format.source().with_control(tokenizer->control_texts(), ends))});
+    known.push_back({tokenizer, format, ends, format.with_control(tokenizer->control_texts(), ends)});
     return known.back().made;
   }
 

@@ -275,12 +275,11 @@ void bind_tokenizer(nb::module_& module) {
                   "Tokenizer"),
           "Opens a tokenizer.json, a SentencePiece .model, a tekken.json, a tiktoken file, the vocabulary of a "
           "GGUF file, or a folder that has one.\n\n"
-          "* `special_tokens` are texts of control tokens that the file lacks; their ids follow the vocabulary "
-          "(--special-token).\n"
+          "* `special_tokens` are texts of control tokens that the file lacks; their ids follow the vocabulary.\n"
           "* `as_transformers` reads a .model or a tokenizer.json as transformers 5 does, by the class that its "
-          "configuration names (--model-as transformers).\n"
+          "configuration names.\n"
           "* `split` says how a tiktoken file splits text into words: a name, such as 'cl100k_base', or a regular "
-          "expression; '' goes by the file's name (--split).\n\n"
+          "expression; '' goes by the file's name.\n\n"
           "An option without effect for the kind of file is in `notes`. Raises parlance.Error (also OSError or "
           "ValueError).")
       .def_static("_from_bytes", &from_bytes, "data"_a, "name"_a)

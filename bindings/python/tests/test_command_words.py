@@ -4,11 +4,15 @@ test_each_option_of_a_command_is_in_python."""
 from __future__ import annotations
 
 import json
+import pathlib
 import re
 
 import parlance
 import pytest
+from parlance._errors import in_python
 from test_commands import command
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 # Options whose argument has another name, beside those that are a --no- before one.
 OTHER_WORDS = {
@@ -87,3 +91,26 @@ def test_each_option_of_a_command_is_in_python(name: str) -> None:
             continue
         plain = word.removeprefix("--").replace("-", "_")
         assert {OTHER_WORDS.get(word, plain), plain.removeprefix("no_")} & known, word
+
+
+def test_hints_are_in_pythons_words() -> None:
+    """What the command line has a word for, Python has too, or it is plain English."""
+    rows = re.findall(r'^    \{"([^"]+)", "', (ROOT / "src" / "cli" / "option_words.cpp").read_text("utf-8"), re.MULTILINE)
+    assert len(rows) > 12
+    for words in rows:
+        said = in_python(words.replace("the pass ", "the pass text-only "))
+        assert not re.search(r"\bthe (option|pass) |builtin_formats|normalise_passes|open_template_file", said), (words, said)
+
+
+def test_a_hint_names_an_argument_where_the_template_is_opened() -> None:
+    changing = parlance.Template.from_string("{% set a = [] %}{{ a.append(1) }}")
+    with pytest.raises(parlance.Error) as caught:
+        changing.render([{"role": "user", "content": "Hi"}])
+    assert (
+        caught.value.hint
+        == "as transformers does; allow_changes=True, where the template is opened, lets a template change the lists and dicts it made"
+    )
+    assert caught.value.hint in str(caught.value)
+    with pytest.raises(parlance.Error) as caught:
+        parlance.Template.builtin("no-such-format-at-all")
+    assert caught.value.hint == "parlance.formats() has them"

@@ -114,12 +114,33 @@ void Compiler::compile_blocks() {
 }
 
 VariableNumbers::VariableNumbers(std::span<const VariableName> names)
-    : slots_(std::bit_ceil(2 * names.size() + 1), kNone), mask_(slots_.size() - 1) {
+    : slots_(std::bit_ceil(2 * names.size() + 1)), mask_(slots_.size() - 1) {
+  constexpr std::size_t kMostSteps = 16;  // more than usual templates take
+  if (place(names, kMostSteps)) return;
+  by_all_ = true;
+  place(names, slots_.size());
+}
+
+/// False: a name stands further from its first slot than `most_steps`.
+bool VariableNumbers::place(std::span<const VariableName> names, std::size_t most_steps) {
+  std::fill(slots_.begin(), slots_.end(), kNone);
   for (std::uint32_t number = 0; number < names.size(); ++number) {
-    std::size_t at = first_slot(names[number].name);
+    const std::size_t first = first_slot(names[number].name);
+    std::size_t at = first;
     while (slots_[at & mask_] != kNone) ++at;
+    if (at - first > most_steps) return false;
     slots_[at & mask_] = number;
   }
+  return true;
+}
+
+std::size_t VariableNumbers::longest_search() const {
+  std::size_t longest = 0, run = 0;
+  for (std::size_t at = 0; at < 2 * slots_.size(); ++at) {  // twice: a run may go on at the beginning
+    run = slots_[at & mask_] == kNone ? 0 : run + 1;
+    longest = std::max(longest, run + 1);
+  }
+  return longest;
 }
 
 void Program::fit() {

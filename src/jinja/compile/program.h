@@ -104,7 +104,8 @@ struct VariableName {
 };
 
 /// The numbers of variable names, by name. A render asks once for each of its variables, which are few, instead of
-/// comparing each name with all of them.
+/// comparing each name with all of them. A name is looked for by its length and its ends, which takes no time; where
+/// many names are alike in these, as those of somebody who wants it slow, by all of it.
 class VariableNumbers {
  public:
   VariableNumbers() = default;
@@ -120,14 +121,19 @@ class VariableNumbers {
     }
   }
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  /// The most slots that find() looks at.
+  std::size_t longest_search() const;
 
  private:
-  static std::size_t first_slot(std::string_view name) {
+  bool place(std::span<const VariableName> names, std::size_t most_steps);
+  std::size_t first_slot(std::string_view name) const {
+    if (by_all_) return static_cast<std::size_t>(hash_text(name));
     return name.size() + 5 * static_cast<unsigned char>(name.front()) + 3 * static_cast<unsigned char>(name.back());
   }
 
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1, kNone);  ///< more than there are names
   std::size_t mask_ = 0;
+  bool by_all_ = false;  ///< by a hash of all bytes, whose key nobody knows
 };
 
 struct BlockInfo {

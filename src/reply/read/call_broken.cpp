@@ -28,7 +28,7 @@ void CallReader::fail(std::string_view expected) {
     return in_.put_answer(lead);
   }
   if (in_.call->named) close(false);
-  begin_wreck();
+  begin_recovery();
   in_.place = Place::broken;
   put_lost(lead);
 }
@@ -54,8 +54,8 @@ bool CallReader::begin_sibling(std::string_view held) {
 
 /// Whether an item of a section or list went wrong whose end can be told, so that others may follow.
 bool CallReader::is_item() const {
-  Wreck wreck;
-  const bool measured = in_.place == Place::part && in_.call->reader->measure(wreck, in_);
+  Recovery recovery;
+  const bool measured = in_.place == Place::part && in_.call->reader->measure(recovery, in_);
   const bool inside = measured || (in_.place == Place::field && !in_.form().is_literal(0));
   return inside && in_.form().form->layout != CallLayout::single && !in_.call->silent && !in_.call->loose &&
          !in_.call->open_list;
@@ -68,16 +68,16 @@ void CallReader::put_lost(std::string_view bytes) {
 }
 
 /// How far into the item it went wrong.
-void CallReader::begin_wreck() {
+void CallReader::begin_recovery() {
   const Form& form = in_.form();
   const bool object = form.form->call.back().kind == Part::object;
   const bool keywords = form.arguments_part != Form::kNone && facts_of(in_.arguments().codec).counts_round_brackets;
   const bool python = !object && keywords && !form.is_literal(0);
-  in_.call->wreck.reset();
+  in_.call->recovery.reset();
   if (form.form->layout != CallLayout::single && (object || python)) {
-    Wreck& wreck = in_.call->wreck.make();
-    wreck.python = python;
-    if (in_.place == Place::part) in_.call->reader->measure(wreck, in_);
+    Recovery& recovery = in_.call->recovery.make();
+    recovery.python = python;
+    if (in_.place == Place::part) in_.call->reader->measure(recovery, in_);
   }
 }
 
@@ -99,38 +99,38 @@ void CallReader::end_broken(std::string_view source) {
 /// One byte that is no marker's, or all where no brackets are counted.
 void CallReader::put_broken(std::string_view bytes) {
   const bool list = in_.form().form->layout == CallLayout::list;
-  Wreck* const wreck = bytes.size() == 1 && in_.call->wreck ? &*in_.call->wreck : nullptr;
-  const Wreck::Next next = wreck == nullptr ? Wreck::Next::more : wreck->feed(bytes.front(), list);
-  if (next == Wreck::Next::over_before) {
+  Recovery* const recovery = bytes.size() == 1 && in_.call->recovery ? &*in_.call->recovery : nullptr;
+  const Recovery::Next next = recovery == nullptr ? Recovery::Next::more : recovery->feed(bytes.front(), list);
+  if (next == Recovery::Next::over_before) {
     in_.give_back(bytes);
     return end_broken_item();
   }
   put_lost(bytes);
-  if (next == Wreck::Next::over) end_broken_item();
+  if (next == Recovery::Next::over) end_broken_item();
 }
 
 const char* CallReader::read_broken(const char* p, const char* end) {
   const MarkerTrie& markers = in_.form().broken;
-  if (!in_.call->wreck || !in_.held.bytes.empty()) {
+  if (!in_.call->recovery || !in_.held.bytes.empty()) {
     meet(read_to_marker(in_, markers, p, end, [this](std::string_view bytes) { put_broken(bytes); }));
     return p;
   }
-  Wreck& wreck = *in_.call->wreck;
+  Recovery& recovery = *in_.call->recovery;
   const bool list = in_.form().form->layout == CallLayout::list;
   for (const char* begin = p; p != end; ++p) {
     const Found found =
         markers.begins(*p) ? in_.match(markers, {p, end}, in_.here() + static_cast<std::size_t>(p - begin)) : Found{};
     const bool marker = found.more || found.size != 0;
-    const Wreck::Next next = marker ? Wreck::Next::more : wreck.feed(*p, list);
-    if (!marker && next == Wreck::Next::more && p + 1 != end) continue;
-    const bool taken = !marker && next != Wreck::Next::over_before;
+    const Recovery::Next next = marker ? Recovery::Next::more : recovery.feed(*p, list);
+    if (!marker && next == Recovery::Next::more && p + 1 != end) continue;
+    const bool taken = !marker && next != Recovery::Next::over_before;
     put_lost({begin, p + (taken ? 1 : 0)});
     if (found.more) return hold_marker(in_, markers, p, end), p;
     if (marker) {
       meet({found.mark, std::string(p, found.size)});
       return p + found.size;
     }
-    if (next != Wreck::Next::more) end_broken_item();
+    if (next != Recovery::Next::more) end_broken_item();
     return p + (taken ? 1 : 0);
   }
   return p;

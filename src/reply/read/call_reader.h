@@ -87,7 +87,7 @@ class CallReader {
   bool begin_sibling(std::string_view held = {});
   bool is_item() const;
   void put_lost(std::string_view bytes);
-  void begin_wreck();
+  void begin_recovery();
   void end_broken_item();
   void put_broken(std::string_view bytes);
   void meet(Met met);

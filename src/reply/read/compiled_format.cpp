@@ -98,9 +98,6 @@ const std::shared_ptr<const reply::SharedFormat>& without_markers() {
 
 }  // namespace
 
-CompiledReplyFormat::CompiledReplyFormat(const ReplyFormat& format)
-    : data_(std::make_shared<const reply::SharedFormat>(format.validate() ? format : ReplyFormat())) {}
-
 CompiledReplyFormat::CompiledReplyFormat() : data_(without_markers()) {}
 
 Result<CompiledReplyFormat> CompiledReplyFormat::make(const ReplyFormat& format) {
@@ -113,6 +110,11 @@ const ReplyFormat& CompiledReplyFormat::source() const& { return inside().source
 CompiledReplyFormat CompiledReplyFormat::without_calls() const {
   std::shared_ptr<const reply::SharedFormat> made = inside().without_calls();
   return made ? CompiledReplyFormat(std::move(made)) : *this;
+}
+
+CompiledReplyFormat CompiledReplyFormat::with_control(std::span<const std::string> tokens,
+                                                      std::span<const std::string> ends) const {
+  return CompiledReplyFormat(std::make_shared<const reply::SharedFormat>(source().with_control(tokens, ends)));
 }
 
 const reply::SharedFormat& CompiledReplyFormat::inside() const { return data_ ? *data_ : *without_markers(); }

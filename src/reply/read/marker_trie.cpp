@@ -23,7 +23,7 @@ void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& m
   const std::vector<std::string_view> words = soft_words(text);
   for (const std::string_view word : words) {
     for (const char c : word) node = grow(node, c);
-    if (&word != &words.back()) nodes_[node].soft = true;
+    if (&word != &words.back()) nodes_[node].optional_blank = true;
   }
   end(node, mark);
 }
@@ -63,7 +63,7 @@ void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const M
     }
     if (i + 1 == words.size()) break;
     const bool any_text = words[i].back() == '*' || words[i + 1].front() == '*';  // white space is some, too
-    if (!any_text) nodes_[node].soft = true;
+    if (!any_text) nodes_[node].optional_blank = true;
     const char* blank = words[i].data() + words[i].size();
     for (; any_text && blank != words[i + 1].data(); ++blank) node = grow(node, *blank);
   }

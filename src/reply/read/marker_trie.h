@@ -1,7 +1,7 @@
 // MarkerTrie: finds markers in a stream, leftmost and then longest, one byte at a time.
 //
 // A place in the reply (text, reasoning, the end of a call, a value in tags) has one with the markers that count there.
-// What is held back is the path to a place in it. White space inside of a text is soft: any of it, or none, is read
+// What is held back is the path to a place in it. White space inside of a text is optional: any of it, or none, is read
 // there. Begin reading at step().
 #pragma once
 #include <array>
@@ -44,9 +44,9 @@ struct Mark {
 class MarkerTrie {
  public:
   using Node = std::uint16_t;
-  static constexpr Node kRoot = 0;           ///< nothing leads back to the root
-  static constexpr std::uint8_t kWild = 64;  ///< bytes of any text
-  static constexpr std::uint8_t kSoft = 16;  ///< white space past this is none of a marker's
+  static constexpr Node kRoot = 0;                 ///< nothing leads back to the root
+  static constexpr std::uint8_t kWild = 64;        ///< bytes of any text
+  static constexpr std::uint8_t kMostBlanks = 16;  ///< white space past this is none of a marker's
 
   /// A place in the trie, and how much white space was read there.
   struct Cursor {
@@ -55,7 +55,7 @@ class MarkerTrie {
   };
 
   MarkerTrie() : nodes_(1) {}
-  /// `lead` as it is, then `text` with soft white space. The first to say what a text means is believed.
+  /// `lead` as it is, then `text` with optional white space. The first to say what a text means is believed.
   void add(std::string_view lead, std::string_view text, const Mark& mark);
   /// The same, where a `*` is any text up to a `<`.
   void add_loose(std::string_view lead, std::string_view text, const Mark& mark);
@@ -86,7 +86,7 @@ class MarkerTrie {
       at = {to, 0};
       return true;
     }
-    const bool blank = nodes_[at.node].soft && is_json_space(c) && at.blanks != kSoft;
+    const bool blank = nodes_[at.node].optional_blank && is_json_space(c) && at.blanks != kMostBlanks;
     if (!blank) return nodes_[at.node].wild != kRoot && step_wild(at, c);
     ++at.blanks;
     return true;
@@ -115,7 +115,7 @@ class MarkerTrie {
  private:
   struct NodeData {
     char byte = 0;
-    bool soft = false;
+    bool optional_blank = false;
     Node child = kRoot;
     Node sibling = kRoot;
     std::uint16_t mark = 0;

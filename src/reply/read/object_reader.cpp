@@ -239,19 +239,19 @@ bool ObjectReader::end_object() {
 
 // ---- what went wrong
 
-bool ObjectReader::measure(Wreck& wreck, const Reading& in) const {
+bool ObjectReader::measure(Recovery& recovery, const Reading& in) const {
   if (at_ == At::object_open) return true;
-  wreck.depth = 1;
-  for (std::size_t level = level_; level != 0; level = in.form().levels[level].parent) ++wreck.depth;
+  recovery.depth = 1;
+  for (std::size_t level = level_; level != 0; level = in.form().levels[level].parent) ++recovery.depth;
   if (at_ == At::mended) {
-    wreck.depth = static_cast<std::uint16_t>(wreck.depth + python_->open_braces());
-    wreck.quote = python_->open_quote();
+    recovery.depth = static_cast<std::uint16_t>(recovery.depth + python_->open_braces());
+    recovery.quote = python_->open_quote();
     return true;
   }
-  if (at_ == At::value) wreck.depth = static_cast<std::uint16_t>(wreck.depth + scanner_.objects());
+  if (at_ == At::value) recovery.depth = static_cast<std::uint16_t>(recovery.depth + scanner_.objects());
   const bool text = at_ == At::value && role_ == Role::arguments && shape_ == Shape::text;
   const bool in_string = (at_ == At::value || at_ == At::in_key) && scanner_.inside_string();
-  if (text || in_string) wreck.quote = '"';
+  if (text || in_string) recovery.quote = '"';
   return true;
 }
 

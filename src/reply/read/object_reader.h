@@ -25,7 +25,7 @@ class ObjectReader final : public PartReaderOf<ObjectReader> {
         scanner_(depth) {}
 
   bool restart(const CallPart& part, const Reading& in) override;
-  bool measure(Wreck& wreck, const Reading& in) const override;
+  bool measure(Recovery& recovery, const Reading& in) const override;
   CutName cut_name() const override;
   std::size_t size() const override {
     return sizeof(ObjectReader) + (string_ ? sizeof(StringArguments) : 0) + (python_ ? sizeof(PythonScanner) : 0);

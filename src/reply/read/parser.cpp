@@ -20,14 +20,16 @@ ReplyParser::ReplyParser(const CompiledReplyFormat& format, const ReplyOptions& 
   if (options.check_calls && options.tools.known())
     check_ = std::make_unique<reply::CallCheck>(state_->format(), options);
 }
-ReplyParser::ReplyParser(const ReplyFormat& format, const ReplyOptions& options)
-    : ReplyParser(CompiledReplyFormat(format), options) {}
 Result<ReplyParser> ReplyParser::make(const ReplyFormat& format, const ReplyOptions& options) {
   const Result<CompiledReplyFormat> compiled = CompiledReplyFormat::make(format);
   if (!compiled) return compiled.error();
   return ReplyParser(*compiled, options);
 }
-ReplyParser ReplyParser::of_conversation(const CompiledReplyFormat& format, const ReplyLimits& limits) {
+Result<ReplyParser> ReplyParser::of_conversation(const CompiledReplyFormat& format, const ReplyLimits& limits) {
+  if (format.source().turns.empty())
+    return Error(ErrorCode::value, "the format has no turns, so a conversation cannot be read back")
+        .input("turns")
+        .hint("its member `turns` says how turns begin (docs/reply-format.md)");
   ReplyParser parser;
   parser.state_ = std::make_unique<reply::ParserState>(inside_of(format).start_of_conversation(limits));
   return parser;

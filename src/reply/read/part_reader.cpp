@@ -30,7 +30,7 @@ void PartReader::fail(std::string_view expected) {
   answer({Step::What::failed});
 }
 
-Wreck::Next Wreck::feed(char c, bool list) {
+Recovery::Next Recovery::feed(char c, bool list) {
   if (quote != 0) {
     if (!escape && c == quote) quote = 0;
     escape = !escape && c == '\\';

@@ -46,8 +46,9 @@ struct Step {
   bool complete : 1;  ///< over: the call lacks nothing
 };
 
-/// An item of a section or list that went wrong: where it ends, told by its brackets, so that the next one can be read.
-struct Wreck {
+/// Error recovery in a section or list: finds by its brackets where an item that went wrong ends, so that the next one
+/// can be read.
+struct Recovery {
   bool python = false;  ///< round brackets and both quotes; else braces and double quotes
   bool escape = false;
   char quote = 0;  ///< of the string that is open
@@ -85,7 +86,7 @@ class PartReader {
   /// Framing behind the marker before it is an event of its own.
   virtual bool takes_framing() const { return true; }
   /// Whether brackets tell where it ends when it went wrong; then how many are open.
-  virtual bool measure(Wreck&, const Reading&) const { return false; }
+  virtual bool measure(Recovery&, const Reading&) const { return false; }
   virtual CutName cut_name() const { return {}; }
   virtual std::unique_ptr<PartReader> clone() const = 0;
   virtual std::size_t size() const = 0;

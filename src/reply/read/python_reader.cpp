@@ -21,9 +21,9 @@ class PythonReader final : public PartReaderOf<PythonReader> {
     scanner_.restart(callee_of(in), in.limits().depth, in.limits().pending);
     return true;
   }
-  bool measure(Wreck& wreck, const Reading&) const override {
-    wreck.depth = static_cast<std::uint16_t>(scanner_.open_brackets());
-    wreck.quote = scanner_.open_quote();
+  bool measure(Recovery& recovery, const Reading&) const override {
+    recovery.depth = static_cast<std::uint16_t>(scanner_.open_brackets());
+    recovery.quote = scanner_.open_quote();
     return true;
   }
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "reply/read/event_emitter.h"
 #include "reply/read/machine.h"
-#include "reply/read/outlet.h"
 #include "reply/read/part_reader.h"
 #include "reply/scan/held.h"
 
@@ -124,7 +124,7 @@ struct Call {
     word.clear();
     name.clear();
     id.clear();
-    wreck.reset();
+    recovery.reset();
   }
 
   std::uint8_t part = 0;       ///< of the form's call
@@ -144,8 +144,8 @@ struct Call {
   HeldText word;                  ///< a field as it is written
   HeldText name;                  ///< until the call begins
   HeldText id;
-  ReaderBox reader;  ///< of the part that is read, or of one that was
-  Box<Wreck> wreck;  ///< where an item that went wrong ends; none where only markers tell
+  ReaderBox reader;        ///< of the part that is read, or of one that was
+  Box<Recovery> recovery;  ///< where an item that went wrong ends; none where only markers tell
 };
 
 /// The call that is open, or none. What a call was made of stays, since the next one is mostly alike.
@@ -260,7 +260,7 @@ class Reading {
 
   std::shared_ptr<const Request> request;
   const Machine* machine;  ///< the request's
-  Outlet out;
+  EventEmitter out;
   Place place = Place::text;
   Gap gap = Gap::none;
   std::uint8_t form_index = 0;

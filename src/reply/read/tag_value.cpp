@@ -18,24 +18,24 @@ bool is_whole_float(std::string_view json) {
   return point != json.npos && json.find_first_not_of('0', point + 1) == json.npos;
 }
 
-std::uint8_t types_of(const Reading& in, Types::Node node, TagValue::Wire wire) {
+std::uint8_t types_of(const Reading& in, Types::Node node, TagValue::StatedType stated) {
   const reply::DeclaredTools* data = inside_of(in.tools()).get();
-  if (data == nullptr || wire != TagValue::Wire::nothing) return Types::kAny;
+  if (data == nullptr || stated != TagValue::StatedType::nothing) return Types::kAny;
   const Types::Schema& schema = data->types[node];
   return schema.null_text ? static_cast<std::uint8_t>(schema.types & ~Types::kNull) : schema.types;
 }
 
 }  // namespace
 
-void TagValue::begin(Reading& in, Types::Node schema, Wire wire, bool raw) {
-  types_ = types_of(in, schema, wire);
+void TagValue::begin(Reading& in, Types::Node schema, StatedType stated, bool raw) {
+  types_ = types_of(in, schema, stated);
   raw_ = raw;
   in.call->word.clear();
   fresh_ = true;
   whole_ = false;
   probe_ = JsonScanner(in.limits().depth);
-  const bool text = raw || wire == Wire::text || types_ == Types::kString;
-  const bool typed = wire == Wire::typed || (types_ & Types::kString) == 0;
+  const bool text = raw || stated == StatedType::text || types_ == Types::kString;
+  const bool typed = stated == StatedType::typed || (types_ & Types::kString) == 0;
   way_ = text ? Way::text : typed ? Way::typed : Way::candidate;
   if (text) in.put_meant("\"");
 }

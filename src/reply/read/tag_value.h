@@ -13,12 +13,12 @@ namespace parlance::reply {
 class TagValue {
  public:
   /// What the type beside a value says.
-  enum class Wire : std::uint8_t { nothing, text, typed };
+  enum class StatedType : std::uint8_t { nothing, text, typed };
 
   explicit TagValue(std::uint32_t depth) : probe_(depth) {}
 
   /// `raw`: a CDATA section has been opened.
-  void begin(Reading& in, Types::Node schema, Wire wire, bool raw);
+  void begin(Reading& in, Types::Node schema, StatedType stated, bool raw);
   void put(Reading& in, std::string_view bytes);
   void end(Reading& in);
   bool is_raw() const { return raw_; }

@@ -79,7 +79,7 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   At at_ = At::between;
   bool opens_ = false;  ///< the next key is the first of its value, and tells whether that is a list
   bool raw_ = false;    ///< the value begins with a CDATA section
-  TagValue::Wire wire_ = TagValue::Wire::nothing;
+  TagValue::StatedType stated_ = TagValue::StatedType::nothing;
   Frame arguments_;
   Types::Node schema_ = Types::kUnknown;  ///< of the value
   Box<std::vector<Frame>> nested_;
@@ -341,7 +341,7 @@ void TagsReader::begin_member(const std::string& key) {
   if (data != nullptr) schema_ = data->types.member(frame.schema, key);
 }
 
-/// The type on the wire: what is a string is one, whatever the schema says.
+/// The type that the reply states: what is a string is one, whatever the schema says.
 void TagsReader::end_type(std::string_view source) {
   const std::string type(trimmed(word()));
   word().clear();
@@ -349,7 +349,7 @@ void TagsReader::end_type(std::string_view source) {
   in().absorb = tags().type_close.after;
   const bool text =
       std::find(tags().string_types.begin(), tags().string_types.end(), type) != tags().string_types.end();
-  wire_ = text ? TagValue::Wire::text : TagValue::Wire::typed;
+  stated_ = text ? TagValue::StatedType::text : TagValue::StatedType::typed;
   begin_value();
 }
 
@@ -362,7 +362,7 @@ void TagsReader::begin_value() {
 
 void TagsReader::begin_value_text() {
   at_ = At::value;
-  value_.begin(in(), schema_, wire_, raw_);
+  value_.begin(in(), schema_, stated_, raw_);
 }
 
 ValueEnd TagsReader::value_end() { return {in(), {value_, top().schema, depth(), key_}, waiting_}; }
@@ -430,7 +430,7 @@ void TagsReader::end_value(const Mark& mark, const std::string& source) {
     return;
   }
   value_.end(in());
-  wire_ = TagValue::Wire::nothing;
+  stated_ = TagValue::StatedType::nothing;
   if (mark.meaning == Meaning::tag_close) {
     in().put_markup(source);
     at_ = tags().close_end.empty() ? At::between : At::key_end;

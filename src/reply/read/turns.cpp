@@ -180,15 +180,14 @@ class Turns {
 }  // namespace
 
 Result<std::string> read_conversation(const ReplyFormat& format, std::string_view text) {
-  if (Result<void> valid = format.validate(); !valid) return valid.error();
-  if (format.turns.empty())
-    return Error(ErrorCode::value, "the format has no turns, so a conversation cannot be read back")
-        .hint("its member `turns` says how turns begin (docs/reply-format.md)");
+  const Result<CompiledReplyFormat> compiled = CompiledReplyFormat::make(format);
+  if (!compiled) return compiled.error();
+  Result<ReplyParser> parser = ReplyParser::of_conversation(*compiled);
+  if (!parser) return parser.error();
   Turns turns(format);
   const auto sink = [&](const ReplyEvent& event) { turns.add(event); };
-  ReplyParser parser = ReplyParser::of_conversation(CompiledReplyFormat(format));
-  parser.feed(text, sink);
-  parser.finish(sink);
+  parser->feed(text, sink);
+  parser->finish(sink);
   return turns.take();
 }
 

@@ -1,6 +1,7 @@
 // Puts a request's own names into errors. Begin reading at in_words_of.
 #include "serve/fronts/client_words.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -27,13 +28,27 @@ std::string_view place_of_messages(Value body) {
   return {};
 }
 
-/// Words of the command line in hints, and those of a client.
+/// Words for who calls the library, and those of a client.
 constexpr std::pair<std::string_view, std::string_view> kForClients[] = {
-    {"--pass order-results does it", "whoever runs the server adds the pass order-results"}};
+    {"the pass order-results does it", "whoever runs the server adds the pass order-results"}};
 
-/// Hints for who runs a command are none for a client.
+/// What only who calls the library or runs a command can do.
+constexpr std::string_view kOfPrograms[] = {"the option ",
+                                            "the pass ",
+                                            "without a pass ",
+                                            "() has them",
+                                            "() takes a template",
+                                            "open the model to have",
+                                            "set the variable ",
+                                            "a grammar makes the model",
+                                            "is given beside the request",
+                                            "choose one by its name",
+                                            "--",
+                                            "parlance "};
+
+/// Hints for them are none for a client.
 bool names_options(std::string_view hint) {
-  return hint.find("--") != hint.npos || hint.find("parlance ") != hint.npos;
+  return std::ranges::any_of(kOfPrograms, [&](std::string_view words) { return hint.find(words) != hint.npos; });
 }
 
 }  // namespace
@@ -59,12 +74,11 @@ std::string own_path(Value body, std::string_view path) {
 }
 
 std::string hint_for_client(std::string_view hint) {
-  std::string said(hint);
   for (const auto& [words, client_words] : kForClients) {
-    const std::size_t at = said.find(words);
-    if (at != said.npos) said.replace(at, words.size(), client_words);
+    const std::size_t at = hint.find(words);
+    if (at != hint.npos) return std::string(hint).replace(at, words.size(), client_words);
   }
-  return names_options(said) ? "" : said;
+  return names_options(hint) ? "" : std::string(hint);
 }
 
 Error in_words_of(Value body, const Error& error) {

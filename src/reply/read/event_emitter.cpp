@@ -1,5 +1,5 @@
-// Events, one after the other. Begin reading at Outlet::take.
-#include "reply/read/outlet.h"
+// Events, one after the other. Begin reading at EventEmitter::take.
+#include "reply/read/event_emitter.h"
 
 #include <algorithm>
 
@@ -15,23 +15,23 @@ bool needs_no_escape(char c) { return c >= ' ' && c < '\x7f' && c != '"' && c !=
 
 }  // namespace
 
-void Outlet::begin_reply(std::size_t ahead) {
+void EventEmitter::begin_reply(std::size_t ahead) {
   flush();
   origin_ = static_cast<std::uint32_t>(place_ + ahead);
   call_ = 0;
 }
 
-std::size_t Outlet::in_reply(std::size_t size) const {
+std::size_t EventEmitter::in_reply(std::size_t size) const {
   const std::uint64_t end = place_ + size;
   return end <= origin_ ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(end - origin_, size));
 }
 
-void Outlet::say(ReplyEvent& event) {
+void EventEmitter::say(ReplyEvent& event) {
   flush();
   send(event);
 }
 
-void Outlet::malformed(std::size_t ahead, std::string_view expected, Fault fault) {
+void EventEmitter::malformed(std::size_t ahead, std::string_view expected, Fault fault) {
   flush();
   ReplyEvent event;
   event.kind = Kind::malformed;
@@ -42,7 +42,7 @@ void Outlet::malformed(std::size_t ahead, std::string_view expected, Fault fault
   (*sink_)(event);
 }
 
-void Outlet::piece(Kind kind, std::string_view source, std::string_view meant) {
+void EventEmitter::piece(Kind kind, std::string_view source, std::string_view meant) {
   if (source.empty() && meant.empty()) return;
   ReplyEvent event;
   event.kind = kind;
@@ -51,7 +51,7 @@ void Outlet::piece(Kind kind, std::string_view source, std::string_view meant) {
   say(event);
 }
 
-void Outlet::end_call(bool complete, std::string_view id) {
+void EventEmitter::end_call(bool complete, std::string_view id) {
   ReplyEvent event;
   event.kind = Kind::call_end;
   event.complete = complete;
@@ -60,7 +60,7 @@ void Outlet::end_call(bool complete, std::string_view id) {
 }
 
 /// Text is cut where the reply begins; what arguments mean is not, since they would be no JSON.
-void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
+void EventEmitter::give(Kind kind, bool escaped, std::string_view bytes) {
   if (bytes.empty()) return;
   if (escaped) return give_escaped(bytes);
   ReplyEvent event{.kind = kind, .call = current(), .position = position(place_), .source = bytes, .text = bytes};
@@ -75,7 +75,7 @@ void Outlet::give(Kind kind, bool escaped, std::string_view bytes) {
   (*sink_)(event);
 }
 
-void Outlet::give_escaped(std::string_view bytes) {
+void EventEmitter::give_escaped(std::string_view bytes) {
   ReplyEvent event;
   event.kind = Kind::arguments;
   event.source = bytes;
@@ -87,7 +87,7 @@ void Outlet::give_escaped(std::string_view bytes) {
   send(event);
 }
 
-void Outlet::send(ReplyEvent& event) {
+void EventEmitter::send(ReplyEvent& event) {
   event.position = position(place_);
   event.call = current();
   place_ += event.source.size();
@@ -97,7 +97,7 @@ void Outlet::send(ReplyEvent& event) {
   if (!nothing) (*sink_)(event);
 }
 
-void Outlet::flush() {
+void EventEmitter::flush() {
   if (carry_size_ == 0) return;
   const std::size_t size = carry_size_;
   carry_size_ = 0;
@@ -105,7 +105,7 @@ void Outlet::flush() {
 }
 
 /// Moves what belongs to the code point that was cut; false while it is not whole.
-bool Outlet::complete_carry(std::string_view& bytes) {
+bool EventEmitter::complete_carry(std::string_view& bytes) {
   while (!bytes.empty() && utf8::is_continuation(bytes.front())) {
     carry_[carry_size_++] = bytes.front();
     bytes.remove_prefix(1);
@@ -114,7 +114,7 @@ bool Outlet::complete_carry(std::string_view& bytes) {
   return !bytes.empty();
 }
 
-void Outlet::take(Kind kind, bool escaped, std::string_view bytes) {
+void EventEmitter::take(Kind kind, bool escaped, std::string_view bytes) {
   if (bytes.empty()) return;
   if (carry_size_ != 0) {
     if ((kind == carry_kind_ && escaped == carry_escaped_) && !complete_carry(bytes)) return;

@@ -1,6 +1,7 @@
-// Outlet: gives events to the sink, counts their bytes, and cuts text only between code points.
+// EventEmitter: sends events to the sink, counts their bytes, and cuts text only between code points.
 //
-// What belongs to the prompt is counted, and left out of events. Begin reading at Outlet::take in outlet.cpp.
+// What belongs to the prompt is counted, and left out of events. Begin reading at EventEmitter::take in
+// event_emitter.cpp.
 #pragma once
 #include <array>
 
@@ -8,7 +9,7 @@
 
 namespace parlance::reply {
 
-class Outlet {
+class EventEmitter {
  public:
   using Kind = ReplyEvent::Kind;
   using Fault = ReplyEvent::Fault;
