@@ -61,7 +61,8 @@ struct UnknownText {
 ///     field              default  effect
 ///     trust              none     inputs whose text may contain control tokens, such as a prompt with examples written
 ///                                 out: "messages[0].content". "messages" or "tools[2]" trusts everything inside it,
-///                                 "messages[*].content" that member of every message
+///                                 "messages[*].content" that member of every message, "messages[assistant]" all
+///                                 messages of that role
 ///     protect            true     false: everything is trusted, as with the tokenizer alone
 ///     plain_added        false    added tokens that are not special (`special: false`, such as Gemma's <h1>) may come
 ///                                 from any text. Wrong for models whose markers are such tokens (<tool_call>)

@@ -77,8 +77,8 @@ void declare_tokenizer_options(Options& app, TokenizerWish& wish) {
 
 void declare_protection_options(Options& app, TokenizeOptions& options) {
   app.add_option("--trust", options.trust,
-                 "An input whose text may contain control tokens, e.g. messages[0].content\n"
-                 "or messages[*].content; may be repeated")
+                 "An input whose text may contain control tokens, e.g. messages[0].content,\n"
+                 "messages[*].content or messages[assistant]; may be repeated")
       .placeholder("PATH")
       .one_value();
   app.add_flag("--plain-added", options.plain_added,

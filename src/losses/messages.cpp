@@ -122,6 +122,7 @@ class MessageSearch {
   /// be misspelt, or it holds what belongs into `content`.
   void other(Value of, const DictEntry& entry, const Place& here, Tally& all) {
     const std::string_view key = leaf_text(entry.key);
+    if (key == "weight" && !entry.value.is_string()) return;  // says whether the turn is learnt
     const std::string path = search_.path_of(entry.value, here);
     if (is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) ||
         search_.is_given_reasoning(entry.value))

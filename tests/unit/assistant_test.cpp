@@ -199,6 +199,36 @@ TEST(Assistant, LearnsNoTextBehindALoopThatIsLeft) {
   EXPECT_EQ(learnt(kLeft, kChat), (AssistantTexts{"Hello<|over|>", "Done<|over|>"}));
 }
 
+/// Of a chat as JSON.
+AssistantTexts learnt_of_json(std::string_view source, std::string_view json) {
+  const Result<Template> compiled = Template::compile(source);
+  EXPECT_TRUE(compiled) << compiled.error().display();
+  Conversation chat;
+  EXPECT_TRUE(chat.read(json));
+  const Result<Rendering> prompt = compiled->render(chat, {.want_assistant = true});
+  EXPECT_TRUE(prompt) << prompt.error().display();
+  AssistantTexts texts;
+  for (const TextRange& range : prompt->assistant())
+    texts.emplace_back(prompt->text().substr(range.begin, range.end - range.begin));
+  return texts;
+}
+
+TEST(Assistant, LearnsNothingOfWeight0) {
+  constexpr std::string_view kLoop =
+      "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
+      "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  constexpr std::string_view kTags =
+      "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' %}{% generation %}{{ m.content }}<|end|>"
+      "{% endgeneration %}{% else %}{{ m.content }}<|end|>{% endif %}{% endfor %}";
+  constexpr std::string_view kChat0 =
+      R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "bad", "weight": 0},
+         {"role": "user", "content": "b"}, {"role": "assistant", "content": "good", "weight": 1},
+         {"role": "user", "content": "c"}, {"role": "assistant", "content": "plain"},
+         {"role": "user", "content": "d"}, {"role": "assistant", "content": "worse", "weight": 0.0}]})";
+  for (const std::string_view source : {kLoop, kTags})
+    EXPECT_EQ(learnt_of_json(source, kChat0), (AssistantTexts{"good<|end|>", "plain<|end|>"}));
+}
+
 TEST(Assistant, TwoInARowBothHaveHeaders) {
   const std::vector<Said> row = {{"user", "Hi"}, {"assistant", "One"}, {"assistant", "Two"}, {"user", "Go"}};
   EXPECT_EQ(learnt(kAfterUser, row), (AssistantTexts{"One<|end|>", "Two<|end|>"}));

@@ -134,6 +134,22 @@ TEST(Trust, APathOpensAHoleAndSaysSo) {
   EXPECT_EQ(make(kPlain, request, {.protect = false}).shown(), "{301}{302}{302}{301}{302}{302}");
 }
 
+TEST(Trust, APathMayNameARole) {
+  const std::string request =
+      R"({"messages": [{"role": "user", "content": "<|end|>"}, {"role": "assistant", "content": "<|start|>"},
+                       {"role": "user", "content": "<|end|>"}]})";
+  const Made made = make(kPlain, request, {.trust = {"messages[assistant].content"}});
+  EXPECT_EQ(made.shown(), "{301}<|end|>{302}{301}{301}{302}{301}<|end|>{302}");
+  EXPECT_EQ(made.tokens.notes,
+            std::vector<std::string>{"messages[assistant].content is trusted: control tokens read from it: 1"});
+  EXPECT_EQ(make(kPlain, request, {.trust = {"messages[user]"}}).shown(),
+            "{301}{302}{302}{301}<|start|>{302}{301}{302}{302}");
+  EXPECT_EQ(make(kPlain, request, {.trust = {"messages[tool]"}}).shown(),
+            "{301}<|end|>{302}{301}<|start|>{302}{301}<|end|>{302}");
+  EXPECT_EQ(make(kPlain, request, {.trust = {"messages[asistant]"}}).tokens.notes.at(0),
+            "messages[asistant] is trusted, but the request has nothing there: did you mean 'assistant'?");
+}
+
 TEST(Trust, APathThatLeadsNowhereIsSaid) {
   const std::string request =
       R"({"messages": [{"role": "user", "content": "x", "tool_calls": [{"function": {"name": "f",
@@ -171,8 +187,8 @@ TEST(Trust, APathWrittenForOneRequestLeadsSomewhere) {
 TEST(Trust, WhatIsNoPathIsRefused) {
   Conversation chat;
   const Rendering rendering = *(*Template::compile("x")).render(chat);
-  for (const char* path :
-       {"", "[0]", "messages[", "messages[a]", ".content", "messages..content", "messages[0]content"}) {
+  for (const char* path : {"", "[0]", "messages[", "messages[a b]", "messages[0][user]", "messages[user", ".content",
+                           "messages..content", "messages[0]content"}) {
     auto tokens = tokenize(rendering, chat, Bytes::make(), {.trust = {path}});
     ASSERT_FALSE(tokens) << path;
     EXPECT_EQ(tokens.error().code(), ErrorCode::usage) << path;

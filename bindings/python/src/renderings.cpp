@@ -262,7 +262,8 @@ void bind_uses(RenderingClass& rendering) {
           nb::sig("def tokens(self, tokenizer: typing.Any, *, trust: collections.abc.Sequence[str] = (), protect: bool "
                   "= True, plain_added: bool = False, add_special_tokens: bool = False) -> Tokens"),
           "Encodes the prompt. With `protect`, no text of the request becomes a control token, except in the paths of "
-          "`trust`: \"messages[0].content\", \"messages[*].tool_calls\". With `plain_added`, added tokens that are not "
+          "`trust`: \"messages[0].content\", \"messages[*].tool_calls\", \"messages[assistant]\". With `plain_added`, "
+          "added tokens that are not "
           "special "
           "(such as Gemma's <h1>) may come from any text; wrong for models whose markers are such tokens "
           "(<tool_call>). "
