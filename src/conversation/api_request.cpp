@@ -305,7 +305,7 @@ Result<void> check_alone(const ConversationState& state, std::size_t chosen, Val
   if (kApis[chosen].mark == api::old_functions_mark) return {};
   const bool of_messages = kApis[chosen].mark == api::anthropic_mark;
   const Value of_chat = of_messages ? api::chat_mark(state.variables) : member_value(state.variables, "messages");
-  if (of_chat.is_undefined()) return {};
+  if (of_chat.is_undefined() || is_same_value(of_chat, mark)) return {};
   return mixed(state, kApis[chosen].name, mark, kChat, of_chat);
 }
 

@@ -25,6 +25,17 @@ constexpr Speaker kSpeakers[] = {
     {"tool_call", kCalls},
 };
 
+/// The turns: `conversations`, or `messages` whose first has no role but a speaker.
+Value turns_of(Value request) {
+  const Value turns = member_value(request, "conversations");
+  if (turns.kind == Kind::list) return turns;
+  const Value messages = member_value(request, "messages");
+  if (messages.kind != Kind::list || messages.list->size == 0) return {};
+  const Value first = messages.list->items[0];
+  if (first.kind != Kind::dict || member(first, "role") != nullptr) return {};
+  return member(first, "from") != nullptr && member(first, "value") != nullptr ? messages : Value();
+}
+
 class ShareGptConverter {
  public:
   explicit ShareGptConverter(Request& request) : r_(request) {}
@@ -37,7 +48,7 @@ class ShareGptConverter {
       draft.parts.push_back(r_.text_part(system, system));
       if (system.size != 0) r_.add(draft);
     }
-    for (const Value& turn : items(member_value(r_.given, "conversations"))) {
+    for (const Value& turn : items(turns_of(r_.given))) {
       if (r_.failure || r_.dict_at(turn, "a turn").is_undefined()) return;
       this->turn(turn);
     }
@@ -112,14 +123,11 @@ class ShareGptConverter {
 
 }  // namespace
 
-Value sharegpt_mark(Value request) {
-  const Value turns = member_value(request, "conversations");
-  return turns.kind == Kind::list ? turns : Value();
-}
+Value sharegpt_mark(Value request) { return turns_of(request); }
 
 void convert_sharegpt(Request& request) {
   ShareGptConverter(request).run();
-  request.finish({"conversations", "system", "tools"}, {});
+  request.finish({"conversations", "messages", "system", "tools"}, {});
 }
 
 // ---- functions before tools

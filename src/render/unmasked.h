@@ -1,5 +1,5 @@
-// Text of assistants that is in no mask, by request or unasked. A template may write a message outside of its loop and refuse the shorter
-// conversations that would show what is whose; who trains on the prompt has to know.
+// Text of assistants that is in no mask, by request or unasked. A template may write a message outside of its loop and
+// refuse the shorter conversations that would show what is whose; who trains on the prompt has to know.
 #pragma once
 #include "parlance/template.h"
 

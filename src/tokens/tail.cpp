@@ -20,7 +20,11 @@ Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids)
     if (is_known) continue;
     const std::string which = "token " + std::to_string(i) + " has the id " + std::to_string(ids[i]);
     const std::string why = ", which is outside the tokenizer's vocabulary (" + std::to_string(size) + " tokens)";
-    return Error(ErrorCode::conversation, which + why).hint("are they the ids of another tokenizer?");
+    return Error(ErrorCode::conversation, which + why)
+        .hint(
+            "are they the ids of another tokenizer? An engine whose logits are padded may sample such an id, which "
+            "means "
+            "nothing: keep it from that, by a bias or the size of its vocabulary");
   }
   return {};
 }

@@ -553,6 +553,10 @@ const NormaliseRow kNormaliseRows[] = {
      R"("arguments":{"x":1}}}]},)"
      R"({"role":"tool","content":"r"},{"role":"assistant","content":"b"}],"source":"s","tools":[{"name":"f"}]})",
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
+    {"sharegpt-request",
+     R"({"messages": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}], "tools": []})",
+     R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})",
+     {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"old-functions",
      R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, )"
      R"({"role": "function", "name": "f", "content": "r"}],

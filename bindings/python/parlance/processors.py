@@ -37,7 +37,8 @@ def apply_chat_template(
     """What `processor.apply_chat_template(…)` gives, rendered by parlance: `conversation, chat_template, tools, documents, …`.
 
     All other arguments are those of the installed release's method. `protect`, `trust`, `mask`, `transformers_version` and `limits` are
-    as for tokenizers; with `protect`, text of the request is no placeholder of an image, video or audio either. The mask is `assistant_masks`.
+    as for tokenizers; with `protect`, text of the request is no placeholder of an image, video or audio either. The mask is
+    `assistant_masks`.
 
     Raises what transformers raises, and ValueError if a processor does not hand its text to its tokenizer, so that nothing can be
     protected or masked.

@@ -61,6 +61,9 @@ class Sample:
 
 _CONTINUE = "continue_final_message"
 _SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+_NOT_SAMPLED = (
+    "a reply is open, and none of it was sampled: sampled() with its ids comes first, or the assistant's message in front of these"
+)
 _NO_START = (
     "the message that goes on cannot be followed by others: the template opens a reply otherwise than it writes a message, so that "
     "there is no prompt whose reply it is"
@@ -129,10 +132,11 @@ class Session:
     would not begin with the ids so far; `difference` says where and why. After an error nothing has changed.
 
     `tokenizer` is whatever tokenizer_of() takes. With `protect` (the default) no text of the messages becomes a control token, except in
-    the paths of `trust`: "messages[0].content", or "messages[assistant]" for all that the assistant said before, of whose control tokens a
-    UserWarning tells; one at which the request has nothing raises parlance.Error, also ValueError, unless a message may still come there. `plain_added` and `add_special_tokens` are as in Rendering.tokens(), which gives
-    the ids that a session begins with: added tokens that are not special may come from any text; the first prompt gets what the tokenizer
-    itself puts in front, unless the template wrote it. `now` is what strftime_now() shows, by default the time at the beginning. Other
+    the paths of `trust`: "messages[0].content", or "messages[assistant]" for all that the assistant said before, of whose control
+    tokens a UserWarning tells; one at which the request has nothing raises parlance.Error, also ValueError, unless a message may still
+    come there. `plain_added` and `add_special_tokens` are as in Rendering.tokens(), which gives the ids that a session begins with: added
+    tokens that are not special may come from any text; the first prompt gets what the tokenizer itself puts in front, unless the
+    template wrote it. `now` is what strftime_now() shows, by default the time at the beginning. Other
     keyword arguments are variables of the template. With `continue_final_message=True` the first reply goes on with the last message;
     sampled() gives what was sampled of it, and extend() puts the whole in front.
 
@@ -378,7 +382,7 @@ class Session:
                 new = self._session.extend(given)
         except Error as error:
             if error.code == "history_rewritten":
-                hint = self._behind_end(sampled or [])
+                hint = _NOT_SAMPLED if sampled is None and self._opens_reply() else self._behind_end(sampled or [])
                 if advise and not hint:
                     hint = self._session.advise([*reply, *given])
                 set_hint(error, hint or error.hint)

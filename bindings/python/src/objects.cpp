@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "parlance/json.h"
+#include "parlance/reply.h"
 
 namespace parlance::python {
 
@@ -313,6 +314,10 @@ void ObjectTaker::take_unusual(nb::handle object) {
   if (is_instance_of(object, "collections.abc", "Mapping")) return take_mapping(object);
   const nb::object scalar = loaded_class("numpy", "generic");
   if (!scalar.is_none() && nb::isinstance(object, scalar)) return take_instead(object.attr("item")());
+  const nb::object array = loaded_class("numpy", "ndarray");  // of rows of Parquet
+  if (!array.is_none() && nb::isinstance(object, array) && !options_.placeholders)
+    return take_instead(object.attr("tolist")());
+  if (nb::isinstance<ReplyMessage>(object)) return take(object.attr("_in_history")());
   if (is_instance_of(object, "enum", "Enum") && !options_.placeholders) return take_instead(object.attr("value"));
   const bool is_type = PyType_Check(object.ptr()) != 0;
   if (!is_type && !attribute_or_none(object, "__dataclass_fields__").is_none()) {

@@ -225,6 +225,16 @@ nb::tuple fields_of_events() {
                         nb::make_tuple("custom", flag, no));
 }
 
+/// Takes `complete` out of the calls of a message where it says nothing, or of all: a template may print whole calls.
+void leave_out_complete(nb::handle message, bool of_all) {
+  const nb::dict members = nb::borrow<nb::dict>(message);
+  if (!members.contains("tool_calls")) return;
+  for (nb::handle call : nb::list(members["tool_calls"])) {
+    const nb::dict its = nb::borrow<nb::dict>(call);
+    if (of_all || its["complete"].is(nb::bool_(true))) its.attr("pop")("complete", nb::none());
+  }
+}
+
 nb::dict event_to_dict(const PyReplyEvent& event) {
   nb::dict made;
   const nb::object self = nb::cast(event);
@@ -501,17 +511,27 @@ void bind_message(nb::module_& module) {
       .def(
           "to_dict",
           [](const ReplyMessage& m, nb::object make_call_id, bool partial) {
-            return from_json(m.message_json(id_maker(std::move(make_call_id)), partial));
+            nb::object made = from_json(m.message_json(id_maker(std::move(make_call_id)), partial));
+            leave_out_complete(made, false);
+            return made;
           },
           nb::kw_only(), "make_call_id"_a = nb::none(), "partial"_a = false,
           nb::sig("def to_dict(self, *, make_call_id: collections.abc.Callable[[], str] | None = None, partial: bool = "
                   "False) -> dict[str, typing.Any]"),
-          "The message in OpenAI's form, which can go back into a conversation. `make_call_id` makes the ids of calls "
+          "The message in OpenAI's form, which can go back into a conversation, as the Message itself can. A call that "
+          "was "
+          "cut off or is broken has `complete`: False. `make_call_id` makes the ids of calls "
           "for which the model wrote none; without it they are call_1, call_2, … With `partial` an incomplete call has "
           "a member `partial`: the values so far.")
       .def(
           "__eq__", [](const ReplyMessage& a, const ReplyMessage& b) { return a.to_json() == b.to_json(); },
           nb::is_operator())
+      .def("_in_history",
+           [](const ReplyMessage& m) {
+             nb::object made = from_json(m.message_json());
+             leave_out_complete(made, true);
+             return made;
+           })
       .def("__getstate__", &state_of_message)
       .def("__setstate__", &set_state_of_message)
       .def("__hash__", [](const ReplyMessage& m) { return nb::hash(nb::str(m.message_json().c_str())); })

@@ -1,0 +1,47 @@
+"""Rows as data sets have them: NumPy's arrays within, messages that the package made, ShareGPT's members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import parlance
+import pytest
+
+CHAT = parlance.Template.builtin("chatml")
+WHOLE_CALLS = "{% for m in messages %}{{ m.role }}:{{ m.content }}{% if m.tool_calls %}{{ m.tool_calls | tojson }}{% endif %};{% endfor %}"
+CALL = {"type": "function", "function": {"name": "f", "arguments": {"a": [1, 2.5], "b": [[True], []]}}}
+
+
+def test_arrays_within_a_row() -> None:
+    numpy = pytest.importorskip("numpy")
+
+    def array(items: list[Any]) -> Any:
+        made = numpy.empty(len(items), dtype=object)
+        made[:] = items
+        return made
+
+    template = parlance.Template.from_string(WHOLE_CALLS)
+    inside = {"a": numpy.array([1, 2.5]), "b": array([numpy.array([True]), numpy.array([])])}
+    call = {"type": "function", "function": {"name": "f", "arguments": inside}}
+    row = array([{"role": "user", "content": array([{"type": "text", "text": "x"}])}, {"role": "assistant", "tool_calls": array([call])}])
+    plain = [{"role": "user", "content": [{"type": "text", "text": "x"}]}, {"role": "assistant", "tool_calls": [CALL]}]
+    assert template.render(row).text == template.render(plain).text.replace("[1, 2.5]", "[1.0, 2.5]")
+    assert template.render(row).losses() == template.render(plain).losses()
+
+
+@pytest.mark.parametrize("as_dict", [False, True])
+def test_messages_of_the_package_go_back_into_a_conversation(as_dict: bool) -> None:
+    message = parlance.read('Well.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "terminal-agent")
+    template = parlance.Template.from_string(WHOLE_CALLS)
+    text = template.render([{"role": "user", "content": "x"}, message.to_dict() if as_dict else message]).text
+    assert text.startswith("user:x;assistant:Well.[{") and '"name": "f"' in text and "complete" not in text
+
+
+def test_a_call_that_was_cut_says_so() -> None:
+    message = parlance.read('<tool_call>\n{"name": "f", "arguments": {"a": 1', "terminal-agent")
+    assert [call["complete"] for call in message.to_dict()["tool_calls"]] == [False]
+
+
+def test_lines_of_sharegpt_as_messages() -> None:
+    row = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Yes"}]
+    assert CHAT.render(row).text == CHAT.render([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}]).text
