@@ -220,7 +220,9 @@ std::shared_ptr<const Held> SessionStore::restored(const std::shared_ptr<const P
   if (held == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
   forget_restored(past.get());  // another thread may have restored it meanwhile
-  if (bytes() + held->bytes() > most_bytes_) return held;
+  const auto found = newest_of(with_model(name_of_turn(past->name), past->model->name));
+  const bool is_kept = found != whole_.end() && found->past == past;  // it may have been dropped meanwhile
+  if (!is_kept || bytes() + held->bytes() > most_bytes_) return held;
   bytes_ += held->bytes();
   restored_.emplace_front(past, held);
   if (restored_.size() > kMostRestored) forget_restored(restored_.back().first.get());
