@@ -40,20 +40,45 @@ SameReply same_reply(const Held& held) {
   });
 }
 
+/// The reply with the ids that its calls have in the request, as message number `at`: results have these, and passes
+/// may have made them.
+Message reply_in_request(const Held& held, const Conversation& conversation, std::size_t at) {
+  Message reply = held.reply;
+  const std::span<const Value> messages = conversation.messages().items();
+  const std::span<const Value> calls = at < messages.size() ? messages[at]["tool_calls"].items() : messages.first(0);
+  for (std::size_t number = 0; number < std::min(calls.size(), reply.tool_calls.size()); ++number) {
+    const std::string_view id = calls[number]["id"].text();
+    if (!id.empty()) reply.tool_calls[number].id = id;
+  }
+  return reply;
+}
+
+bool has_ids_of(const Message& reply, const Message& other) {
+  return std::ranges::equal(reply.tool_calls, other.tool_calls, {}, &ToolCall::id, &ToolCall::id);
+}
+
+/// Extends a session of the turn by its reply, as the request has it, and the messages behind it. Where a model itself
+/// wrote ids, and the client made up others, only the reply's own are what was sampled.
+bool extend_by(Session& session, const Held& held, const Message& reply, const std::vector<Message>& more,
+               const SameReply& same) {
+  if (extend_behind(session, reply, held.written, more, same)) return true;
+  return !has_ids_of(reply, held.reply) && extend_behind(session, held.reply, held.written, more, same);
+}
+
 /// Goes on with messages behind the reply. Where nothing does, `broken` says why.
-std::optional<Session> extended(const Held& held, const std::vector<Message>& more,
+std::optional<Session> extended(const Held& held, const Message& reply, const std::vector<Message>& more,
                                 std::optional<PrefixBreak>& broken) {
   Session session = held.session.copy();
-  if (extend_behind(session, held.reply, held.written, more, same_reply(held))) return session;
+  if (extend_by(session, held, reply, more, same_reply(held))) return session;
   if (session.difference()) broken = break_of(*session.difference(), held.session.ids().size());
   return std::nullopt;
 }
 
 /// The conversation of a session with its own replies, which clients give back without their reasoning, and new
 /// messages.
-Result<Conversation> restored(const Held& held, const std::vector<Message>& more) {
+Result<Conversation> restored(const Held& held, const Message& reply, const std::vector<Message>& more) {
   Conversation all = held.session.conversation().copy();
-  if (Result<void> added = all.add(held.reply); !added) return added.error();
+  if (Result<void> added = all.add(reply); !added) return added.error();
   for (const Message& message : more) {
     if (Result<void> added = all.add(message); !added) return added.error();
   }
@@ -158,7 +183,8 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
   const std::size_t reused = held->session.ids().size();
   const std::uint64_t guarded = held->session.guarded_count();
   const SameReply same = held->start ? same_reply(*held) : SameReply();
-  if (!extend_behind(held->session, held->reply, held->written, more, same)) return std::nullopt;
+  const Message reply = reply_in_request(*held, request.conversation, behind - 1);
+  if (!extend_by(held->session, *held, reply, more, same)) return std::nullopt;
   MessageKeys keys{.whole = {held->key}, .without_system = {held->key_without_system}, .before = held->messages - 1};
   add_keys(keys, request.conversation, behind);
   return PreparedPrompt{.session = std::move(held->session),
@@ -185,9 +211,10 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
   std::optional<Session> session;
   if (found.held) {
     const std::vector<Message> more = messages_from(conversation, std::min(found.held->messages, keys.whole.size()));
-    session = found.exact ? extended(*found.held, more, broken) : as_whole(*found.held, conversation, broken);
+    const Message reply = reply_in_request(*found.held, conversation, found.held->messages - 1);
+    session = found.exact ? extended(*found.held, reply, more, broken) : as_whole(*found.held, conversation, broken);
     if (!session && found.exact) {
-      Result<Conversation> all = restored(*found.held, more);
+      Result<Conversation> all = restored(*found.held, reply, more);
       if (all) conversation = std::move(*all);
     }
   }
