@@ -2,6 +2,7 @@
 //
 // A turn that was kept long ago is restored without the store's lock. The tokenizer, which is asked then, lets
 // something else happen in the middle. Begin reading at main.
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <random>
@@ -137,6 +138,44 @@ void check_dropped(const std::string& what, const std::function<void(SessionStor
   check(store.use().bytes == 0 && gone.expired(), what + ": all is given back");
 }
 
+/// Things with names of their own and shared ones, put in and taken out in many orders: the newest is found.
+void check_names() {
+  using Index = parlance::serve::NameIndex<unsigned>;
+  std::mt19937 draw(7);
+  for (unsigned round = 0; round < 300; ++round) {
+    Index index;
+    std::vector<Index::Names> things;
+    std::vector<unsigned> there;
+    for (unsigned number = 0; number < 12; ++number)
+      things.emplace_back(
+          std::vector<std::string>{std::to_string(number), "shared " + std::to_string(number % 2), "all"});
+    const auto newest_of = [&](unsigned step, unsigned rest) {
+      for (std::size_t at = there.size(); at > 0; --at)
+        if (there[at - 1] % step == rest) return static_cast<int>(there[at - 1]);
+      return -1;
+    };
+    const auto found = [&](const std::string& name) {
+      const unsigned* const place = index.newest(name);
+      return place != nullptr ? static_cast<int>(*place) : -1;
+    };
+    for (unsigned times = 0; times < 40; ++times) {
+      const auto number = static_cast<unsigned>(draw() % things.size());
+      const auto known = std::find(there.begin(), there.end(), number);
+      if (known == there.end()) {
+        index.put(things[number], number);
+        there.push_back(number);
+      } else {
+        index.take_out(things[number]);
+        there.erase(known);
+      }
+      const bool is_right = found("all") == newest_of(1, 0) && found("shared 0") == newest_of(2, 0) &&
+                            found("shared 1") == newest_of(2, 1) &&
+                            found(std::to_string(number)) == newest_of(12, number);
+      if (!is_right) return check(false, "the newest of a name");
+    }
+  }
+}
+
 void check_threads() {
   const ModelPtr model = make_model();
   SessionStore store(64, std::size_t{256} << 10);
@@ -166,6 +205,7 @@ void check_threads() {
 }  // namespace
 
 int main() {
+  check_names();
   check_restored();
   check_dropped("a turn is dropped", [](SessionStore& store, const ModelPtr&) { store.drop(name_of("s", 0), "m"); });
   check_dropped("a model goes", [](SessionStore& store, const ModelPtr&) { drop_all(store); });

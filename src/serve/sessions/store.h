@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "parlance/session.h"
 #include "serve/models/model.h"
 #include "serve/sessions/message_keys.h"
+#include "serve/sessions/name_index.h"
 
 namespace parlance::serve {
 
@@ -139,17 +139,16 @@ class SessionStore {
   struct Entry {
     std::shared_ptr<const Held> held;  ///< null: it is one of past_
     std::shared_ptr<const Past> past;
-    std::vector<std::string> names;
+    NameIndex<std::list<Entry>::iterator>::Names names;
     std::size_t bytes = 0;
     std::uint64_t number = 0;  ///< of its last use, from 1
-    std::uint64_t kept = 0;    ///< number under which it stands in the index
     const std::shared_ptr<const ServedModel>& model() const { return held ? held->model : past->model; }
   };
   using Order = std::list<Entry>;
   Order::iterator newest_of(const std::string& name);
-  void drop(Order::iterator which);
+  void drop(Order::iterator which, Order& dropped);
   void supersede(const TurnName& name, const std::shared_ptr<const ServedModel>& model);
-  void shrink();
+  void shrink(Order& dropped);
   void count(const Past* past);
   std::size_t bytes() const { return bytes_ + *of_past_; }
 
@@ -161,7 +160,7 @@ class SessionStore {
   const std::size_t most_, most_bytes_;
   mutable std::mutex mutex_;
   Order whole_, past_;  ///< the last used first, each with its names in the index
-  std::map<std::pair<std::string, std::uint64_t>, Order::iterator> index_;  ///< by name, and by when it was kept
+  NameIndex<Order::iterator> index_;
   /// Turns of past_ that were asked for last, as they were: a client may ask again for what it has gone back to.
   std::list<std::pair<std::shared_ptr<const Past>, std::shared_ptr<const Held>>> restored_;
   std::size_t bytes_ = 0;  ///< of the entries, without their Past, and of restored_
