@@ -189,7 +189,10 @@ EarlierCalls calls_before(const Held& held, const Conversation& more) {
   EarlierCalls found;
   for (const Value& message : held.session.conversation().messages().items())
     for (const Value& call : message["tool_calls"].items()) found.calls.emplace_back(call["id"].text());
-  for (const ToolCall& call : held.reply.tool_calls) found.calls.push_back(call.id);
+  Conversation reply;
+  const bool is_read = bool(reply.add(held.reply));
+  for (const Value& message : is_read ? reply.messages().items() : std::span<const Value>())
+    for (const Value& call : message["tool_calls"].items()) found.calls.emplace_back(call["id"].text());
   for (const Value& message : more.messages().items())
     if (const Value id = message["tool_call_id"]; message["role"].text() == "tool" && id.is_string())
       found.results.emplace(more.path_of(id), id.text());

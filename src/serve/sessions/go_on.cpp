@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/sampled_reply.h"
 
@@ -40,6 +41,18 @@ SameReply same_reply(const Held& held) {
   });
 }
 
+/// Where nothing tells why: the template does not render the conversation behind what was sampled.
+PrefixBreak unsaid_break(const Held& held, std::span<const TokenId> ids) {
+  const std::span<const TokenId> before = held.session.ids();
+  const auto other = std::mismatch(before.begin(), before.end(), ids.begin(), ids.end()).first;
+  PrefixBreak made{.sentence = "the template cannot render what follows the reply as it was sampled",
+                   .path = "messages[" + std::to_string(held.messages - 1) + "]",
+                   .cause = std::string(name_of(PrefixCause::other_reply))};
+  made.kept = static_cast<std::size_t>(other - before.begin());
+  made.lost = before.size() - made.kept;
+  return made;
+}
+
 /// The reply with the ids that its calls have in the request, as message number `at`: results have these, and passes
 /// may have made them.
 Message reply_in_request(const Held& held, const Conversation& conversation, std::size_t at) {
@@ -61,6 +74,11 @@ bool has_ids_of(const Message& reply, const Message& other) {
 /// wrote ids, and the client made up others, only the reply's own are what was sampled.
 bool extend_by(Session& session, const Held& held, const Message& reply, const std::vector<Message>& more,
                const SameReply& same) {
+  if (held.broken) {
+    const Message written{
+        .role = "assistant", .content = utf8::repair(held.written), .reasoning_content = reply.reasoning_content};
+    return bool(extend_behind(session, written, held.written, more, same));
+  }
   if (extend_behind(session, reply, held.written, more, same)) return true;
   return !has_ids_of(reply, held.reply) && extend_behind(session, held.reply, held.written, more, same);
 }
@@ -230,6 +248,7 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
                                            {.render = render, .tokenize = model->tokenize});
     if (!begun) return begun.error();
     session.emplace(std::move(*begun));
+    if (found.held && !broken) broken = unsaid_break(*found.held, session->ids());
   }
   // What no client named is not counted to a session that one has named: its turns are that client's.
   const bool joins = found.held && !found.held->named;

@@ -76,6 +76,7 @@ struct Held {
   unsigned choice = 0;                ///< of the request's
   bool named = false;                 ///< the client named the session
   Message reply{};                    ///< as templates take it
+  bool broken = false;                ///< a call of it is not whole: templates take `written` in its place
   std::string written{};              ///< the reply as the model wrote it, without its reasoning and its end
   std::optional<ReplyStart> start{};  ///< how it was read; unset: it was restored
   Key key{};                          ///< of the messages and the reply
