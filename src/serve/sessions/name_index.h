@@ -19,7 +19,10 @@ class NameIndex {
    public:
     explicit Names(std::vector<std::string> texts = {}) {
       all_.reserve(texts.size());
-      for (std::string& text : texts) all_.push_back({.text = std::move(text)});
+      for (std::string& text : texts) {
+        const std::size_t hash = std::hash<std::string_view>()(text);
+        all_.push_back({.text = std::move(text), .hash = hash});
+      }
     }
     Names(Names&&) noexcept = default;
     Names& operator=(Names&&) noexcept = default;
@@ -36,6 +39,7 @@ class NameIndex {
     friend class NameIndex;
     struct Name {
       std::string text;
+      std::size_t hash = 0;
       Place place{};
       Name* newer = nullptr;  ///< of the same text
       Name* older = nullptr;
@@ -49,15 +53,12 @@ class NameIndex {
     for (Name& name : names.all_) {
       name.place = place;
       name.newer = name.older = nullptr;
-      Table& table = table_of(name.text);
-      if (const auto found = table.find(name.text); found != table.end()) {
-        Name* const older = found->second;
-        name.older = older;
-        older->newer = &name;
-        give(table, found, name);
-      } else {
-        table.emplace(name.text, &name);
-      }
+      Table& table = table_of(name.hash);
+      const auto [found, is_alone] = table.try_emplace(Key{name.text, name.hash}, &name);
+      if (is_alone) continue;
+      name.older = found->second;
+      name.older->newer = &name;
+      give(table, found, name);
     }
   }
 
@@ -68,36 +69,44 @@ class NameIndex {
         name.newer->older = name.older;
         continue;
       }
-      Table& table = table_of(name.text);
-      const auto found = table.find(name.text);
-      name.older != nullptr ? give(table, found, *name.older) : void(table.erase(found));
+      Table& table = table_of(name.hash);
+      const Key key{name.text, name.hash};
+      name.older != nullptr ? give(table, table.find(key), *name.older) : void(table.erase(key));
     }
   }
 
   /// Null: there is none.
   const Place* newest(std::string_view name) const {
-    const Table& table = table_of(name);
-    const auto found = table.find(name);
+    const Key key{name, std::hash<std::string_view>()(name)};
+    const Table& table = tables_[number_of(key.hash)];
+    const auto found = table.find(key);
     return found == table.end() ? nullptr : &found->second->place;
   }
 
  private:
   using Name = typename Names::Name;
-  using Table = std::unordered_map<std::string_view, Name*>;  ///< each key is the text of its own name
+  struct Key {
+    std::string_view text;
+    std::size_t hash;
+    bool operator==(const Key& other) const { return hash == other.hash && text == other.text; }
+  };
+  struct HashOfKey {
+    std::size_t operator()(const Key& key) const noexcept { return key.hash; }
+  };
+  using Table = std::unordered_map<Key, Name*, HashOfKey>;  ///< each key is the text of its own name
 
   /// Another name of the same text is the newest.
   static void give(Table& table, typename Table::iterator found, Name& name) {
     auto node = table.extract(found);
-    node.key() = name.text;
+    node.key() = {name.text, name.hash};
     node.mapped() = &name;
     table.insert(std::move(node));
   }
 
   // A table that becomes larger is made anew: many of them do that at different times, and each takes little.
   static constexpr std::size_t kTables = 256;
-  static std::size_t number_of(std::string_view name) { return (std::hash<std::string_view>()(name) >> 32) % kTables; }
-  Table& table_of(std::string_view name) { return tables_[number_of(name)]; }
-  const Table& table_of(std::string_view name) const { return tables_[number_of(name)]; }
+  static std::size_t number_of(std::size_t hash) { return hash / 257 % kTables; }  // not what chooses the bucket in it
+  Table& table_of(std::size_t hash) { return tables_[number_of(hash)]; }
 
   std::array<Table, kTables> tables_;
 };
