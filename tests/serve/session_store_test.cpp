@@ -176,6 +176,25 @@ void check_names() {
   }
 }
 
+/// What was found in a store that gateways share, while somebody deleted something here.
+void check_found() {
+  const ModelPtr model = make_model();
+  SessionStore store;
+  const HeldPtr turn = turn_of(model, "s", 0);
+  const std::string by_key = parlance::serve::name_of_key(turn->key);
+  const std::uint64_t before = store.drops();
+  store.drop(name_of("s", 0), "m");
+  store.keep_found(turn, "", true, before);
+  check(store.use().conversations == 0, "what was deleted during the search is not kept");
+  store.keep_found(turn, "", false, store.drops());
+  check(store.find(by_key, model) == turn && store.find(name_of("s", 0), model) == nullptr,
+        "a turn that was found by its messages is not found by its response");
+  store.keep_found(turn, "", true, store.drops());
+  check(store.find(name_of("s", 0), model) == turn, "but if it was found by that");
+  store.keep_found(turn, "", false, store.drops());
+  check(store.find(name_of("s", 0), model) == turn, "then it stays so");
+}
+
 void check_threads() {
   const ModelPtr model = make_model();
   SessionStore store(64, std::size_t{256} << 10);
@@ -211,6 +230,7 @@ int main() {
   check_dropped("a model goes", [](SessionStore& store, const ModelPtr&) { drop_all(store); });
   check_dropped("a turn is kept again",
                 [](SessionStore& store, const ModelPtr& model) { store.keep(turn_of(model, "s", 0), ""); });
+  check_found();
   check_threads();
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

@@ -79,6 +79,23 @@ def broken_replies(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(engine.asked[-1].prompt[: len(before)], before, "with what was sampled")
 
 
+def deleted(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A response that was deleted stays so, also where Redis gives back its turn by the messages."""
+    with world(parlance, engine, checks) as here:
+        gateways = [here.gateway(), here.gateway()]
+        first = gateways[0].post("/v1/responses", {"input": [user("Hi")]})[2]
+        behind = {"input": [user("And?")], "previous_response_id": first["id"]}
+        asked = urllib.request.Request(f"{gateways[0].url}/v1/responses/{first['id']}", method="DELETE")
+        with urllib.request.urlopen(asked, timeout=20) as answer:
+            checks.equal(answer.status, 200, "a response is deleted")
+        for number, gateway in enumerate(gateways):
+            checks.equal(gateway.post("/v1/responses", behind)[0], 400, f"gateway {number}: it is gone")
+            whole = {"input": [user("Hi"), *first["output"], user("And?")]}
+            status, headers, _ = gateway.post("/v1/responses", whole)
+            checks.that(status == 200 and headers["X-Parlance-Reused-Tokens"] != "0", f"gateway {number}: its conversation goes on")
+            checks.equal(gateway.post("/v1/responses", behind)[0], 400, f"gateway {number}: it is still gone")
+
+
 def what_turns_need_lives(parlance: str, engine: Engine, checks: Checks) -> None:
     """A turn renews what it goes on from, and what that needs: a client may ask for the newest reply again."""
     with world(parlance, engine, checks) as here:
@@ -611,6 +628,7 @@ TESTS = (  # the longest first
     redis_hangs,
     round_robin,
     broken_replies,
+    deleted,
     lineages,
     other_apis,
     what_turns_need_lives,

@@ -89,14 +89,33 @@ std::size_t Held::bytes() const {
 SessionStore::SessionStore(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
 
 void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
+  put(held, names_of(*held, owner), [](bool) { return true; });
+}
+
+void SessionStore::keep_found(std::shared_ptr<const Held> held, std::string_view owner, bool by_response,
+                              std::uint64_t drops) {
   std::vector<std::string> names = names_of(*held, owner);
+  if (!by_response && !held->response_id.empty()) names.pop_back();
+  put(held, std::move(names), [&](bool is_there) { return drops == drops_ && (by_response || !is_there); });
+}
+
+std::uint64_t SessionStore::drops() const {
+  const std::lock_guard lock(mutex_);
+  return drops_;
+}
+
+/// `is_wanted` is asked under the lock whether the turn is to be kept, also where it is there.
+void SessionStore::put(const std::shared_ptr<const Held>& held, std::vector<std::string> names,
+                       const std::function<bool(bool is_there)>& is_wanted) {
   for (std::string& name : names) name = with_model(std::move(name), held->model->name);
   Order entry, dropped;  // what is dropped ends without the lock
   entry.push_back({.held = held, .past = {}, .names = NameIndex<Order::iterator>::Names(std::move(names))});
   entry.front().bytes = held->bytes() + entry.front().names.bytes();
   {
     const std::lock_guard lock(mutex_);
-    if (const auto same = newest_of(entry.front().names.first()); same != whole_.end()) drop(same, dropped);
+    const auto same = newest_of(entry.front().names.first());
+    if (!is_wanted(same != whole_.end())) return;
+    if (same != whole_.end()) drop(same, dropped);
     entry.front().number = ++uses_;
     bytes_ += entry.front().bytes;
     count(held->behind.past.get());
@@ -157,6 +176,7 @@ void SessionStore::drop(const std::string& name, std::string_view model) {
   const std::string whole = with_model(name, model);
   Order dropped;
   const std::lock_guard lock(mutex_);
+  ++drops_;
   for (auto found = newest_of(whole); found != whole_.end(); found = newest_of(whole)) drop(found, dropped);
 }
 

@@ -120,6 +120,12 @@ class SessionStore {
 
   /// Of each lineage it keeps the last two replies whole, since a client may ask for the last one again.
   void keep(std::shared_ptr<const Held> held, std::string_view owner);
+  /// Keeps a turn that is in the store that gateways share. `by_response`: it was found there by the id of its
+  /// response, which may be gone there while the turn's other names are not; else that id does not lead to it here
+  /// either. `drops`: drops() before the search. Where something was dropped since, it may be this, and is not kept.
+  void keep_found(std::shared_ptr<const Held> held, std::string_view owner, bool by_response, std::uint64_t drops);
+  /// How often something was dropped by its name.
+  std::uint64_t drops() const;
   /// The newest turn of one of its names, of this model. Null: there is none.
   std::shared_ptr<const Held> find(const std::string& name, const std::shared_ptr<const ServedModel>& model);
 
@@ -148,6 +154,8 @@ class SessionStore {
   using Order = std::list<Entry>;
   Order::iterator newest_of(const std::string& name);
   void drop(Order::iterator which, Order& dropped);
+  void put(const std::shared_ptr<const Held>& held, std::vector<std::string> names,
+           const std::function<bool(bool is_there)>& is_wanted);
   void supersede(const TurnName& name, const std::shared_ptr<const ServedModel>& model);
   void shrink(Order& dropped);
   void count(const Past* past);
@@ -166,7 +174,7 @@ class SessionStore {
   std::list<std::pair<std::shared_ptr<const Past>, std::shared_ptr<const Held>>> restored_;
   std::size_t bytes_ = 0;  ///< of the entries, without their Past, and of restored_
   const std::shared_ptr<std::atomic<std::size_t>> of_past_ = std::make_shared<std::atomic<std::size_t>>(0);
-  std::uint64_t uses_ = 0;
+  std::uint64_t uses_ = 0, drops_ = 0;
 };
 
 }  // namespace parlance::serve
