@@ -88,16 +88,23 @@ class ChatCompletion final : public Form {
     Json json = head("chat.completion");
     json.raw("choices", "[" + choice(false).take() + "]");
     if (outcome().usage) json.raw("usage", usage_json(*outcome().usage));
-    append_diagnostics(json);
+    append_additions(json);
     return json.take();
   }
 
-  Json choice(bool with_diagnostics) const {
+  /// What the API itself has no member for.
+  void append_additions(Json& json) const {
+    append_diagnostics(json);
+    if (options().old_functions && message_.calls.size() > 1)
+      json.number("calls_left_out", static_cast<std::int64_t>(message_.calls.size() - 1));
+  }
+
+  Json choice(bool with_additions) const {
     Json json('{');
     json.number("index", options().choice).raw("message", message_json());
     append_logprobs_of(json, logprobs_);
     json.text("finish_reason", own_finish_reason());
-    if (with_diagnostics) append_diagnostics(json);
+    if (with_additions) append_additions(json);
     return json;
   }
 
@@ -184,7 +191,7 @@ class ChatCompletion final : public Form {
     Json json = chunk_head_;
     json.raw("choices", "[" + choice.take() + "]");
     if (options().stream_usage) json.null("usage");
-    if (last) append_diagnostics(json);
+    if (last) append_additions(json);
     return json.take();
   }
 

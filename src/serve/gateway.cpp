@@ -62,15 +62,15 @@ ReplyApi api_of(const HttpRequest& request, const Route* route) {
 
 /// A server without an engine renders, and reads what others sampled.
 constexpr std::string_view kNoEngine =
-    "this server has no engine (--backend), so it answers no chat; /v1/chat/completions/render makes the prompt's ids";
+    "this server has no engine, so it answers no chat; /v1/chat/completions/render makes the prompt's ids";
 
 std::string_view sentence_for(unsigned refused, const HttpRequest& request) {
   if (!request.fault.empty()) return request.fault;
   switch (refused) {
     case 408: return "the request did not arrive in time";
-    case 413: return "the request's body is larger than this server takes (--max-body)";
-    case 431: return "the request's header is larger than this server takes (--max-header)";
-    case 503: return "this server has as many connections as it takes (--max-connections)";
+    case 413: return "the request's body is larger than this server takes";
+    case 431: return "the request's header is larger than this server takes";
+    case 503: return "this server has as many connections as it takes";
     default: return "the request is not HTTP";
   }
 }

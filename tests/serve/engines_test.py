@@ -420,6 +420,7 @@ def as_text(kind: Kind, settings: str, **script: Any) -> None:
         for attack in (ATTACK, [*said, {"role": "user", "content": ATTACK}], [*said, {"role": "tool", "content": ATTACK}]):
             refused = gateway.chat(attack)
             same((refused.status, refused.error["code"]), (400, "control_token_in_text"))
+            same("--" in refused.error["message"], False)  # an option is none of the client's words
         same(len(kind.asked()), 1)
         assert "control token" in gateway.logged("engine_warning")["message"]
     with kind.start("--no-protect", settings=settings) as gateway:

@@ -7,16 +7,19 @@ command could do nor blames a template for what the request lacks. Begin reading
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import pathlib
+import re
+import string
 import sys
 import tempfile
 import urllib.parse
 from typing import Any
 
 from answers import error_in
-from engine import Engine
+from engine import Engine, Reply
 from gateway import Checks, Gateway
 from operator_test import Configured, table
 
@@ -307,6 +310,38 @@ def results_by_rewritten_ids(parlance: str, engine: Engine, folder: pathlib.Path
         first = gateway.post(path, {"input": [USER, call]})[2]["id"]
         taken(ask, path, {"input": [result], "previous_response_id": first})
         ask.names(path, {"input": [result, {**result, "call_id": "another"}], "previous_response_id": first}, "input[1].call_id")
+    with Gateway(parlance, engine.url, "--log", "errors", "--pass", "order-results", template=("-t", str(template))) as gateway:
+        results_in_another_order(Asking(gateway, checks), engine)
+
+
+def results_in_another_order(ask: Asking, engine: Engine) -> None:
+    """Each result goes to its own call, and one of no call is found, where the pass order-results moves them."""
+    path = "/v1/responses"
+    text = '<tool_call>\n{"name": "f", "arguments": {"a": %d}}\n</tool_call>\n'
+    engine.script = lambda asked: Reply(text % 1 + text % 2 + "<|im_end|>")
+    tools = [{"type": "function", "name": "f", "parameters": {"type": "object"}}]
+    answer = ask.gateway.post(path, {"input": "Hi", "tools": tools})[2]
+    engine.script = lambda asked: Reply()
+    ids = [item["call_id"] for item in answer["output"] if item["type"] == "function_call"]
+    outputs = [{"type": "function_call_output", "call_id": id, "output": f"result {number} "} for number, id in enumerate(ids)]
+    engine.asked.clear()
+    taken(ask, path, {"input": outputs[::-1], "previous_response_id": answer["id"], "tools": tools})
+    prompt = engine.vocabulary.decode(engine.asked[-1].prompt)
+    found = re.findall(r"result (\d) (\w{9})<", prompt)
+    ask.checks.equal(found, [(str(number), nine_letters(id)) for number, id in enumerate(ids)], prompt)
+    first = ask.gateway.post(path, {"input": "Hi"})[2]["id"]
+    calls = [{"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"} for id in ("AAAAAAAAA", "BBBBBBBBB")]
+    a, b, other = ({"type": "function_call_output", "call_id": id, "output": "b"} for id in ("AAAAAAAAA", "BBBBBBBBB", "CCCCCCCCC"))
+    taken(ask, path, {"input": [*calls, b, a], "previous_response_id": first})
+    for number, results in enumerate(([other, b, a], [b, other, a], [b, a, other])):
+        ask.names(path, {"input": [*calls, *results], "previous_response_id": first}, f"input[{number + 2}].call_id")
+
+
+def nine_letters(id: str) -> str:
+    """What the pass short-ids makes of an id."""
+    letters = string.digits + string.ascii_uppercase + string.ascii_lowercase
+    hexadecimal = hashlib.sha256(id.encode()).hexdigest()
+    return "".join(letters[int(hexadecimal[at : at + 4], 16) % len(letters)] for at in range(0, 36, 4))
 
 
 def in_their_own_words(ask: Asking) -> None:

@@ -284,10 +284,41 @@ def engines_without_grammars(checks: Checks) -> None:
                 losses.logged(path, {**members, "logit_bias": {"65": 1}}, wanted[number] | extra, "info")
 
 
+def calls_left_out(checks: Checks) -> None:
+    """An answer to `functions` has a place for one call: others that an engine without grammars gives are told, whoever asks."""
+    call = '<tool_call>\n{"name": "f", "arguments": {"a": "%s"}}\n</tool_call>'
+    functions = {"functions": [{"name": "f", "parameters": {"type": "object"}}]}
+    tools = {"tools": [FUNCTION]}
+    for kind in ("openai-completions", "llama-server"):
+        engine = ScriptedEngine(TOKENIZER).start()
+        engine.script({"text": call % "x" + "\n" + call % "y" + "\n" + call % "z" + "<|im_end|>"})
+        with Gateway(sys.argv[1], f"{kind}={engine.url}", "--log", "turns", form="terminal-agent") as gateway:
+            for extra in ({}, {"parlance": True}, {"stream": True}, {"stream": True, "parlance": True}):
+                gateway.lines.clear()
+                answer = gateway.ask(CHAT, {**BODIES[CHAT], **functions, **extra})
+                told = answer.events if "stream" in extra else [answer.json]
+                said = [place["calls_left_out"] for one in told for place in (one, *one["choices"]) if "calls_left_out" in place]
+                checks.equal(said, [2], f"{kind} {extra}: the answer says how many calls it has not: {answer.text[-400:]}")
+                found = [one["parlance"]["losses"] for one in told if "parlance" in one]
+                expected = [[("call", "functions")]] if "parlance" in extra else []
+                checks.equal([[(loss["kind"], loss["path"]) for loss in losses] for losses in found], expected, f"{kind} {extra}: {found}")
+                wait_for(lambda: bool(lines_of(gateway)))
+                logged = [found_in(line["losses"]) for line in lines_of(gateway)]
+                checks.equal(logged, [{("call", "functions")}], f"{kind} {extra}: the log")
+            checks.that('parlance_losses_total{kind="call"} 4\n' in gateway.ask("/metrics").text, "each is counted")
+            answer = gateway.ask(CHAT, {**BODIES[CHAT], **tools})
+            checks.equal("calls_left_out" in answer.text, False, "answers to tools have all calls")
+            grammars = ["grammar" in asked.body for asked in engine.requests if asked.body and "stream" in asked.body]
+            checks.equal(grammars, [kind == "llama-server"] * 5, "the grammar says it where there is one")
+        engine.stop()
+
+
 def main() -> int:
     checks = Checks()
-    for test in (told_by_each_api, behind_a_response, ids_in, notes_of_grammars, hints, long_names, engines_without_grammars):
+    for test in (told_by_each_api, behind_a_response, ids_in, notes_of_grammars, hints, long_names):
         test(checks)
+    engines_without_grammars(checks)
+    calls_left_out(checks)
     return checks.end()
 
 

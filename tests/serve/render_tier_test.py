@@ -315,7 +315,7 @@ def check_refusals(server):
         answer = server.post(path, body, wants=400)
         answers.append(("ErrorResponse", answer))
     answer = server.post("/v1/chat/completions", {"messages": ASKED}, wants=503)
-    check("--backend" in answer["error"]["message"], answer)
+    check("has no engine" in answer["error"]["message"], answer)
     server.connection.request("GET", "/ready")
     got = server.connection.getresponse()
     check(got.status == 200, "ready", got.read())

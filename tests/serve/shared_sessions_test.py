@@ -61,6 +61,41 @@ def round_robin(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(sum(one.metric("parlance_shared_sessions_refused") for one in gateways), 0.0, "refused values")
 
 
+def broken_replies(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A reply with a call that was cut off: another gateway goes on with what was sampled, by its id and with the whole conversation."""
+    with world(parlance, engine, checks) as here:
+        one, other = here.gateway(), here.gateway()
+        tools = [{"type": "function", "name": "f", "parameters": {"type": "object"}}]
+        cut = Reply('So <tool_call>\n{"name": "f", "arguments": {"a": ', length=True)
+        engine.script = lambda asked: cut
+        first = one.post("/v1/responses", {"input": [user("Hi")], "tools": tools})[2]
+        before = engine.asked[-1].prompt + engine.vocabulary.encode(cut.text)
+        engine.script = lambda asked: Reply()
+        ids = [item["call_id"] for item in first["output"] if item["type"] == "function_call"]
+        results = [{"type": "function_call_output", "call_id": id, "output": "r"} for id in ids]
+        for asked in ({"input": results, "previous_response_id": first["id"]}, {"input": [user("Hi"), *first["output"], *results]}):
+            status, _, answer = other.post("/v1/responses", {**asked, "tools": tools})
+            checks.equal(status, 200, f"another gateway goes on: {answer}")
+            checks.equal(engine.asked[-1].prompt[: len(before)], before, "with what was sampled")
+
+
+def deleted(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A response that was deleted stays so, also where Redis gives back its turn by the messages."""
+    with world(parlance, engine, checks) as here:
+        gateways = [here.gateway(), here.gateway()]
+        first = gateways[0].post("/v1/responses", {"input": [user("Hi")]})[2]
+        behind = {"input": [user("And?")], "previous_response_id": first["id"]}
+        asked = urllib.request.Request(f"{gateways[0].url}/v1/responses/{first['id']}", method="DELETE")
+        with urllib.request.urlopen(asked, timeout=20) as answer:
+            checks.equal(answer.status, 200, "a response is deleted")
+        for number, gateway in enumerate(gateways):
+            checks.equal(gateway.post("/v1/responses", behind)[0], 400, f"gateway {number}: it is gone")
+            whole = {"input": [user("Hi"), *first["output"], user("And?")]}
+            status, headers, _ = gateway.post("/v1/responses", whole)
+            checks.that(status == 200 and headers["X-Parlance-Reused-Tokens"] != "0", f"gateway {number}: its conversation goes on")
+            checks.equal(gateway.post("/v1/responses", behind)[0], 400, f"gateway {number}: it is still gone")
+
+
 def what_turns_need_lives(parlance: str, engine: Engine, checks: Checks) -> None:
     """A turn renews what it goes on from, and what that needs: a client may ask for the newest reply again."""
     with world(parlance, engine, checks) as here:
@@ -592,6 +627,8 @@ TESTS = (  # the longest first
     redis_killed,
     redis_hangs,
     round_robin,
+    broken_replies,
+    deleted,
     lineages,
     other_apis,
     what_turns_need_lives,

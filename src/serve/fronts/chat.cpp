@@ -181,9 +181,28 @@ void say_break(Gateway& gateway, const Turn& turn) {
   });
 }
 
+LossesOf losses_of(const Chat& chat) {
+  return {.session = chat.turns.front().prompt().id,
+          .model = chat.model->name,
+          .id = chat.id,
+          .looked_for = chat.looks_for_losses};
+}
+
+/// Answers to `functions` have a place for one call, and only an engine that takes grammars is held to one.
+void find_calls_left_out(Gateway& gateway, Chat& chat, const Turn& turn) {
+  const std::size_t calls = turn.message().calls.size();
+  if (!chat.old_functions || calls < 2) return;
+  std::string what = std::to_string(calls - 1) + " of the reply's " + std::to_string(calls) +
+                     " calls left out: an answer to functions has a place for one";
+  Losses found = {{LossKind::lost, "call", "functions", std::move(what), {}}};
+  say_losses(gateway, losses_of(chat), found);
+  chat.losses.push_back(std::move(found.front()));
+}
+
 /// Before the client has the end of its answer, since it may go on at once.
 Task<> finish(Call& call, Chat& chat, Answer& answer) {
   count(call.gateway, chat, answer.turn);
+  find_calls_left_out(call.gateway, chat, answer.turn);
   co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, chat.id));
 }
 
@@ -331,11 +350,7 @@ Task<> answer_chat(Call& call, Chat& chat) {
   }
   add_headers(call.exchange, chat.turns.front());
   say_break(call.gateway, chat.turns.front());
-  const LossesOf of{.session = chat.turns.front().prompt().id,
-                    .model = chat.model->name,
-                    .id = chat.id,
-                    .looked_for = chat.looks_for_losses};
-  say_losses(call.gateway, of, chat.losses);
+  say_losses(call.gateway, losses_of(chat), chat.losses);
   call.gateway.metrics().prepare.add(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - call.begun).count());
   // A reply may take long, and many wait for their readers. Only a record of the turn has the request's text.

@@ -2,6 +2,7 @@
 #include "serve/fronts/chat_request.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "parlance/json_writer.h"
 #include "serve/fronts/member_values.h"
@@ -71,11 +72,12 @@ class HeadCounter {
 std::string behind_bytes(std::string text, std::size_t bytes) { return text.erase(0, std::min(bytes, text.size())); }
 
 /// The messages behind a head, as JSON.
-std::vector<std::string> behind(std::span<const Value> messages, const OwnHead& head) {
+template <class ToJson>
+std::vector<std::string> behind(std::span<const Value> messages, const OwnHead& head, ToJson to_json) {
   std::vector<std::string> made;
   for (std::size_t at = head.messages; at < messages.size(); ++at) {
     if (at > head.messages || head.bytes == 0) {
-      made.push_back(json_text(messages[at]));
+      made.push_back(to_json(messages[at]));
       continue;
     }
     JsonWriter cut('{');
@@ -88,6 +90,10 @@ std::vector<std::string> behind(std::span<const Value> messages, const OwnHead& 
     made.push_back(cut.take());
   }
   return made;
+}
+
+std::vector<std::string> behind(std::span<const Value> messages, const OwnHead& head) {
+  return behind(messages, head, [](Value message) { return json_text(message); });
 }
 
 /// The instructions of a request, each as a message.
@@ -115,6 +121,49 @@ OwnHead own_head_of(const ServedModel& model, const Conversation& conversation, 
 
 namespace {
 
+/// Passes make ids of a call and of its result alike, but only where they see both. So what is joined with earlier
+/// messages has the ids that the request itself has, at the places from which those in `more` were made.
+class OwnIds {
+ public:
+  OwnIds(const Conversation& more, Value body) : more_(more) {
+    std::size_t number = 0;
+    for (const Value& item : body["input"].items())
+      ids_.emplace("input[" + std::to_string(number++) + "].call_id", item["call_id"]);
+  }
+  /// A message of `more`, as JSON.
+  std::string message_json(Value message) const {
+    JsonWriter made('{');
+    for (const DictEntry& member : message.members()) {
+      const std::string_view name = member.key.text();
+      if (name == "tool_call_id")
+        made.raw(name, id_json(member.value));
+      else
+        made.raw(name, name == "tool_calls" ? calls_json(member.value) : json_text(member.value));
+    }
+    return made.take();
+  }
+
+ private:
+  std::string id_json(Value id) const {
+    const auto own = ids_.find(more_.path_of(id));
+    return json_text(own != ids_.end() && own->second.is_string() ? own->second : id);
+  }
+  std::string calls_json(Value calls) const {
+    if (!calls.is_sequence()) return json_text(calls);
+    JsonWriter list('[');
+    for (const Value& call : calls.items()) {
+      JsonWriter made('{');
+      for (const DictEntry& member : call.members())
+        made.raw(member.key.text(), member.key.text() == "id" ? id_json(member.value) : json_text(member.value));
+      list.item(made.take());
+    }
+    return list.take();
+  }
+
+  const Conversation& more_;
+  std::unordered_map<std::string, Value> ids_;
+};
+
 /// A request that goes on from an answer has only what is new. What earlier requests had as input stays; each one's
 /// instructions, and what the model brings along, are its own.
 Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, const Conversation& more, Value given) {
@@ -125,7 +174,9 @@ Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, 
   for (const std::string& message : behind(held.session.conversation().messages().items(), held.own))
     messages.item(message);
   messages.item(json_text(reply.messages().items().front()));
-  for (const std::string& message : behind(more.messages().items(), own_head_of(model, more, given)))
+  const OwnIds ids(more, given);
+  const auto to_json = [&ids](Value message) { return ids.message_json(message); };
+  for (const std::string& message : behind(more.messages().items(), own_head_of(model, more, given), to_json))
     messages.item(message);
   JsonWriter body('{');
   body.raw("messages", messages.take());
@@ -138,9 +189,13 @@ EarlierCalls calls_before(const Held& held, const Conversation& more) {
   EarlierCalls found;
   for (const Value& message : held.session.conversation().messages().items())
     for (const Value& call : message["tool_calls"].items()) found.calls.emplace_back(call["id"].text());
-  for (const ToolCall& call : held.reply.tool_calls) found.calls.push_back(call.id);
+  Conversation reply;
+  const bool is_read = bool(reply.add(held.reply));
+  for (const Value& message : is_read ? reply.messages().items() : std::span<const Value>())
+    for (const Value& call : message["tool_calls"].items()) found.calls.emplace_back(call["id"].text());
   for (const Value& message : more.messages().items())
-    if (message["role"].text() == "tool") found.results.emplace_back(message["tool_call_id"].text());
+    if (const Value id = message["tool_call_id"]; message["role"].text() == "tool" && id.is_string())
+      found.results.emplace(more.path_of(id), id.text());
   return found;
 }
 

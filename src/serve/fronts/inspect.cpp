@@ -26,7 +26,7 @@ Task<> answer_json(Call& call, const std::string& json, std::string_view what) {
 }
 
 Task<> answer_off(Call& call) {
-  const ReplyApiError error{.status = 404, .message = "this server shows no turns (--inspect)", .code = "not_found"};
+  const ReplyApiError error{.status = 404, .message = "this server shows no turns", .code = "not_found"};
   co_await refuse(call.exchange, ReplyApi::openai, error);
 }
 

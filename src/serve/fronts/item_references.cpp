@@ -46,8 +46,7 @@ class NamedItems {
     const auto found = items_.find(std::string(id));
     if (found == items_.end()) return wrong("not known here, or not any more").hint("give the item itself");
     if (found->second.size() > room_)
-      return Error(ErrorCode::conversation,
-                   "with this item, those that are named are larger than a request may be (--max-body)");
+      return Error(ErrorCode::conversation, "with this item, those that are named are larger than a request may be");
     room_ -= found->second.size();
     return std::move(found->second);
   }

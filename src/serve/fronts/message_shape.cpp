@@ -2,7 +2,6 @@
 #include "serve/fronts/message_shape.h"
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <unordered_set>
 
@@ -78,17 +77,16 @@ class KnownCalls {
   void add(Value id) { ids_.insert(id.text()); }
   /// Of the next result. `of`: what the API calls a call.
   Result<void> check(Value id, const std::string& path, std::string_view of) {
-    const bool has_other = number_ < rewritten_.size() && ids_.contains(rewritten_[number_]);
-    ++number_;
-    if (!id.is_string() || ids_.contains(id.text()) || has_other) return {};
+    if (!id.is_string() || ids_.contains(id.text())) return {};
+    const auto rewritten = rewritten_.find(path);
+    if (rewritten != rewritten_.end() && ids_.contains(rewritten->second)) return {};
     return Error(ErrorCode::conversation, path + ": there is no " + std::string(of) + " with this id before it")
         .input(path);
   }
 
  private:
   std::unordered_set<std::string_view> ids_;
-  std::span<const std::string> rewritten_;
-  std::size_t number_ = 0;
+  const std::map<std::string, std::string, std::less<>>& rewritten_;
 };
 
 Result<void> check_results_of_anthropic(Value body, const EarlierCalls& earlier) {

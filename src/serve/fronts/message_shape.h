@@ -1,5 +1,7 @@
 // What a message of a request has to be before its conversation is read.
 #pragma once
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,9 +21,9 @@ Result<void> check_messages_shape(Value body, ReplyApi api);
 /// What a request that goes on from a response has before it.
 struct EarlierCalls {
   std::vector<std::string> calls{};  ///< the ids of the calls in it, which passes may have rewritten
-  /// The ids of the request's own results in their order, as passes have them: they rewrite those of a call and of its
-  /// result alike.
-  std::vector<std::string> results{};
+  /// The ids of the request's own results by their paths, as passes have them: they rewrite those of a call and of its
+  /// result alike, and may put results into another order.
+  std::map<std::string, std::string, std::less<>> results{};
 };
 
 /// Fails for a result of a call that is not in the conversation before it, in the APIs that refuse it: Anthropic's and

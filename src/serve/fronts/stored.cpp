@@ -167,9 +167,10 @@ Task<std::string> forget_name(Call& call, std::string name) {
   SharedSessions* const shared = call.gateway.shared();
   std::string why;
   for (const auto& model : call.offer->models) {
-    call.gateway.sessions().drop(name, model->name);
-    if (shared == nullptr) continue;
-    const std::string failed = co_await shared->forget(model, name);
+    std::string failed;
+    if (shared != nullptr) failed = co_await shared->forget(model, name);
+    call.gateway.sessions().drop(name,
+                                 model->name);  // behind that: who asks meanwhile would find it there, and keep it
     if (why.empty()) why = failed;
   }
   co_return why;

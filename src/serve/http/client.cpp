@@ -18,6 +18,8 @@
 #include <mutex>
 #include <optional>
 
+#include "serve/http/send_now.h"
+
 namespace parlance::serve {
 
 namespace beast = boost::beast;
@@ -129,10 +131,8 @@ struct HttpClient::State {
     return std::nullopt;
   }
 
-  void keep(tcp::socket& socket) {
+  void keep(tcp::socket& socket, tcp::endpoint::protocol_type protocol) {
     error_code failed;
-    const auto protocol = socket.local_endpoint(failed).protocol();
-    if (failed) return;
     const int descriptor = socket.release(failed);
     if (!failed) keep({descriptor, protocol});
   }
@@ -195,13 +195,13 @@ namespace {
 
 class Reply final : public HttpReply {
  public:
-  Reply(std::shared_ptr<HttpClient::State> state, beast::tcp_stream&& stream)
-      : state_(std::move(state)), stream_(std::move(stream)) {
+  Reply(std::shared_ptr<HttpClient::State> state, beast::tcp_stream&& stream, tcp::endpoint::protocol_type protocol)
+      : state_(std::move(state)), stream_(std::move(stream)), protocol_(protocol) {
     parser_.body_limit(boost::none);
     buffer_.reserve(kPiece);  // bytes that are read at once
   }
   ~Reply() override {
-    if (parser_.is_done() && parser_.keep_alive() && buffer_.size() == 0) state_->keep(stream_.socket());
+    if (parser_.is_done() && parser_.keep_alive() && buffer_.size() == 0) state_->keep(stream_.socket(), protocol_);
   }
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
@@ -216,10 +216,13 @@ class Reply final : public HttpReply {
   Task<error_code> exchange(std::string_view head, std::string_view body) {
     error_code failed;
     auto caught = asio::redirect_error(asio::use_awaitable, failed);
-    stream_.expires_after(state_->limits.between);
-    const std::array<asio::const_buffer, 2> parts = {asio::buffer(head.data(), head.size()),
-                                                     asio::buffer(body.data(), body.size())};
-    co_await asio::async_write(stream_, parts, caught);
+    std::array<asio::const_buffer, 2> parts = {asio::buffer(head.data(), head.size()),
+                                               asio::buffer(body.data(), body.size())};
+    const bool is_sent = send_now(stream_.socket(), parts, failed);
+    if (!is_sent && !failed) {
+      stream_.expires_after(state_->limits.between);
+      co_await asio::async_write(stream_, parts, caught);
+    }
     if (failed) co_return failed;
     stream_.expires_after(state_->limits.first_byte);
     co_await http::async_read_header(stream_, buffer_, parser_, caught);
@@ -233,6 +236,10 @@ class Reply final : public HttpReply {
     while (!parser_.is_done()) {
       parser_.get().body().data = piece_.data();
       parser_.get().body().size = piece_.size();
+      read_buffered();  // what has come with the header, or with the piece before
+      if (const std::size_t had = piece_.size() - parser_.get().body().size; had > 0)
+        co_return std::string_view(piece_.data(), had);
+      if (parser_.is_done()) break;
       error_code failed;
       stream_.expires_after(state_->limits.between);
       co_await http::async_read_some(stream_, buffer_, parser_, asio::redirect_error(asio::use_awaitable, failed));
@@ -260,6 +267,7 @@ class Reply final : public HttpReply {
 
   std::shared_ptr<HttpClient::State> state_;
   beast::tcp_stream stream_;
+  tcp::endpoint::protocol_type protocol_;
   beast::flat_buffer buffer_{kMostBuffered};
   http::response_parser<http::buffer_body> parser_;
   std::string piece_;
@@ -284,8 +292,8 @@ Task<std::unique_ptr<HttpReply>> HttpClient::send(std::string_view method, std::
   error_code failed;
   // The engine may close a connection just while it is used again.
   while (const std::optional<State::Kept> kept = state->take()) {
-    auto reply =
-        std::make_unique<Reply>(state, beast::tcp_stream(tcp::socket(executor, kept->protocol, kept->descriptor)));
+    beast::tcp_stream stream(tcp::socket(executor, kept->protocol, kept->descriptor));
+    auto reply = std::make_unique<Reply>(state, std::move(stream), kept->protocol);
     failed = co_await reply->exchange(head, body);
     if (failed == asio::error::operation_aborted) throw boost::system::system_error(failed);
     if (!failed) co_return std::unique_ptr<HttpReply>(std::move(reply));
@@ -305,7 +313,8 @@ Task<std::unique_ptr<HttpReply>> HttpClient::send(std::string_view method, std::
                         "no connection to the engine at " + state->address.url() + ": " + failed.message());
   }
   stream.socket().set_option(tcp::no_delay(true), failed);
-  auto reply = std::make_unique<Reply>(state, std::move(stream));
+  const auto protocol = stream.socket().local_endpoint(failed).protocol();
+  auto reply = std::make_unique<Reply>(state, std::move(stream), protocol);
   failed = co_await reply->exchange(head, body);
   if (failed == asio::error::operation_aborted) throw boost::system::system_error(failed);
   if (failed) throw failure_of(failed, state->address, "with its answer");

@@ -26,6 +26,7 @@
 
 #include "base/ascii.h"
 #include "serve/http/refusal.h"
+#include "serve/http/send_now.h"
 
 namespace parlance::serve {
 
@@ -236,10 +237,15 @@ class HttpAnswer final : public Exchange {
 
   /// Sends what waits in out_, then these bytes, which are not copied: who reads slowly has them waiting once.
   Task<> send(std::string_view bytes, std::string_view behind) {
-    const std::array<asio::const_buffer, 3> parts = {asio::buffer(out_), asio::buffer(bytes.data(), bytes.size()),
-                                                     asio::buffer(behind.data(), behind.size())};
-    connection_.stream.expires_after(limits_.send);
-    co_await asio::async_write(connection_.stream, parts, asio::use_awaitable);
+    std::array<asio::const_buffer, 3> parts = {asio::buffer(out_), asio::buffer(bytes.data(), bytes.size()),
+                                               asio::buffer(behind.data(), behind.size())};
+    error_code failed;
+    const bool is_sent = send_now(connection_.stream.socket(), parts, failed);
+    if (failed) throw boost::system::system_error(failed);
+    if (!is_sent) {
+      connection_.stream.expires_after(limits_.send);
+      co_await asio::async_write(connection_.stream, parts, asio::use_awaitable);
+    }
     out_.clear();
     is_late_ = false;
   }
@@ -392,6 +398,20 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     buffer.reserve(buffer.size() + std::clamp<std::uint64_t>(rest, kFirstRead, kMostRead));
   }
 
+  /// A buffer that a request needed, for the next one of this thread: it is as large as what makes an allocator tidy
+  /// up.
+  static beast::flat_buffer& spare() {
+    static thread_local beast::flat_buffer buffer;
+    return buffer;
+  }
+  static void give_back(beast::flat_buffer& buffer) {
+    if (spare().capacity() == 0 && buffer.capacity() <= kMostRead) spare() = std::move(buffer);
+    buffer = {};
+  }
+  static void take_spare(beast::flat_buffer& buffer) {
+    if (buffer.capacity() == 0) buffer = std::exchange(spare(), {});
+  }
+
   /// Some clients send one behind a body; a server passes over it (RFC 9112, 2.2).
   static constexpr std::string_view kEmptyLine = "\r\n";
 
@@ -407,11 +427,12 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
       error_code failed;
       auto caught = asio::redirect_error(asio::use_awaitable, failed);
       if (connection.buffer.size() == 0) {
-        connection.buffer = {};  // a connection that waits has none
+        give_back(connection.buffer);  // a connection that waits has none
         co_await connection.stream.socket().async_wait(tcp::socket::wait_read, caught);
         if (failed) co_return false;
       }
       connection.stream.expires_never();
+      take_spare(connection.buffer);
       const std::size_t read =
           co_await connection.stream.async_read_some(connection.buffer.prepare(kHeaderRead), caught);
       if (failed) co_return false;
@@ -422,6 +443,10 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
   Task<error_code> read_header(Connection& connection, Parser& parser) {
     error_code failed;
+    const std::size_t used = parser.put(connection.buffer.data(), failed);  // mostly all of it has come
+    connection.buffer.consume(used);
+    if (failed == http::error::need_more) failed = {};
+    if (failed || parser.is_header_done()) co_return failed;
     const Deadline deadline(connection.stream.socket(), limits.receive);
     connection.stream.expires_never();
     connection.buffer.reserve(std::max(connection.buffer.size(), kHeaderRead));
@@ -478,7 +503,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     }
     if (!failed) failed = co_await read_body(connection, parser);
     if (failed && is_end(failed)) co_return kGone;
-    if (connection.buffer.size() == 0) connection.buffer = {};
+    if (connection.buffer.size() == 0) give_back(connection.buffer);
     const unsigned version = parser.get().version();
     const bool keep_alive = parser.get().keep_alive();
     answer.take(request_of(parser.release()), version, keep_alive && !failed);

@@ -120,7 +120,7 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   if (generation.forgeable && !backend.facts().takes_ids) {
     throw unfit(
         "a text of this request spells a control token, and its engine takes prompts as text, where it would become "
-        "one. Use an engine that takes ids, or --no-protect",
+        "one; an engine that takes ids would take it",
         "control_token_in_text");
   }
   Slots::Slot slot(*model.slots);

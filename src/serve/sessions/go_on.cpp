@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/sampled_reply.h"
 
@@ -40,20 +41,62 @@ SameReply same_reply(const Held& held) {
   });
 }
 
+/// Where nothing tells why: the template does not render the conversation behind what was sampled.
+PrefixBreak unsaid_break(const Held& held, std::span<const TokenId> ids) {
+  const std::span<const TokenId> before = held.session.ids();
+  const auto other = std::mismatch(before.begin(), before.end(), ids.begin(), ids.end()).first;
+  PrefixBreak made{.sentence = "the template cannot render what follows the reply as it was sampled",
+                   .path = "messages[" + std::to_string(held.messages - 1) + "]",
+                   .cause = std::string(name_of(PrefixCause::other_reply))};
+  made.kept = static_cast<std::size_t>(other - before.begin());
+  made.lost = before.size() - made.kept;
+  return made;
+}
+
+/// The reply with the ids that its calls have in the request, as message number `at`: results have these, and passes
+/// may have made them.
+Message reply_in_request(const Held& held, const Conversation& conversation, std::size_t at) {
+  Message reply = held.reply;
+  const std::span<const Value> messages = conversation.messages().items();
+  const std::span<const Value> calls = at < messages.size() ? messages[at]["tool_calls"].items() : messages.first(0);
+  for (std::size_t number = 0; number < std::min(calls.size(), reply.tool_calls.size()); ++number) {
+    const std::string_view id = calls[number]["id"].text();
+    if (!id.empty()) reply.tool_calls[number].id = id;
+  }
+  return reply;
+}
+
+bool has_ids_of(const Message& reply, const Message& other) {
+  return std::ranges::equal(reply.tool_calls, other.tool_calls, {}, &ToolCall::id, &ToolCall::id);
+}
+
+/// Extends a session of the turn by its reply, as the request has it, and the messages behind it. Where a model itself
+/// wrote ids, and the client made up others, only the reply's own are what was sampled.
+bool extend_by(Session& session, const Held& held, const Message& reply, const std::vector<Message>& more,
+               const SameReply& same) {
+  if (held.broken) {
+    const Message written{
+        .role = "assistant", .content = utf8::repair(held.written), .reasoning_content = reply.reasoning_content};
+    return bool(extend_behind(session, written, held.written, more, same));
+  }
+  if (extend_behind(session, reply, held.written, more, same)) return true;
+  return !has_ids_of(reply, held.reply) && extend_behind(session, held.reply, held.written, more, same);
+}
+
 /// Goes on with messages behind the reply. Where nothing does, `broken` says why.
-std::optional<Session> extended(const Held& held, const std::vector<Message>& more,
+std::optional<Session> extended(const Held& held, const Message& reply, const std::vector<Message>& more,
                                 std::optional<PrefixBreak>& broken) {
   Session session = held.session.copy();
-  if (extend_behind(session, held.reply, held.written, more, same_reply(held))) return session;
+  if (extend_by(session, held, reply, more, same_reply(held))) return session;
   if (session.difference()) broken = break_of(*session.difference(), held.session.ids().size());
   return std::nullopt;
 }
 
 /// The conversation of a session with its own replies, which clients give back without their reasoning, and new
 /// messages.
-Result<Conversation> restored(const Held& held, const std::vector<Message>& more) {
+Result<Conversation> restored(const Held& held, const Message& reply, const std::vector<Message>& more) {
   Conversation all = held.session.conversation().copy();
-  if (Result<void> added = all.add(held.reply); !added) return added.error();
+  if (Result<void> added = all.add(reply); !added) return added.error();
   for (const Message& message : more) {
     if (Result<void> added = all.add(message); !added) return added.error();
   }
@@ -158,7 +201,8 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
   const std::size_t reused = held->session.ids().size();
   const std::uint64_t guarded = held->session.guarded_count();
   const SameReply same = held->start ? same_reply(*held) : SameReply();
-  if (!extend_behind(held->session, held->reply, held->written, more, same)) return std::nullopt;
+  const Message reply = reply_in_request(*held, request.conversation, behind - 1);
+  if (!extend_by(held->session, *held, reply, more, same)) return std::nullopt;
   MessageKeys keys{.whole = {held->key}, .without_system = {held->key_without_system}, .before = held->messages - 1};
   add_keys(keys, request.conversation, behind);
   return PreparedPrompt{.session = std::move(held->session),
@@ -185,9 +229,10 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
   std::optional<Session> session;
   if (found.held) {
     const std::vector<Message> more = messages_from(conversation, std::min(found.held->messages, keys.whole.size()));
-    session = found.exact ? extended(*found.held, more, broken) : as_whole(*found.held, conversation, broken);
+    const Message reply = reply_in_request(*found.held, conversation, found.held->messages - 1);
+    session = found.exact ? extended(*found.held, reply, more, broken) : as_whole(*found.held, conversation, broken);
     if (!session && found.exact) {
-      Result<Conversation> all = restored(*found.held, more);
+      Result<Conversation> all = restored(*found.held, reply, more);
       if (all) conversation = std::move(*all);
     }
   }
@@ -203,6 +248,7 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
                                            {.render = render, .tokenize = model->tokenize});
     if (!begun) return begun.error();
     session.emplace(std::move(*begun));
+    if (found.held && !broken) broken = unsaid_break(*found.held, session->ids());
   }
   // What no client named is not counted to a session that one has named: its turns are that client's.
   const bool joins = found.held && !found.held->named;

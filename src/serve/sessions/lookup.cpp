@@ -13,8 +13,13 @@ std::shared_ptr<const Held> Sessions::in_memory(const std::shared_ptr<const Serv
   return memory_.find(name, model);
 }
 
-std::shared_ptr<const Held> Sessions::remember(std::shared_ptr<const Held> held, std::string_view owner) const {
-  if (held != nullptr) memory_.keep(held, owner);
+/// A client may delete a response while Redis is asked for it.
+std::shared_ptr<const Held> Sessions::in_shared(const std::shared_ptr<const ServedModel>& model,
+                                                const std::vector<std::string>& names, std::string_view owner,
+                                                FoundBy by) const {
+  const std::uint64_t drops = memory_.drops();
+  std::shared_ptr<const Held> held = shared().by_names(model, names, owner);
+  if (held != nullptr) memory_.keep_found(held, owner, by == FoundBy::response, drops);
   return held;
 }
 
@@ -31,8 +36,8 @@ std::shared_ptr<const Held> Sessions::longest(const std::shared_ptr<const Served
     if (known == nullptr && unknown.size() < kMost) unknown.push_back(names[at - 1]);
   }
   if (shared_ == nullptr || unknown.empty()) return known;
-  std::shared_ptr<const Held> found = shared().by_names(model, unknown, owner);
-  return found != nullptr ? remember(std::move(found), owner) : known;
+  std::shared_ptr<const Held> found = in_shared(model, unknown, owner, FoundBy::other);
+  return found != nullptr ? found : known;
 }
 
 /// Another gateway may have given a later reply than the one that is in memory.
@@ -40,7 +45,7 @@ std::shared_ptr<const Held> Sessions::by_session(const std::shared_ptr<const Ser
                                                  std::string_view owner) const {
   const std::string name = name_of_session(id, owner);
   if (shared_ != nullptr) {
-    if (std::shared_ptr<const Held> found = shared().by_names(model, {name}, owner)) return remember(found, owner);
+    if (std::shared_ptr<const Held> found = in_shared(model, {name}, owner, FoundBy::other)) return found;
   }
   return in_memory(model, name);
 }
@@ -50,7 +55,7 @@ std::shared_ptr<const Held> Sessions::by_response(const std::shared_ptr<const Se
   const std::string name = name_of_response(id, owner);
   std::shared_ptr<const Held> held = in_memory(model, name);
   if (held != nullptr || shared_ == nullptr) return held;
-  return remember(shared().by_names(model, {name}, owner), owner);
+  return in_shared(model, {name}, owner, FoundBy::response);
 }
 
 }  // namespace parlance::serve

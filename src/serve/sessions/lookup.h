@@ -36,7 +36,10 @@ class Sessions {
  private:
   std::shared_ptr<const Held> in_memory(const std::shared_ptr<const ServedModel>& model, const std::string& name) const;
   SharedSessions& shared() const;
-  std::shared_ptr<const Held> remember(std::shared_ptr<const Held> held, std::string_view owner) const;
+  enum class FoundBy : std::uint8_t { response, other };
+  std::shared_ptr<const Held> in_shared(const std::shared_ptr<const ServedModel>& model,
+                                        const std::vector<std::string>& names, std::string_view owner,
+                                        FoundBy by) const;
 
   SessionStore& memory_;
   SharedSessions* shared_ = nullptr;

@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "serve/json/members.h"
@@ -25,10 +26,22 @@ std::string_view text_of(Value content, std::string& room) {
   return text;
 }
 
+/// Arguments that are no JSON, as the APIs whose calls have an object tell them; else undefined.
+Value invalid_arguments(Value arguments) {
+  const std::span<const DictEntry> members = arguments.members();
+  const bool is_told = members.size() == 1 && members[0].key.text() == "INVALID_JSON" && members[0].value.is_string();
+  return is_told ? members[0].value : Value();
+}
+
+std::string plain_arguments(Value arguments) {
+  const Value told = invalid_arguments(arguments);
+  return told.is_string() ? whole_text(told) : json_text(arguments);
+}
+
 /// JSON without what depends on how it was written.
 std::string plain_arguments(std::string_view json) {
   Document parsed;
-  return parsed.parse(json) ? json_text(parsed.root()) : std::string(json);
+  return parsed.parse(json) ? plain_arguments(parsed.root()) : utf8::repair(json);
 }
 
 void add_call(JsonWriter& calls, std::string_view name, std::string_view arguments) {
@@ -50,16 +63,17 @@ std::string said_by_assistant(Value message) {
     }
     const Value arguments = call["function"]["arguments"];
     add_call(calls, call["function"]["name"].text(),
-             arguments.is_string() ? plain_arguments(whole_text(arguments)) : json_text(arguments));
+             arguments.is_string() ? plain_arguments(whole_text(arguments)) : plain_arguments(arguments));
   }
   std::string room;
   return said_by_assistant(text_of(message["content"], room), calls.take());
 }
 
+/// Clients have a character that was cut as U+FFFD.
 std::string said_by_assistant(const ReplyMessage& reply) {
   JsonWriter calls('[');
-  for (const ReplyCall& call : reply.calls) add_call(calls, call.name, plain_arguments(call.arguments));
-  return said_by_assistant(reply.content, calls.take());
+  for (const ReplyCall& call : reply.calls) add_call(calls, utf8::repair(call.name), plain_arguments(call.arguments));
+  return said_by_assistant(utf8::repair(reply.content), calls.take());
 }
 
 /// The members of a result that clients and templates do not agree on are left out: ids are made up anew.

@@ -110,7 +110,22 @@ struct HeldReader {
     }
     return made;
   }
+  /// The calls of a reply that is broken, as they were told; "": it is not.
+  std::string told_calls() {
+    if (from["told_calls"].is_undefined()) return {};
+    std::string told = text("told_calls");
+    Document calls;
+    fits = fits && calls.parse(told) && calls.root().is(Kind::list);
+    return told;
+  }
 };
+
+/// The calls of a reply that is broken (Held::broken).
+std::string told_calls_of(const Message& reply) {
+  for (const JsonMember& member : reply.members)
+    if (member.name == "tool_calls") return member.json;
+  return {};
+}
 
 /// What the turns up to one have, put together.
 struct Together {
@@ -284,6 +299,7 @@ std::string save(const Held& held, SavedAs as) {
       .text("response_id", held.response_id);
   head.text("content", held.reply.content).text("reasoning", held.reply.reasoning_content);
   head.raw("calls", calls_json(held.reply.tool_calls)).text("written", held.written).text("key", held.key);
+  if (held.broken) head.text("told_calls", told_calls_of(held.reply));
   head.text("key_without_system", held.key_without_system).text("variables", held.variables);
   head.text("previous", held.previous).text("superseded", held.superseded).text("first", held.first);
   head.number("messages", whole_number(held.messages)).number("own_messages", whole_number(held.own.messages));
@@ -347,6 +363,10 @@ Result<std::shared_ptr<const Held>> restore(std::span<const std::string_view> sa
                   .messages = number("before_messages"),
                   .kept = number("before_kept"),
                   .guarded = number("before_guarded")};
+  if (std::string told = head.told_calls(); !told.empty()) {
+    held->reply.members = {{"tool_calls", std::move(told)}};
+    held->broken = true;
+  }
   held->text_bytes = bytes_of_texts(*model, held->session.ids());
   held->turn = number("turn");
   held->with_tools = number("with_tools") == 1;

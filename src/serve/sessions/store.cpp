@@ -2,7 +2,6 @@
 #include "serve/sessions/store.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "base/sha256.h"
@@ -89,33 +88,43 @@ std::size_t Held::bytes() const {
 
 SessionStore::SessionStore(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
 
-namespace {
-
-std::size_t bytes_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kNode = 96;  // of the index
-  std::size_t bytes = 0;
-  for (const std::string& name : names) bytes += 2 * name.size() + kNode;
-  return bytes;
+void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
+  put(held, names_of(*held, owner), [](bool) { return true; });
 }
 
-}  // namespace
+void SessionStore::keep_found(std::shared_ptr<const Held> held, std::string_view owner, bool by_response,
+                              std::uint64_t drops) {
+  std::vector<std::string> names = names_of(*held, owner);
+  if (!by_response && !held->response_id.empty()) names.pop_back();
+  put(held, std::move(names), [&](bool is_there) { return drops == drops_ && (by_response || !is_there); });
+}
 
-void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
-  Entry entry{.held = held, .past = {}, .names = names_of(*held, owner)};
-  for (std::string& name : entry.names) name = with_model(std::move(name), held->model->name);
-  entry.bytes = held->bytes() + bytes_of(entry.names);
+std::uint64_t SessionStore::drops() const {
+  const std::lock_guard lock(mutex_);
+  return drops_;
+}
+
+/// `is_wanted` is asked under the lock whether the turn is to be kept, also where it is there.
+void SessionStore::put(const std::shared_ptr<const Held>& held, std::vector<std::string> names,
+                       const std::function<bool(bool is_there)>& is_wanted) {
+  for (std::string& name : names) name = with_model(std::move(name), held->model->name);
+  Order entry, dropped;  // what is dropped ends without the lock
+  entry.push_back({.held = held, .past = {}, .names = NameIndex<Order::iterator>::Names(std::move(names))});
+  entry.front().bytes = held->bytes() + entry.front().names.bytes();
   {
     const std::lock_guard lock(mutex_);
-    if (const auto same = newest_of(entry.names.front()); same != whole_.end()) drop(same);
-    entry.number = entry.kept = ++uses_;
-    bytes_ += entry.bytes;
+    const auto same = newest_of(entry.front().names.first());
+    if (!is_wanted(same != whole_.end())) return;
+    if (same != whole_.end()) drop(same, dropped);
+    entry.front().number = ++uses_;
+    bytes_ += entry.front().bytes;
     count(held->behind.past.get());
-    whole_.push_front(std::move(entry));
-    for (const std::string& name : whole_.front().names) index_[{name, whole_.front().kept}] = whole_.begin();
+    index_.put(entry.front().names, entry.begin());
+    whole_.splice(whole_.begin(), entry);
   }
   if (!held->superseded.empty() && held->superseded != held->name) supersede(held->superseded, held->model);
   const std::lock_guard lock(mutex_);
-  shrink();
+  shrink(dropped);
 }
 
 /// Under the lock. Those before one that is counted are.
@@ -137,57 +146,63 @@ void SessionStore::supersede(const TurnName& name, const std::shared_ptr<const S
   if (held == nullptr || held->model != model) return;
   const bool is_shared = !held->behind.name.empty() && held->behind.past == nullptr;
   const std::shared_ptr<const Past> past = is_shared ? nullptr : past_of(*held);
+  Order dropped;
   const std::lock_guard lock(mutex_);
   const auto found = newest_of(of_turn);
   if (found == whole_.end() || found->held != held) return;
-  if (is_shared) return drop(found);  // its beginning is not in this memory
+  if (is_shared) return drop(found, dropped);  // its beginning is not in this memory
   bytes_ -= found->bytes;
   found->held.reset();
   found->past = past;
   count(past.get());
-  found->bytes = sizeof(Entry) + bytes_of(found->names);
+  found->bytes = sizeof(Entry) + found->names.bytes();
   bytes_ += found->bytes;
   past_.splice(past_.begin(), whole_, found);
 }
 
-void SessionStore::shrink() {
-  while (whole_.size() > most_) drop(std::prev(whole_.end()));
-  while (past_.size() > most_ * kPastOfEach) drop(std::prev(past_.end()));
+void SessionStore::shrink(Order& dropped) {
+  while (whole_.size() > most_) drop(std::prev(whole_.end()), dropped);
+  while (past_.size() > most_ * kPastOfEach) drop(std::prev(past_.end()), dropped);
+  if (bytes() > most_bytes_) dropped.clear();  // what they alone have counts until they end
   while (bytes() > most_bytes_ && !restored_.empty()) forget_restored(restored_.back().first.get());
   while (bytes() > most_bytes_ && whole_.size() + past_.size() > 1) {
     const bool is_past = !past_.empty() && (whole_.size() <= 1 || past_.back().number < whole_.back().number);
-    drop(std::prev(is_past ? past_.end() : whole_.end()));
+    drop(std::prev(is_past ? past_.end() : whole_.end()), dropped);
+    dropped.clear();
   }
 }
 
 void SessionStore::drop(const std::string& name, std::string_view model) {
   const std::string whole = with_model(name, model);
+  Order dropped;
   const std::lock_guard lock(mutex_);
-  for (auto found = newest_of(whole); found != whole_.end(); found = newest_of(whole)) drop(found);
+  ++drops_;
+  for (auto found = newest_of(whole); found != whole_.end(); found = newest_of(whole)) drop(found, dropped);
 }
 
 void SessionStore::drop_models(const std::function<bool(const std::shared_ptr<const ServedModel>&)>& unwanted) {
+  Order dropped;
   const std::lock_guard lock(mutex_);
   for (Order* const order : {&whole_, &past_}) {
     for (auto at = order->begin(); at != order->end();) {
       const auto which = at++;
-      if (unwanted(which->model())) drop(which);
+      if (unwanted(which->model())) drop(which, dropped);
     }
   }
 }
 
-void SessionStore::drop(Order::iterator which) {
-  for (const std::string& name : which->names) index_.erase({name, which->kept});
+/// Under the lock, which what goes into `dropped` need not have.
+void SessionStore::drop(Order::iterator which, Order& dropped) {
+  index_.take_out(which->names);
   if (which->past) forget_restored(which->past.get());
   bytes_ -= which->bytes;
-  (which->held ? whole_ : past_).erase(which);
+  dropped.splice(dropped.end(), which->held ? whole_ : past_, which);
 }
 
 /// whole_.end(): there is none.
 SessionStore::Order::iterator SessionStore::newest_of(const std::string& name) {
-  const auto behind = index_.upper_bound({name, std::numeric_limits<std::uint64_t>::max()});
-  if (behind == index_.begin() || std::prev(behind)->first.first != name) return whole_.end();
-  return std::prev(behind)->second;
+  const Order::iterator* const found = index_.newest(name);
+  return found != nullptr ? *found : whole_.end();
 }
 
 std::shared_ptr<const Held> SessionStore::find(const std::string& name,
@@ -220,7 +235,9 @@ std::shared_ptr<const Held> SessionStore::restored(const std::shared_ptr<const P
   if (held == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
   forget_restored(past.get());  // another thread may have restored it meanwhile
-  if (bytes() + held->bytes() > most_bytes_) return held;
+  const auto found = newest_of(with_model(name_of_turn(past->name), past->model->name));
+  const bool is_kept = found != whole_.end() && found->past == past;  // it may have been dropped meanwhile
+  if (!is_kept || bytes() + held->bytes() > most_bytes_) return held;
   bytes_ += held->bytes();
   restored_.emplace_front(past, held);
   if (restored_.size() > kMostRestored) forget_restored(restored_.back().first.get());

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "parlance/session.h"
 #include "serve/models/model.h"
 #include "serve/sessions/message_keys.h"
+#include "serve/sessions/name_index.h"
 
 namespace parlance::serve {
 
@@ -76,6 +76,7 @@ struct Held {
   unsigned choice = 0;                ///< of the request's
   bool named = false;                 ///< the client named the session
   Message reply{};                    ///< as templates take it
+  bool broken = false;                ///< a call of it is not whole: templates take `written` in its place
   std::string written{};              ///< the reply as the model wrote it, without its reasoning and its end
   std::optional<ReplyStart> start{};  ///< how it was read; unset: it was restored
   Key key{};                          ///< of the messages and the reply
@@ -119,6 +120,12 @@ class SessionStore {
 
   /// Of each lineage it keeps the last two replies whole, since a client may ask for the last one again.
   void keep(std::shared_ptr<const Held> held, std::string_view owner);
+  /// Keeps a turn that is in the store that gateways share. `by_response`: it was found there by the id of its
+  /// response, which may be gone there while the turn's other names are not; else that id does not lead to it here
+  /// either. `drops`: drops() before the search. Where something was dropped since, it may be this, and is not kept.
+  void keep_found(std::shared_ptr<const Held> held, std::string_view owner, bool by_response, std::uint64_t drops);
+  /// How often something was dropped by its name.
+  std::uint64_t drops() const;
   /// The newest turn of one of its names, of this model. Null: there is none.
   std::shared_ptr<const Held> find(const std::string& name, const std::shared_ptr<const ServedModel>& model);
 
@@ -139,17 +146,18 @@ class SessionStore {
   struct Entry {
     std::shared_ptr<const Held> held;  ///< null: it is one of past_
     std::shared_ptr<const Past> past;
-    std::vector<std::string> names;
+    NameIndex<std::list<Entry>::iterator>::Names names;
     std::size_t bytes = 0;
     std::uint64_t number = 0;  ///< of its last use, from 1
-    std::uint64_t kept = 0;    ///< number under which it stands in the index
     const std::shared_ptr<const ServedModel>& model() const { return held ? held->model : past->model; }
   };
   using Order = std::list<Entry>;
   Order::iterator newest_of(const std::string& name);
-  void drop(Order::iterator which);
+  void drop(Order::iterator which, Order& dropped);
+  void put(const std::shared_ptr<const Held>& held, std::vector<std::string> names,
+           const std::function<bool(bool is_there)>& is_wanted);
   void supersede(const TurnName& name, const std::shared_ptr<const ServedModel>& model);
-  void shrink();
+  void shrink(Order& dropped);
   void count(const Past* past);
   std::size_t bytes() const { return bytes_ + *of_past_; }
 
@@ -161,12 +169,12 @@ class SessionStore {
   const std::size_t most_, most_bytes_;
   mutable std::mutex mutex_;
   Order whole_, past_;  ///< the last used first, each with its names in the index
-  std::map<std::pair<std::string, std::uint64_t>, Order::iterator> index_;  ///< by name, and by when it was kept
+  NameIndex<Order::iterator> index_;
   /// Turns of past_ that were asked for last, as they were: a client may ask again for what it has gone back to.
   std::list<std::pair<std::shared_ptr<const Past>, std::shared_ptr<const Held>>> restored_;
   std::size_t bytes_ = 0;  ///< of the entries, without their Past, and of restored_
   const std::shared_ptr<std::atomic<std::size_t>> of_past_ = std::make_shared<std::atomic<std::size_t>>(0);
-  std::uint64_t uses_ = 0;
+  std::uint64_t uses_ = 0, drops_ = 0;
 };
 
 }  // namespace parlance::serve

@@ -1,6 +1,8 @@
 // One reply. Begin reading at Turn::plan, then at Turn::run.
 #include "serve/turn/turn.h"
 
+#include "base/utf8.h"
+#include "parlance/json_writer.h"
 #include "serve/json/members.h"
 #include "serve/models/engine.h"
 #include "serve/turn/reasoning_limit.h"
@@ -280,10 +282,45 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   times_.whole = std::chrono::steady_clock::now() - begun;
 }
 
+namespace {
+
+/// Calls for which the model wrote no ids have those that were made up.
+std::optional<Message> with_ids(std::optional<Message> reply, const std::vector<std::string>& call_ids) {
+  if (!reply) return reply;
+  auto made_up = call_ids.begin();
+  for (ToolCall& call : reply->tool_calls)
+    if (call.id.empty() && made_up != call_ids.end()) call.id = *made_up++;
+  return reply;
+}
+
+/// A reply with a call that is not whole, as a client has it: its arguments are no JSON, so they are a text.
+Message told_message(const ReplyMessage& reply, const std::vector<std::string>& call_ids) {
+  JsonWriter calls('[');
+  auto made_up = call_ids.begin();
+  for (const ReplyCall& call : reply.calls) {
+    const bool has_made_up = call.id.empty() && made_up != call_ids.end();
+    const std::string id = has_made_up ? *made_up++ : utf8::repair(call.id);
+    JsonWriter function('{'), made('{');
+    function.text("name", utf8::repair(call.name)).text("arguments", utf8::repair(call.arguments));
+    calls.item(made.text("id", id).text("type", "function").raw("function", function.take()).take());
+  }
+  return {.role = "assistant",
+          .content = utf8::repair(reply.content),
+          .reasoning_content = utf8::repair(reply.reasoning),
+          .members = {{"tool_calls", calls.take()}}};
+}
+
+}  // namespace
+
 std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                        std::string response_id) {
-  std::shared_ptr<const Held> made = held(call_ids, std::move(response_id));
-  if (made) store.keep(made, settings_.hints.owner);
+  std::optional<Message> reply = reply_.as_message();
+  const bool broken = !reply;
+  if (broken) reply = told_message(reply_.message, call_ids);
+  std::shared_ptr<Held> made = held(with_ids(std::move(reply), call_ids), std::move(response_id));
+  if (!made) return nullptr;
+  made->broken = broken;
+  store.keep(made, settings_.hints.owner);
   return made;
 }
 
@@ -318,12 +355,12 @@ Behind behind_of(const Held& from, const Session& session, std::size_t ids) {
 }  // namespace
 
 std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::string response_id) {
+  return held(with_ids(reply_.as_message(), call_ids), std::move(response_id));
+}
+
+std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string response_id) {
   if (sampled_.empty() || stop_text_) return nullptr;  // no ids are known, or the client was not told all of the reply
-  std::optional<Message> reply = reply_.as_message();
   if (!reply) return nullptr;
-  auto made_up = call_ids.begin();
-  for (ToolCall& call : reply->tool_calls)
-    if (call.id.empty() && made_up != call_ids.end()) call.id = *made_up++;
   const MessageKeys& keys = prompt_.keys;
   const Key none;
   const Held* const from = prompt_.from.get();

@@ -104,7 +104,7 @@ class Turn {
   std::shared_ptr<const Held> keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                    std::string response_id);
 
-  /// The same without keeping it anywhere.
+  /// The same without keeping it anywhere. Null also for a reply with a call that is not whole.
   std::shared_ptr<Held> held(const std::vector<std::string>& call_ids, std::string response_id);
 
   /// The prompt alone, copied: a conversation that breaks off before the reply.
@@ -155,6 +155,7 @@ class Turn {
         settings_(std::move(settings)),
         kinds_(start_.format) {}
   Generation generation() const;
+  std::shared_ptr<Held> held(std::optional<Message> reply, std::string response_id);
   void note(const ReplyEvent& event);
   void note(const SampledToken& token);
   void count_reasoning();
