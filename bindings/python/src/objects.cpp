@@ -231,7 +231,7 @@ void ObjectTaker::take_dict(nb::handle dict) {
       continue;
     }
     const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
-    const Inside inside(*this, {.key = held_key});
+    const Inside inside(*this, {.key = held_key, .dict = dict});
     if (PyUnicode_Check(key) == 0) refuse_same_name(dict, held_key);
     take_key(held_key);
     take(held_value);
@@ -309,6 +309,17 @@ void ObjectTaker::take_instead(nb::handle object) {
   --instead_;
 }
 
+/// Is it the image, video or audio of a part of that type, in whatever class the processor takes it? Templates look at
+/// the part alone.
+bool ObjectTaker::is_media() const {
+  if (at_ == nullptr || !at_->dict.is_valid()) return false;
+  PyObject* const type = PyDict_GetItemString(at_->dict.ptr(), "type");  // borrowed
+  if (type == nullptr || PyUnicode_Check(type) == 0) return PyErr_Clear(), false;
+  nb::object kept;
+  const std::string_view name = utf8_of(type, kept);
+  return name.find("image") != name.npos || name.find("video") != name.npos || name.find("audio") != name.npos;
+}
+
 /// What JSON's types can be made of.
 void ObjectTaker::take_unusual(nb::handle object) {
   if (is_instance_of(object, "collections.abc", "Mapping")) return take_mapping(object);
@@ -341,7 +352,7 @@ void ObjectTaker::take_unusual(nb::handle object) {
     }
     return take_instead(dumped);
   }
-  if (options_.placeholders) return builder_.string("<" + class_name(object) + ">");
+  if (options_.placeholders || is_media()) return builder_.string("<" + class_name(object) + ">");
   raise(PyExc_TypeError, "an object of type " + class_name(object) + " is not JSON");
 }
 

@@ -46,6 +46,7 @@ class ObjectTaker {
     nb::handle key;           ///< of a dict, or
     Py_ssize_t index = -1;    ///< of a list, or
     std::string_view name{};  ///< of the request
+    nb::handle dict{};        ///< the one that has the key, if it is no other mapping
   };
   class Inside;
 
@@ -66,6 +67,7 @@ class ObjectTaker {
   [[noreturn]] void raise_from(const std::string& sentence) const;
 
   void take_instead(nb::handle object);
+  bool is_media() const;
 
   static constexpr int kMostInstead = 8;
   DocumentBuilder& builder_;

@@ -45,3 +45,18 @@ def test_a_call_that_was_cut_says_so() -> None:
 def test_lines_of_sharegpt_as_messages() -> None:
     row = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Yes"}]
     assert CHAT.render(row).text == CHAT.render([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}]).text
+
+
+class Picture:
+    """An image as a processor takes it: of a class that is no JSON."""
+
+
+@pytest.mark.parametrize("part", [{"type": "image", "image": Picture()}, {"type": "input_audio", "input_audio": Picture()}])
+def test_media_of_any_class_stand_in_their_parts(part: dict[str, Any]) -> None:
+    template = parlance.Template.from_string(
+        "{% for m in messages %}{% for p in m.content %}{{ '<media>' if p.type != 'text' else p.text }}{% endfor %}{% endfor %}"
+    )
+    chat = [{"role": "user", "content": [part, {"type": "text", "text": "What is it?"}]}]
+    assert template.render(chat).text == "<media>What is it?"
+    with pytest.raises(TypeError, match=r"messages\[0\]\.content\[0\]\.text: an object of type Picture is not JSON"):
+        template.render([{"role": "user", "content": [{"type": "text", "text": Picture()}]}])
