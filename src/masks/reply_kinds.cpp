@@ -77,9 +77,16 @@ void ReplyKinds::add(const ReplyEvent& event) {
   if (event.kind == Event::call_end) in_call_ = false;
 }
 
+/// Of a reply that no marker of its own ends, what closes its content at last is where the model stops.
 std::vector<KindRange> ReplyKinds::ranges() const {
   ReplyKinds all = *this;
   all.settle(ReplyKind::none);
+  const std::vector<std::string>& closing = format_.source().content_close.texts;
+  const bool has_closed = std::ranges::find(closing, markup_) != closing.end() && !all.ranges_.empty() &&
+                          all.ranges_.back().kind == ReplyKind::marker &&
+                          all.ranges_.back().end - all.ranges_.back().begin == markup_.size();
+  const auto is_stop = [](const KindRange& one) { return one.kind == ReplyKind::stop; };
+  if (has_closed && std::ranges::none_of(all.ranges_, is_stop)) all.ranges_.back().kind = ReplyKind::stop;
   return std::move(all.ranges_);
 }
 

@@ -98,6 +98,23 @@ TEST(ReplyKinds, WhatTheTemplateWritesBehindTheEndIsMarkup) {
                  {"marker", "<over>"}}));
 }
 
+// What closes each part of a turn, reasoning too, ends the turn where nothing follows it.
+TEST(ReplyKinds, WhatClosesTheContentOfATurnIsItsStop) {
+  constexpr std::string_view kParts =
+      "{% for m in messages %}<|begin|>{{ m.role }}{% if m.reasoning_content %}<|think|>{{ m.reasoning_content "
+      "}}<|end|>"
+      "<|begin|>assistant{% endif %}<|content|>{{ m.content }}<|end|>{% endfor %}"
+      "{% if add_generation_prompt %}<|begin|>assistant{% endif %}";
+  const auto parts = parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"},
+    {"role": "user", "content": "r"}, {"role": "assistant", "content": "b", "reasoning_content": "hm"}])",
+                              kParts);
+  const KindParts expected = {{"marker", "<|content|>"},  {"content", "a"},
+                              {"stop", "<|end|>"},        {"marker", "<|think|>"},
+                              {"reasoning", "hm<|end|>"}, {"marker", "<|begin|>assistant<|content|>"},
+                              {"content", "b"},           {"stop", "<|end|>"}};
+  EXPECT_EQ(parts, expected);
+}
+
 TEST(ReplyKinds, EachTurnIsReadByItself) {
   const auto parts = parts_of(R"([{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"},
     {"role": "user", "content": "q"}, {"role": "assistant", "content": "", "reasoning_content": "hm"}])");
