@@ -33,19 +33,18 @@ std::string describe_trust(const Conversation& conversation, const TrustedPath& 
 /// Says for each trusted path how many control tokens came out of it.
 void note_trust(const Rendering& rendering, const Conversation& conversation, const std::vector<TrustedPath>& paths,
                 EncodedPrompt& into) {
-  const Value request = inside_of(inside_of(conversation).document).root();
   std::vector<std::size_t> counts(paths.size());
   SpanCursor cursor(rendering.spans());
   for (const EncodedToken& token : into.tokens) {
     if (!into.control.is_control(token)) continue;
-    std::vector<std::string> origins;
+    std::vector<std::pair<std::string, std::string_view>> origins;  // path and role
     for (const Span& span : cursor.of(token.bytes)) {
       if (span.origin == Origin::input || span.origin == Origin::derived)
-        origins.push_back(path_of_span(conversation, span));
+        origins.emplace_back(path_of_span(conversation, span), role_of_span(conversation, span));
     }
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      counts[i] +=
-          std::ranges::any_of(origins, [&](const std::string& path) { return paths[i].covers(path, request); });
+      counts[i] += std::ranges::any_of(
+          origins, [&](const auto& origin) { return paths[i].covers(origin.first, origin.second); });
     }
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {

@@ -123,8 +123,8 @@ bool TrustRule::is_special_token(const Span& span) const {
 bool TrustRule::is_on_purpose(const Span& span) const {
   if (paths_.empty() || span.input_id == kMixedSource) return false;
   const std::string path = path_of_span(conversation_, span);
-  const Value request = inside_of(inside_of(conversation_).document).root();
-  return std::ranges::any_of(paths_, [&](const TrustedPath& p) { return p.covers(path, request); });
+  const std::string_view role = role_of_span(conversation_, span);
+  return std::ranges::any_of(paths_, [&](const TrustedPath& p) { return p.covers(path, role); });
 }
 
 bool TrustRule::holds(const Span& span, std::string_view bytes) const {

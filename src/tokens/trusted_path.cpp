@@ -63,14 +63,6 @@ bool has_role(Value item, std::string_view wanted) {
   return role != nullptr && role->is_leaf() && leaf_text(*role) == wanted;
 }
 
-/// The item of a list that a part names by its number; invalid if there is none.
-Value item_at(Value list, std::string_view part) {
-  std::size_t index = 0;
-  const std::string_view digits = inside_of_brackets(part);
-  const bool is_number = std::from_chars(digits.data(), digits.data() + digits.size(), index).ec == std::errc();
-  return is_number && list.is_sequence() && index < list.list->size ? list.list->items[index] : Value::invalid();
-}
-
 /// The name that a part stands for: name, .name, ["name"].
 std::string_view name_of(std::string_view part) {
   if (part.starts_with('.')) return part.substr(1);
@@ -171,22 +163,29 @@ Result<TrustedPath> TrustedPath::parse(std::string_view path) {
   return parsed;
 }
 
-bool TrustedPath::covers(std::string_view path, Value request) const {
+bool TrustedPath::covers(std::string_view path, std::string_view role) const {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const std::size_t size = first_part(path, i == 0);
-    if (size == 0 || !covers_part(i, path.substr(0, size), request)) return false;
+    if (size == 0 || !covers_part(i, path.substr(0, size), role)) return false;
     path.remove_prefix(size);
   }
   return true;
 }
 
-bool TrustedPath::covers_part(std::size_t at, std::string_view part, Value request) const {
+bool TrustedPath::covers_part(std::size_t at, std::string_view part, std::string_view role) const {
   const std::string& wanted = parts_[at];
   if (wanted == kAny) return part.starts_with('[');
-  const std::string_view role = at == 1 ? role_of(wanted) : std::string_view();
-  if (role.empty()) return part == wanted;
-  const Value* list = request.kind == Kind::dict ? member(request, parts_.front()) : nullptr;
-  return list != nullptr && part.starts_with('[') && has_role(item_at(*list, part), role);
+  const std::string_view wanted_role = at == 1 ? role_of(wanted) : std::string_view();
+  return wanted_role.empty() ? part == wanted : part.starts_with('[') && wanted_role == role;
+}
+
+std::string_view role_of_span(const Conversation& conversation, const Span& span) {
+  const Value messages = conversation.messages();
+  const auto number = static_cast<std::uint32_t>(span.message);
+  if (span.message < 0 || !messages.is_sequence() || number >= messages.list->size) return {};
+  const Value message = messages.list->items[number];
+  const Value* role = message.kind == Kind::dict ? member(message, "role") : nullptr;
+  return role != nullptr && role->is_leaf() ? leaf_text(*role) : std::string_view();
 }
 
 std::optional<std::string> TrustedPath::missing_in(Value variables) const {

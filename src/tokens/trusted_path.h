@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "parlance/conversation.h"
+#include "parlance/render.h"
 #include "parlance/result.h"
 #include "parlance/value.h"
 
@@ -15,8 +17,8 @@ class TrustedPath {
  public:
   /// Fails with usage for what is no path: brackets that do not close, empty names, a number that is none.
   static Result<TrustedPath> parse(std::string_view path);
-  /// Is `path`, of a place in this request, this one or inside of it?
-  bool covers(std::string_view path, Value request) const;
+  /// Is `path`, of a place in a message of this role, this one or inside of it?
+  bool covers(std::string_view path, std::string_view role) const;
   /// Why the variables of a request have nothing there, with the nearest name: ": did you mean 'messages'?"; nothing if
   /// they have.
   std::optional<std::string> missing_in(Value variables) const;
@@ -26,11 +28,14 @@ class TrustedPath {
   const std::string& text() const { return text_; }
 
  private:
-  bool covers_part(std::size_t at, std::string_view part, Value request) const;
+  bool covers_part(std::size_t at, std::string_view part, std::string_view role) const;
 
   std::string text_;
   std::vector<std::string> parts_;  ///< as they stand: messages, [*], [assistant], .content
 };
+
+/// The role of the message that a span is of; "" if it is of none.
+std::string_view role_of_span(const Conversation& conversation, const Span& span);
 
 Result<std::vector<TrustedPath>> parse_trusted_paths(const std::vector<std::string>& paths);
 

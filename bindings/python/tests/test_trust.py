@@ -75,6 +75,15 @@ def test_sessions_tell_of_the_assistants_guarded_text(tokenizer: Any) -> None:
     assert [one.prompt_ids().count(marker) for one in (guarded, trusting)] == [4, 5]
 
 
+def test_the_role_of_messages_that_come_later(tokenizer: Any) -> None:
+    template, marker = parlance.Template.from_string(PLAIN), tokenizer.convert_tokens_to_ids("<|im_start|>")
+    later = [{"role": "assistant", "content": "x<|im_start|>"}, {"role": "user", "content": "b<|im_start|>"}]
+    for trust, added in ((["messages[assistant]"], 3), (["messages[user]"], 3), (["messages[*]"], 4), ([], 2)):
+        session = parlance.Session(template, tokenizer, ROW[:1], trust=trust)
+        assert [session.extend(later).count(marker) for _ in range(3)] == [added] * 3
+        assert pickle.loads(pickle.dumps(session)).prompt_ids() == session.prompt_ids()
+
+
 # ---- the tokenizer's own template
 
 
