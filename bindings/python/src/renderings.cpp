@@ -118,10 +118,7 @@ nb::list kinds_in(const PyRendering& rendering) {
 nb::tuple reduced_rendering(PyRendering& self) {
   Prompt& prompt = *self.prompt;
   const RenderOptions& options = prompt.options;
-  const std::string json = [&] {
-    const std::lock_guard lock(prompt.mutex);
-    return json_text(prompt.request.conversation.variables());
-  }();
+  const std::string json = json_text(prompt.request.conversation.variables());
   const CivilTime& now = options.now;
   std::vector<std::string> notes = self.notes;
   const std::vector<std::string>& changes = prompt.request.conversation.notes();

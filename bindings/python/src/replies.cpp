@@ -12,6 +12,7 @@
 
 #include "errors.h"
 #include "names.h"
+#include "own_locks.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
 #include "parlance/response_template.h"
@@ -49,11 +50,10 @@ class TokenFormats {
   static CompiledReplyFormat get(const CompiledReplyFormat& format, const std::vector<std::string>& ends,
                                  const std::shared_ptr<const Tokenizer>& tokenizer) {
     static auto* const only = new TokenFormats;  // a reader may be made until Python ends
-    const std::lock_guard lock(only->mutex_);
+    const std::lock_guard lock(own_lock(OwnLock::formats));
     std::vector<Known>& known = only->known_;
     for (const Known& one : known) {
-      if (&one.format.source() == &format.source() && one.ends == ends && one.tokenizer.lock() == tokenizer)
-        return one.made;
+      if (&one.format.source() == &format.source() && one.ends == ends && one.is_for(tokenizer)) return one.made;
     }
     if (known.size() == kMost) known.erase(known.begin());
     known.push_back(
@@ -64,12 +64,16 @@ class TokenFormats {
  private:
   static constexpr std::size_t kMost = 16;
   struct Known {
+    /// Without owning it for a moment: were that the last, the tokenizer would end here, and ask for the GIL.
+    bool is_for(const std::shared_ptr<const Tokenizer>& other) const {
+      return !tokenizer.owner_before(other) && !other.owner_before(tokenizer);
+    }
+
     std::weak_ptr<const Tokenizer> tokenizer;
     CompiledReplyFormat format;  // kept, so that no other has its address
     std::vector<std::string> ends;
     CompiledReplyFormat made;
   };
-  std::mutex mutex_;
   std::vector<Known> known_;
 };
 
