@@ -237,6 +237,15 @@ void bind_note(nb::module_& module) {
       .def_ro("why", &GrammarNote::why)
       .def_ro("left_out", &GrammarNote::left_out,
               "True: the grammar excludes this tool, member, value, order or text. False: it allows more.")
+      .def("__getstate__",
+           [](const GrammarNote& n) {
+             return nb::make_tuple(kept_bytes(n.path), kept_bytes(n.keyword), kept_bytes(n.why), n.left_out);
+           })
+      .def("__setstate__",
+           [](GrammarNote& self, const nb::tuple& state) {
+             const bool left_out = nb::cast<bool>(state[3]);
+             new (&self) GrammarNote{kept_text(state[0]), kept_text(state[1]), kept_text(state[2]), left_out};
+           })
       .def("__repr__", [](const GrammarNote& n) {
         return "<GrammarNote " + n.path + (n.keyword.empty() ? "" : " " + n.keyword) + ": " + n.why + ">";
       });

@@ -6,6 +6,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <set>
+
 #include "errors.h"
 #include "grammars.h"
 #include "names.h"
@@ -229,6 +231,19 @@ void bind_span(nb::module_& module) {
       });
 }
 
+nb::tuple state_of_loss(const Loss& loss) {
+  return nb::make_tuple(loss.kind == LossKind::lost, kept_bytes(loss.subject), kept_bytes(loss.path),
+                        kept_bytes(loss.sentence), kept_bytes(loss.hint));
+}
+
+/// A subject is one of a few words, which stay.
+void set_state_of_loss(Loss& self, const nb::tuple& state) {
+  static auto* const subjects = new std::set<std::string>;
+  const std::string& subject = *subjects->insert(kept_text(state[1])).first;
+  const LossKind kind = nb::cast<bool>(state[0]) ? LossKind::lost : LossKind::left_out;
+  new (&self) Loss{kind, subject, kept_text(state[2]), kept_text(state[3]), kept_text(state[4])};
+}
+
 void bind_loss(nb::module_& module) {
   nb::class_<Loss>(module, "Loss", "A part of a request that is not in its prompt.")
       .def_prop_ro(
@@ -240,6 +255,8 @@ void bind_loss(nb::module_& module) {
       .def_ro("path", &Loss::path, "Where it stands in the request: 'messages[2].content[1]'.")
       .def_ro("sentence", &Loss::sentence, "What happened to it.")
       .def_ro("hint", &Loss::hint, "What may help; '' for nothing.")
+      .def("__getstate__", &state_of_loss)
+      .def("__setstate__", &set_state_of_loss)
       .def("__str__", &Loss::display)
       .def("__repr__", [](const Loss& l) { return "<Loss " + l.display() + ">"; });
 }

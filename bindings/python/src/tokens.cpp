@@ -481,6 +481,13 @@ void bind_texts(nb::module_& module) {
   nb::class_<GuardedText>(module, "GuardedText", "Text of the input that was kept from becoming a control token.")
       .def_ro("id", &GuardedText::id, "The control token that it would have been.")
       .def_ro("path", &GuardedText::path, "Where it stands in the request.")
+      .def("__getstate__",
+           [](const GuardedText& g) { return nb::make_tuple(g.bytes.begin, g.bytes.end, g.id, kept_bytes(g.path)); })
+      .def("__setstate__",
+           [](GuardedText& self, const nb::tuple& state) {
+             const ByteSpan bytes{nb::cast<std::uint32_t>(state[0]), nb::cast<std::uint32_t>(state[1])};
+             new (&self) GuardedText{bytes, nb::cast<TokenId>(state[2]), kept_text(state[3])};
+           })
       .def("__repr__",
            [](const GuardedText& g) { return "GuardedText(id=" + std::to_string(g.id) + ", path='" + g.path + "')"; });
 
@@ -488,6 +495,12 @@ void bind_texts(nb::module_& module) {
       .def_ro("text", &PyUnknown::text, "The text, characters that follow each other.")
       .def_ro("path", &PyUnknown::path, "Where it stands in the request; '' for the template's own text.")
       .def_ro("dropped", &PyUnknown::dropped, "It became no token at all; False: it became the unknown token.")
+      .def("__getstate__",
+           [](const PyUnknown& u) { return nb::make_tuple(kept_bytes(u.text), kept_bytes(u.path), u.dropped); })
+      .def("__setstate__",
+           [](PyUnknown& self, const nb::tuple& state) {
+             new (&self) PyUnknown{kept_text(state[0]), kept_text(state[1]), nb::cast<bool>(state[2])};
+           })
       .def(
           "__repr__",
           [](const PyUnknown& u) {

@@ -214,6 +214,33 @@ def test_grammars(chatml_tokenizer: str) -> None:
     assert again(made[1]).to_text("lark") == made[1].to_text("lark")
 
 
+def test_what_is_told_of_a_prompt(chatml_tokenizer: str) -> None:
+    """So that what a method gives comes back from another process."""
+    rendering = CHATML.render(CHAT, tools=TOOLS)
+    losses = [*rendering.losses(), *parlance.Template.builtin("chatml").render([{"role": "user", "content": "x", "id": "y"}]).losses()]
+    assert [(str(one), one.kind, one.subject, one.hint) for one in again(losses)] == [
+        (str(one), one.kind, one.subject, one.hint) for one in losses
+    ]
+    tokens = rendering.tokens(parlance.Tokenizer.from_file(chatml_tokenizer))
+    notes = parlance.schema_grammar({"type": "array", "uniqueItems": True}).notes
+    for found in (losses, tokens.guarded, notes):
+        assert found and [repr(one) for one in again(found)] == [repr(one) for one in copy.deepcopy(found)] == [repr(one) for one in found]
+
+    class Bytes:
+        """Without a token for most characters."""
+
+        unk_token_id = 5
+
+        def encode(self, text: str) -> list[int]:
+            return [5] * len(text)
+
+        def decode(self, ids: list[int]) -> str:
+            return "?" * len(ids)
+
+    unknown = CHATML.render(CHAT).tokens(parlance.tokenizer_of(Bytes())).unknown
+    assert unknown and [repr(one) for one in again(unknown)] == [repr(one) for one in unknown]
+
+
 def test_functions_go_to_other_processes(chatml_tokenizer: str) -> None:
     rendering = CHATML.render(CHAT)
     functions = [parlance.read, parlance.Template.builtin, parlance.Template.render, parlance.Tokenizer.from_file, parlance.schema_grammar]
