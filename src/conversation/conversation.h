@@ -5,12 +5,12 @@
 // know their message. Begin reading at Conversation::State.
 #pragma once
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/arena.h"
+#include "base/fork_lock.h"
 #include "base/inline_vector.h"
 #include "base/inside.h"
 #include "json/document.h"
@@ -72,7 +72,7 @@ struct Conversation::State {
   /// variables that already were as the effort of reasoning wants them: not noted
   std::vector<Change> kept_for_effort;
   std::vector<RepeatedMember> repeated;  ///< of JSON texts in the request or beside it (json_text.h)
-  mutable std::mutex notes_mutex;
+  mutable OuterBriefMutex notes_mutex;
   mutable std::vector<std::string> notes;  ///< lines of the first changes; made when asked for
 
   void clear();

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <mutex>
 
+#include "base/fork_lock.h"
 #include "grammar/data.h"
 #include "parlance/grammar.h"
 #include "value/dict.h"
@@ -86,7 +86,7 @@ struct GrammarCache::State {
 
   const std::size_t most_grammars;
   const std::size_t most_bytes;
-  std::mutex mutex;
+  BriefMutex mutex;
   std::vector<std::unique_ptr<Entry>> entries;  ///< the one asked for last in front
   std::size_t bytes = 0;
   std::uint64_t hits = 0;

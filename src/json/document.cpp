@@ -433,17 +433,21 @@ bool Document::Storage::neighbours(const MessageList& list, std::uint32_t origin
 
 // ---- paths
 
-/// The index of a message, or of all that is in none (-1); made by the first who asks.
+/// The index of a message, or of all that is in none (-1); made by the first who asks. Two threads may make the same at
+/// once: the first one's is kept.
 const PathIndex& Document::Storage::paths_in(std::int32_t message) const {
   const Value list = messages_of(root_);
-  const std::lock_guard lock(mutex_);
-  if (paths_.empty()) paths_.resize(list.is_sequence() ? std::size_t{list.list->size} + 1 : 1);
-  std::unique_ptr<PathIndex>& index = paths_[static_cast<std::size_t>(message + 1)];
-  if (index == nullptr) {
-    index = message < 0 ? std::make_unique<PathIndex>(root_, list)
-                        : std::make_unique<PathIndex>(list.list->items[message], Value());
+  const auto place = static_cast<std::size_t>(message + 1);
+  {
+    const std::lock_guard lock(mutex_);
+    if (paths_.empty()) paths_.resize(list.is_sequence() ? std::size_t{list.list->size} + 1 : 1);
+    if (paths_[place] != nullptr) return *paths_[place];
   }
-  return *index;
+  auto made = message < 0 ? std::make_unique<PathIndex>(root_, list)
+                          : std::make_unique<PathIndex>(list.list->items[message], Value());
+  const std::lock_guard lock(mutex_);
+  if (paths_[place] == nullptr) paths_[place] = std::move(made);
+  return *paths_[place];
 }
 
 template <typename Key>

@@ -6,7 +6,6 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/fork_lock.h"
 #include "base/inside.h"
 #include "json/path_index.h"
 #include "json/read.h"
@@ -151,7 +151,7 @@ struct Document::Storage {
   bool has_owners_ = false;
   Owned<const char*> owned_strings_;
   Owned<std::uint32_t> owned_origins_;
-  mutable std::mutex mutex_;
+  mutable BriefMutex mutex_;
   mutable std::atomic<bool> indexed_ = false;
   mutable Messages messages_;
   mutable std::vector<std::unique_ptr<PathIndex>> paths_;  ///< by message, one more; the first is of the rest

@@ -8,13 +8,13 @@
 #pragma once
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/fork_lock.h"
 #include "jinja/compile/program.h"
 #include "parlance/template.h"
 #include "render/turn_header.h"
@@ -72,7 +72,7 @@ class OpeningStore {
   };
   const Openings* look_up(std::string_view key) const;
 
-  mutable std::mutex mutex_;
+  mutable BriefMutex mutex_;
   mutable std::size_t count_ = 0;
   mutable std::atomic<const Entry*> entries_ = nullptr;
 };

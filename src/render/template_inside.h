@@ -2,9 +2,9 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "base/fork_lock.h"
 #include "base/inside.h"
 #include "jinja/compile/program.h"
 #include "jinja/machine/turns.h"
@@ -44,7 +44,7 @@ struct Template::Impl {
     return *made_;
   }
 
-  mutable std::mutex mutex_;
+  mutable BriefMutex mutex_;
   mutable std::optional<LiteralSpans> made_;
   mutable std::atomic<const LiteralSpans*> literals_ = nullptr;
 };

@@ -6,10 +6,10 @@
 #pragma once
 #include <deque>
 #include <map>
-#include <mutex>
-#include <optional>
-#include <shared_mutex>
+#include <memory>
+#include <string>
 
+#include "base/fork_lock.h"
 #include "parlance/derive.h"
 #include "probe/needs.h"
 #include "request/variables.h"
@@ -30,7 +30,7 @@ class Adapter {
   /// What was found with the same variables.
   struct Found {
     DeriveOptions deriving;
-    std::optional<probe::Prober> prober;  ///< one for all needs, since most of their experiments are the same
+    std::unique_ptr<probe::Prober> prober;  ///< one for all needs, since most of their experiments are the same
     std::map<probe::Needs, const ReadOptions*> adapted;
   };
   const ReadOptions& adapted(probe::Needs needs, const Variables& variables);
@@ -38,17 +38,17 @@ class Adapter {
   TemplateCapabilities find(Found& found, probe::Needs needs);
   Found& found_with(const Variables& variables, const std::string& key);
   const ReadOptions& keep(ReadOptions made);
+  void let_go_of_probers();
 
   const Template template_;
   const DeriveOptions deriving_;
   const ReadOptions base_;
   const TemplateFacts facts_;
   const Variables fixed_;
-  std::once_flag looked_;
-  bool text_shows_ = true;
-  std::mutex probing_;
+  MadeOnce<bool> text_shows_;
+  LongMutex probing_;
   Found plain_;                         ///< without variables, and what efforts set; by who holds probing_
-  std::shared_mutex mutex_;             ///< of what follows, so that what is known waits for no experiment
+  BriefMutex mutex_;                    ///< of what follows, so that what is known waits for no experiment
   std::map<std::string, Found> found_;  ///< by the variables' key; begun anew once there are many
   std::deque<ReadOptions> made_;        ///< each once: what was given out stays where it is
 };

@@ -31,13 +31,19 @@ Result<CompiledReplyFormat> compiled_for_tokens(
   return CompiledReplyFormat::make(format.with_control(control_tokens, ends));
 }
 
+std::optional<ReplyStart> DerivedFormats::find(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(key);
+  return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
 Result<ReplyStart> DerivedFormats::format_for(Value request) {
   DeriveOptions deriving = deriving_;
   deriving.variables = merged(variables_of(facts_, request), deriving_.variables);
   const std::string key = key_of(deriving.variables);
-  const std::lock_guard lock(mutex_);  // also while experiments run: other requests mostly wait for the same
-  const auto found = known_.find(key);
-  if (found != known_.end()) return found->second;
+  if (std::optional<ReplyStart> known = find(key)) return *std::move(known);
+  const std::lock_guard alone(deriving_lock_);
+  if (std::optional<ReplyStart> known = find(key)) return *std::move(known);  // by the one that was waited for
   Result<DerivedFormat> derived = derive(template_, deriving);
   if (!derived) return derived.error();
   ReplyStart start;
@@ -46,6 +52,7 @@ Result<ReplyStart> DerivedFormats::format_for(Value request) {
   Result<CompiledReplyFormat> compiled =
       compiled_for_tokens(derived->format, control_tokens_, deriving_.special_tokens);
   if (compiled) start.format = *std::move(compiled);
+  const std::lock_guard lock(mutex_);
   if (known_.size() >= kMostFormats) known_.clear();
   return known_.emplace(key, std::move(start)).first->second;
 }

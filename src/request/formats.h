@@ -4,13 +4,13 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/fork_lock.h"
 #include "parlance/derive.h"
 #include "parlance/request.h"
 
@@ -30,7 +30,10 @@ class DerivedFormats {
   const DeriveOptions deriving_;
   const std::vector<std::string> control_tokens_;
   const TemplateFacts facts_;
-  std::mutex mutex_;                         ///< of what follows
+  std::optional<ReplyStart> find(const std::string& key) const;
+
+  LongMutex deriving_lock_;                  ///< held while experiments run: other requests mostly wait for the same
+  mutable BriefMutex mutex_;                 ///< of what follows
   std::map<std::string, ReplyStart> known_;  ///< by the variables' key; begun anew once there are many
 };
 

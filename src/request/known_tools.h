@@ -2,9 +2,9 @@
 // KnownTools::from_json.
 #pragma once
 #include <list>
-#include <mutex>
 #include <string>
 
+#include "base/fork_lock.h"
 #include "parlance/reply.h"
 
 namespace parlance {
@@ -22,7 +22,7 @@ class KnownTools {
   };
   bool find(const std::string& json, ReplyTools& tools);
 
-  std::mutex mutex_;
+  BriefMutex mutex_;
   std::list<Known> known_;  ///< the one that was asked for last in front
 };
 

@@ -102,33 +102,35 @@ constexpr std::string_view kTokens[] = {"bos_token", "eos_token", "unk_token", "
 
 }  // namespace
 
-void RequestReader::State::open_formats() {
+std::unique_ptr<RequestReader::State::Formats> RequestReader::State::open_formats() {
+  auto formats = std::make_unique<Formats>();
   if (options.reply_format) {
     const DeriveOptions deriving = deriving_for(model, options.limits);
     Result<CompiledReplyFormat> compiled =
         compiled_for_tokens(*options.reply_format, options.control_tokens, deriving.special_tokens);
     if (compiled) {
-      known = *std::move(compiled);
+      formats->known = *std::move(compiled);
     } else {
-      failed = Result<void>(compiled.error().input("reply_format." + compiled.error().input_path()));
+      formats->failed = Result<void>(compiled.error().input("reply_format." + compiled.error().input_path()));
     }
-    return;
+    return formats;
   }
   const Result<Template>& compiled = templates.compiled(true);
   if (!compiled) {
-    failed = Result<void>(compiled.error());
-    return;
+    formats->failed = Result<void>(compiled.error());
+    return formats;
   }
   DeriveOptions deriving = deriving_for(model, options.limits);
   deriving.variables = options.variables;
   deriving.response_template = model.response_template;
-  derived.emplace(*compiled, std::move(deriving), options.control_tokens);
+  formats->derived.emplace(*compiled, std::move(deriving), options.control_tokens);
+  return formats;
 }
 
 Result<ReplyStart> RequestReader::State::format_for(Value variables) {
-  std::call_once(opened, [this] { open_formats(); });
-  if (failed) return failed->error();
-  Result<ReplyStart> start = derived ? derived->format_for(variables) : ReplyStart{*known};
+  Formats& formats = formats_.get([this] { return open_formats(); });
+  if (formats.failed) return formats.failed->error();
+  Result<ReplyStart> start = formats.derived ? formats.derived->format_for(variables) : ReplyStart{*formats.known};
   if (start) start->options.check_calls = true;
   return start;
 }
@@ -147,15 +149,24 @@ Result<std::string> RequestReader::State::prompt_of(const ReplyFormat& format, C
   return again ? again : prompt;
 }
 
-std::shared_ptr<const PromptKinds> RequestReader::State::kinds_for(const CompiledReplyFormat& format,
-                                                                   std::vector<std::string> ends) {
-  constexpr std::size_t kMost = 8;
+std::shared_ptr<const PromptKinds> RequestReader::State::find_kinds(const CompiledReplyFormat& format,
+                                                                    const std::vector<std::string>& ends) const {
   const std::lock_guard lock(kinds_mutex_);
   for (const KnownKinds& one : kinds_)
     if (&one.format.source() == &format.source() && one.ends == ends) return one.kinds;
+  return nullptr;
+}
+
+/// Two threads may make the same at once: either will do.
+std::shared_ptr<const PromptKinds> RequestReader::State::kinds_for(const CompiledReplyFormat& format,
+                                                                   std::vector<std::string> ends) {
+  constexpr std::size_t kMost = 8;
+  if (std::shared_ptr<const PromptKinds> known = find_kinds(format, ends)) return known;
+  auto made = std::make_shared<const PromptKinds>(format, ends);
+  const std::lock_guard lock(kinds_mutex_);
   if (kinds_.size() == kMost) kinds_.erase(kinds_.begin());
-  kinds_.push_back({format, ends, std::make_shared<PromptKinds>(format, ends)});
-  return kinds_.back().kinds;
+  kinds_.push_back({format, std::move(ends), made});
+  return made;
 }
 
 Result<std::vector<KindRange>> RequestReader::reply_kinds(const Conversation& conversation,

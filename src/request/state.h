@@ -1,11 +1,11 @@
 // What a RequestReader keeps. Begin reading at RequestReader::State.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/fork_lock.h"
 #include "request/formats.h"
 #include "request/known_tools.h"
 #include "request/templates.h"
@@ -34,10 +34,6 @@ struct RequestReader::State {
   const ModelSource model;
   const RequestOptions options;
   ModelTemplates templates;
-  std::once_flag opened;
-  std::optional<CompiledReplyFormat> known;  ///< options.reply_format, or
-  std::optional<Result<void>> failed;        ///< why there is none, nor a template to derive one from, or
-  std::optional<DerivedFormats> derived;
   KnownTools tools;
 
  private:
@@ -47,9 +43,18 @@ struct RequestReader::State {
     std::vector<std::string> ends;
     std::shared_ptr<const PromptKinds> kinds;
   };
-  void open_formats();
+  /// Where formats come from.
+  struct Formats {
+    std::optional<CompiledReplyFormat> known;  ///< options.reply_format, or
+    std::optional<Result<void>> failed;        ///< why there is none, nor a template to derive one from, or
+    std::optional<DerivedFormats> derived;
+  };
+  std::unique_ptr<Formats> open_formats();
+  std::shared_ptr<const PromptKinds> find_kinds(const CompiledReplyFormat& format,
+                                                const std::vector<std::string>& ends) const;
 
-  std::mutex kinds_mutex_;
+  MadeOnce<Formats> formats_;
+  mutable BriefMutex kinds_mutex_;
   std::vector<KnownKinds> kinds_;  ///< the last few
 };
 

@@ -39,12 +39,12 @@ void ModelTemplates::adapt(Choice& choice) const {
 }
 
 ModelTemplates::Choice& ModelTemplates::choice(bool with_tools) {
-  Choice& choice = choices_[with_tools && model_.templates.size() > 1 ? 1 : 0];
-  std::call_once(choice.once, [&] {
-    choice.compiled = compile(with_tools);
-    adapt(choice);
+  return choices_[with_tools && model_.templates.size() > 1 ? 1 : 0].get([&] {
+    auto choice = std::make_unique<Choice>();
+    choice->compiled = compile(with_tools);
+    adapt(*choice);
+    return choice;
   });
-  return choice;
 }
 
 const ReadOptions& ModelTemplates::options_for(const Conversation& untouched) {

@@ -1,9 +1,9 @@
 // The templates of a reader, compiled when first asked for, and how requests are to be read for them.
 #pragma once
 #include <array>
-#include <mutex>
 #include <optional>
 
+#include "base/fork_lock.h"
 #include "parlance/request.h"
 #include "request/adapter.h"
 
@@ -28,7 +28,6 @@ class ModelTemplates {
 
  private:
   struct Choice {
-    std::once_flag once;
     std::optional<Result<Template>> compiled;
     std::optional<Adapter> adapter;  ///< none for templates that are not Jinja
   };
@@ -40,7 +39,7 @@ class ModelTemplates {
   const RequestOptions& options_;
   const bool adapts_;
   std::optional<Template> given_;
-  std::array<Choice, 2> choices_;
+  std::array<MadeOnce<Choice>, 2> choices_;
 };
 
 }  // namespace parlance

@@ -51,7 +51,10 @@ from parlance._core import (
     read_conversation,
     schema_grammar,
 )
+from parlance._errors import OF_JINJA as _OF_JINJA
 from parlance._errors import Error
+from parlance._errors import class_named as _class_named
+from parlance._functions import make_pickled as _make_functions_pickled
 from parlance._html import rendering_as_html as _rendering_as_html
 from parlance._records import make_dataclass as _make_dataclass
 
@@ -59,6 +62,16 @@ TYPE_CHECKING = False  # typing takes longer to import than all of this
 if TYPE_CHECKING:
     from typing import Any
 
+    from parlance._errors import (
+        FilterArgumentError,
+        SecurityError,
+        TemplateAssertionError,
+        TemplateError,
+        TemplateRuntimeError,
+        TemplatesNotFound,
+        TemplateSyntaxError,
+        UndefinedError,
+    )
     from parlance._schema import get_json_schema
     from parlance._tokenizers import tokenizer_of
     from parlance.agent import Agent, AgentEnd, ToolOutcome
@@ -68,6 +81,7 @@ if TYPE_CHECKING:
 
 Rendering._repr_html_ = _rendering_as_html  # type: ignore[attr-defined]
 _make_dataclass(ReplyEvent)
+_make_functions_pickled()
 
 # Modules that need a package of their own are imported when they are first asked for.
 _LAZY = {
@@ -90,11 +104,14 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return getattr(importlib.import_module(_LAZY[name]), name)
+    of_errors = _class_named(name) if name[:1].isupper() else None
+    if of_errors is not None:
+        return of_errors
     raise AttributeError(f"module 'parlance' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_OF_JINJA})
 
 
 __all__ = [
@@ -104,6 +121,7 @@ __all__ = [
     "CheckReport",
     "DerivedFormat",
     "Error",
+    "FilterArgumentError",
     "Grammar",
     "GrammarNote",
     "GuardedText",
@@ -120,13 +138,20 @@ __all__ = [
     "ReplyReader",
     "RequestNote",
     "Sample",
+    "SecurityError",
     "Session",
     "Span",
     "Template",
+    "TemplateAssertionError",
+    "TemplateError",
+    "TemplateRuntimeError",
+    "TemplateSyntaxError",
+    "TemplatesNotFound",
     "Tokenizer",
     "Tokens",
     "ToolCall",
     "ToolOutcome",
+    "UndefinedError",
     "UnknownText",
     "__version__",
     "api_error",

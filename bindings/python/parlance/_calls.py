@@ -58,6 +58,23 @@ def _twin(function: Any, name: str) -> Callable[..., None]:
     return twin
 
 
+def signature_of(function: Any) -> inspect.Signature:
+    """What `inspect` shows of a function or a method of the extension, with annotations as text. AttributeError for any other."""
+    if function.__module__ != _core.__name__:
+        raise AttributeError("__signature__")
+    text, _, *defaults = function.__nb_signature__[0]
+    made: dict[str, Any] = {"given": defaults[0] if defaults else ()}
+    exec(compile(f"{_DEFAULT.sub(_given_default, text)}: pass", "<signature>", "exec", __future__.annotations.compiler_flag, True), made)
+    shown = inspect.signature(made[function.__name__])
+    if not hasattr(function, "__self__"):
+        return shown
+    return shown.replace(parameters=list(shown.parameters.values())[1:])
+
+
+def _given_default(place: re.Match[str]) -> str:
+    return f"given[{place[0][1:]}]"
+
+
 def _given(twin: Callable[..., None], positional: list[Any], named: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """(parameter, annotation, value) of each argument."""
     signature = inspect.signature(twin)

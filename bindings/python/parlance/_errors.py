@@ -1,7 +1,8 @@
 """The exceptions of parlance.
 
 Every one is a `parlance.Error`, and also of the class that Jinja2, transformers or Python itself raises in the same place, so that
-code which catches those goes on working. The classes of Jinja2 are used where jinja2 is installed.
+code which catches those goes on working. Each class is an attribute of the package by the name that tracebacks have,
+`parlance.UndefinedError`, without jinja2 too; where that is installed, its own class is a base.
 """
 
 from __future__ import annotations
@@ -74,7 +75,53 @@ class Error(Exception):
         return (of_engine, (self._python_class, self._parts)) if self._python_class else (type(self), self.args)
 
 
+if TYPE_CHECKING:
+
+    class TemplateError(Error):
+        """A parlance.Error that is also a jinja2.TemplateError: what a template raises, and all that stand below."""
+
+    class TemplateSyntaxError(TemplateError):
+        """A parlance.Error that is also a jinja2.TemplateSyntaxError."""
+
+        lineno: int
+
+    class TemplateAssertionError(TemplateSyntaxError):
+        """A parlance.Error that is also a jinja2.TemplateAssertionError: a filter or a test that there is not."""
+
+    class TemplatesNotFound(TemplateError):
+        """A parlance.Error that is also a jinja2.TemplatesNotFound."""
+
+    class TemplateRuntimeError(TemplateError):
+        """A parlance.Error that is also a jinja2.TemplateRuntimeError."""
+
+    class UndefinedError(TemplateRuntimeError):
+        """A parlance.Error that is also a jinja2.UndefinedError."""
+
+    class SecurityError(TemplateRuntimeError):
+        """A parlance.Error that is also a jinja2.sandbox.SecurityError."""
+
+    class FilterArgumentError(TemplateRuntimeError):
+        """A parlance.Error that is also a jinja2.exceptions.FilterArgumentError."""
+
+
+# The names of Jinja2's classes, each with that of the one above it, as Jinja2 has them.
+OF_JINJA = {
+    "TemplateError": "",
+    "TemplateSyntaxError": "TemplateError",
+    "TemplateAssertionError": "TemplateSyntaxError",
+    "TemplatesNotFound": "TemplateError",
+    "TemplateRuntimeError": "TemplateError",
+    "UndefinedError": "TemplateRuntimeError",
+    "SecurityError": "TemplateRuntimeError",
+    "FilterArgumentError": "TemplateRuntimeError",
+}
+
 _CLASSES: dict[str, type[Error]] = {}
+
+
+def class_named(name: str) -> type[Error] | None:
+    """What the package has by a name that is one of Jinja2's classes, or of Python's exceptions."""
+    return None if (made := _class_of(name)) is Error else made
 
 
 def _class_of(name: str) -> type[Error]:
@@ -94,13 +141,21 @@ def _module(name: str) -> Any:
 
 def _made_class(name: str) -> type[Error]:
     other = getattr(builtins, name, None)
+    first = Error
     if name == "JSONDecodeError":
         other = importlib.import_module("json").JSONDecodeError
-    if other is None:
+    elif name in OF_JINJA:
         other = getattr(_module("jinja2.exceptions"), name, None)
-    if not (isinstance(other, type) and issubclass(other, Exception)):
-        return Error
-    return type(name, (Error, other), {"__module__": "parlance", "__doc__": f"A parlance.Error that is also a {name}."})
+        first = _class_of(OF_JINJA[name])
+    members: dict[str, Any] = {"__module__": "parlance", "__doc__": f"A parlance.Error that is also a {name}."}
+    if name in OF_JINJA:
+        members["__init__"] = Exception.__init__  # Jinja2's own set what a parlance.Error has of itself
+    made: Any = Error
+    if isinstance(other, type) and issubclass(other, Exception) and other is not Exception:
+        made = type(name, (first, other), members)
+    elif name in OF_JINJA:
+        made = type(name, (first,), {**members, "__doc__": f"A parlance.Error in place of Jinja2's {name}."})
+    return made  # type: ignore[no-any-return]
 
 
 # What the library's hints name, and what it is in Python: mostly arguments of whatever opens a template.

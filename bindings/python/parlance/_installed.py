@@ -152,14 +152,24 @@ def _derive(tokenizer: Any) -> Any:
 def _derived(kind: type) -> type:
     def __reduce_ex__(self: Any, protocol: Any) -> Any:
         found = kind.__reduce_ex__(self, protocol)  # type: ignore[call-arg]
-        if isinstance(found, str) or all(one is not made for one in found[1]):
+        if isinstance(found, str) or (type(self) is not made and all(one is not made for one in found[1])):
             return found  # of a class that is derived from this one
+        if all(one is not made for one in found[1]):  # of a __reduce__ of its own, that makes a tokenizer without what was put on it
+            return (_put_on_again, (found[0], found[1], vars(self).get(_STATE)), *found[2:])
         args = tuple(kind if one is made else one for one in found[1])
         return (_made_again, (found[0], args), *found[2:])
 
     members = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__, "__reduce_ex__": __reduce_ex__}
     made: type = types.new_class(kind.__name__, (kind,), {}, lambda names: names.update({**members, **methods(), _OWN: kind}))
     return made
+
+
+def _put_on_again(make: Callable[..., Any], args: tuple[Any, ...], state: dict[str, Any] | None) -> Any:
+    made = make(*args)
+    if state is not None:
+        _check_takes_methods(made)
+        vars(made)[_STATE] = state
+    return _derive(made)
 
 
 def _made_again(make: Callable[..., Any], args: tuple[Any, ...]) -> Any:

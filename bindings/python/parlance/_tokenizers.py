@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 import itertools
+import json
 import re
 import threading
 import weakref
@@ -23,7 +23,15 @@ _MOST_OF_CHARACTER = 4
 
 _STEPS = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
-_TOKENIZERS: weakref.WeakKeyDictionary[Any, tuple[Any, _Tokenizer]] = weakref.WeakKeyDictionary()
+# What a model of `tokenizers` is set to, as far as one can see.
+_SETTINGS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges")
+
+_NO_CHARACTER = "\U0010ffff"
+
+_MOST_COMPARED = 512  # added tokens, which takes a microsecond for each
+
+# What was made of a tokenizer, of a fast one by what stands behind it, which its copies share; and by whether it splits special tokens.
+_TOKENIZERS: weakref.WeakKeyDictionary[Any, dict[bool, tuple[Any, _Tokenizer]]] = weakref.WeakKeyDictionary()
 
 
 def tokenizer_of(tokenizer: Any) -> _Tokenizer:
@@ -33,7 +41,9 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
     A fast tokenizer, a SentencePiece processor and those of mistral-common are read by the engine, which then encodes without the GIL.
     Others are called for each run of text between control tokens; `decode` is called with single ids, and a reply can be read only where
     it gives bytes or whole characters for each. What is made is kept as long as `tokenizer` lives, unless its class has `__slots__` or
-    `__del__`, and made anew when that got other added tokens or steps, such as a normalizer.
+    `__del__`, for copies of a fast tokenizer too, and made anew when that got other added tokens (of more than 512, another number of
+    them or other named ones), steps, such as a normalizer, settings of its model, such as dropout, or `split_special_tokens`. It can be
+    pickled where the engine reads the tokenizer, as a whole; copies are itself.
     """
     if isinstance(tokenizer, _Tokenizer):
         return tokenizer
@@ -41,15 +51,15 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
         raise TypeError(f"a {type(tokenizer).__name__} is no tokenizer; parlance.Tokenizer.from_file opens a file or a model's folder")
     tokenizer = _inner(tokenizer)
     fast = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    is_fast = callable(getattr(fast, "to_str", None))
+    holder, splits = (fast, _splits(tokenizer, fast)) if is_fast else (tokenizer, False)
     state = _state(tokenizer, fast)
-    try:
-        kept = _TOKENIZERS.get(tokenizer)
-    except TypeError:  # it cannot be referred to weakly
-        kept = None
-    if kept is not None and kept[0] == state:
-        return kept[1]
-    if callable(getattr(fast, "to_str", None)):
-        made = _Tokenizer._from_bytes(fast.to_str().encode("utf-8"), "tokenizer.json")
+    kept = _kept(holder, tokenizer)
+    if splits in kept and kept[splits][0] == state:
+        return kept[splits][1]
+    if is_fast:
+        text = fast.to_str()
+        made = _Tokenizer._from_bytes((_without_special(text) if splits else text).encode("utf-8"), "tokenizer.json")
     elif callable(getattr(tokenizer, "serialized_model_proto", None)):  # sentencepiece
         made = _Tokenizer._from_bytes(tokenizer.serialized_model_proto(), "tokenizer.model")
     else:
@@ -58,18 +68,51 @@ def tokenizer_of(tokenizer: Any) -> _Tokenizer:
         made = of_file or _of_callables(tokenizer if twin is None else twin, tuple(sorted(_added(tokenizer, fast))))
         if of_file is None and twin is None:
             return made  # which has the tokenizer itself: kept, neither would ever go
-    with contextlib.suppress(TypeError):
-        _TOKENIZERS[tokenizer] = (state, made)
+    kept[splits] = (state, made)
     return made
 
 
+def _kept(*holders: Any) -> dict[bool, tuple[Any, _Tokenizer]]:
+    """What is kept as long as the first of these that can be referred to weakly."""
+    for holder in holders:
+        try:
+            return _TOKENIZERS.setdefault(holder, {})
+        except TypeError:
+            continue
+    return {}
+
+
+def _splits(tokenizer: Any, fast: Any) -> bool:
+    """Does it read special tokens as any other text? Of transformers, a tokenizer says so to the fast one with each call."""
+    return bool(getattr(tokenizer, "split_special_tokens", getattr(fast, "encode_special_tokens", False)))
+
+
+def _without_special(text: str) -> str:
+    """A tokenizer.json in which no text is a special token. They keep their places, by which others have their ids, with a text that
+    no prompt has: a noncharacter of Unicode before their own."""
+    made = json.loads(text)
+    for one in made.get("added_tokens") or []:
+        if one.get("special"):
+            one["content"] = _NO_CHARACTER + one["content"]
+    return json.dumps(made, ensure_ascii=False)
+
+
 def _state(tokenizer: Any, fast: Any) -> Any:
-    """What tells that a tokenizer was changed: of a fast one its steps, and of added tokens, which may be thousands, their number and
-    which are named."""
+    """What tells that a tokenizer was changed: of a fast one its steps, its model's settings and its added tokens."""
     if callable(getattr(fast, "get_vocab_size", None)) and callable(getattr(fast, "to_str", None)):
         steps = tuple(_step(getattr(fast, name, None)) for name in _STEPS)
-        return fast.get_vocab_size(with_added_tokens=True), str(getattr(tokenizer, "special_tokens_map", "")), steps
+        model = getattr(fast, "model", None)
+        settings = type(model).__name__, *(getattr(model, name, None) for name in _SETTINGS)
+        size = fast.get_vocab_size(with_added_tokens=True)
+        return size, _added_state(tokenizer, fast, size), steps, settings
     return tuple(sorted(_added(tokenizer, fast)))
+
+
+def _added_state(tokenizer: Any, fast: Any, size: int) -> Any:
+    """With their flags, which equality goes by; where there are too many to look at for each call, which are named."""
+    if size - fast.get_vocab_size(with_added_tokens=False) <= _MOST_COMPARED and callable(getattr(fast, "get_added_tokens_decoder", None)):
+        return fast.get_added_tokens_decoder()
+    return str(getattr(tokenizer, "special_tokens_map", ""))
 
 
 def _step(step: Any) -> Any:

@@ -97,6 +97,7 @@ class _Step:
     added: int = 0  # ids
     kinds: list[tuple[str, int, int]] | None = None  # of what was sampled, by its bytes; None while more of it may come
     ended: bool = False  # with a token that ends replies
+    reply: dict[str, Any] | None = None  # what was sampled as a message, once others follow it
 
     def add(self, sampled: list[int], logprobs: list[float | None] | None) -> None:
         """More of what was sampled."""
@@ -140,7 +141,9 @@ class Session:
     keyword arguments are variables of the template. With `continue_final_message=True` the first reply goes on with the last message;
     sampled() gives what was sampled of it, and extend() puts the whole in front.
 
-    copy.copy(), copy.deepcopy() and branch() give a session that goes on by itself; it pickles with its template and tokenizer.
+    copy.copy(), copy.deepcopy() and branch() give a session that goes on by itself; it pickles with its template and tokenizer. What you
+    or a class derived from it put on a session goes along: branch() and copy.copy() have the same objects, copy.deepcopy() and pickles
+    have copies.
     Threads: one at a time; a second one that calls a method meanwhile gets RuntimeError, and nothing has changed.
     """
 
@@ -162,6 +165,7 @@ class Session:
         from parlance._origins import paths_of
         from parlance._tokenizers import tokenizer_of
 
+        before = set(vars(self))  # of a class that is derived from this one
         if not isinstance(template, Template):
             raise TypeError(f"a Session takes a Template, such as parlance.Template.from_pretrained(…), not a {type(template).__name__}")
         self._template = template
@@ -187,6 +191,7 @@ class Session:
         self._reader: ReplyReader | None = None  # of the reply that was sampled last, while it may go on
         self._is_stale = False  # it has read what was not appended
         self._begin()
+        self._own = {*vars(self), "_own"} - before
 
     def _begin(self) -> None:
         self._session = self._begun(self._request["messages"], self._variables)
@@ -388,6 +393,8 @@ class Session:
                 set_hint(error, hint or error.hint)
             raise
         self._settle()
+        if reply and self._steps:
+            self._steps[-1].reply = reply[0]
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
         lost = [f"{path} is not in the prompt: the template writes nothing of it" for path in self._session.lost()]
         for said in [*lost, *self._session.disorder()]:
@@ -451,6 +458,44 @@ class Session:
 
     # ---- what training takes
 
+    @property
+    @alone
+    def messages(self) -> list[dict[str, Any]]:
+        """All messages so far, as a reward function takes them: the request's, the replies as they were read, and what extend() added.
+
+        A reply is in OpenAI's form, as the template gets it, so it may have calls. One that goes on with the last message of the request
+        has the whole. They are new objects: to change them changes nothing here.
+        """
+        made: list[dict[str, Any]] = copy.deepcopy(self._request["messages"])
+        if self._started is not None and self._steps:
+            del made[-1:]  # which the first reply has in it
+        last: _Step | None = None
+        for step in self._steps:
+            if step.messages is not None:
+                reply = last.reply if last is not None else None
+                made += copy.deepcopy(step.messages if reply is None else [reply, *step.messages[1:]])
+            last = step
+        if last is not None and last.sampled is not None:
+            made.append(self._last_reply(last.sampled))
+        return made
+
+    def _last_reply(self, sampled: list[int]) -> dict[str, Any]:
+        message, read, written = self._read_reply(sampled)
+        reply = as_taken(message, read, written, [])[0]
+        begun = self._started.message.get("content") if self._started is not None and self._started.ids is None else None
+        if isinstance(begun, str) and self._is_of_start():  # of which only the rest could be read
+            reply["content"] = begun + (reply.get("content") or "")
+        return reply
+
+    @property
+    def prompt_length(self) -> int:
+        """How many ids there are before the first that was sampled; while none was, all of them.
+
+        For what wants one prompt and one completion: `prompt_ids()[:session.prompt_length]` and the rest, of which `sample()` has the mask.
+        """
+        before = itertools.takewhile(lambda step: step.sampled is None, self._steps)
+        return self._first + sum(step.added for step in before)
+
     @alone
     def sample(self) -> Sample:
         """The session with masks, kinds, turns, logprobs and positions."""
@@ -497,10 +542,16 @@ class Session:
         return self.branch()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Session:
-        return self.branch()
+        made = memo[id(self)] = self.branch()
+        vars(made).update(copy.deepcopy(self._put_on(), memo))
+        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_dict, (self.to_dict(), self._template, self._given_tokenizer)
+        return _unpickled, (type(self), self.to_dict(), self._template, self._given_tokenizer), self._put_on() or None
+
+    def _put_on(self) -> dict[str, Any]:
+        """What is there beside the session's own."""
+        return {name: value for name, value in vars(self).items() if name not in self._own}
 
     def __repr__(self) -> str:
         return f"<Session {self._session.size()} ids, {self._replies()} replies>"
@@ -526,6 +577,7 @@ class Session:
         for step in steps:
             if step.sampled is not None:
                 self._append(step.sampled, step.logprobs)
+                self._steps[-1].reply = step.reply
             else:
                 new = self._session.extend(step.messages or [], step.trust)
                 self._settle()
@@ -554,26 +606,41 @@ class Session:
 
         Raises parlance.Error, also ValueError, if this template or tokenizer gives other ids than the session had.
         """
-        session = cls(
-            template,
-            tokenizer,
-            data["messages"],
-            data["tools"],
-            data["documents"],
-            protect=data["protect"],
-            trust=data["trust"],
-            plain_added=data.get("plain_added", False),  # which earlier versions did not have
-            add_special_tokens=data.get("add_special_tokens", False),
-            now=datetime.datetime.fromisoformat(data["now"]),
-            **data["variables"],
-        )
-        steps = [_Step(**step) for step in data["steps"]]
-        for step in steps:
-            step.logprobs = _logprobs(step.logprobs)
-        session._replay(steps)
-        if session._digest() != data["digest"]:
-            raise of_object(ValueError, "", "this template or tokenizer gives other ids than the session had")
-        return session
+        return _of_dict(cls, data, template, tokenizer)
+
+
+def _of_dict(make: Callable[..., Session], data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
+    session = make(
+        template,
+        tokenizer,
+        data["messages"],
+        data["tools"],
+        data["documents"],
+        protect=data["protect"],
+        trust=data["trust"],
+        plain_added=data.get("plain_added", False),  # which earlier versions did not have
+        add_special_tokens=data.get("add_special_tokens", False),
+        now=datetime.datetime.fromisoformat(data["now"]),
+        **data["variables"],
+    )
+    steps = [_Step(**step) for step in data["steps"]]
+    for step in steps:
+        step.logprobs = _logprobs(step.logprobs)
+    session._replay(steps)
+    if session._digest() != data["digest"]:
+        raise of_object(ValueError, "", "this template or tokenizer gives other ids than the session had")
+    return session
+
+
+def _unpickled(kind: type[Session], data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
+    """Without what a derived class has in place of __init__, which may take other arguments: what it set is in the pickle."""
+
+    def make(*args: Any, **kwargs: Any) -> Session:
+        made = kind.__new__(kind)
+        Session.__init__(made, *args, **kwargs)
+        return made
+
+    return _of_dict(make, data, template, tokenizer)
 
 
 def _plain_members(members: dict[str, Any]) -> dict[str, Any]:

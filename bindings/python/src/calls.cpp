@@ -12,6 +12,8 @@
 
 namespace parlance::python {
 
+using namespace nb::literals;
+
 namespace {
 
 using Call = PyObject* (*)(PyObject* function, PyObject* const* arguments, std::size_t count, PyObject* names);
@@ -99,8 +101,34 @@ void follow_members(nb::handle holder) {
   }
 }
 
+/// nanobind's kinds of functions have no signature that `inspect` sees, and let none be set. So this is put among a
+/// kind's members themselves. Other extensions may have functions of the same kind: for these it is as if it was not
+/// there.
+void show_signature(nb::handle kind, nb::handle shown) {
+  const nb::object members = nb::module_::import_("builtins").attr("vars")(kind);
+  const nb::list behind(nb::module_::import_("gc").attr("get_referents")(members));
+  if (nb::len(behind) != 1 || PyDict_CheckExact(nb::object(behind[0]).ptr()) == 0) return;
+  behind[0]["__signature__"] = shown;
+  PyType_Modified(reinterpret_cast<PyTypeObject*>(kind.ptr()));
+}
+
+void show_signatures(nb::module_& module) {
+  module.def(
+      "_signature_of",
+      [](nb::handle function) { return nb::module_::import_("parlance._calls").attr("signature_of")(function); },
+      "function"_a, nb::sig("def _signature_of(function: typing.Any) -> typing.Any"));
+  const nb::object shown = nb::module_::import_("builtins").attr("property")(module.attr("_signature_of"));
+  const nb::object method = module.attr("Template").attr("render");
+  const nb::object bound = method.attr("__get__")(nb::str("any object"), nb::none());
+  for (const nb::object& one : {nb::object(module.attr("formats")), method, bound}) show_signature(one.type(), shown);
+  module.attr("_KINDS_OF_FUNCTIONS") = nb::make_tuple(module.attr("formats").type(), method.type(), bound.type());
+}
+
 }  // namespace
 
-void bind_calls(nb::module_& module) { follow_members(module); }
+void bind_calls(nb::module_& module) {
+  show_signatures(module);
+  follow_members(module);
+}
 
 }  // namespace parlance::python

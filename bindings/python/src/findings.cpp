@@ -3,8 +3,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+
 #include "errors.h"
 #include "parlance/check.h"
+#include "pickles.h"
 #include "replies.h"
 #include "templates.h"
 
@@ -35,14 +38,35 @@ const Template& template_of(const PyTemplate& chat_template) {
   return *made;
 }
 
-DerivedFormat derive_format(const PyTemplate& chat_template, nb::handle format, const nb::kwargs& variables) {
+/// What is told of one, which a pickle keeps.
+struct PyDerived {
+  explicit PyDerived(const DerivedFormat& derived)
+      : verdict(name_of(derived.verdict)),
+        format(derived.format),
+        missing(derived.missing),
+        notes(derived.notes),
+        renders(derived.renders),
+        json(derived.to_json()) {
+    for (const DerivedField& field : derived.evidence) evidence.push_back({field.field, field.experiment, field.shown});
+  }
+  PyDerived() = default;
+
+  std::string verdict;
+  ReplyFormat format;
+  std::vector<std::string> missing, notes;
+  std::vector<std::array<std::string, 3>> evidence;
+  std::size_t renders = 0;
+  std::string json;
+};
+
+PyDerived derive_format(const PyTemplate& chat_template, nb::handle format, const nb::kwargs& variables) {
   const DeriveOptions options = options_for(chat_template, format, variables);
   const Template& tried = template_of(chat_template);
   Result<DerivedFormat> derived = [&] {
     const nb::gil_scoped_release release;
     return derive(tried, options);
   }();
-  return take(std::move(derived));
+  return PyDerived(take(std::move(derived)));
 }
 
 CheckReport check_laws(const PyTemplate& chat_template, std::size_t count, std::uint64_t seed, nb::handle format,
@@ -58,11 +82,31 @@ CheckReport check_laws(const PyTemplate& chat_template, std::size_t count, std::
 
 nb::str name_as_str(std::string_view name) { return nb::str(name.data(), name.size()); }
 
-nb::list evidence_of(const DerivedFormat& derived) {
+nb::list evidence_of(const PyDerived& derived) {
   nb::list all;
-  for (const DerivedField& field : derived.evidence)
-    all.append(nb::make_tuple(field.field, field.experiment, text_to_python(field.shown)));
+  for (const auto& [field, experiment, shown] : derived.evidence)
+    all.append(nb::make_tuple(field, experiment, text_to_python(shown)));
   return all;
+}
+
+nb::tuple state_of_derived(const PyDerived& self) {
+  nb::list evidence;
+  for (const auto& field : self.evidence) evidence.append(kept_texts(field));
+  return nb::make_tuple(kept_bytes(self.verdict), kept_bytes(self.format.to_json()), kept_texts(self.missing),
+                        kept_texts(self.notes), nb::tuple(evidence), self.renders, kept_bytes(self.json));
+}
+
+void set_state_of_derived(PyDerived& self, const nb::tuple& state) {
+  PyDerived made;
+  made.verdict = kept_text(state[0]);
+  made.format = take(ReplyFormat::from_json(kept_text(state[1])));
+  made.missing = texts_of_kept(state[2]);
+  made.notes = texts_of_kept(state[3]);
+  for (nb::handle one : nb::cast<nb::tuple>(state[4]))
+    made.evidence.push_back({kept_text(one[0]), kept_text(one[1]), kept_text(one[2])});
+  made.renders = nb::cast<std::size_t>(state[5]);
+  made.json = kept_text(state[6]);
+  new (&self) PyDerived(std::move(made));
 }
 
 nb::dict report_to_dict(const CheckReport& report) {
@@ -84,27 +128,28 @@ nb::dict report_to_dict(const CheckReport& report) {
 }
 
 void bind_derived(nb::module_& module) {
-  nb::class_<DerivedFormat>(module, "DerivedFormat",
-                            "How a template's model writes replies, and what the template can.")
+  nb::class_<PyDerived>(module, "DerivedFormat", "How a template's model writes replies, and what the template can.")
       .def_prop_ro(
-          "verdict", [](const DerivedFormat& d) { return name_as_str(name_of(d.verdict)); },
+          "verdict", [](const PyDerived& d) { return name_as_str(d.verdict); },
           "'verified': the format reads back all that the template shows. 'partial': `missing` says what was not "
           "found. "
           "'none': no assistant turn could be rendered.")
       .def_prop_ro(
-          "format", [](const DerivedFormat& d) { return PyReplyFormat{take(CompiledReplyFormat::make(d.format))}; },
+          "format", [](const PyDerived& d) { return PyReplyFormat{take(CompiledReplyFormat::make(d.format))}; },
           "The ReplyFormat.")
-      .def_ro("missing", &DerivedFormat::missing, "Why the verdict is not 'verified', as sentences.")
-      .def_ro("notes", &DerivedFormat::notes, "What the template loses, as sentences.")
+      .def_ro("missing", &PyDerived::missing, "Why the verdict is not 'verified', as sentences.")
+      .def_ro("notes", &PyDerived::notes, "What the template loses, as sentences.")
       .def_prop_ro("evidence", &evidence_of, nb::sig("def evidence(self) -> list[tuple[str, str, str]]"),
                    "(field of the format, experiment, the text that showed it).")
-      .def_ro("renders", &DerivedFormat::renders, "How many prompts were rendered.")
+      .def_ro("renders", &PyDerived::renders, "How many prompts were rendered.")
       .def(
-          "to_dict", [](const DerivedFormat& d) { return from_json(d.to_json()); },
+          "to_dict", [](const PyDerived& d) { return from_json(d.json); },
           nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
           "Everything that `parlance format --json` prints, the template's capabilities among it.")
-      .def("__repr__", [](const DerivedFormat& d) {
-        return "<DerivedFormat " + std::string(name_of(d.verdict)) + ", " + std::to_string(d.renders) + " renders>";
+      .def("__getstate__", &state_of_derived)
+      .def("__setstate__", &set_state_of_derived)
+      .def("__repr__", [](const PyDerived& d) {
+        return "<DerivedFormat " + d.verdict + ", " + std::to_string(d.renders) + " renders>";
       });
 }
 
@@ -127,7 +172,9 @@ void bind_report(nb::module_& module) {
           "holds", [](const CheckReport& r) { return r.holds(); },
           "Whether the format is verified and no law is broken or untried.")
       .def_ro("laws", &CheckReport::laws)
-      .def_ro("derived", &CheckReport::derived, "The format that was tested, and how it was found.")
+      .def_prop_ro(
+          "derived", [](const CheckReport& r) { return PyDerived(r.derived); },
+          "The format that was tested, and how it was found.")
       .def("to_dict", &report_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
            "What `parlance check --json` prints.")
       .def("__repr__", [](const CheckReport& r) { return r.holds() ? "<CheckReport holds>" : "<CheckReport broken>"; });

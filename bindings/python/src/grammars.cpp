@@ -7,6 +7,7 @@
 
 #include "errors.h"
 #include "names.h"
+#include "pickles.h"
 #include "replies.h"
 
 namespace parlance::python {
@@ -23,6 +24,19 @@ GrammarSyntax grammar_syntax_named(const std::string& name) {
 
 namespace {
 
+/// A grammar, and what it was made of, for pickles: a format and options, or the schema of a value.
+struct PyGrammar {
+  struct Origins {
+    std::optional<ReplyFormat> format{};
+    GrammarOptions options{};
+    std::string schema{};
+    bool open = false, any_order = false;
+  };
+
+  Grammar grammar;
+  std::shared_ptr<const Origins> origins;
+};
+
 std::string syntaxes_with_engines() {
   return listed(grammar_syntax_names(), "or", [](std::size_t i) {
     const std::string_view engine = engine_of(static_cast<GrammarSyntax>(i));
@@ -30,7 +44,8 @@ std::string syntaxes_with_engines() {
   });
 }
 
-nb::str text_in(const Grammar& grammar, const std::string& syntax) {
+nb::str text_in(const PyGrammar& self, const std::string& syntax) {
+  const Grammar& grammar = self.grammar;
   const GrammarSyntax wanted = grammar_syntax_named(syntax);
   const std::string warning = grammar.warning(wanted);
   const std::string advice = warning.empty() ? "" : warning + ": tokenizer=… tells which are";
@@ -38,12 +53,13 @@ nb::str text_in(const Grammar& grammar, const std::string& syntax) {
   return text_to_python(grammar.to_text(wanted));
 }
 
-Grammar made_of(const ReplyFormat& format, const GrammarOptions& options) {
+PyGrammar made_of(const ReplyFormat& format, GrammarOptions options) {
   Result<Grammar> made = [&] {
     const nb::gil_scoped_release release;
     return make_grammar(format, options);
   }();
-  return take(std::move(made));
+  return {take(std::move(made)),
+          std::make_shared<PyGrammar::Origins>(PyGrammar::Origins{.format = format, .options = std::move(options)})};
 }
 
 void take_control(GrammarOptions& options, nb::handle tokenizer) {
@@ -103,29 +119,101 @@ void apply(GrammarOptions& options, const GrammarWish& wish) {
   take_control(options, wish.tokenizer);
 }
 
-Grammar grammar_of_format(nb::handle format, const GrammarWish& wish) {
+PyGrammar grammar_of_format(nb::handle format, const GrammarWish& wish) {
   GrammarOptions options;
   apply(options, wish);
-  return made_of(format_of(format), options);
+  return made_of(format_of(format), std::move(options));
 }
 
-Grammar grammar_of_reply(nb::handle rendering, const GrammarWish& wish) {
+PyGrammar grammar_of_reply(nb::handle rendering, const GrammarWish& wish) {
   const Prompt& prompt = *nb::cast<PyRendering&>(rendering).prompt;
   const ReplyStart start = start_of(*nb::cast<PyRendering&>(rendering).prompt);
   GrammarOptions options = take(grammar_options(prompt.request, start));
   apply(options, wish);
-  return made_of(start.format.source(), options);
+  return made_of(start.format.source(), std::move(options));
 }
 
-Grammar schema_grammar(nb::handle schema, bool open, bool any_order) {
-  const std::string json = json_of(schema);
+PyGrammar grammar_of_schema(std::string json, bool open, bool any_order) {
   Grammar made = take(make_value_grammar(json, {.open = open, .any_order = any_order}));
   if (made.is_empty()) throw nb::value_error("no value fits the schema");
-  return made;
+  return {std::move(made), std::make_shared<PyGrammar::Origins>(
+                               PyGrammar::Origins{.schema = std::move(json), .open = open, .any_order = any_order})};
 }
 
-nb::dict lazy_of(const Grammar& grammar) {
-  const LazyGrammar lazy = take(grammar.to_lazy());
+PyGrammar schema_grammar(nb::handle schema, bool open, bool any_order) {
+  return grammar_of_schema(json_of(schema), open, any_order);
+}
+
+// ---- pickles: what a grammar was made of
+
+nb::tuple state_of_added(const AddedToken& one) {
+  return nb::make_tuple(one.id, kept_bytes(one.text), one.special, one.lstrip, one.rstrip, one.normalized,
+                        one.single_word, one.control);
+}
+
+AddedToken added_of_state(nb::handle state) {
+  const auto flag = [&](int at) { return nb::cast<bool>(state[at]); };
+  return {nb::cast<TokenId>(state[0]), kept_text(state[1]), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7)};
+}
+
+nb::tuple state_of_response(const ResponseFormat& response) {
+  return nb::make_tuple(static_cast<int>(response.kind), kept_bytes(response.schema), kept_bytes(response.pattern),
+                        kept_texts(response.choices), kept_bytes(response.name));
+}
+
+ResponseFormat response_of_state(nb::handle state) {
+  ResponseFormat response;
+  response.kind = static_cast<ResponseFormat::Kind>(nb::cast<std::uint8_t>(state[0]));
+  response.schema = kept_text(state[1]);
+  response.pattern = kept_text(state[2]);
+  response.choices = texts_of_kept(state[3]);
+  response.name = kept_text(state[4]);
+  return response;
+}
+
+nb::tuple state_of_options(const GrammarOptions& options) {
+  nb::list control;
+  for (const AddedToken& one : options.control) control.append(state_of_added(one));
+  const nb::object prompt = options.prompt ? nb::object(kept_bytes(*options.prompt)) : nb::none();
+  return nb::make_tuple(kept_bytes(options.tools), kept_bytes(options.tools_name), static_cast<int>(options.choice),
+                        kept_bytes(options.name), options.parallel, options.max_calls,
+                        state_of_response(options.response), options.reasoning, prompt, options.open, options.any_order,
+                        options.text_around_calls, nb::tuple(control));
+}
+
+GrammarOptions options_of_state(nb::handle state) {
+  GrammarOptions options;
+  options.tools = kept_text(state[0]);
+  options.tools_name = kept_text(state[1]);
+  options.choice = static_cast<ToolChoice>(nb::cast<std::uint8_t>(state[2]));
+  options.name = kept_text(state[3]);
+  options.parallel = nb::cast<bool>(state[4]);
+  options.max_calls = nb::cast<std::uint32_t>(state[5]);
+  options.response = response_of_state(state[6]);
+  options.reasoning = nb::cast<bool>(state[7]);
+  if (const nb::object prompt = state[8]; !prompt.is_none()) options.prompt = kept_text(prompt);
+  options.open = nb::cast<bool>(state[9]);
+  options.any_order = nb::cast<bool>(state[10]);
+  options.text_around_calls = nb::cast<bool>(state[11]);
+  for (nb::handle one : nb::cast<nb::tuple>(state[12])) options.control.push_back(added_of_state(one));
+  return options;
+}
+
+nb::tuple state_of_grammar(const PyGrammar& self) {
+  const PyGrammar::Origins& origins = *self.origins;
+  if (!origins.format) return nb::make_tuple(kept_bytes(origins.schema), origins.open, origins.any_order);
+  return nb::make_tuple(kept_bytes(origins.format->to_json()), state_of_options(origins.options));
+}
+
+void set_state_of_grammar(PyGrammar& self, const nb::tuple& state) {
+  const std::string json = kept_text(state[0]);
+  PyGrammar made = nb::len(state) == 3 ? grammar_of_schema(json, nb::cast<bool>(state[1]), nb::cast<bool>(state[2]))
+                                       : made_of(take(ReplyFormat::from_json(json)), options_of_state(state[1]));
+  new (&self) PyGrammar(std::move(made));
+}
+
+nb::dict lazy_of(const PyGrammar& self) {
+  const LazyGrammar lazy = take(self.grammar.to_lazy());
   constexpr int kWord = 1, kFullPattern = 3;  // llama.cpp's numbers of kinds of triggers
   nb::list triggers;
   for (const GrammarTrigger& trigger : lazy.triggers) {
@@ -149,38 +237,54 @@ void bind_note(nb::module_& module) {
       .def_ro("why", &GrammarNote::why)
       .def_ro("left_out", &GrammarNote::left_out,
               "True: the grammar excludes this tool, member, value, order or text. False: it allows more.")
+      .def("__getstate__",
+           [](const GrammarNote& n) {
+             return nb::make_tuple(kept_bytes(n.path), kept_bytes(n.keyword), kept_bytes(n.why), n.left_out);
+           })
+      .def("__setstate__",
+           [](GrammarNote& self, const nb::tuple& state) {
+             const bool left_out = nb::cast<bool>(state[3]);
+             new (&self) GrammarNote{kept_text(state[0]), kept_text(state[1]), kept_text(state[2]), left_out};
+           })
       .def("__repr__", [](const GrammarNote& n) {
         return "<GrammarNote " + n.path + (n.keyword.empty() ? "" : " " + n.keyword) + ": " + n.why + ">";
       });
 }
 
 void bind_grammar(nb::module_& module) {
-  nb::class_<Grammar>(module, "Grammar",
-                      "What a model may write, in the language of an engine. str() gives GBNF.\n\nThreads: any.")
+  nb::class_<PyGrammar>(
+      module, "Grammar",
+      "What a model may write, in the language of an engine. str() gives GBNF. A pickle has what it was "
+      "made of.\n\nThreads: any.")
       .def("to_text", &text_in, "syntax"_a = name_of(GrammarSyntax::gbnf).data(),
            ("The grammar as " + syntaxes_with_engines() +
             ". A warning (UserWarning) says where a lark grammar was made without a tokenizer, so that its marks are "
             "text, "
             "which llguidance does not match with control tokens.\n\nRaises ValueError for another syntax.")
                .c_str())
-      .def("__str__", [](const Grammar& g) { return text_to_python(g.to_text(GrammarSyntax::gbnf)); })
+      .def("__str__", [](const PyGrammar& g) { return text_to_python(g.grammar.to_text(GrammarSyntax::gbnf)); })
       .def("to_lazy", &lazy_of, nb::sig("def to_lazy(self) -> dict[str, typing.Any]"),
            "The grammar of calls only, which becomes active where a call begins, as members of a request to "
            "llama-server: `grammar`, `grammar_lazy`, `grammar_triggers`, `preserved_tokens`.\n\nRaises parlance.Error "
            "(also ValueError) if a call is required, if there are none, or if nothing marks where one begins.")
       .def_prop_ro(
-          "notes", [](const Grammar& g) { return g.notes(); },
+          "notes", [](const PyGrammar& g) { return g.grammar.notes(); },
           "Where the grammar allows more than the schemas, or less.")
       .def(
           "accepts",
-          [](const Grammar& g, nb::str text) {
+          [](const PyGrammar& g, nb::str text) {
             nb::object kept;
             const std::string_view bytes = utf8_of(text, kept);
             const nb::gil_scoped_release release;
-            return g.accepts(bytes);
+            return g.grammar.accepts(bytes);
           },
           "text"_a, "Whether this whole reply follows the grammar. For tests: an engine samples far faster.")
-      .def("__repr__", [](const Grammar&) { return "<Grammar>"; });
+      .def("__getstate__", &state_of_grammar)
+      .def("__setstate__", &set_state_of_grammar)
+      .def("__copy__", &itself, nb::sig("def __copy__(self) -> Grammar"))
+      .def("__deepcopy__", &itself_deep, "memo"_a,
+           nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> Grammar"))
+      .def("__repr__", [](const PyGrammar&) { return "<Grammar>"; });
 }
 
 /// The keyword arguments of both functions, as the end of their signatures.
@@ -191,7 +295,7 @@ void bind_grammar(nb::module_& module) {
   "False, any_order: bool = False, text_around_calls: bool = False, tokenizer: typing.Any = None) -> Grammar"
 
 /// A function of a format, or a method of a rendering.
-template <Grammar (*Make)(nb::handle, const GrammarWish&), typename Holder, typename... More>
+template <PyGrammar (*Make)(nb::handle, const GrammarWish&), typename Holder, typename... More>
 void def_grammar(Holder& holder, const char* signature, const std::string& doc, More... of_what) {
   holder.def(
       "grammar",

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "errors.h"
+#include "own_locks.h"
 
 namespace parlance::python {
 
@@ -34,15 +35,17 @@ std::size_t Characters::before(std::size_t byte) const {
 }
 
 const Characters& Prompt::characters() const {
-  const std::lock_guard lock(counting_);
-  if (!characters_) characters_.emplace(rendering.text());
-  return *characters_;
+  if (const Characters* const known = characters_.load(std::memory_order_acquire)) return *known;
+  auto made = std::make_unique<const Characters>(rendering.text());
+  const Characters* known = nullptr;
+  const bool is_first = characters_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel);
+  return is_first ? *made.release() : *known;
 }
 
 void Prompt::reuse(std::shared_ptr<const Engine> another) {
   engine = std::move(another);
   options = RenderOptions();
-  characters_.reset();
+  delete characters_.exchange(nullptr);
 }
 
 // ---- time
@@ -81,7 +84,7 @@ class PromptPool {
   static std::shared_ptr<Prompt> take() {
     std::unique_ptr<Prompt> prompt;
     {
-      const std::lock_guard lock(pool().mutex_);
+      const std::lock_guard lock(own_lock(OwnLock::prompts));
       if (!pool().kept_.empty()) {
         prompt = std::move(pool().kept_.back());
         pool().kept_.pop_back();
@@ -98,7 +101,7 @@ class PromptPool {
     std::unique_ptr<Prompt> given(prompt);
     given->engine.reset();
     const bool is_large = given->rendering.text().size() > kLargest;
-    const std::lock_guard lock(pool().mutex_);
+    const std::lock_guard lock(own_lock(OwnLock::prompts));
     if (!is_large && pool().kept_.size() < kMost) pool().kept_.push_back(std::move(given));
   }
   /// Never destroyed: a rendering may end after all else.
@@ -106,7 +109,6 @@ class PromptPool {
     static auto* const only = new PromptPool;
     return *only;
   }
-  std::mutex mutex_;
   std::vector<std::unique_ptr<Prompt>> kept_;
 };
 
@@ -214,16 +216,15 @@ std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& en
   return prompt;
 }
 
-ReplyStart start_of(Prompt& prompt) {
+ReplyStart start_of(const Prompt& prompt) {
   Result<ReplyStart> start = [&] {
     const nb::gil_scoped_release release;
-    const std::lock_guard lock(prompt.mutex);
-    return prompt.engine->reader.reply_to(prompt.request, prompt.options);
+    return prompt.engine->reader.reply_to(prompt.request.conversation, prompt.options, prompt.rendering.text());
   }();
   return take(std::move(start));
 }
 
-std::vector<KindRange> kinds_of(Prompt& prompt) {
+std::vector<KindRange> kinds_of(const Prompt& prompt) {
   Result<std::vector<KindRange>> kinds = [&] {
     const nb::gil_scoped_release release;
     return prompt.engine->reader.reply_kinds(prompt.request.conversation, prompt.rendering);

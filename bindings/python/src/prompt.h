@@ -3,8 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,13 +42,17 @@ class Characters {
   std::vector<std::uint32_t> blocks_;  ///< characters before each block; empty: the text is ASCII
 };
 
-/// A request and its prompt. It stays where it is: spans refer to the request.
+/// A request and its prompt. It stays where it is: spans refer to the request. Once it is rendered, nothing changes it.
 struct Prompt {
+  Prompt() = default;
+  Prompt(const Prompt&) = delete;
+  Prompt& operator=(const Prompt&) = delete;
+  ~Prompt() { delete characters_.load(); }
+
   std::shared_ptr<const Engine> engine;
   ChatRequest request;
   RenderOptions options;
   Rendering rendering;
-  std::mutex mutex;  ///< of the request, where it is changed
 
   /// Those of the rendering's text, counted when first asked for. Threads: any.
   const Characters& characters() const;
@@ -56,8 +60,7 @@ struct Prompt {
   void reuse(std::shared_ptr<const Engine> another);
 
  private:
-  mutable std::mutex counting_;
-  mutable std::optional<Characters> characters_;
+  mutable std::atomic<const Characters*> characters_ = nullptr;
 };
 
 /// Everything that render() takes, as Python gives it.
@@ -82,11 +85,11 @@ std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engin
 std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& engine, std::string_view json,
                                          const RenderOptions& options);
 /// How the reply to a prompt is read. The template is tried out when it is first asked. Releases the GIL.
-ReplyStart start_of(Prompt& prompt);
+ReplyStart start_of(const Prompt& prompt);
 /// The names of kinds of replies' bytes: all but that of what is no part of one.
 inline std::span<const std::string_view> kinds_of_replies() { return reply_kind_names().subspan(1); }
 /// What the assistant wrote in it, by kinds.
-std::vector<KindRange> kinds_of(Prompt& prompt);
+std::vector<KindRange> kinds_of(const Prompt& prompt);
 /// A workspace of this thread. Nothing of Python may run while it is used.
 Workspace& workspace();
 /// The moment of a datetime; None: now, in local time.

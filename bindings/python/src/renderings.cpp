@@ -6,9 +6,12 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <set>
+
 #include "errors.h"
 #include "grammars.h"
 #include "names.h"
+#include "pickles.h"
 #include "replies.h"
 #include "templates.h"
 #include "tokenizers.h"
@@ -21,11 +24,44 @@ namespace {
 
 using RenderingClass = nb::class_<PyRendering>;
 
+/// What a span says of itself.
+struct SpanFacts {
+  std::string origin;
+  bool control = false;
+  std::int32_t message = -1;
+  std::string path;
+  std::uint32_t line = 0, column = 0;
+};
+
 struct PySpan {
-  std::shared_ptr<Prompt> prompt;
+  std::shared_ptr<Prompt> prompt;  ///< null: it was pickled, and has its facts
   Span span;
   Range range;
+  SpanFacts kept{};
+
+  std::string origin() const { return prompt == nullptr ? kept.origin : std::string(origin_name(span.origin)); }
+  bool control() const { return prompt == nullptr ? kept.control : span.control; }
+  std::int32_t message() const { return prompt == nullptr ? kept.message : span.message; }
+  std::string path() const { return prompt == nullptr ? kept.path : path_of_span(prompt->request.conversation, span); }
+  std::pair<std::uint32_t, std::uint32_t> place() const {
+    if (prompt == nullptr) return {kept.line, kept.column};
+    const auto found = place_of_span(prompt->rendering, span);
+    return {static_cast<std::uint32_t>(found.line), static_cast<std::uint32_t>(found.column)};
+  }
 };
+
+nb::tuple state_of_span(const PySpan& span) {
+  const auto [line, column] = span.place();
+  return nb::make_tuple(span.range.first, span.range.second, kept_bytes(span.origin()), span.control(), span.message(),
+                        kept_bytes(span.path()), line, column);
+}
+
+void set_state_of_span(PySpan& self, const nb::tuple& state) {
+  const Range range{nb::cast<std::size_t>(state[0]), nb::cast<std::size_t>(state[1])};
+  SpanFacts facts{kept_text(state[2]), nb::cast<bool>(state[3]),          nb::cast<std::int32_t>(state[4]),
+                  kept_text(state[5]), nb::cast<std::uint32_t>(state[6]), nb::cast<std::uint32_t>(state[7])};
+  new (&self) PySpan{nullptr, {}, range, std::move(facts)};
+}
 
 nb::str text_of(PyRendering& rendering) {
   if (!rendering.text.is_valid()) rendering.text = exact_text_to_python(rendering.prompt->rendering.text());
@@ -86,10 +122,11 @@ nb::list losses_of(const PyRendering& rendering) {
   return all;
 }
 
-PyTokens tokens_of(const PyRendering& rendering, nb::handle given, std::vector<std::string> trust, bool protect,
-                   bool plain_added, bool add_special_tokens) {
+PyTokens tokens_of(nb::handle self, nb::handle given, std::vector<std::string> trust, bool protect, bool plain_added,
+                   bool add_special_tokens) {
   const PyTokenizer tokenizer = tokenizer_in(given);
-  const Prompt& prompt = *rendering.prompt;
+  const std::shared_ptr<Prompt>& of = nb::cast<const PyRendering&>(self).prompt;
+  const Prompt& prompt = *of;
   TokenizeOptions options;
   options.trust = std::move(trust);
   options.protect = protect;
@@ -100,7 +137,7 @@ PyTokens tokens_of(const PyRendering& rendering, nb::handle given, std::vector<s
     if (Result<void> fits = check_trust(prompt.request.conversation, options.trust); !fits) return fits.error();
     return tokenize(prompt.rendering, prompt.request.conversation, *tokenizer.tokenizer, options);
   }();
-  return PyTokens{std::make_shared<PromptTokens>(take(std::move(made))), rendering.prompt};
+  return PyTokens{std::make_shared<PromptTokens>(take(std::move(made))), of, nb::borrow(self)};
 }
 
 /// (kind, (begin, end)) of what the assistant wrote.
@@ -118,35 +155,33 @@ nb::list kinds_in(const PyRendering& rendering) {
 nb::tuple reduced_rendering(PyRendering& self) {
   Prompt& prompt = *self.prompt;
   const RenderOptions& options = prompt.options;
-  const std::string json = [&] {
-    const std::lock_guard lock(prompt.mutex);
-    return json_text(prompt.request.conversation.variables());
-  }();
+  const std::string json = json_text(prompt.request.conversation.variables());
   const CivilTime& now = options.now;
   std::vector<std::string> notes = self.notes;
   const std::vector<std::string>& changes = prompt.request.conversation.notes();
   notes.insert(notes.end(), changes.begin(), changes.end());
   return nb::make_tuple(
-      nb::module_::import_("parlance._reopen").attr("rendered_again"),
-      nb::make_tuple(PyTemplate{prompt.engine, self.opened}, nb::bytes(json.data(), json.size()), notes,
-                     options.add_generation_prompt, options.continue_final, options.want_assistant, options.want_spans,
+      nb::module_::import_("parlance._core").attr("_rendered_again"),
+      nb::make_tuple(self.chat_template, kept_bytes(json), notes, options.add_generation_prompt, options.continue_final,
+                     options.want_assistant, options.want_spans,
                      nb::make_tuple(now.year, now.month, now.day, now.hour, now.minute, now.second, now.microsecond)));
 }
 
-PyRendering rendered_again(const PyTemplate& self, const nb::bytes& json, std::vector<std::string> notes,
+PyRendering rendered_again(nb::handle chat_template, const nb::bytes& json, std::vector<std::string> notes,
                            std::optional<bool> generation, std::optional<bool> continued, bool assistant, bool spans,
                            const nb::tuple& now) {
+  const std::shared_ptr<const Engine>& engine = nb::cast<const PyTemplate&>(chat_template).engine;
   RenderOptions options;
   options.add_generation_prompt = generation;
   options.continue_final = continued;
   options.want_assistant = assistant;
   options.want_spans = spans;
-  options.limits = self.engine->limits();
-  options.as_is = self.engine->is_as_is();
+  options.limits = engine->limits();
+  options.as_is = engine->is_as_is();
   const auto part = [&](int number) { return nb::cast<int>(now[number]); };
   options.now = {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
   const std::string_view text(static_cast<const char*>(json.data()), json.size());
-  return {render_variables(self.engine, text, options), self.opened, std::move(notes), {}};
+  return {render_variables(engine, text, options), nb::borrow(chat_template), std::move(notes), {}};
 }
 
 PyReplyReader reader_of(const PyRendering& rendering, nb::handle tokenizer, bool begin_in_reasoning,
@@ -167,33 +202,46 @@ void bind_span(nb::module_& module) {
       .def_prop_ro(
           "end", [](const PySpan& s) { return s.range.second; }, "One past the last character's place.")
       .def_prop_ro(
-          "origin", [](const PySpan& s) { return std::string(origin_name(s.span.origin)); },
+          "origin", [](const PySpan& s) { return s.origin(); },
           "'literal' (the template's own text), 'input' (unchanged), 'derived' (made from the input: escapes, "
           "changed case) or 'computed'.")
       .def_prop_ro(
-          "control", [](const PySpan& s) { return s.span.control; },
+          "control", [](const PySpan& s) { return s.control(); },
           "Whether it is a literal shaped like a control token, or a special token.")
       .def_prop_ro(
           "message",
           [](const PySpan& s) -> std::optional<int> {
-            if (s.span.message < 0) return std::nullopt;
-            return s.span.message;
+            if (s.message() < 0) return std::nullopt;
+            return s.message();
           },
           "The index of the message to which it belongs; None for none.")
       .def_prop_ro(
-          "path", [](const PySpan& s) { return path_of_span(s.prompt->request.conversation, s.span); },
+          "path", [](const PySpan& s) { return s.path(); },
           "'messages[3].content' for text from the input; '' for other text.")
       .def_prop_ro(
-          "line", [](const PySpan& s) { return place_of_span(s.prompt->rendering, s.span).line; },
+          "line", [](const PySpan& s) { return s.place().first; },
           "The template's line for a literal, from 1; 0 for other text.")
       .def_prop_ro(
-          "column", [](const PySpan& s) { return place_of_span(s.prompt->rendering, s.span).column; },
-          "The column in that line, from 1.")
+          "column", [](const PySpan& s) { return s.place().second; }, "The column in that line, from 1.")
+      .def("__getstate__", &state_of_span)
+      .def("__setstate__", &set_state_of_span)
       .def("__repr__", [](const PySpan& s) {
-        return "Span(" + std::to_string(s.range.first) + ", " + std::to_string(s.range.second) + ", '" +
-               std::string(origin_name(s.span.origin)) + "', '" + path_of_span(s.prompt->request.conversation, s.span) +
-               "')";
+        return "Span(" + std::to_string(s.range.first) + ", " + std::to_string(s.range.second) + ", '" + s.origin() +
+               "', '" + s.path() + "')";
       });
+}
+
+nb::tuple state_of_loss(const Loss& loss) {
+  return nb::make_tuple(loss.kind == LossKind::lost, kept_bytes(loss.subject), kept_bytes(loss.path),
+                        kept_bytes(loss.sentence), kept_bytes(loss.hint));
+}
+
+/// A subject is one of a few words, which stay.
+void set_state_of_loss(Loss& self, const nb::tuple& state) {
+  static auto* const subjects = new std::set<std::string>;
+  const std::string& subject = *subjects->insert(kept_text(state[1])).first;
+  const LossKind kind = nb::cast<bool>(state[0]) ? LossKind::lost : LossKind::left_out;
+  new (&self) Loss{kind, subject, kept_text(state[2]), kept_text(state[3]), kept_text(state[4])};
 }
 
 void bind_loss(nb::module_& module) {
@@ -207,6 +255,8 @@ void bind_loss(nb::module_& module) {
       .def_ro("path", &Loss::path, "Where it stands in the request: 'messages[2].content[1]'.")
       .def_ro("sentence", &Loss::sentence, "What happened to it.")
       .def_ro("hint", &Loss::hint, "What may help; '' for nothing.")
+      .def("__getstate__", &state_of_loss)
+      .def("__setstate__", &set_state_of_loss)
       .def("__str__", &Loss::display)
       .def("__repr__", [](const Loss& l) { return "<Loss " + l.display() + ">"; });
 }
@@ -221,11 +271,9 @@ void bind_text(RenderingClass& rendering) {
            })
       .def("__reduce__", &reduced_rendering, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"),
            "A pickle has what the template was given, and renders it again.")
-      .def(
-          "__copy__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __copy__(self) -> Rendering"))
-      .def(
-          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a,
-          nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> Rendering"))
+      .def("__copy__", &itself, nb::sig("def __copy__(self) -> Rendering"))
+      .def("__deepcopy__", &itself_deep, "memo"_a,
+           nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> Rendering"))
       .def("__len__",
            [](const PyRendering& r) { return r.prompt->characters().before(r.prompt->rendering.text().size()); });
 }
@@ -301,7 +349,7 @@ void bind_plain(nb::module_& module) {
 void bind_renderings(nb::module_& module) {
   bind_span(module);
   bind_loss(module);
-  RenderingClass rendering(module, "Rendering",
+  RenderingClass rendering(module, "Rendering", nb::is_weak_referenceable(),
                            "A prompt, and where every character of it came from. Ranges count characters of `text`.");
   bind_text(rendering);
   bind_ranges(rendering);

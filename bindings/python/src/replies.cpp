@@ -12,10 +12,12 @@
 
 #include "errors.h"
 #include "names.h"
+#include "own_locks.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
 #include "parlance/response_template.h"
 #include "parlance/source.h"
+#include "pickles.h"
 
 namespace parlance::python {
 
@@ -49,11 +51,10 @@ class TokenFormats {
   static CompiledReplyFormat get(const CompiledReplyFormat& format, const std::vector<std::string>& ends,
                                  const std::shared_ptr<const Tokenizer>& tokenizer) {
     static auto* const only = new TokenFormats;  // a reader may be made until Python ends
-    const std::lock_guard lock(only->mutex_);
+    const std::lock_guard lock(own_lock(OwnLock::formats));
     std::vector<Known>& known = only->known_;
     for (const Known& one : known) {
-      if (&one.format.source() == &format.source() && one.ends == ends && one.tokenizer.lock() == tokenizer)
-        return one.made;
+      if (&one.format.source() == &format.source() && one.ends == ends && one.is_for(tokenizer)) return one.made;
     }
     if (known.size() == kMost) known.erase(known.begin());
     known.push_back({tokenizer, format, ends, format.with_control(tokenizer->control_texts(), ends)});
@@ -63,12 +64,16 @@ class TokenFormats {
  private:
   static constexpr std::size_t kMost = 16;
   struct Known {
+    /// Without owning it for a moment: were that the last, the tokenizer would end here, and ask for the GIL.
+    bool is_for(const std::shared_ptr<const Tokenizer>& other) const {
+      return !tokenizer.owner_before(other) && !other.owner_before(tokenizer);
+    }
+
     std::weak_ptr<const Tokenizer> tokenizer;
     CompiledReplyFormat format;  // kept, so that no other has its address
     std::vector<std::string> ends;
     CompiledReplyFormat made;
   };
-  std::mutex mutex_;
   std::vector<Known> known_;
 };
 
@@ -249,24 +254,17 @@ bool same_event(const PyReplyEvent& a, const PyReplyEvent& b) {
          a.text == b.text && a.detail == b.detail && a.source == b.source;
 }
 
-nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-
-std::string kept_text(nb::handle bytes) {
-  const auto given = nb::cast<nb::bytes>(bytes);
-  return std::string(given.c_str(), given.size());
-}
-
 Py_hash_t hash_of_event(const PyReplyEvent& event) {
   return nb::hash(nb::make_tuple(static_cast<int>(event.facts.kind), event.facts.call, event.facts.position,
-                                 bytes_of(event.text), bytes_of(event.source)));
+                                 kept_bytes(event.text), kept_bytes(event.source)));
 }
 
 /// For pickle and copy: the facts as numbers, the texts as bytes.
 nb::tuple state_of_event(const PyReplyEvent& event) {
   const ReplyEvent& facts = event.facts;
   return nb::make_tuple(static_cast<int>(facts.kind), static_cast<int>(facts.fault), facts.complete, facts.custom,
-                        facts.call, facts.form, facts.position, bytes_of(event.source), bytes_of(event.text),
-                        bytes_of(event.detail));
+                        facts.call, facts.form, facts.position, kept_bytes(event.source), kept_bytes(event.text),
+                        kept_bytes(event.detail));
 }
 
 void set_state_of_event(PyReplyEvent& event, const nb::tuple& state) {
@@ -285,15 +283,22 @@ void set_state_of_event(PyReplyEvent& event, const nb::tuple& state) {
   new (&event) PyReplyEvent(facts);
 }
 
+nb::tuple state_of_call(const ReplyCall& call) {
+  return nb::make_tuple(kept_bytes(call.id), kept_bytes(call.name), kept_bytes(call.arguments), call.complete,
+                        call.custom);
+}
+
+ReplyCall call_of_state(nb::handle call) {
+  return {kept_text(call[0]), kept_text(call[1]), kept_text(call[2]), nb::cast<bool>(call[3]), nb::cast<bool>(call[4])};
+}
+
 nb::tuple state_of_message(const ReplyMessage& message) {
   nb::list calls, diagnostics;
-  for (const ReplyCall& call : message.calls)
-    calls.append(
-        nb::make_tuple(bytes_of(call.id), bytes_of(call.name), bytes_of(call.arguments), call.complete, call.custom));
+  for (const ReplyCall& call : message.calls) calls.append(state_of_call(call));
   for (const ReplyDiagnostic& one : message.diagnostics)
-    diagnostics.append(nb::make_tuple(one.position, bytes_of(one.expected), static_cast<int>(one.fault)));
-  return nb::make_tuple(bytes_of(message.reasoning), bytes_of(message.content), calls, diagnostics,
-                        bytes_of(std::string(message.finish_reason())));
+    diagnostics.append(nb::make_tuple(one.position, kept_bytes(one.expected), static_cast<int>(one.fault)));
+  return nb::make_tuple(kept_bytes(message.reasoning), kept_bytes(message.content), calls, diagnostics,
+                        kept_bytes(std::string(message.finish_reason())));
 }
 
 /// A message knows by its events how the reply ended, so it gets some that end alike.
@@ -310,9 +315,7 @@ void set_state_of_message(ReplyMessage& message, const nb::tuple& state) {
   message.reasoning = kept_text(state[0]);
   message.content = kept_text(state[1]);
   message.calls.clear();
-  for (nb::handle call : state[2])
-    message.calls.push_back(
-        {kept_text(call[0]), kept_text(call[1]), kept_text(call[2]), nb::cast<bool>(call[3]), nb::cast<bool>(call[4])});
+  for (nb::handle call : state[2]) message.calls.push_back(call_of_state(call));
   for (nb::handle one : state[3])
     message.diagnostics.push_back({nb::cast<std::uint64_t>(one[0]), kept_text(one[1]),
                                    static_cast<ReplyEvent::Fault>(nb::cast<std::uint8_t>(one[2]))});
@@ -415,6 +418,18 @@ void bind_format(nb::module_& module) {
                    "tuple[dict[str, typing.Any], list[str]]"),
            "The format as a response_template of transformers 5.23, and sentences on what that does not read as a "
            "ReplyReader does.\n\nRaises parlance.Error, also ValueError, if it cannot be expressed.")
+      .def("__getstate__",
+           [](const PyReplyFormat& f) {
+             return nb::make_tuple(kept_bytes(f.format.source().to_json()), kept_texts(f.notes));
+           })
+      .def("__setstate__",
+           [](PyReplyFormat& self, const nb::tuple& state) {
+             const ReplyFormat format = take(ReplyFormat::from_json(kept_text(state[0])));
+             new (&self) PyReplyFormat{take(CompiledReplyFormat::make(format)), texts_of_kept(state[1])};
+           })
+      .def("__copy__", &itself, nb::sig("def __copy__(self) -> ReplyFormat"))
+      .def("__deepcopy__", &itself_deep, "memo"_a,
+           nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> ReplyFormat"))
       .def("__repr__", [](const PyReplyFormat& f) { return "<ReplyFormat " + f.format.source().to_json() + ">"; })
       .def(
           "__eq__",
@@ -484,6 +499,8 @@ void bind_call(nb::module_& module) {
           "JSON; of an incomplete call the beginning of it, then what else the model wrote.")
       .def_ro("complete", &ReplyCall::complete, "Whether the arguments are complete, valid JSON: call no other.")
       .def_ro("custom", &ReplyCall::custom, "Whether it is the call of a custom tool.")
+      .def("__getstate__", &state_of_call)
+      .def("__setstate__", [](ReplyCall& self, const nb::tuple& state) { new (&self) ReplyCall(call_of_state(state)); })
       .def("__repr__", [](const ReplyCall& c) {
         return "ToolCall(" + std::string(nb::repr(text_to_python(c.name)).c_str()) + ", " +
                std::string(nb::repr(text_to_python(c.arguments)).c_str()) + (c.complete ? ")" : ", complete=False)");

@@ -13,6 +13,7 @@
 #include "errors.h"
 #include "names.h"
 #include "parlance/source.h"
+#include "pickles.h"
 #include "render_limits.h"
 #include "replies.h"
 #include "tokenizers.h"
@@ -112,7 +113,17 @@ std::vector<SpecialToken> special_tokens_in(nb::handle given) {
   return tokens;
 }
 
-PyTemplate open_source(ModelSource source, RequestOptions options) {
+/// Keyword arguments as a pickle keeps them, whatever becomes of the lists that were given.
+nb::dict kept_reading(const nb::kwargs& given) {
+  nb::dict kept;
+  for (const auto& [name, value] : given) {
+    const auto word = nb::cast<std::string>(name);
+    kept[name] = word == "passes" || word == "skip_passes" ? nb::tuple(nb::cast(names_in(value))) : nb::borrow(value);
+  }
+  return kept;
+}
+
+PyTemplate open_source(ModelSource source, RequestOptions options, nb::dict reading) {
   auto engine = std::make_shared<Engine>(RequestReader(std::move(source), std::move(options)));
   const Result<Template>* compiled = nullptr;
   {
@@ -120,31 +131,18 @@ PyTemplate open_source(ModelSource source, RequestOptions options) {
     compiled = &engine->reader.chat_template(false);
   }
   if (!*compiled) raise(compiled->error());
-  return {std::move(engine)};
+  return {std::move(engine), std::move(reading)};
 }
 
 ModelStores stores() {
   return model_stores([](const char* name) -> const char* { return std::getenv(name); });
 }
 
-/// How a template was opened, for pickles.
-PyTemplate opened_by(PyTemplate made, const char* factory, nb::handle argument, const nb::kwargs& reading,
-                     const nb::dict& more = {}) {
-  nb::dict keywords;
-  keywords.update(reading);
-  keywords.update(more);
-  made.opened = nb::make_tuple(factory, nb::make_tuple(nb::borrow(argument)), keywords);
-  return made;
-}
-
 PyTemplate from_pretrained(nb::handle given_path, std::optional<std::string> name, const nb::kwargs& reading) {
   const std::string path = path_of(given_path);
   RequestOptions options = reading_of(reading);
-  nb::dict more;
-  if (name) more["name"] = *name;
   options.template_name = std::move(name);
-  return opened_by(open_source(take(open_model(path, stores())), std::move(options)), "from_pretrained", given_path,
-                   reading, more);
+  return open_source(take(open_model(path, stores())), std::move(options), kept_reading(reading));
 }
 
 /// A model of Ollama's, by its name there.
@@ -153,8 +151,7 @@ PyTemplate from_ollama(const std::string& name, const nb::kwargs& reading) {
   ModelStores only;
   only.ollama = all.ollama;
   only.home = all.home;
-  return opened_by(open_source(take(open_model(name, only)), reading_of(reading)), "from_ollama", nb::cast(name),
-                   reading);
+  return open_source(take(open_model(name, only)), reading_of(reading), kept_reading(reading));
 }
 
 PyTemplate from_file(nb::handle given_path, nb::handle special_tokens, const nb::kwargs& reading) {
@@ -163,9 +160,7 @@ PyTemplate from_file(nb::handle given_path, nb::handle special_tokens, const nb:
   source.path = path;
   source.templates.push_back(take(open_template_file(path)));
   source.special_tokens = special_tokens_in(special_tokens);
-  nb::dict more;
-  more["special_tokens"] = nb::borrow(special_tokens);
-  return opened_by(open_source(std::move(source), reading_of(reading)), "from_file", given_path, reading, more);
+  return open_source(std::move(source), reading_of(reading), kept_reading(reading));
 }
 
 PyTemplate from_string(nb::str text, nb::handle special_tokens, nb::handle syntax, const nb::kwargs& reading) {
@@ -173,10 +168,7 @@ PyTemplate from_string(nb::str text, nb::handle special_tokens, nb::handle synta
   ModelSource source;
   source.templates.push_back({"default", std::string(utf8_of(text, kept)), "<template>", syntax_of(syntax)});
   source.special_tokens = special_tokens_in(special_tokens);
-  nb::dict more;
-  more["special_tokens"] = nb::borrow(special_tokens);
-  more["syntax"] = syntax;
-  return opened_by(open_source(std::move(source), reading_of(reading)), "from_string", text, reading, more);
+  return open_source(std::move(source), reading_of(reading), kept_reading(reading));
 }
 
 /// Of names and texts, as tokenizers of transformers have several.
@@ -219,20 +211,40 @@ PyTemplate builtin(const std::string& name, const nb::kwargs& reading) {
   RequestOptions options = reading_of(reading);
   ModelSource source = take(open_format(name));
   options.reply_format = take(ReplyFormat::from_json(find_format(name)->reply));
-  return opened_by(open_source(std::move(source), std::move(options)), "builtin", nb::cast(name), reading);
+  return open_source(std::move(source), std::move(options), kept_reading(reading));
+}
+
+// ---- pickles: what was compiled, so that no file has to be there, and how requests are read
+
+nb::tuple reduced_template(const PyTemplate& self) {
+  const RequestOptions& options = self.engine->reader.options();
+  nb::object name = nb::none(), format = nb::none();
+  if (options.template_name) name = kept_bytes(*options.template_name);
+  if (options.reply_format) format = kept_bytes(options.reply_format->to_json());
+  return nb::make_tuple(
+      nb::module_::import_("parlance._core").attr("_template_again"),
+      nb::make_tuple(state_of_source(self.engine->reader.model()), name, format, nb::dict(self.reading)));
+}
+
+PyTemplate template_again(const nb::tuple& source, nb::handle name, nb::handle format, const nb::dict& reading) {
+  const auto given = nb::borrow<nb::kwargs>(reading);
+  RequestOptions options = reading_of(given);
+  if (!name.is_none()) options.template_name = kept_text(name);
+  if (!format.is_none()) options.reply_format = take(ReplyFormat::from_json(kept_text(format)));
+  return open_source(source_of_state(source), std::move(options), kept_reading(given));
 }
 
 /// As transformers gives a conversation to a template: objects that are no JSON are placeholders.
-PyRendering render_plain(const PyTemplate& self, nb::handle messages, nb::handle tools, nb::handle documents,
+PyRendering render_plain(nb::handle self, nb::handle messages, nb::handle tools, nb::handle documents,
                          nb::dict variables, bool assistant, bool spans) {
-  return PyRendering{render_prompt(self.engine, {.messages = messages,
-                                                 .tools = tools,
-                                                 .documents = documents,
-                                                 .assistant = assistant,
-                                                 .spans = spans,
-                                                 .variables = variables,
-                                                 .take = {.tuples = true, .placeholders = true}}),
-                     self.opened};
+  return {render_prompt(nb::cast<const PyTemplate&>(self).engine, {.messages = messages,
+                                                                   .tools = tools,
+                                                                   .documents = documents,
+                                                                   .assistant = assistant,
+                                                                   .spans = spans,
+                                                                   .variables = variables,
+                                                                   .take = {.tuples = true, .placeholders = true}}),
+          nb::borrow(self)};
 }
 
 /// How replies are written under some variables, where the prompt is not known.
@@ -425,12 +437,18 @@ void bind_facts_of_template(TemplateClass& template_class) {
       .def("_render_plain", &render_plain, "messages"_a, "tools"_a.none(), "documents"_a.none(), "variables"_a,
            nb::kw_only(), "assistant"_a = false, "spans"_a = false)
       .def("__repr__", [](const PyTemplate& self) { return "<Template " + name_of_template(self) + ">"; })
-      .def(
-          "__reduce__",
+      .def("__reduce__", &reduced_template, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"),
+           "A pickle has the template's text and all that came with it, and compiles it again.")
+      .def("__copy__", &itself, nb::sig("def __copy__(self) -> Template"))
+      .def("__deepcopy__", &itself_deep, "memo"_a,
+           nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> Template"))
+      .def_prop_ro(
+          "text",
           [](const PyTemplate& self) {
-            return nb::module_::import_("parlance._reopen").attr("reduced")("Template", self.opened);
+            const RequestReader& reader = self.engine->reader;
+            return text_to_python((*take(reader.model().choose(reader.options().template_name, false))).text);
           },
-          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
+          "The template's text: of several, that for requests without tools.")
       .def(
           "to_dict", &template_to_dict, nb::sig("def to_dict(self) -> dict[str, typing.Any]"),
           "What `parlance template --json` prints: the template's `name`, `syntax`, `text` and `sha256`, and what came "
@@ -444,19 +462,19 @@ void bind_facts_of_template(TemplateClass& template_class) {
           "_engine", [](const PyTemplate& self) { return self.engine; }, nb::sig("def _engine(self) -> _Engine"));
 }
 
-PyRendering render_request(const PyTemplate& self, nb::handle messages, nb::handle tools, nb::handle documents,
+PyRendering render_request(nb::handle self, nb::handle messages, nb::handle tools, nb::handle documents,
                            std::optional<bool> add_generation_prompt, std::optional<bool> continue_final_message,
                            nb::handle now, bool assistant, nb::kwargs variables) {
-  return PyRendering{render_prompt(self.engine, {.messages = messages,
-                                                 .tools = tools,
-                                                 .documents = documents,
-                                                 .add_generation_prompt = add_generation_prompt,
-                                                 .continue_final_message = continue_final_message,
-                                                 .now = now,
-                                                 .assistant = assistant,
-                                                 .variables = variables,
-                                                 .take = {}}),
-                     self.opened};
+  return {render_prompt(nb::cast<const PyTemplate&>(self).engine, {.messages = messages,
+                                                                   .tools = tools,
+                                                                   .documents = documents,
+                                                                   .add_generation_prompt = add_generation_prompt,
+                                                                   .continue_final_message = continue_final_message,
+                                                                   .now = now,
+                                                                   .assistant = assistant,
+                                                                   .variables = variables,
+                                                                   .take = {}}),
+          nb::borrow(self)};
 }
 
 void bind_render(TemplateClass& template_class) {
@@ -510,13 +528,17 @@ void bind_lists(nb::module_& module) {
 
 void bind_templates(nb::module_& module) {
   nb::class_<Engine>(module, "_Engine");
-  TemplateClass template_class(module, "Template",
-                               "A chat template, compiled once and rendered by any number of threads.");
+  TemplateClass template_class(module, "Template", nb::is_weak_referenceable(),
+                               "A chat template, compiled once and rendered by any number of threads. copy.copy() and "
+                               "copy.deepcopy() give itself; a pickle has its text.");
   bind_openers(template_class);
   bind_compilers(template_class);
   bind_facts_of_template(template_class);
   bind_render(template_class);
   bind_lists(module);
+  module.def("_template_again", &template_again, "source"_a, "name"_a.none(), "format"_a.none(), "reading"_a,
+             nb::sig("def _template_again(source: tuple[typing.Any, ...], name: bytes | None, format: bytes | None, "
+                     "reading: dict[str, typing.Any]) -> Template"));
 }
 
 }  // namespace parlance::python

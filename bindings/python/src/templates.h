@@ -15,13 +15,13 @@ using Range = std::pair<std::size_t, std::size_t>;
 /// A compiled template. Threads: any.
 struct PyTemplate {
   std::shared_ptr<const Engine> engine;
-  nb::object opened{};  ///< (name of the factory, arguments, keyword arguments)
+  nb::dict reading{};  ///< the keyword arguments that say how requests are read, for pickles
 };
 
 /// A prompt. Its ranges count characters.
 struct PyRendering {
   std::shared_ptr<Prompt> prompt;
-  nb::object opened{};               ///< PyTemplate::opened
+  nb::object chat_template{};        ///< the Template, for pickles
   std::vector<std::string> notes{};  ///< of one that was pickled: what was changed before
   nb::object text{};                 ///< made when first asked for
 

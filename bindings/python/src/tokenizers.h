@@ -11,7 +11,8 @@ namespace parlance::python {
 /// A tokenizer that Python code shares. Threads: any.
 struct PyTokenizer {
   std::shared_ptr<const Tokenizer> tokenizer;
-  nb::object opened{};  ///< (name of the factory, arguments, keyword arguments), where it can be opened again
+  nb::object opened{};  ///< what a pickle needs: (function, its arguments); None or nothing where it cannot be pickled
+  mutable std::string print{};  ///< of one of a file: what tells it from others, made when first asked for
 };
 
 /// The engine's tokenizer for one that Python gives: itself, or as parlance.tokenizer_of() makes it, whose errors this
@@ -22,6 +23,7 @@ PyTokenizer tokenizer_in(nb::handle given);
 struct PyTokens {
   std::shared_ptr<const PromptTokens> tokens;
   std::shared_ptr<Prompt> prompt;
+  nb::object rendering{};  ///< the Rendering, for pickles
 };
 
 /// A token's id. Raises TypeError for what is no int, ValueError for one that no id can be.

@@ -10,11 +10,14 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <cstring>
 #include <limits>
 
 #include "errors.h"
 #include "names.h"
+#include "pickles.h"
 #include "prompt.h"
+#include "templates.h"
 #include "tokenizers.h"
 
 namespace parlance::python {
@@ -85,8 +88,18 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
 
 namespace {
 
-PyTokenizer tokenizer_from_file(nb::handle given_path, std::vector<std::string> special_tokens, bool as_transformers,
-                                std::string split) {
+// ---- of files and bytes, and their pickles
+
+nb::object core(const char* name) { return nb::module_::import_("parlance._core").attr(name); }
+
+/// A path that means the same in another working directory.
+nb::object absolute_path(nb::handle path) {
+  const nb::object os = nb::module_::import_("os");
+  return os.attr("fsdecode")(os.attr("path").attr("abspath")(path));
+}
+
+PyTokenizer tokenizer_from_file(nb::handle given_path, const std::vector<std::string>& special_tokens,
+                                bool as_transformers, const std::string& split) {
   const std::string path = path_of(given_path);
   TokenizerOptions options;
   options.sentencepiece.special_tokens = options.tiktoken.special_tokens = options.special_tokens = special_tokens;
@@ -96,17 +109,77 @@ PyTokenizer tokenizer_from_file(nb::handle given_path, std::vector<std::string> 
     const nb::gil_scoped_release release;
     return open_tokenizer(path, options);
   }();
-  nb::dict keywords;
-  keywords["special_tokens"] = nb::cast(special_tokens);
-  keywords["as_transformers"] = as_transformers;
-  keywords["split"] = split;
-  return {take(std::move(opened)), nb::make_tuple("from_file", nb::make_tuple(nb::borrow(given_path)), keywords)};
+  return {take(std::move(opened)),
+          nb::make_tuple(absolute_path(given_path), nb::cast(special_tokens), as_transformers, split)};
 }
 
-/// Pickles have how it was opened, and open it again.
+/// The texts of the vocabulary one after the other: all of it, or one in so many.
+std::string texts_of_vocabulary(const Tokenizer& tokenizer, std::size_t step) {
+  constexpr std::size_t kMost = std::size_t{1} << 22;
+  std::string all;
+  const std::size_t size = std::min(tokenizer.facts().vocabulary_size, kMost);
+  for (std::size_t id = 0; id < size; id += step) all += tokenizer.token_text(static_cast<TokenId>(id)) + '\n';
+  return all;
+}
+
+/// All that tells a tokenizer of a file from another: its facts, its vocabulary, and the ids of a text that has
+/// something of all of it, which depend on how it splits and merges.
+std::string told_apart_by(const Tokenizer& tokenizer) {
+  const TokenizerFacts& facts = tokenizer.facts();
+  std::string all = facts.kind + ' ' + std::to_string(facts.vocabulary_size);
+  const auto add = [&all](const auto& ids) {
+    for (const TokenId id : ids) all += ' ' + std::to_string(id);
+    all += '\n';
+  };
+  for (const AddedToken& one : facts.added) {
+    all += std::to_string(one.id) + one.text;
+    for (const bool flag : {one.special, one.lstrip, one.rstrip, one.normalized, one.single_word, one.control})
+      all += flag ? '1' : '0';
+  }
+  for (const NamedToken& one : facts.named) all.append(one.name).append("=").append(one.text).append("\n");
+  for (const EndToken& one : facts.ends) all += std::to_string(one.id) + ' ';
+  add(std::array{facts.bos.value_or(-1), facts.eos.value_or(-1), facts.unk.value_or(-1)});
+  add(facts.markers);
+  add(facts.puts_before);
+  add(facts.puts_after);
+  return all + texts_of_vocabulary(tokenizer, 1);
+}
+
+std::string print_of(const Tokenizer& tokenizer) {
+  constexpr std::size_t kTexts = 2048;
+  std::string all, some;
+  {
+    const nb::gil_scoped_release release;
+    all = told_apart_by(tokenizer);
+    some = texts_of_vocabulary(tokenizer, tokenizer.facts().vocabulary_size / kTexts + 1);
+  }
+  nb::object kept;
+  some = std::string(utf8_of(text_to_python(some), kept));  // a token may be half a character
+  std::vector<EncodedToken> encoded;
+  {
+    const nb::gil_scoped_release release;
+    if (tokenizer.encode(some, nullptr, encoded))
+      for (const EncodedToken& token : encoded) all += std::to_string(token.id) + ' ';
+  }
+  return nb::cast<std::string>(nb::module_::import_("hashlib").attr("sha256")(kept_bytes(all)).attr("hexdigest")());
+}
+
 nb::object reduced(const PyTokenizer& self) {
-  return nb::module_::import_("parlance._reopen")
-      .attr("reduced")("Tokenizer", self.opened.is_valid() ? self.opened : nb::none());
+  if (self.opened.is_valid() && nb::isinstance<nb::bytes>(self.opened[0]))
+    return nb::make_tuple(core("_tokenizer_of_bytes"), self.opened);
+  if (!self.opened.is_valid())
+    throw nb::type_error("this Tokenizer cannot be pickled, since it was made of another object: pickle that");
+  if (self.print.empty()) self.print = print_of(*self.tokenizer);
+  return nb::make_tuple(core("_tokenizer_of_file"), self.opened + nb::make_tuple(self.print));
+}
+
+PyTokenizer tokenizer_of_file_again(nb::handle path, const std::vector<std::string>& special_tokens,
+                                    bool as_transformers, const std::string& split, const std::string& print) {
+  PyTokenizer made = tokenizer_from_file(path, special_tokens, as_transformers, split);
+  made.print = print_of(*made.tokenizer);
+  if (made.print == print) return made;
+  raise(Error(ErrorCode::tokenizer, path_of(path) + ": not the tokenizer that was pickled")
+            .hint("a pickle has the path alone, and the file has become another since"));
 }
 
 PyTokenizer from_bytes(nb::bytes bytes, const std::string& name) {
@@ -115,7 +188,7 @@ PyTokenizer from_bytes(nb::bytes bytes, const std::string& name) {
     const nb::gil_scoped_release release;
     return read_tokenizer(view, name);
   }();
-  return {take(std::move(opened))};
+  return {take(std::move(opened)), nb::make_tuple(bytes, name)};
 }
 
 /// `added` are tuples (id, text, special).
@@ -152,6 +225,28 @@ std::vector<TokenId> encode(const PyTokenizer& self, nb::str text) {
   std::vector<TokenId> ids;
   for (const EncodedToken& token : encoded) ids.push_back(token.id);
   return ids;
+}
+
+/// Added tokens first, as in a text; then what the tokenizer itself makes of the text, before all of its vocabulary is
+/// looked through.
+std::optional<TokenId> token_to_id(const PyTokenizer& self, nb::str text) {
+  nb::object kept;
+  const std::string wanted(utf8_of(text, kept));
+  const Tokenizer& tokenizer = *self.tokenizer;
+  if (wanted.empty()) return std::nullopt;  // as are the texts of ids that there are not
+  for (const AddedToken& token : tokenizer.facts().added)
+    if (token.text == wanted) return token.id;
+  const auto found = [&]() -> std::optional<TokenId> {
+    const nb::gil_scoped_release release;
+    std::vector<EncodedToken> encoded;
+    const bool is_one = tokenizer.encode(wanted, nullptr, encoded) && encoded.size() == 1;
+    if (is_one && tokenizer.token_text(encoded[0].id) == wanted) return encoded[0].id;
+    for (std::size_t id = 0; id < tokenizer.facts().vocabulary_size; ++id)
+      if (tokenizer.token_text(static_cast<TokenId>(id)) == wanted) return static_cast<TokenId>(id);
+    return std::nullopt;
+  }();
+  raise_kept();
+  return found;
 }
 
 nb::bytes decode(const PyTokenizer& self, const std::vector<TokenId>& ids) {
@@ -249,6 +344,71 @@ std::vector<PyUnknown> unknown_of(const PyTokens& self) {
   return all;
 }
 
+// ---- pickles of tokens: the rendering, and each token as numbers
+
+constexpr std::size_t kNumbers = 7;  ///< for a token
+
+nb::tuple ranges_state(const auto& items, auto more) {
+  nb::list all;
+  for (const auto& one : items)
+    all.append(nb::make_tuple(one.bytes.begin, one.bytes.end, kept_bytes(one.path), more(one)));
+  return nb::tuple(all);
+}
+
+nb::tuple reduced_tokens(const PyTokens& self) {
+  const PromptTokens& of = *self.tokens;
+  std::vector<std::int32_t> numbers;
+  for (const PromptToken& token : of.tokens) {
+    const std::uint32_t begin = token.bytes.begin, end = token.bytes.end;
+    numbers.insert(numbers.end(),
+                   {token.id, static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end),
+                    static_cast<std::int32_t>(token.origin), token.control, token.trained, token.message});
+  }
+  const auto bytes = kept_bytes({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int32_t)});
+  return nb::make_tuple(
+      core("_tokens_again"),
+      nb::make_tuple(self.rendering, bytes, ranges_state(of.guarded, [](const GuardedText& one) { return one.id; }),
+                     ranges_state(of.unknown, [](const UnknownText& one) { return one.dropped; }),
+                     nb::cast(of.missing_before), kept_texts(of.plain_marks), kept_texts(of.notes)));
+}
+
+/// A range in the prompt. Raises ValueError where the prompt is shorter.
+ByteSpan span_within(const PyTokens& self, std::int64_t begin, std::int64_t end) {
+  const auto size = static_cast<std::int64_t>(self.prompt->rendering.text().size());
+  if (begin < 0 || begin > end || end > size) throw nb::value_error("these tokens are of another prompt");
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+}
+
+PyTokens tokens_again(nb::handle rendering, const nb::bytes& numbers, const nb::tuple& guarded,
+                      const nb::tuple& unknown, std::vector<TokenId> missing_before, nb::handle plain_marks,
+                      nb::handle notes) {
+  PyTokens made{nullptr, nb::cast<const PyRendering&>(rendering).prompt, nb::borrow(rendering)};
+  PromptTokens all;
+  std::vector<std::int32_t> each(numbers.size() / sizeof(std::int32_t));
+  std::memcpy(each.data(), numbers.data(), each.size() * sizeof(std::int32_t));
+  for (std::size_t at = 0; at + kNumbers <= each.size(); at += kNumbers) {
+    PromptToken token;
+    token.id = each[at];
+    token.bytes = span_within(made, each[at + 1], each[at + 2]);
+    token.origin = static_cast<Origin>(each[at + 3] & 3);
+    token.control = each[at + 4] != 0;
+    token.trained = each[at + 5] != 0;
+    token.message = each[at + 6];
+    all.ids.push_back(token.id);
+    all.tokens.push_back(token);
+  }
+  const auto span_of = [&](nb::handle one) {
+    return span_within(made, nb::cast<std::int64_t>(one[0]), nb::cast<std::int64_t>(one[1]));
+  };
+  for (nb::handle one : guarded) all.guarded.push_back({span_of(one), nb::cast<TokenId>(one[3]), kept_text(one[2])});
+  for (nb::handle one : unknown) all.unknown.push_back({span_of(one), kept_text(one[2]), nb::cast<bool>(one[3])});
+  all.missing_before = std::move(missing_before);
+  all.plain_marks = texts_of_kept(plain_marks);
+  all.notes = texts_of_kept(notes);
+  made.tokens = std::make_shared<const PromptTokens>(std::move(all));
+  return made;
+}
+
 template <typename Of>
 nb::list per_token(const PyTokens& self, Of of) {
   nb::list all;
@@ -266,7 +426,11 @@ PyTokenizer tokenizer_in(nb::handle given) {
 namespace {
 
 void bind_tokenizer(nb::module_& module) {
-  nb::class_<PyTokenizer>(module, "Tokenizer", "A tokenizer that encodes without the GIL, on any number of threads.")
+  nb::class_<PyTokenizer>(
+      module, "Tokenizer", nb::is_weak_referenceable(),
+      "A tokenizer that encodes without the GIL, on any number of threads. copy.copy() and "
+      "copy.deepcopy() give itself. A pickle of one of a file has its path and a fingerprint, and is "
+      "refused where the path has another tokenizer by then.")
       .def_static(
           "from_file", &tokenizer_from_file, "path"_a, nb::kw_only(), "special_tokens"_a = std::vector<std::string>(),
           "as_transformers"_a = false, "split"_a = "",
@@ -291,7 +455,18 @@ void bind_tokenizer(nb::module_& module) {
            "below "
            "the vocabulary's size; what the functions of Python that it was made of raise.")
       .def("__repr__", [](const PyTokenizer& t) { return "<Tokenizer " + t.tokenizer->facts().kind + ">"; })
-      .def("__reduce__", &reduced, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
+      .def(
+          "token_to_id", &token_to_id, "text"_a,
+          "The id of the token with this text, as decode() gives it: '<|im_end|>', ' Hello'. None where there is none.")
+      .def("__reduce__", &reduced, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"),
+           "A pickle of one that was opened by from_file() has the path and a fingerprint, since the files have "
+           "megabytes: "
+           "opening it raises parlance.Error, also ValueError, where the path has another tokenizer by then. Of one "
+           "that "
+           "tokenizer_of() made of bytes it has these.")
+      .def("__copy__", &itself, nb::sig("def __copy__(self) -> Tokenizer"))
+      .def("__deepcopy__", &itself_deep, "memo"_a,
+           nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> Tokenizer"))
       .def_prop_ro(
           "kind", [](const PyTokenizer& t) { return t.tokenizer->facts().kind; }, "For people: what it is.")
       .def_prop_ro(
@@ -305,6 +480,13 @@ void bind_texts(nb::module_& module) {
   nb::class_<GuardedText>(module, "GuardedText", "Text of the input that was kept from becoming a control token.")
       .def_ro("id", &GuardedText::id, "The control token that it would have been.")
       .def_ro("path", &GuardedText::path, "Where it stands in the request.")
+      .def("__getstate__",
+           [](const GuardedText& g) { return nb::make_tuple(g.bytes.begin, g.bytes.end, g.id, kept_bytes(g.path)); })
+      .def("__setstate__",
+           [](GuardedText& self, const nb::tuple& state) {
+             const ByteSpan bytes{nb::cast<std::uint32_t>(state[0]), nb::cast<std::uint32_t>(state[1])};
+             new (&self) GuardedText{bytes, nb::cast<TokenId>(state[2]), kept_text(state[3])};
+           })
       .def("__repr__",
            [](const GuardedText& g) { return "GuardedText(id=" + std::to_string(g.id) + ", path='" + g.path + "')"; });
 
@@ -312,6 +494,12 @@ void bind_texts(nb::module_& module) {
       .def_ro("text", &PyUnknown::text, "The text, characters that follow each other.")
       .def_ro("path", &PyUnknown::path, "Where it stands in the request; '' for the template's own text.")
       .def_ro("dropped", &PyUnknown::dropped, "It became no token at all; False: it became the unknown token.")
+      .def("__getstate__",
+           [](const PyUnknown& u) { return nb::make_tuple(kept_bytes(u.text), kept_bytes(u.path), u.dropped); })
+      .def("__setstate__",
+           [](PyUnknown& self, const nb::tuple& state) {
+             new (&self) PyUnknown{kept_text(state[0]), kept_text(state[1]), nb::cast<bool>(state[2])};
+           })
       .def(
           "__repr__",
           [](const PyUnknown& u) {
@@ -339,6 +527,11 @@ void bind_labels(nb::class_<PyTokens>& tokens) {
            "; 'assistant' stands for all. Needs assistant=True in render().\n\nRaises ValueError for a word that is no "
            "kind, or without assistant=True.")
               .c_str())
+      .def("__reduce__", &reduced_tokens, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"),
+           "A pickle has the rendering and the tokens.")
+      .def("__copy__", &itself, nb::sig("def __copy__(self) -> Tokens"))
+      .def("__deepcopy__", &itself_deep, "memo"_a,
+           nb::sig("def __deepcopy__(self, memo: dict[int, typing.Any]) -> Tokens"))
       .def("__len__", [](const PyTokens& t) { return t.tokens->ids.size(); })
       .def("__repr__", [](const PyTokens& t) { return "<Tokens, " + std::to_string(t.tokens->ids.size()) + ">"; });
 }
@@ -417,12 +610,21 @@ void bind_arrays(nb::class_<PyTokens>& tokens) {
 
 void bind_tokens(nb::module_& module) {
   bind_tokenizer(module);
+  module.def("_tokenizer_of_file", &tokenizer_of_file_again, "path"_a, "special_tokens"_a, "as_transformers"_a,
+             "split"_a, "print"_a);
+  module.def("_tokenizer_of_bytes", &from_bytes, "data"_a, "name"_a);
   bind_texts(module);
   nb::class_<PyTokens> tokens(module, "Tokens", "A prompt as tokens: all lists have one item for each token.");
   bind_labels(tokens);
   bind_facts(tokens);
   bind_findings(tokens);
   bind_arrays(tokens);
+  module.def(
+      "_tokens_again", &tokens_again, "rendering"_a, "numbers"_a, "guarded"_a, "unknown"_a, "missing_before"_a,
+      "plain_marks"_a, "notes"_a,
+      nb::sig("def _tokens_again(rendering: Rendering, numbers: bytes, guarded: tuple[typing.Any, ...], unknown: "
+              "tuple[typing.Any, ...], missing_before: collections.abc.Sequence[int], plain_marks: tuple[bytes, ...], "
+              "notes: tuple[bytes, ...]) -> Tokens"));
 }
 
 }  // namespace parlance::python

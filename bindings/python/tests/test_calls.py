@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import parlance
 import pytest
 from material import ROOT
+from parlance import _core
 from test_hostile import OfNoClass, OfNoName
 
 WRONG: list[Any] = [None, 5, -1, 2**70, 1.5, True, "x", b"x", [], [None], {}, {1: 2}, object(), int, OfNoName(), OfNoClass()]
@@ -141,3 +144,43 @@ def test_what_is_no_tokenizer_of_transformers(given: Any) -> None:
     for call in calls:
         with pytest.raises(TypeError, match=f"a .*{type(given).__name__} is neither a tokenizer of transformers nor a processor"):
             call()
+
+
+# ---- signatures
+
+
+def compiled() -> list[tuple[str, Any]]:
+    """What the extension has of functions, classes and methods, by name."""
+    found = []
+    for name, one in vars(_core).items():
+        if hasattr(one, "__nb_signature__"):
+            found.append((name, one))
+        elif isinstance(one, type):
+            found += [(f"{name}.{member}", of) for member, of in vars(one).items() if hasattr(of, "__nb_signature__")]
+    return found
+
+
+def test_each_compiled_function_has_a_signature() -> None:
+    assert len(compiled()) > 100
+    for name, function in compiled():
+        shown = inspect.signature(function)
+        is_method = type(function) is not type(_core.formats)
+        assert (list(shown.parameters)[:1] == ["self"]) == is_method, name
+        assert str(shown).count("=") >= function.__nb_signature__[0][0].count("="), name
+
+
+def test_signatures_are_pythons() -> None:
+    template = parlance.Template.builtin("chatml")
+    of_class, bound = inspect.signature(parlance.Template.render), inspect.signature(template.render)
+    assert list(of_class.parameters) == ["self", *bound.parameters]
+    assert bound.parameters["assistant"].default is False and bound.return_annotation == "Rendering"
+    assert bound.bind([], tools=None, x=1).arguments["variables"] == {"x": 1}
+    assert str(inspect.signature(parlance.formats)) == "() -> 'list[str]'"
+    assert inspect.signature(parlance.Template.from_string).parameters["syntax"].default == "jinja"
+    event = inspect.signature(parlance.ReplyEvent)
+    assert {name: one.default for name, one in event.parameters.items() if name != "kind"} == {
+        field.name: field.default for field in dataclasses.fields(parlance.ReplyEvent) if field.name != "kind"
+    }
+    with pytest.raises(TypeError, match="missing a required argument"):
+        bound.bind()
+    assert functools.wraps(template.render)(lambda: 1).__name__ == "render"

@@ -82,6 +82,65 @@ def test_a_rewritten_history_is_refused_with_its_place(chatml_tokenizer: str) ->
     assert session.prompt_ids() == before
 
 
+def test_messages_so_far(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    first = {"role": "user", "content": "Look!"}
+    assert session.messages == [first]
+    session.sampled(reply_ids(chatml_tokenizer, CALL))
+    call = session.messages[1]
+    assert call["role"] == "assistant" and call["tool_calls"][0]["function"]["name"] == "look"
+    session.extend([{"role": "tool", "tool_call_id": call["tool_calls"][0]["id"], "content": "saw"}])
+    session.sampled(reply_ids(chatml_tokenizer, "It is"))
+    session.sampled(reply_ids(chatml_tokenizer, " a cat.<|im_end|>"))
+    assert [one["role"] for one in session.messages] == ["user", "assistant", "tool", "assistant"]
+    assert session.messages[1]["tool_calls"][0]["function"]["name"] == "look" and session.messages[3]["content"] == "It is a cat."
+    session.messages[3]["content"] = session.messages[1]["tool_calls"][0]["id"] = "changed"
+    session.extend([{"role": "user", "content": "And?"}, {"role": "assistant", "content": "Mine."}])
+    whole = session.messages
+    assert [one["content"] for one in whole[2:]] == ["saw", "It is a cat.", "And?", "Mine."] and whole[1]["tool_calls"][0][
+        "id"
+    ] != "changed"
+    stored = parlance.Session.from_dict(json.loads(json.dumps(session.to_dict())), session._template, session._tokenizer)
+    assert stored.messages == session.branch().messages == whole
+    session.trim(1)
+    assert session.messages == whole[:3]
+
+
+def test_messages_have_a_reply_as_it_was_read(chatml_tokenizer: str) -> None:
+    """Also where the template got it otherwise, so that the sampled ids stay."""
+    session, _ = with_a_call_in_other_spaces(chatml_tokenizer)
+    assert session.messages[1]["tool_calls"][0]["function"]["name"] == "look"
+
+
+def test_messages_of_a_reply_that_goes_on(chatml_tokenizer: str) -> None:
+    for name in ("chatml", "terminal-agent"):
+        tokenizer = parlance.Tokenizer.from_file(chatml_tokenizer)
+        chat = [{"role": "user", "content": "Look!"}, {"role": "assistant", "content": "It is", "name": "me"}]
+        session = parlance.Session(parlance.Template.builtin(name), tokenizer, chat, continue_final_message=True)
+        assert session.messages == chat
+        session.sampled(tokenizer.encode(" a cat."))
+        assert [one["content"] for one in session.messages] == ["Look!", "It is a cat."]
+        session.extend([{"role": "user", "content": "And?"}])
+        assert [one["content"] for one in session.messages] == ["Look!", "It is a cat.", "And?"]
+
+
+def test_the_length_of_the_prompt(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    first = len(session)
+    assert session.prompt_length == first
+    ids = reply_ids(chatml_tokenizer, CALL)
+    session.sampled(ids)
+    session.extend([{"role": "tool", "content": "saw"}])
+    session.sampled(ids)
+    assert session.prompt_length == first and session.prompt_ids()[first : first + len(ids)] == ids
+    assert session.sample().loss_mask.index(1) == first
+    plain = parlance.Session(parlance.Template.builtin("chatml"), session._tokenizer, [{"role": "assistant", "content": "x"}])
+    plain.extend([{"role": "user", "content": "And?"}])
+    assert plain.prompt_length == len(plain)
+    plain.sampled(ids)
+    assert plain.prompt_length == len(plain) - len(ids)
+
+
 def test_logprobs_must_fit(chatml_tokenizer: str) -> None:
     with pytest.raises(ValueError, match="logprobs"):
         begin(chatml_tokenizer).sampled([1, 2], logprobs=[0.0])

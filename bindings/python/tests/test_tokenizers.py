@@ -518,6 +518,100 @@ def test_steps_that_are_changed_later(chatml_tokenizer: str) -> None:
             assert parlance.tokenizer_of(made).encode(chat[0]["content"]) == expected
 
 
+def changes_of(made: Any) -> list[tuple[str, Any]]:
+    added = pytest.importorskip("tokenizers").AddedToken
+    backend = made.backend_tokenizer
+    return [
+        ("added with other flags", lambda: made.add_tokens([added("<tool_call>", lstrip=True, rstrip=True, normalized=False)])),
+        ("flags of one that is there", lambda: made.add_tokens([added("<tool_call>", single_word=True, normalized=False)])),
+        ("special now", lambda: made.add_tokens([added("<tool_call>", lstrip=True, special=True)])),
+        ("another number", lambda: made.add_tokens(["<foo>"])),
+        ("split", lambda: setattr(made, "split_special_tokens", True)),
+        ("no split", lambda: setattr(made, "split_special_tokens", False)),
+        ("dropout of all", lambda: setattr(backend.model, "dropout", 1.0)),
+        ("no dropout", lambda: setattr(backend.model, "dropout", None)),
+    ]
+
+
+def test_ids_follow_each_change_of_a_tokenizer(chatml_tokenizer: str) -> None:
+    made = transformers_tokenizer(chatml_tokenizer)
+    chat = [{"role": "user", "content": "Hi  <tool_call> there <foo>"}, {"role": "assistant", "content": "x<tool_call>  y"}]
+    changes = changes_of(made)
+    ids = []
+    for what, change in [("nothing", lambda: None), *changes]:
+        change()
+        ids.append(made.apply_chat_template(chat)["input_ids"])
+        ours = parlance.apply_chat_template(made, chat, mask="assistant")
+        assert ours["input_ids"] == ids[-1], what
+        assert parlance.tokenizer_of(made) is parlance.tokenizer_of(made), what
+    assert len({tuple(one) for one in ids}) >= 6  # so the text shows the changes
+
+
+def test_tokens_that_split_keep_their_ids(chatml_tokenizer: str) -> None:
+    """Those of added tokens that are not special go by what stands before them in the file."""
+    made = transformers_tokenizer(chatml_tokenizer)
+    made.add_tokens(["<first>"])
+    made.add_special_tokens({"extra_special_tokens": ["<special>"]})
+    made.add_tokens(["<last>"])
+    made.split_special_tokens = True
+    text = "a<first><special><last>"
+    assert parlance.tokenizer_of(made).encode(text) == made.encode(text, add_special_tokens=False)
+
+
+def test_copies_share_what_is_made_of_a_fast_tokenizer(chatml_tokenizer: str) -> None:
+    made = transformers_tokenizer(chatml_tokenizer)
+    engine = parlance.tokenizer_of(made)
+    again = copy.copy(made)
+    assert parlance.tokenizer_of(again) is parlance.tokenizer_of(made.backend_tokenizer) is engine
+    again.split_special_tokens = True
+    assert parlance.tokenizer_of(again) is parlance.tokenizer_of(again) is not engine
+    assert parlance.tokenizer_of(made) is engine
+    del made, again
+    referred = weakref.ref(engine)
+    del engine
+    gc.collect()
+    assert referred() is None
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_what_is_installed_stays_on_a_class_that_pickles_itself(chatml_tokenizer: str, copied: Any) -> None:
+    made = parlance.install(cached(transformers_tokenizer(chatml_tokenizer)), protect=True)
+    end = made.convert_tokens_to_ids("<|im_end|>")
+    again = copied(made)
+    for one in (again, copied(again)):
+        assert one.apply_chat_template(CHAT)["input_ids"].count(end) == 2
+        assert isinstance(one, type(made).__mro__[1].__mro__[1]) and type(one).__name__ == "Cached"
+    parlance.uninstall(again)
+    assert again.apply_chat_template(CHAT)["input_ids"].count(end) == 3
+    assert made.apply_chat_template(CHAT)["input_ids"].count(end) == 2
+
+
+def cached(tokenizer: Any) -> Any:
+    """As vLLM does it: a copy whose class makes it again of the tokenizer that it was made of."""
+    made = copy.copy(tokenizer)
+
+    class Cached(type(tokenizer)):  # type: ignore[misc]
+        def __reduce__(self) -> Any:
+            return cached, (tokenizer,)
+
+    made.__class__ = Cached
+    return made
+
+
+def test_the_id_of_a_token(chatml_tokenizer: str) -> None:
+    engine = parlance.Tokenizer.from_file(chatml_tokenizer)
+    for text in ("<|im_end|>", "a", "\n", " the"):
+        id = engine.token_to_id(text)
+        assert id is not None and engine.decode([id]).decode() == text
+    assert engine.token_to_id("<|im_end|>") == engine.encode("<|im_end|>")[0]
+    assert engine.token_to_id("no token has this text") is None and engine.token_to_id("") is None
+    for id in range(engine.vocabulary_size):
+        text = engine.decode([id]).decode("utf-8", "replace")
+        assert "\ufffd" in text or engine.token_to_id(text) is not None
+    with pytest.raises(TypeError, match="token_to_id"):
+        engine.token_to_id(5)  # type: ignore[arg-type]
+
+
 def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
     made = transformers_tokenizer(chatml_tokenizer)
     end = made.convert_tokens_to_ids("<|im_end|>")

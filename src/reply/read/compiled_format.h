@@ -5,11 +5,11 @@
 // what they are looked up by: a parser reads the same whether it was found or made. Begin reading at start().
 #pragma once
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/fork_lock.h"
 #include "reply/read/parser.h"
 
 namespace parlance {
@@ -44,7 +44,7 @@ class reply::SharedFormat {
 
   const ReplyFormat source_;
   const std::shared_ptr<const reply::Machine> plain_;
-  mutable std::mutex mutex_;  ///< of what follows; the oldest makes room
+  mutable BriefMutex mutex_;  ///< of what follows; the oldest makes room
   mutable std::vector<Variant> variants_;
   mutable std::vector<std::shared_ptr<const Start>> starts_;
   mutable std::shared_ptr<const SharedFormat> without_calls_;

@@ -1,0 +1,28 @@
+#include "own_locks.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <cstddef>
+
+namespace parlance::python {
+
+namespace {
+
+constinit std::array<std::mutex, 2> own_locks{};
+
+void lock_all() {
+  for (std::mutex& mutex : own_locks) mutex.lock();
+}
+
+void unlock_all() {
+  for (std::mutex& mutex : own_locks) mutex.unlock();
+}
+
+[[maybe_unused]] const int at_fork = pthread_atfork(lock_all, unlock_all, unlock_all);
+
+}  // namespace
+
+std::mutex& own_lock(OwnLock which) { return own_locks[static_cast<std::size_t>(which)]; }
+
+}  // namespace parlance::python

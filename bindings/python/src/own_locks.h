@@ -1,0 +1,13 @@
+// The extension's own locks, for what all threads share.
+#pragma once
+#include <mutex>
+
+namespace parlance::python {
+
+/// Each is held for a moment, and not while anything waits or calls Python.
+enum class OwnLock { prompts, formats };
+
+/// fork() waits until nobody holds one, so that a child finds them free.
+std::mutex& own_lock(OwnLock which);
+
+}  // namespace parlance::python
