@@ -171,40 +171,30 @@ PyTemplate from_string(nb::str text, nb::handle special_tokens, nb::handle synta
   return open_source(std::move(source), reading_of(reading), kept_reading(reading));
 }
 
-/// Of names and texts, as tokenizers of transformers have several.
-PyTemplate from_named(nb::dict texts, nb::handle special_tokens, std::optional<std::string> name,
-                      const nb::kwargs& reading) {
+/// Of a tokenizer of transformers, or of the one that a processor has.
+PyTemplate from_tokenizer(nb::handle tokenizer, std::optional<std::string> name, const nb::kwargs& reading) {
+  const nb::object inner = nb::getattr(tokenizer, "tokenizer", nb::none());
+  nb::object given = nb::getattr(tokenizer, "chat_template", nb::none());
+  if (given.is_none()) given = nb::getattr(inner, "chat_template", nb::none());
   ModelSource source;
-  for (const auto& [named, text] : texts)
+  const auto add = [&source](nb::handle named, nb::handle text) {
     source.templates.push_back(
         {nb::cast<std::string>(named), nb::cast<std::string>(text), "<template>", Syntax::jinja});
-  source.special_tokens = special_tokens_in(special_tokens);
-  nb::dict more;
-  more["special_tokens"] = nb::borrow(special_tokens);
-  RequestOptions options = reading_of(reading);
-  if (name) more["name"] = *name;
-  options.template_name = std::move(name);
-  return opened_by(open_source(std::move(source), std::move(options)), "_from_named", texts, reading, more);
-}
-
-PyTemplate from_tokenizer(nb::handle tokenizer, std::optional<std::string> name, const nb::kwargs& reading) {
-  nb::object given = nb::getattr(tokenizer, "chat_template", nb::none());
-  if (given.is_none() && nb::hasattr(tokenizer, "tokenizer"))  // of a processor
-    given = nb::getattr(tokenizer.attr("tokenizer"), "chat_template", nb::none());
-  nb::dict texts;
+  };
   if (nb::isinstance<nb::dict>(given)) {
-    texts = nb::cast<nb::dict>(given);
+    for (const auto& [named, text] : nb::cast<nb::dict>(given)) add(named, text);
   } else if (!given.is_none()) {
-    texts["default"] = nb::str(given);
+    add(nb::str("default"), given);
   }
-  if (texts.size() == 0)
+  if (source.templates.empty())
     throw nb::value_error("the tokenizer has no chat_template: Template.from_pretrained() opens a model's folder");
-  const nb::handle owner = nb::hasattr(tokenizer, "special_tokens_map") ? tokenizer : tokenizer.attr("tokenizer");
-  nb::dict tokens;
-  for (const auto& [named, text] : nb::cast<nb::dict>(owner.attr("special_tokens_map"))) {
-    if (nb::isinstance<nb::str>(text)) tokens[named] = text;  // lists of further tokens are no variables of a request
-  }
-  return from_named(texts, tokens, std::move(name), reading);
+  nb::object tokens = nb::getattr(tokenizer, "special_tokens_map", nb::none());
+  if (tokens.is_none()) tokens = nb::getattr(inner, "special_tokens_map", nb::dict());
+  for (const auto& [named, text] : nb::cast<nb::dict>(tokens))  // its lists are no variables of a request
+    if (nb::isinstance<nb::str>(text)) source.special_tokens.push_back(special_token(named, text));
+  RequestOptions options = reading_of(reading);
+  options.template_name = std::move(name);
+  return open_source(std::move(source), std::move(options), kept_reading(reading));
 }
 
 PyTemplate builtin(const std::string& name, const nb::kwargs& reading) {
@@ -399,10 +389,6 @@ void bind_compilers(TemplateClass& template_class) {
                   "the one named 'tool_use', others 'default', or all the one that is `name`d. Later changes of the "
                   "tokenizer change nothing.\n\nRaises ValueError if it has no template; parlance.Error (also "
                   "jinja2.TemplateSyntaxError) with line and column.")
-      .def_static("_from_named", &from_named, "texts"_a, nb::kw_only(), "special_tokens"_a = nb::none(),
-                  "name"_a = nb::none(), "reading"_a,
-                  nb::sig("def _from_named(texts: dict[str, str], *, special_tokens: dict[str, str] | None = None, "
-                          "name: str | None = None, " PARLANCE_READING))
       .def_static(
           "from_file", &from_file, "path"_a, nb::kw_only(), "special_tokens"_a = nb::none(), "reading"_a,
           nb::sig("def from_file(path: str | os.PathLike[str], *, special_tokens: dict[str, str] | None = None, "
