@@ -156,7 +156,7 @@ def settings(ask: Asking) -> None:
     """What the sampler is asked for, by the name that was sent, wherever the API has it."""
     limits = ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict")
     wrong: tuple[tuple[str, Any], ...] = (
-        *((name, 99) for name in limits),
+        *((name, value) for name in limits for value in ("x", 1.5)),
         ("temperature", -1),
         ("temperature", "x"),
         ("top_p", 2),
@@ -423,7 +423,7 @@ def forms_of_clients(gateway: Gateway, checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    limits = ("--log", "errors", "--max-reply-tokens", "50", "--max-messages", "4", "--max-body", "60000")
+    limits = ("--log", "errors", "--max-messages", "4", "--max-body", "60000")
     with Engine() as engine, tempfile.TemporaryDirectory() as folder, Gateway(sys.argv[1], engine.url, *limits) as gateway:
         ask = Asking(gateway, checks)
         config = pathlib.Path(folder) / "two.toml"

@@ -245,7 +245,7 @@ void find_losses(Chat& chat, Value body, const Conversation& conversation) {
   chat.losses = without_obeyed(std::move(chat.losses));
   if (chat.api.generate)
     for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
-  add_unserved(*model.backend, body, chat.losses);
+  add_unserved(model, body, chat.losses);
 }
 
 /// What the reply will not be held to.
@@ -262,7 +262,9 @@ void find_losses_of_reply(Chat& chat, Value body) {
 
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   const RequestLimits& limits = chat.model->limits;
-  const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
+  const std::int64_t least_tokens = chat.api.api == ReplyApi::anthropic ? 0 : 1;  // 0: only evaluate the prompt
+  const Result<TurnSettings> settings =
+      turn_settings(limits, body, hints_of(call.exchange.request(), body), least_tokens);
   if (!settings) return settings.error();
   const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body) : 1U;
   if (!choices) return choices.error();
@@ -312,8 +314,9 @@ std::string repeated_json(std::string_view name, Value value) {
 
 }  // namespace
 
-Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints) {
-  Result<SamplingSettings> sampling = read_sampling(limits, body);
+Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints,
+                                   std::int64_t least_tokens) {
+  Result<SamplingSettings> sampling = read_sampling(limits, body, least_tokens);
   if (!sampling) return sampling.error();
   const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
   if (!reasoning) return reasoning.error();
