@@ -270,6 +270,59 @@ def parts_of_conversations(ask: Asking) -> None:
     taken(ask, path, {"input": [USER, {"id": stored}]})
 
 
+def tools(ask: Asking) -> None:
+    """A tool that the model could not call is refused where it stands, as the APIs refuse it, and not left in the prompt."""
+    schemas: tuple[tuple[Any, str], ...] = ((5, ""), ("x", ""), ([], ""), ({"type": "string"}, ".type"), ({"type": ["null"]}, ".type"))
+    nameless: tuple[Json, ...] = ({}, {"name": ""}, {"name": None}, {"name": 5}, {"description": "d"})
+    for path, body in FRONTS.items():
+        flat = path.startswith("/v1/responses") or api_of(path) == "anthropic" or path == "/v1/messages/render"
+        if not any(name in body for name in ("messages", "input")):
+            continue
+        schema = "parameters" if path.startswith("/v1/responses") or not flat else "input_schema"
+        before: Json = {"type": "function"} if schema == "parameters" else {}
+        inner = "tools[1]" if flat else "tools[1].function"
+
+        def given(tool: Any, body: Json = body, flat: bool = flat, before: Json = before) -> Json:
+            good: Json = {"name": "f", "parameters": {}} if before else {"name": "f", "input_schema": {"type": "object"}}
+            both = [{**before, **one} if flat else {"type": "function", "function": one} for one in (good, tool)]
+            return {**body, "tools": both}
+
+        for nothing in nameless:
+            ask.names(path, given(nothing), inner + ".name")
+        for value, member in schemas:
+            ask.names(path, given({"name": "g", schema: value}), f"{inner}.{schema}{member}")
+        for wrong in ("look", 5, None, ["look"]):
+            ask.names(path, {**body, "tools": [wrong]}, "tools[0]")
+            if not flat:
+                ask.names(path, {**body, "tools": [{"type": "function", "function": wrong}]}, "tools[0]")
+        ask.names(path, {**body, "tools": "look"}, "tools")
+        ask.names(path, {**body, "tools": {"name": "look"}}, "tools")
+        for fine in ({"name": "g"}, {"name": "g", schema: {}}, {"name": "g", schema: None}, {"name": "g", schema: {"type": "object"}}):
+            if "derender" not in path:
+                taken(ask, path, given(fine))
+    for path in ("/v1/chat/completions", "/v1/chat/completions/render"):
+        for one, where in (
+            ({"parameters": {}}, "functions[0].name"),
+            ("f", "functions[0]"),
+            ({"name": "f", "parameters": 5}, "functions[0].parameters"),
+        ):
+            ask.names(path, {**FRONTS[path], "functions": [one]}, where)
+    for path, one, where in (
+        ("/v1/chat/completions", {"type": "custom"}, "tools[0].name"),
+        ("/v1/chat/completions", {"type": "custom", "custom": {}}, "tools[0].custom.name"),
+        ("/v1/chat/completions", {"type": "custom", "custom": "f"}, "tools[0].custom"),
+        ("/v1/responses", {"type": "custom", "name": ""}, "tools[0].name"),
+        ("/v1/messages", {"type": "custom"}, "tools[0].name"),
+        ("/v1/messages", {"type": 5, "name": "f"}, "tools[0].type"),
+    ):
+        ask.names(path, {**FRONTS[path], "tools": [one]}, where)
+    taken(ask, "/v1/chat/completions", {**FRONTS["/v1/chat/completions"], "tools": [{"type": "custom", "custom": {"name": "f"}}]})
+    custom: Json = {"type": "custom", "name": "f", "input_schema": {"type": "array"}}
+    ask.names("/v1/messages", {**FRONTS["/v1/messages"], "tools": [custom]}, "tools[0].input_schema.type")
+    taken(ask, "/v1/messages", {**FRONTS["/v1/messages"], "tools": [{"type": "web_search_20250305", "name": "w"}]})
+    taken(ask, "/v1/responses", {**FRONTS["/v1/responses"], "tools": [{"type": "web_search"}, {"type": "custom", "name": "f"}]})
+
+
 def results_of_responses(ask: Asking) -> None:
     """Results of calls that nobody made, also behind a response, with calls of its own and without."""
     call: Json = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
@@ -435,6 +488,7 @@ def main() -> int:
             settings,
             known_members,
             parts_of_conversations,
+            tools,
             in_their_own_words,
             conversations,
         ):

@@ -7,6 +7,7 @@
 #include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
+#include "serve/fronts/tool_shape.h"
 #include "serve/random_id.h"
 #include "serve/turn/reply_begin.h"
 
@@ -348,6 +349,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
         .input("stream_options.include_usage");
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
   if (Result<void> checked = check_messages_shape(body, api.api); !checked) return checked.error();
+  if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
   if (Result<void> checked = check_member_values(body, api.api); !checked) return checked.error();
   auto chat = std::make_unique<Chat>(api, model);
   chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());

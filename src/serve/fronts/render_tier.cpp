@@ -8,6 +8,7 @@
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
+#include "serve/fronts/tool_shape.h"
 #include "serve/random_id.h"
 #include "serve/turn/reply_begin.h"
 #include "serve/turn/turn.h"
@@ -55,6 +56,7 @@ Result<Prepared> prepare(const ServedModel& model, const RequestText& given, con
                          bool want_offsets) {
   Prepared made;
   if (Result<void> checked = check_messages_shape(given.body, given.api); !checked) return checked.error();
+  if (Result<void> checked = check_tools_shape(given.body); !checked) return checked.error();
   if (Result<void> checked = check_member_values(given.body, given.api); !checked) return checked.error();
   if (Result<void> known = check_results(given.body, given.api); !known) return known.error();
   if (Result<void> read = model.reader.read_into(made.request, given.text, "the request"); !read) return read.error();
