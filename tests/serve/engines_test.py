@@ -398,6 +398,21 @@ def test_a_prompt_for_the_cache(kind: Kind) -> None:
         same(gateway.chat(max_tokens=0).status, 400)
 
 
+def test_threads_where_none_is_kept(kind: Kind) -> None:
+    """A client is told at the begin that it has to send whole conversations, and not at the second turn."""
+    ENGINE.script({"text": HELLO})
+    with kind.start() as gateway:
+        asked: Json = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
+        first = gateway.ask("/v1/messages", asked | {"thread": {"type": "create"}})
+        if kind.ids_out:
+            same(first.status, 200)
+            thread = {"type": "continue", "previous_message_id": first.json["id"]}
+            same(gateway.ask("/v1/messages", asked | {"thread": thread}).status, 200)
+        else:
+            same((first.status, first.error["details"]["error_code"]), (400, "thread_unsupported_request"))
+        same(gateway.ask("/v1/messages", asked | {"thread": None}).status, 200)
+
+
 def test_models_say_the_context(kind: Kind) -> None:
     ENGINE.script({"text": HELLO}, context=3000)
     with kind.start() as gateway:

@@ -210,6 +210,80 @@ def messages(url: str, checks: Checks) -> None:
     checks.equal(client.models.retrieve("mine").id, "mine", "one model of Anthropic's")
 
 
+def threads(url: str, checks: Checks) -> None:
+    """Conversations that the server keeps: a request has what is new, and the prompt is that of the whole conversation."""
+    client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
+    tools: Any = [{"name": "look", "description": "d", "input_schema": PARAMETERS}]
+    first_half: dict[str, Any] = {"system": "Brief", "tools": tools}
+
+    def ask(thread: Any, *given: Any, **members: Any) -> Any:
+        extra = {} if thread is None else {"thread": thread}
+        return client.messages.create(model="mine", max_tokens=2000, messages=[*given], extra_body=extra, **members)
+
+    def behind(message: Any) -> dict[str, str]:
+        return {"type": "continue", "previous_message_id": message.id}
+
+    def error(status: int, code: str, what: str, thread: Any, *given: Any, **members: Any) -> str:
+        try:
+            ask(thread, *(given or [USER]), **members)
+        except anthropic.APIStatusError as failed:
+            details = failed.body["error"].get("details", {})  # type: ignore[index]
+            checks.equal((failed.status_code, details.get("error_code")), (status, code), f"{what}: {failed.body}")
+            return str(failed.body)
+        checks.that(False, f"{what}: not refused")
+        return ""
+
+    ENGINE.script = lambda asked: Reply("<think>\nhm\n</think>\n\nLook.\n" + CALL)
+    first = ask({"type": "create"}, USER, **first_half)
+    use = first.content[-1]
+    checks.equal((use.type, first.stop_reason), ("tool_use", "tool_use"), "a thread begins")
+    ids = ENGINE.asked[-1].prompt + ENGINE.vocabulary.encode("<think>\nhm\n</think>\n\nLook.\n" + CALL)
+    ENGINE.script = lambda asked: Reply()
+    result: Any = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": use.id, "content": "deep"}]}
+    second = ask(behind(first), result)
+    checks.equal(ENGINE.asked[-1].prompt[: len(ids)], ids, "the sampled ids are kept")
+    checks.that("look" in constrained(), "the tools of the thread")
+    with client.messages.stream(
+        model="mine", max_tokens=2000, messages=[{"role": "user", "content": "More"}], extra_body={"thread": behind(second)}
+    ) as stream:
+        third = stream.get_final_message()
+    checks.equal(third.content[0].text, "Yes.", "a streamed turn of a thread")
+    in_the_thread = prompt()
+    said: list[Any] = [
+        USER, {"role": "assistant", "content": first.content}, result,
+        {"role": "assistant", "content": second.content}, {"role": "user", "content": "More"},
+    ]  # fmt: skip
+    ask(None, *said, **first_half)
+    checks.equal(prompt(), in_the_thread, "the prompt of a thread, and of the whole conversation")
+    ask(behind(first), result)  # it may be gone on from again
+    ask(behind(third), {"role": "user", "content": "And?"})
+    checks.that(prompt().startswith(in_the_thread) and prompt().count("system\n") == 1, f"a fourth turn: {prompt()[-200:]!r}")
+    ask(None, USER)
+    for none in (None, {"type": "create"}):
+        ask(none, USER)
+        checks.that("look" not in prompt() and "Brief" not in prompt(), f"a conversation of its own, {none}")
+    explained = client.messages.create(
+        model="mine", max_tokens=9, messages=[result], extra_body={"thread": behind(first), "parlance": True}
+    ).model_dump()
+    checks.equal(explained["parlance"]["losses"], [], "what a thread loses")
+    told = error(404, "thread_not_found", "an unknown thread", {"type": "continue", "previous_message_id": "msg_none"})
+    checks.that("msg_none" in told, f"it names the message: {told}")
+    wrongs: tuple[Any, ...] = ({"type": "fork"}, {}, "create", {"type": "continue"}, {"type": "continue", "previous_message_id": 5})
+    for wrong in wrongs:
+        error(400, "thread_unsupported_request", f"a thread {wrong}", wrong)
+    for name, value in first_half.items():
+        told = error(400, "conversation", f"{name} in a thread", behind(first), result, **{name: value})
+        checks.that(name in told, f"the error names {name}: {told}")
+    alien: Any = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_x", "content": "deep"}]}
+    checks.that("messages[0].content[0].tool_use_id" in error(400, "conversation", "a result of no call", behind(first), alien), "its path")
+    for path in ("/v1/messages/count_tokens", "/v1/messages/render"):
+        try:
+            client.post(path, cast_to=object, body={"model": "mine", "max_tokens": 9, "messages": [USER], "thread": behind(first)})
+            checks.that(False, f"{path} of a thread: not refused")
+        except anthropic.BadRequestError as failed:
+            checks.that("thread" in str(failed.body), f"{path} of a thread: {failed.body}")
+
+
 def following_responses(ask: Any, checks: Checks) -> None:
     """Input of all requests stays, in its order; instructions are those of the last request."""
 
@@ -544,6 +618,7 @@ def main() -> int:
             old_functions,
             logprobs_of_the_text,
             messages,
+            threads,
             responses,
             ollama_api,
             ends_with_the_assistant,

@@ -7,6 +7,7 @@
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
+#include "serve/fronts/threads.h"
 #include "serve/fronts/tool_shape.h"
 #include "serve/turn/prompt_ids.h"
 #include "serve/turn/reply_begin.h"
@@ -109,6 +110,7 @@ Result<std::string> detokenized(const Call&, Value body, const ModelRef& model) 
 Result<std::string> counted(const Call& call, Value body, const ModelRef& model) {
   if (Result<void> checked = check_messages_shape(body, ReplyApi::anthropic); !checked) return checked.error();
   if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
+  if (Result<void> refused = refuse_thread(body); !refused) return refused.error();
   if (Result<void> known = check_results(body, ReplyApi::anthropic); !known) return known.error();
   const std::string& text = call.exchange.request().body;
   const Result<std::vector<TokenId>> ids = prompt_ids(*model, text, body, ReplyApi::anthropic);
