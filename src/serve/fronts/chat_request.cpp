@@ -283,7 +283,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints, &facts);
   if (!request) return request.error();
   if (Result<void> known = check_results(body, chat.api.api, facts.earlier); !known) return known;
-  chat.losses = std::move(facts.losses);
+  chat.losses.insert(chat.losses.end(), std::make_move_iterator(facts.losses.begin()),
+                     std::make_move_iterator(facts.losses.end()));
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
@@ -345,8 +346,9 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 
 namespace {
 
-Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_view text, const ModelRef& model,
-                                           const ChatApi& api, bool may_wait) {
+Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const ModelRef& model, const ChatApi& api,
+                                           bool may_wait) {
+  const auto& [body, text, losses] = input;
   const Value stream = body["stream"], usage = body["stream_options"];
   if (is_given(stream) && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
@@ -358,12 +360,13 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
   if (Result<void> checked = check_messages_shape(body, api.api); !checked) return checked.error();
   if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
-  if (Result<void> checked = check_member_values(body, api.api); !checked) return checked.error();
-  auto chat = std::make_unique<Chat>(api, model);
   if (Result<void> thread = api.api == ReplyApi::anthropic ? check_thread(*model, body) : Result<void>(); !thread)
     return thread.error();
+  if (Result<void> checked = check_member_values(body, api.api); !checked) return checked.error();
+  auto chat = std::make_unique<Chat>(api, model);
   chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
+  chat->losses = losses;
   chat->stream = flag_of(stream, api.streams_by_default);
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
@@ -386,10 +389,9 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
   const auto read = [&api, may_wait](Call& of, Value body, const ModelRef& model) {
-    const auto whole = [&](Value all, std::string_view text) {
-      return read_chat_of(of, all, text, model, api, may_wait);
-    };
-    return api.api == ReplyApi::responses ? with_named_items(of, body, whole) : whole(body, of.exchange.request().body);
+    const auto whole = [&](NamedInput input) { return read_chat_of(of, std::move(input), model, api, may_wait); };
+    if (api.api == ReplyApi::responses) return with_named_items(of, body, model, may_wait, whole);
+    return whole({body, of.exchange.request().body, {}});
   };
   return read_request(call, read);
 }

@@ -158,10 +158,10 @@ Task<> count_tokens(Call& call) {
 Task<> count_input_tokens(Call& call) {
   const auto make = [&call](bool may_wait) {
     const auto read = [may_wait](Call& of, Value body, const ModelRef& model) {
-      const auto whole = [&](Value all, std::string_view text) {
-        return counted_input(of, all, text, model, may_wait);
+      const auto whole = [&](const NamedInput& input) {
+        return counted_input(of, input.body, input.text, model, may_wait);
       };
-      return with_named_items(of, body, whole);
+      return with_named_items(of, body, model, may_wait, whole);
     };
     return read_request(call, read);
   };
