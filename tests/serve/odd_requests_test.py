@@ -385,10 +385,52 @@ def side_routes(client: Any, ask: Any, checks: Checks) -> None:
     checks.equal((len(page.data), page.has_more), (10, False), "the last page")
     for query in ("limit=abc", "limit=0", "limit=101", "limit=-1", "limit=", "order=up", "after=zz"):
         checks.that(query.split("=")[0] in error(f"/responses/{many.id}/input_items?{query}"), query)
-    checks.that("stream" in error(f"/responses/{many.id}?stream=true"), "a response that is streamed again")
+    for wrong in ("stream=yes", "stream=true&starting_after=x", "stream=true&starting_after=-2", "stream=true&starting_after=1e9"):
+        checks.that(wrong.split("=")[-2].split("&")[-1] in error(f"/responses/{many.id}?{wrong}"), f"a stream by {wrong}")
     checks.that("complete" in error(f"/responses/{many.id}/cancel", {}), "what cannot be cancelled")
     for path in ("/responses/compact", "/responses/resp_none/cancel", f"/responses/{many.id}/other"):
         error(path, {}, 404)
+
+
+def streamed_again(client: Any, checks: Checks) -> None:
+    """The events of an answer that is complete, by its id: those of its stream, with their numbers, so that a client goes on where it was
+    cut off; of an answer that was given as a whole, those that make it."""
+    tools: Any = [
+        {"type": "function", "name": "look", "parameters": PARAMETERS, "strict": True},
+        {"type": "custom", "name": "run"},
+    ]
+    run = '<tool_call>\n{"name": "run", "arguments": {"input": "ls \\"Köln\\" 🌊"}}\n</tool_call><|im_end|>'
+    thought = "<think>\nHm, Köln?\n</think>\n\n"
+    cases: tuple[tuple[Reply, dict[str, Any]], ...] = (
+        (Reply("It is high tide in Köln 🌊.<|im_end|>"), {}),
+        (Reply(thought + "Yes.<|im_end|>"), {"include": ["message.output_text.logprobs"], "top_logprobs": 2}),
+        (Reply(thought + "Look.\n" + CALL), {"tools": tools}),
+        (Reply(CALL.removesuffix("<|im_end|>") + "\n" + run), {"tools": tools}),
+        (Reply(run), {"tools": tools, "instructions": "Brief"}),
+        (Reply("cut off", length=True), {"max_output_tokens": 7}),
+        (Reply(thought.removesuffix("\n</think>\n\n"), length=True), {}),
+        (Reply(CALL[:40], length=True), {"tools": tools}),
+        (Reply("<|im_end|>"), {}),
+    )
+    for reply, members in cases:
+        ENGINE.script = lambda asked, reply=reply: reply  # type: ignore[misc]
+        said = [event.model_dump() for event in client.responses.create(model="mine", input="Hi", stream=True, **members)]
+        checks.equal([event["sequence_number"] for event in said], list(range(len(said))), "numbers of events")
+        id = said[-1]["response"]["id"]
+        again = [event.model_dump() for event in client.responses.retrieve(id, stream=True)]
+        checks.equal(again, said, f"the events of {reply.text!r} once more")
+        for after in range(len(said) + 1):
+            rest = [event.model_dump() for event in client.responses.retrieve(id, stream=True, starting_after=after)]
+            checks.equal(rest, said[after + 1 :], f"the events of {reply.text!r} behind {after}")
+        whole = client.responses.create(model="mine", input="Hi", **members)
+        with client.responses.stream(response_id=whole.id, **({"tools": members["tools"]} if "tools" in members else {})) as stream:
+            events = list(stream)
+        ends = (events[0].type, events[-1].type)
+        checks.equal(ends, ("response.created", f"response.{whole.status}"), f"the events of a whole {reply.text!r}")
+        made: Any = stream.get_final_response() if whole.status == "completed" else events[-1].response
+        checks.equal((made.id, made.output_text), (whole.id, whole.output_text), "what they make")
+        checks.equal([item.type for item in made.output], [item.type for item in whole.output], "its items")
+    ENGINE.script = lambda asked: Reply()
 
 
 def responses(url: str, checks: Checks) -> None:
@@ -426,6 +468,7 @@ def responses(url: str, checks: Checks) -> None:
     checks.equal([item.content[0].text for item in items], ["Hi"], "its input")
     items_by_their_ids(ask, checks)
     side_routes(client, ask, checks)
+    streamed_again(client, checks)
     with client.responses.stream(model="mine", input="Hi") as stream:
         streamed = stream.get_final_response()
     checks.equal(client.responses.retrieve(streamed.id).output_text, "Yes.", "a streamed response by its id")
