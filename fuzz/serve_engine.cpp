@@ -168,7 +168,7 @@ void ask(Served& served, Engine& engine, const Asked& asked, bool checked) {
   if (failed) std::rethrow_exception(failed);
   client.check();
   served.model->backend = nullptr;
-  served.gateway.sessions().drop_if([](const Held&) { return true; });
+  served.gateway.sessions().drop_models([](const auto&) { return true; });
 }
 
 }  // namespace

@@ -180,6 +180,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Client client(served);
   client.send(text, piece);
   fuzz::check_answers(client.end());
-  served.gateway.sessions().drop_if([](const Held&) { return true; });
+  served.gateway.sessions().drop_models([](const auto&) { return true; });
   return 0;
 }

@@ -114,8 +114,10 @@ struct ReplyLogprob {
 struct ReplyApiError {
   int status = 500;  ///< of HTTP; decides about the type
   std::string message{};
-  std::string type{};   ///< "": reply_error_type(api, status)
-  std::string code{};   ///< OpenAI's APIs; "": null, or by the status (401 invalid_api_key, 429 rate_limit_exceeded)
+  std::string type{};  ///< "": reply_error_type(api, status)
+  /// OpenAI's APIs; "": null, or by the status (401 invalid_api_key, 429 rate_limit_exceeded). Anthropic's has it as
+  /// `details.error_code`; "": there are no details.
+  std::string code{};
   std::string param{};  ///< OpenAI's APIs; "": null
 };
 /// The API's type of errors with an HTTP status: 404 is "not_found_error" in Anthropic's, "invalid_request_error" in

@@ -71,6 +71,7 @@ std::string reply_error_json(ReplyApi api, const ReplyApiError& error) {
   Json json('{'), inner('{');
   if (api == ReplyApi::anthropic) {
     inner.text("type", type_of(api, error)).text("message", error.message);
+    if (!error.code.empty()) inner.raw("details", Json('{').text("error_code", error.code).take());
     return json.text("type", "error").raw("error", inner.take()).take();
   }
   inner.text("message", error.message).text("type", type_of(api, error));

@@ -69,8 +69,10 @@ std::string backend_help(ModelUse use) {
 
 void declare_limits_of_serving(Options& app, ModelWish& wish) {
   add_number(app, "--max-messages", wish.max_messages, "Messages of a conversation");
-  add_number(app, "--max-reply-tokens", wish.max_reply_tokens,
-             "The largest max_tokens, which requests without one get; by default what the context leaves");
+  add_number(
+      app, "--max-reply-tokens", wish.max_reply_tokens,
+      "The largest max_tokens: a larger one is lowered to it, and requests without one get it; by default what the "
+      "context leaves");
   add_number(app, "--max-reasoning-tokens", wish.max_reasoning_tokens,
              "Tokens of reasoning in a reply; then the gateway closes it and the model answers. By default any number");
   add_number(

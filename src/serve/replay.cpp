@@ -221,7 +221,7 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
       .api = reply_api_named(record["api"].text()).value_or(ReplyApi::openai), .body = body.root(), .text = text};
   Result<ChatRequest> request = read_conversation(store, model, given, hints);
   if (!request) return failed(request.error());
-  Result<SamplingSettings> sampling = read_sampling(body.root());
+  Result<SamplingSettings> sampling = read_sampling(body.root(), 0);
   if (!sampling) return failed(sampling.error());
   const OwnHead own = own_head_of(*model, request->conversation, body.root());
   Result<Turn> turn = Turn::plan(model, store, std::move(*request),

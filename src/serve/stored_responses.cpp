@@ -6,7 +6,9 @@
 namespace parlance::serve {
 
 namespace {
-std::size_t size_of(const StoredResponse& response) { return response.json.size() + response.input.size(); }
+std::size_t size_of(const StoredResponse& response) {
+  return response.json.size() + response.input.size() + response.pieces.size() * sizeof(StoredPiece);
+}
 
 auto is_named(std::string_view id, std::string_view owner) {
   return [id, owner](const auto& one) { return one->id == id && one->owner == owner; };

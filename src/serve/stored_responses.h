@@ -1,19 +1,27 @@
 // StoredResponses: answers of the Responses API that a client may ask for again by their ids.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace parlance::serve {
 
+/// How long an event of its stream made a text, and of how many of the text's logprobs it had.
+struct StoredPiece {
+  std::uint32_t bytes = 0, logprobs = 0;
+};
+
 struct StoredResponse {
   std::string id;
-  std::string owner;  ///< the client's key: nobody else is given it
-  std::string json;   ///< the answer
-  std::string input;  ///< the request's member `input`, as JSON
+  std::string owner;                  ///< the client's key: nobody else is given it
+  std::string json;                   ///< the answer
+  std::string input;                  ///< the request's member `input`, as JSON
+  std::vector<StoredPiece> pieces{};  ///< of its texts, in their order; none: it was given as a whole
 };
 
 /// The newest ones, in memory. Threads: any.

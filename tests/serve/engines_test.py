@@ -346,6 +346,86 @@ def test_a_prompt_larger_than_the_context(kind: Kind) -> None:
         same(counted(gateway, "parlance_engine_failures_total"), ['parlance_engine_failures_total{kind="status"} 1'])
 
 
+def limit_of(body: Json) -> Any:
+    return body.get("max_tokens", body.get("n_predict", body.get("sampling_params", {}).get("max_new_tokens")))
+
+
+def test_a_reply_larger_than_the_context(kind: Kind) -> None:
+    """It may be as long as the context allows: an engine would refuse it, and clients shorten conversations that are not long."""
+    ENGINE.script({"text": HELLO}, context=3000)
+    with kind.start() as gateway:
+        for path, name in (("/v1/messages", "max_tokens"), ("/v1/chat/completions", "max_completion_tokens")):
+            for asked in (32000, 7):
+                answer = gateway.ask(path, {"messages": [{"role": "user", "content": "Hi"}], name: asked})
+                same(answer.status, 200)
+                body = kind.asked()[-1].body
+                same(limit_of(body), min(asked, 3000 - len(kind.ids(body))))
+        answer = gateway.ask("/v1/completions", {"prompt": "x", "max_tokens": 32000})
+        body = kind.asked()[-1].body
+        same((answer.status, limit_of(body)), (200, 3000 - len(kind.ids(body))))
+        for message, code in (
+            ("max_tokens=32000 cannot be greater than max_model_len=max_total_tokens=3000", "engine_status"),
+            ("'max_tokens' is too large: 32000. This model's maximum context length is 3000 tokens and your request has 9 input tokens",
+             "engine_status"),
+            ("Requested token count exceeds the model's maximum context length of 3000 tokens. You requested a total of 32010 tokens: "
+             "10 tokens from the input messages and 32000 tokens for the completion.", "engine_status"),
+            ("This model's maximum context length is 5 tokens. However, you requested 100 output tokens and your prompt contains at "
+             "least 90 input tokens", "context_length_exceeded"),
+            ("This model's maximum context length is 5 tokens. However, your request has 90 input tokens", "context_length_exceeded"),
+        ):  # fmt: skip
+            ENGINE.script({"status": 400, "message": message}, context=3000)
+            answer = gateway.chat(max_tokens=2000)
+            same((message, answer.status, answer.error["code"]), (message, 400, code))
+            same("prompt is too long" in answer.error["message"], code == "context_length_exceeded")
+
+
+def test_a_prompt_for_the_cache(kind: Kind) -> None:
+    """Anthropic's `max_tokens: 0`: the engine evaluates the prompt, and samples a token, which nobody is given."""
+    ENGINE.script({"text": HELLO})
+    with kind.start() as gateway:
+        asked = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 0}
+        answer = gateway.ask("/v1/messages", asked)
+        same(answer.status, 200)
+        same((answer.json["content"], answer.json["stop_reason"]), ([], "max_tokens"))
+        same(answer.json["usage"]["output_tokens"], 0)
+        same(limit_of(kind.asked()[0].body), 1)
+        streamed = gateway.ask("/v1/messages", asked | {"stream": True}).text
+        same(("content_block" in streamed, '"stop_reason": "max_tokens"' in streamed), (False, True))
+        same(sampled_tokens(gateway), 0.0)
+        after = gateway.ask("/v1/messages", asked | {"max_tokens": 9})
+        same((after.status, kind.ids(kind.asked()[-1].body)), (200, kind.ids(kind.asked()[0].body)))
+        same(gateway.ask("/v1/messages", asked | {"max_tokens": -1}).status, 400)
+        same(gateway.chat(max_tokens=0).status, 400)
+
+
+def test_threads_where_none_is_kept(kind: Kind) -> None:
+    """A client is told at the begin that it has to send whole conversations, and not at the second turn."""
+    ENGINE.script({"text": HELLO})
+    with kind.start() as gateway:
+        asked: Json = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
+        first = gateway.ask("/v1/messages", asked | {"thread": {"type": "create"}})
+        if kind.ids_out:
+            same(first.status, 200)
+            thread = {"type": "continue", "previous_message_id": first.json["id"]}
+            same(gateway.ask("/v1/messages", asked | {"thread": thread}).status, 200)
+        else:
+            same((first.status, first.error["details"]["error_code"]), (400, "thread_unsupported_request"))
+        same(gateway.ask("/v1/messages", asked | {"thread": None}).status, 200)
+
+
+def test_models_say_the_context(kind: Kind) -> None:
+    ENGINE.script({"text": HELLO}, context=3000)
+    with kind.start() as gateway:
+        gateway.logged("engine")
+        listed = gateway.ask("/v1/models").json["data"][0]
+        for model in (listed, gateway.ask("/v1/models/" + listed["id"]).json):
+            same([model[name] for name in ("max_model_len", "max_input_tokens", "max_tokens")], [3000] * 3)
+    with kind.start("--max-reply-tokens", "50", "--max-prompt-tokens", "1500") as gateway:
+        gateway.logged("engine")
+        model = gateway.ask("/v1/models").json["data"][0]
+        same([model[name] for name in ("max_model_len", "max_input_tokens", "max_tokens")], [3000, 1500, 50])
+
+
 def test_another_tokenizer(kind: Kind) -> None:
     ENGINE.script({"text": HELLO}, tokens=[1, 2, 3])
     with kind.start() as gateway:

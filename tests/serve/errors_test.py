@@ -159,7 +159,7 @@ def settings(ask: Asking) -> None:
     """What the sampler is asked for, by the name that was sent, wherever the API has it."""
     limits = ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict")
     wrong: tuple[tuple[str, Any], ...] = (
-        *((name, 99) for name in limits),
+        *((name, value) for name in limits for value in ("x", 1.5)),
         ("temperature", -1),
         ("temperature", "x"),
         ("top_p", 2),
@@ -271,6 +271,59 @@ def parts_of_conversations(ask: Asking) -> None:
     ask.refused(path, {"input": [USER, {"id": "msg_x", "content": "a"}]})
     stored = ask.gateway.post(path, {"input": "Hi"})[2]["output"][-1]["id"]
     taken(ask, path, {"input": [USER, {"id": stored}]})
+
+
+def tools(ask: Asking) -> None:
+    """A tool that the model could not call is refused where it stands, as the APIs refuse it, and not left in the prompt."""
+    schemas: tuple[tuple[Any, str], ...] = ((5, ""), ("x", ""), ([], ""), ({"type": "string"}, ".type"), ({"type": ["null"]}, ".type"))
+    nameless: tuple[Json, ...] = ({}, {"name": ""}, {"name": None}, {"name": 5}, {"description": "d"})
+    for path, body in FRONTS.items():
+        flat = path.startswith("/v1/responses") or api_of(path) == "anthropic" or path == "/v1/messages/render"
+        if not any(name in body for name in ("messages", "input")):
+            continue
+        schema = "parameters" if path.startswith("/v1/responses") or not flat else "input_schema"
+        before: Json = {"type": "function"} if schema == "parameters" else {}
+        inner = "tools[1]" if flat else "tools[1].function"
+
+        def given(tool: Any, body: Json = body, flat: bool = flat, before: Json = before) -> Json:
+            good: Json = {"name": "f", "parameters": {}} if before else {"name": "f", "input_schema": {"type": "object"}}
+            both = [{**before, **one} if flat else {"type": "function", "function": one} for one in (good, tool)]
+            return {**body, "tools": both}
+
+        for nothing in nameless:
+            ask.names(path, given(nothing), inner + ".name")
+        for value, member in schemas:
+            ask.names(path, given({"name": "g", schema: value}), f"{inner}.{schema}{member}")
+        for wrong in ("look", 5, None, ["look"]):
+            ask.names(path, {**body, "tools": [wrong]}, "tools[0]")
+            if not flat:
+                ask.names(path, {**body, "tools": [{"type": "function", "function": wrong}]}, "tools[0]")
+        ask.names(path, {**body, "tools": "look"}, "tools")
+        ask.names(path, {**body, "tools": {"name": "look"}}, "tools")
+        for fine in ({"name": "g"}, {"name": "g", schema: {}}, {"name": "g", schema: None}, {"name": "g", schema: {"type": "object"}}):
+            if "derender" not in path:
+                taken(ask, path, given(fine))
+    for path in ("/v1/chat/completions", "/v1/chat/completions/render"):
+        for one, where in (
+            ({"parameters": {}}, "functions[0].name"),
+            ("f", "functions[0]"),
+            ({"name": "f", "parameters": 5}, "functions[0].parameters"),
+        ):
+            ask.names(path, {**FRONTS[path], "functions": [one]}, where)
+    for path, one, where in (
+        ("/v1/chat/completions", {"type": "custom"}, "tools[0].name"),
+        ("/v1/chat/completions", {"type": "custom", "custom": {}}, "tools[0].custom.name"),
+        ("/v1/chat/completions", {"type": "custom", "custom": "f"}, "tools[0].custom"),
+        ("/v1/responses", {"type": "custom", "name": ""}, "tools[0].name"),
+        ("/v1/messages", {"type": "custom"}, "tools[0].name"),
+        ("/v1/messages", {"type": 5, "name": "f"}, "tools[0].type"),
+    ):
+        ask.names(path, {**FRONTS[path], "tools": [one]}, where)
+    taken(ask, "/v1/chat/completions", {**FRONTS["/v1/chat/completions"], "tools": [{"type": "custom", "custom": {"name": "f"}}]})
+    custom: Json = {"type": "custom", "name": "f", "input_schema": {"type": "array"}}
+    ask.names("/v1/messages", {**FRONTS["/v1/messages"], "tools": [custom]}, "tools[0].input_schema.type")
+    taken(ask, "/v1/messages", {**FRONTS["/v1/messages"], "tools": [{"type": "web_search_20250305", "name": "w"}]})
+    taken(ask, "/v1/responses", {**FRONTS["/v1/responses"], "tools": [{"type": "web_search"}, {"type": "custom", "name": "f"}]})
 
 
 def results_of_responses(ask: Asking) -> None:
@@ -458,7 +511,7 @@ def forms_of_clients(gateway: Gateway, checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    limits = ("--log", "errors", "--max-reply-tokens", "50", "--max-messages", "4", "--max-body", "60000")
+    limits = ("--log", "errors", "--max-messages", "4", "--max-body", "60000")
     with Engine() as engine, tempfile.TemporaryDirectory() as folder, Gateway(sys.argv[1], engine.url, *limits) as gateway:
         ask = Asking(gateway, checks)
         config = pathlib.Path(folder) / "two.toml"
@@ -470,6 +523,7 @@ def main() -> int:
             settings,
             known_members,
             parts_of_conversations,
+            tools,
             in_their_own_words,
             conversations,
         ):

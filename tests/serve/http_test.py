@@ -504,14 +504,23 @@ def limits(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     checks.equal(answer["error"]["code"], "context_length_exceeded", "agents make their conversation shorter by this code")
     status, _, answer = gateway.post("/v1/completions", {"prompt": "word " * 400})
     checks.that(status == 400 and "at most 1500" in answer["error"]["message"], f"a long completion: {status} {answer}")
-    for path, asked in ((CHAT, {"messages": [USER]}), ("/v1/completions", {"prompt": "Hi"}), ("/v1/responses", {"input": "Hi"})):
-        name = "max_output_tokens" if path == "/v1/responses" else "max_tokens"
-        status, _, answer = gateway.post(path, {**asked, name: 51})
-        checks.that(status == 400 and "at most 50" in answer["error"]["message"], f"a long reply for {path}: {status} {answer}")
-        engine.asked.clear()
-        status, _, answer = gateway.post(path, asked)
-        checks.equal(status, 200, f"a reply without a limit for {path}: {answer}")
-        checks.equal(engine.asked[-1].body["n_predict"], 50, f"its limit for {path}")
+    replies: tuple[tuple[str, dict[str, Any], str], ...] = (
+        (CHAT, {"messages": [USER]}, "max_tokens"),
+        (CHAT, {"messages": [USER]}, "max_completion_tokens"),
+        ("/v1/completions", {"prompt": "Hi"}, "max_tokens"),
+        ("/v1/responses", {"input": "Hi"}, "max_output_tokens"),
+        ("/v1/messages", {"messages": [USER]}, "max_tokens"),
+        ("/api/chat", {"messages": [USER], "stream": False}, "num_predict"),
+        ("/api/generate", {"prompt": "Hi", "stream": False}, "num_predict"),
+        ("/api/generate", {"prompt": "Hi", "stream": False, "raw": True}, "num_predict"),
+    )
+    for path, asked, name in replies:  # clients have limits of their own, which some have to send
+        for limit, wanted in ((51, 50), (32000, 50), (None, 50), (49, 49)):
+            given = {name: limit} if limit else {}
+            engine.asked.clear()
+            status, _, answer = gateway.post(path, {**asked, **({"options": given} if name == "num_predict" else given)})
+            checks.equal(status, 200, f"{name} {limit} for {path}: {answer}")
+            checks.equal([one.body["n_predict"] for one in engine.asked], [wanted], f"{name} {limit} for {path}")
 
 
 def behind_the_end(gateway: Gateway, engine: Engine, checks: Checks) -> None:

@@ -200,6 +200,21 @@ def ids_in(checks: Checks) -> None:
         checks.equal(found, {*paths, ("constraint", "sampling_params.structured_outputs.json")}, "paths in sampling_params")
 
 
+def lowered_limits(checks: Checks) -> None:
+    """A reply may be shorter than it was asked for where the server has a limit, which is told by the name that was sent."""
+    with served("llama-server", "--max-reply-tokens", "50", "--log", "errors") as gateway:
+        losses = Losses(gateway, checks)
+        asked: tuple[tuple[str, str], ...] = ((CHAT, "max_completion_tokens"), (MESSAGES, "max_tokens"), (RESPONSES, "max_output_tokens"),
+                                              (OLLAMA, "options.num_predict"))  # fmt: skip
+        for path, name in asked:
+            for limit, wanted in ((51, [("setting", name, "lowered to 50, the limit here")]), (50, [])):
+                inner = name.removeprefix("options.")
+                given = {"options": {inner: limit}} if inner != name else {name: limit}
+                answer = losses.ask(path, {**given, "parlance": True})
+                told = [(loss["kind"], loss["path"], loss["what"]) for loss in answer.get("parlance", {}).get("losses", [])]
+                checks.equal(told, wanted, f"{name} {limit} of {path}")
+
+
 def notes_of_grammars(checks: Checks) -> None:
     """With the paths of the request, whatever was converted and left out before."""
     hosted = {"type": "web_search_20250305", "name": "w"}
@@ -315,10 +330,18 @@ def calls_left_out(checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    for test in (told_by_each_api, behind_a_response, ids_in, notes_of_grammars, hints, long_names):
+    for test in (
+        told_by_each_api,
+        behind_a_response,
+        ids_in,
+        lowered_limits,
+        notes_of_grammars,
+        hints,
+        long_names,
+        engines_without_grammars,
+        calls_left_out,
+    ):
         test(checks)
-    engines_without_grammars(checks)
-    calls_left_out(checks)
     return checks.end()
 
 

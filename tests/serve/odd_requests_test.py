@@ -210,6 +210,80 @@ def messages(url: str, checks: Checks) -> None:
     checks.equal(client.models.retrieve("mine").id, "mine", "one model of Anthropic's")
 
 
+def threads(url: str, checks: Checks) -> None:
+    """Conversations that the server keeps: a request has what is new, and the prompt is that of the whole conversation."""
+    client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
+    tools: Any = [{"name": "look", "description": "d", "input_schema": PARAMETERS}]
+    first_half: dict[str, Any] = {"system": "Brief", "tools": tools}
+
+    def ask(thread: Any, *given: Any, **members: Any) -> Any:
+        extra = {} if thread is None else {"thread": thread}
+        return client.messages.create(model="mine", max_tokens=2000, messages=[*given], extra_body=extra, **members)
+
+    def behind(message: Any) -> dict[str, str]:
+        return {"type": "continue", "previous_message_id": message.id}
+
+    def error(status: int, code: str, what: str, thread: Any, *given: Any, **members: Any) -> str:
+        try:
+            ask(thread, *(given or [USER]), **members)
+        except anthropic.APIStatusError as failed:
+            details = failed.body["error"].get("details", {})  # type: ignore[index]
+            checks.equal((failed.status_code, details.get("error_code")), (status, code), f"{what}: {failed.body}")
+            return str(failed.body)
+        checks.that(False, f"{what}: not refused")
+        return ""
+
+    ENGINE.script = lambda asked: Reply("<think>\nhm\n</think>\n\nLook.\n" + CALL)
+    first = ask({"type": "create"}, USER, **first_half)
+    use = first.content[-1]
+    checks.equal((use.type, first.stop_reason), ("tool_use", "tool_use"), "a thread begins")
+    ids = ENGINE.asked[-1].prompt + ENGINE.vocabulary.encode("<think>\nhm\n</think>\n\nLook.\n" + CALL)
+    ENGINE.script = lambda asked: Reply()
+    result: Any = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": use.id, "content": "deep"}]}
+    second = ask(behind(first), result)
+    checks.equal(ENGINE.asked[-1].prompt[: len(ids)], ids, "the sampled ids are kept")
+    checks.that("look" in constrained(), "the tools of the thread")
+    with client.messages.stream(
+        model="mine", max_tokens=2000, messages=[{"role": "user", "content": "More"}], extra_body={"thread": behind(second)}
+    ) as stream:
+        third = stream.get_final_message()
+    checks.equal(third.content[0].text, "Yes.", "a streamed turn of a thread")
+    in_the_thread = prompt()
+    said: list[Any] = [
+        USER, {"role": "assistant", "content": first.content}, result,
+        {"role": "assistant", "content": second.content}, {"role": "user", "content": "More"},
+    ]  # fmt: skip
+    ask(None, *said, **first_half)
+    checks.equal(prompt(), in_the_thread, "the prompt of a thread, and of the whole conversation")
+    ask(behind(first), result)  # it may be gone on from again
+    ask(behind(third), {"role": "user", "content": "And?"})
+    checks.that(prompt().startswith(in_the_thread) and prompt().count("system\n") == 1, f"a fourth turn: {prompt()[-200:]!r}")
+    ask(None, USER)
+    for none in (None, {"type": "create"}):
+        ask(none, USER)
+        checks.that("look" not in prompt() and "Brief" not in prompt(), f"a conversation of its own, {none}")
+    explained = client.messages.create(
+        model="mine", max_tokens=9, messages=[result], extra_body={"thread": behind(first), "parlance": True}
+    ).model_dump()
+    checks.equal(explained["parlance"]["losses"], [], "what a thread loses")
+    told = error(404, "thread_not_found", "an unknown thread", {"type": "continue", "previous_message_id": "msg_none"})
+    checks.that("msg_none" in told, f"it names the message: {told}")
+    wrongs: tuple[Any, ...] = ({"type": "fork"}, {}, "create", {"type": "continue"}, {"type": "continue", "previous_message_id": 5})
+    for wrong in wrongs:
+        error(400, "thread_unsupported_request", f"a thread {wrong}", wrong)
+    for name, value in first_half.items():
+        told = error(400, "conversation", f"{name} in a thread", behind(first), result, **{name: value})
+        checks.that(name in told, f"the error names {name}: {told}")
+    alien: Any = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_x", "content": "deep"}]}
+    checks.that("messages[0].content[0].tool_use_id" in error(400, "conversation", "a result of no call", behind(first), alien), "its path")
+    for path in ("/v1/messages/count_tokens", "/v1/messages/render"):
+        try:
+            client.post(path, cast_to=object, body={"model": "mine", "max_tokens": 9, "messages": [USER], "thread": behind(first)})
+            checks.that(False, f"{path} of a thread: not refused")
+        except anthropic.BadRequestError as failed:
+            checks.that("thread" in str(failed.body), f"{path} of a thread: {failed.body}")
+
+
 def following_responses(ask: Any, checks: Checks) -> None:
     """Input of all requests stays, in its order; instructions are those of the last request."""
 
@@ -311,10 +385,52 @@ def side_routes(client: Any, ask: Any, checks: Checks) -> None:
     checks.equal((len(page.data), page.has_more), (10, False), "the last page")
     for query in ("limit=abc", "limit=0", "limit=101", "limit=-1", "limit=", "order=up", "after=zz"):
         checks.that(query.split("=")[0] in error(f"/responses/{many.id}/input_items?{query}"), query)
-    checks.that("stream" in error(f"/responses/{many.id}?stream=true"), "a response that is streamed again")
+    for wrong in ("stream=yes", "stream=true&starting_after=x", "stream=true&starting_after=-2", "stream=true&starting_after=1e9"):
+        checks.that(wrong.split("=")[-2].split("&")[-1] in error(f"/responses/{many.id}?{wrong}"), f"a stream by {wrong}")
     checks.that("complete" in error(f"/responses/{many.id}/cancel", {}), "what cannot be cancelled")
     for path in ("/responses/compact", "/responses/resp_none/cancel", f"/responses/{many.id}/other"):
         error(path, {}, 404)
+
+
+def streamed_again(client: Any, checks: Checks) -> None:
+    """The events of an answer that is complete, by its id: those of its stream, with their numbers, so that a client goes on where it was
+    cut off; of an answer that was given as a whole, those that make it."""
+    tools: Any = [
+        {"type": "function", "name": "look", "parameters": PARAMETERS, "strict": True},
+        {"type": "custom", "name": "run"},
+    ]
+    run = '<tool_call>\n{"name": "run", "arguments": {"input": "ls \\"Köln\\" 🌊"}}\n</tool_call><|im_end|>'
+    thought = "<think>\nHm, Köln?\n</think>\n\n"
+    cases: tuple[tuple[Reply, dict[str, Any]], ...] = (
+        (Reply("It is high tide in Köln 🌊.<|im_end|>"), {}),
+        (Reply(thought + "Yes.<|im_end|>"), {"include": ["message.output_text.logprobs"], "top_logprobs": 2}),
+        (Reply(thought + "Look.\n" + CALL), {"tools": tools}),
+        (Reply(CALL.removesuffix("<|im_end|>") + "\n" + run), {"tools": tools}),
+        (Reply(run), {"tools": tools, "instructions": "Brief"}),
+        (Reply("cut off", length=True), {"max_output_tokens": 7}),
+        (Reply(thought.removesuffix("\n</think>\n\n"), length=True), {}),
+        (Reply(CALL[:40], length=True), {"tools": tools}),
+        (Reply("<|im_end|>"), {}),
+    )
+    for reply, members in cases:
+        ENGINE.script = lambda asked, reply=reply: reply  # type: ignore[misc]
+        said = [event.model_dump() for event in client.responses.create(model="mine", input="Hi", stream=True, **members)]
+        checks.equal([event["sequence_number"] for event in said], list(range(len(said))), "numbers of events")
+        id = said[-1]["response"]["id"]
+        again = [event.model_dump() for event in client.responses.retrieve(id, stream=True)]
+        checks.equal(again, said, f"the events of {reply.text!r} once more")
+        for after in range(len(said) + 1):
+            rest = [event.model_dump() for event in client.responses.retrieve(id, stream=True, starting_after=after)]
+            checks.equal(rest, said[after + 1 :], f"the events of {reply.text!r} behind {after}")
+        whole = client.responses.create(model="mine", input="Hi", **members)
+        with client.responses.stream(response_id=whole.id, **({"tools": members["tools"]} if "tools" in members else {})) as stream:
+            events = list(stream)
+        ends = (events[0].type, events[-1].type)
+        checks.equal(ends, ("response.created", f"response.{whole.status}"), f"the events of a whole {reply.text!r}")
+        made: Any = stream.get_final_response() if whole.status == "completed" else events[-1].response
+        checks.equal((made.id, made.output_text), (whole.id, whole.output_text), "what they make")
+        checks.equal([item.type for item in made.output], [item.type for item in whole.output], "its items")
+    ENGINE.script = lambda asked: Reply()
 
 
 def responses(url: str, checks: Checks) -> None:
@@ -352,6 +468,7 @@ def responses(url: str, checks: Checks) -> None:
     checks.equal([item.content[0].text for item in items], ["Hi"], "its input")
     items_by_their_ids(ask, checks)
     side_routes(client, ask, checks)
+    streamed_again(client, checks)
     with client.responses.stream(model="mine", input="Hi") as stream:
         streamed = stream.get_final_response()
     checks.equal(client.responses.retrieve(streamed.id).output_text, "Yes.", "a streamed response by its id")
@@ -544,6 +661,7 @@ def main() -> int:
             old_functions,
             logprobs_of_the_text,
             messages,
+            threads,
             responses,
             ollama_api,
             ends_with_the_assistant,

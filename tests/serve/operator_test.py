@@ -78,6 +78,11 @@ def several_models(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
             checks.equal(two.asked[-1].body["n_predict"], 7, "the limit of the second model")
             checks.that(one.asked[-1].body.get("n_predict") != 7, "is the second model's alone")
             checks.equal(chat(gateway, "three")[0], 404, "a model that there is not")
+            for path in ("/api/chat", "/api/show"):  # Ollama's clients put this behind names
+                for name, wanted in (("one:latest", 200), ("one:other", 404), ("three:latest", 404)):
+                    status, _, answer = gateway.post(path, {"model": name, "messages": [USER], "stream": False})
+                    checks.equal(status, wanted, f"{path} with {name}: {answer}")
+            checks.equal(chat(gateway, "one:latest")[0], 404, "which OpenAI's do not")
             checks.equal(chat(gateway, "")[0], 404, "a request without a name, where there are two models")
             unknown_everywhere(gateway, checks)
 

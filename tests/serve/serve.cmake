@@ -17,3 +17,12 @@ foreach(test IN ITEMS clients odd_requests stream)
     set_tests_properties(serve.${test} PROPERTIES LABELS serve SKIP_REGULAR_EXPRESSION "skipped:")
   endif()
 endforeach()
+# The fuzz targets of the gateway still compile. Only make fuzz builds them, which is long: make fuzz_seeds has no gateway.
+file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/serve_*.cpp)
+foreach(file IN LISTS fuzz_targets)
+  cmake_path(GET file STEM stem)
+  add_test(NAME compiles.fuzz_${stem} COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only
+    "-I$<JOIN:$<TARGET_PROPERTY:parlance_serve,INCLUDE_DIRECTORIES>,;-I>"
+    "$<FILTER:$<TARGET_PROPERTY:parlance_serve,COMPILE_OPTIONS>,INCLUDE,^-D>" -DBOOST_ASIO_NO_DEPRECATED ${file} COMMAND_EXPAND_LISTS)
+  set_tests_properties(compiles.fuzz_${stem} PROPERTIES LABELS compile)
+endforeach()

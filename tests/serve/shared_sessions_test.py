@@ -218,6 +218,50 @@ def other_apis(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.that(talk.keeps(talk.turn({"role": "tool", "tool_call_id": call, "content": "x"})), f"other blanks, turn {turn}")
 
 
+def items_of_others(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Items that another gateway gave, by their ids: the prompt is that of the items themselves."""
+    tools: Any = [{"type": "function", **TOOLS[0]["function"]}, {"type": "custom", "name": "run"}]
+    calls = (CALL % 7, CALL % 8, '<tool_call>\n{"name": "run", "arguments": {"input": "ls \\"x\\""}}\n</tool_call><|im_end|>')
+    with world(parlance, engine, checks) as here:
+        first, others = here.gateway(), [here.gateway("--log", "requests"), here.gateway("--log", "requests")]
+        for before in ("<think>\nHm?\n</think>\n\nLook.\n", "<think>\nHm?\n</think>\n\n", "Look.\n", ""):
+            for sampled in (calls[0], calls[2], calls[0].removesuffix("<|im_end|>") + "\n" + calls[1]):
+                engine.script = lambda asked, text=before + sampled: Reply(text)  # type: ignore[misc]
+                question: Any = {"role": "user", "content": f"Look {before!r} {sampled!r}."}
+                _, _, answer = first.post("/v1/responses", {"model": "mine", "input": [question], "tools": tools})
+                engine.script = lambda asked: Reply("Yes, indeed.<|im_end|>")
+                kept: Any = answer["output"]
+                results = [{"type": one["type"] + "_output", "call_id": one["call_id"], "output": "x"} for one in kept if "call_id" in one]
+                checks.that(results, f"calls of {before + sampled!r}: {kept}")
+                prompts = []
+                names: Any = [{"type": "item_reference", "id": item["id"]} for item in kept]
+                for gateway, items in ((first, names), (first, kept), (others[0], kept), (others[0], names), (others[1], names)):
+                    body = {"model": "mine", "input": [question, *items, *results], "tools": tools}
+                    status, _, answer = gateway.post("/v1/responses", body)
+                    checks.equal(status, 200, f"{before + sampled!r}: {answer}")
+                    prompts.append(engine.asked[-1].prompt)
+                checks.equal(len({tuple(one) for one in prompts}), 1, f"prompts of items by their ids: {before + sampled!r}")
+        lost: Any = {"type": "item_reference", "id": "rs_resp_none_0"}
+        answered = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}
+        body = {"model": "mine", "input": [question, lost, answered, question], "parlance": True}
+        status, _, answer = others[1].post("/v1/responses", body)
+        told = [(loss["kind"], loss["path"]) for loss in answer.get("parlance", {}).get("losses", [])]
+        checks.equal((status, told), (200, [("message", "input[1]")]), f"reasoning that nobody knows: {answer}")
+        prompts = [engine.asked[-1].prompt]
+        others[1].post("/v1/responses", {**body, "input": [question, answered, question]})
+        checks.equal(engine.asked[-1].prompt, prompts[0], "the prompt without that reasoning")
+        for wrong in ("msg_resp_none_0", "rs_none", "fc_" + kept[0]["id"].split("_", 1)[1].rsplit("_", 1)[0] + "_9"):
+            status, _, answer = others[1].post("/v1/responses", {**body, "input": [question, {"type": "item_reference", "id": wrong}]})
+            checks.equal((status, answer["error"]["param"]), (400, "input[1].id"), f"{wrong}: {answer}")
+        # Text behind a call is numbered behind it, which nobody knows any more: no other item is taken for the one that is named.
+        engine.script = lambda asked: Reply(calls[0].removesuffix("<|im_end|>") + "\nThere." + "<|im_end|>")
+        _, _, answer = first.post("/v1/responses", {"model": "mine", "input": [question], "tools": tools})
+        kinds = [item["type"] for item in answer["output"]]
+        for item in answer["output"] if kinds == ["function_call", "message"] else []:
+            named = {"model": "mine", "input": [question, {"type": "item_reference", "id": item["id"]}, question], "tools": tools}
+            checks.equal(others[0].post("/v1/responses", named)[0], 400, f"an item of a reply whose order is not known: {item}")
+
+
 def rewritten(parlance: str, engine: Engine, checks: Checks) -> None:
     """A line that changes breaks the prefix at another gateway too, and is explained there; the session keeps its name."""
     with world(parlance, engine, checks) as here:
@@ -631,6 +675,7 @@ TESTS = (  # the longest first
     deleted,
     lineages,
     other_apis,
+    items_of_others,
     what_turns_need_lives,
     renewals,
     sizes_of_turns,

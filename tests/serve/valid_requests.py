@@ -49,6 +49,8 @@ MESSAGES: list[Json] = [
         "tool_choice": {"type": "any"},
         "stop_sequences": ["x"],
     },
+    {"messages": [USER], "max_tokens": 0, "thread": {"type": "create"}},
+    {"messages": [USER], "max_tokens": 9, "thread": {"type": "continue", "previous_message_id": "msg_1"}},
 ]
 RESPONSES: list[Json] = [
     {"input": "a", "stream": True, "instructions": "s"},
@@ -62,6 +64,7 @@ RESPONSES: list[Json] = [
         "previous_response_id": "resp_1",
         "max_output_tokens": 9,
     },
+    {"input": [{"type": "item_reference", "id": "rs_resp_1_0"}, {"type": "message", "role": "user", "content": "a"}]},
 ]
 OLLAMA: list[Json] = [
     {"model": "m", "messages": [USER], "options": {"num_predict": 3, "stop": ["x"]}},

@@ -71,6 +71,9 @@ TEST(ReplyApi, BodiesOfErrors) {
       R"({"error": {"message": "m", "type": "t", "param": "p", "code": "c"}})");
   EXPECT_EQ(reply_error_json(ReplyApi::anthropic, {.message = "m"}),
             R"({"type": "error", "error": {"type": "api_error", "message": "m"}})");
+  EXPECT_EQ(reply_error_json(ReplyApi::anthropic, {.status = 404, .message = "m", .code = "c"}),
+            R"({"type": "error", "error": {"type": "not_found_error", "message": "m", )"
+            R"("details": {"error_code": "c"}}})");
   EXPECT_EQ(reply_error_json(ReplyApi::ollama, {.message = "m"}), R"({"error": "m"})");
 }
 

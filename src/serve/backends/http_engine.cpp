@@ -13,13 +13,12 @@ constexpr std::size_t kTogether = 32;
 
 Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const TokenSink& sink) {
   const std::shared_ptr<const EngineInfo> known = info();
-  const bool has_grammar = generation.grammar != nullptr || !generation.schema.empty();
   std::unique_ptr<HttpReply> reply;
   {  // the body is not kept while the reply is read
     const std::string body = body_of(generation, known ? *known : EngineInfo{.model = wanted_});
     reply = co_await client_.send("POST", routes_.generate, body, headers_);
   }
-  EngineStream stream(std::move(reply), has_grammar, routes_.framing);
+  EngineStream stream(std::move(reply), asked_of(generation), routes_.framing);
   co_await stream.accept();
   const std::unique_ptr<ReplyEvents> events = events_of(generation);
   std::vector<SampledToken> tokens;

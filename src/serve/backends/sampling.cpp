@@ -148,6 +148,13 @@ void SamplingSettings::take_tokens(std::int64_t count) {
   }
 }
 
+void SamplingSettings::limit_tokens(std::int64_t most) {
+  for (auto& [setting, json] : values) {
+    if (setting == Setting::max_tokens || setting == Setting::min_tokens)
+      json = std::to_string(std::min(*integer(setting), most));
+  }
+}
+
 void SamplingSettings::write(JsonWriter& into, std::span<const std::string_view> names,
                              std::int64_t seed_offset) const {
   for (const auto& [setting, json] : values) {
@@ -166,7 +173,7 @@ std::string member_of(Value request, Setting setting) {
   return {};
 }
 
-Result<SamplingSettings> read_sampling(Value request) {
+Result<SamplingSettings> read_sampling(Value request, std::int64_t least_tokens) {
   SamplingSettings made;
   for (std::size_t number = 0; number < kSettings; ++number) {
     for (const std::string_view name : kNames[number].members) {
@@ -174,7 +181,8 @@ Result<SamplingSettings> read_sampling(Value request) {
       if (given.is_undefined() || given.is_none()) continue;
       if (!fits(given, kNames[number])) return wrong(name, words_for(kNames[number]));
       const bool is_limit = static_cast<Setting>(number) == Setting::max_tokens;
-      if (is_limit && given.integer < 1 && name != ".num_predict") return wrong(name, "at least 1");
+      if (is_limit && given.integer < least_tokens && name != ".num_predict")
+        return wrong(name, "at least " + std::to_string(least_tokens));
       if (is_limit && given.integer < 0) break;  // Ollama: no limit
       made.values.emplace_back(static_cast<Setting>(number), json_text(given));
       break;

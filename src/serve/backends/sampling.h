@@ -41,6 +41,8 @@ struct SamplingSettings {
   std::optional<std::int64_t> integer(Setting setting) const;
   /// Lowers max_tokens and min_tokens by so many.
   void take_tokens(std::int64_t count);
+  /// Lowers max_tokens and min_tokens to so many, where they are more.
+  void limit_tokens(std::int64_t most);
   /// Writes the settings that an engine has, by its names. `names` are in the order of Setting; "": it has none.
   void write(JsonWriter& into, std::span<const std::string_view> names, std::int64_t seed_offset = 0) const;
 };
@@ -49,6 +51,7 @@ struct SamplingSettings {
 std::string member_of(Value request, Setting setting);
 /// Reads the settings of a request of any API: OpenAI's two, Anthropic's, Ollama's (`options`).
 /// Fails with conversation if one has the wrong type, or is a number that no sampler takes, with its path.
-Result<SamplingSettings> read_sampling(Value request);
+/// `least_tokens`: the lowest max_tokens that is none of these, but Ollama's, which may be any number.
+Result<SamplingSettings> read_sampling(Value request, std::int64_t least_tokens = 1);
 
 }  // namespace parlance::serve

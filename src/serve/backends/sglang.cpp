@@ -59,7 +59,7 @@ TokenAlternative logprob_in(Value triple) {
 class SglangEvents final : public ReplyEvents {
  public:
   explicit SglangEvents(const Generation& generation)
-      : alternatives_(generation.logprobs.value_or(0)), has_grammar_(generation.grammar != nullptr) {}
+      : alternatives_(generation.logprobs.value_or(0)), asked_(asked_of(generation)) {}
 
   void read(Value event, std::vector<SampledToken>& into) override {
     const Value meta = event["meta_info"];
@@ -100,14 +100,14 @@ class SglangEvents final : public ReplyEvents {
     if (!reason.is(Kind::dict)) return;
     if (reason["type"].text() == "abort") {
       throw engine_said("the engine gave the request up: ", std::string(reason["message"].text()),
-                        static_cast<unsigned>(count_of(reason["status_code"]).value_or(0)), has_grammar_);
+                        static_cast<unsigned>(count_of(reason["status_code"]).value_or(0)), asked_);
     }
     finished_ = true;
     end_.length = reason["type"].text() == "length";
   }
 
   const unsigned alternatives_;
-  const bool has_grammar_;
+  const AskedOfEngine asked_;
   std::size_t seen_ = 0;
   bool finished_ = false;
   GenerationEnd end_;

@@ -2,6 +2,7 @@
 #include "serve/backends/stream.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/ascii.h"
 #include "base/utf8.h"
@@ -25,15 +26,45 @@ std::string message_of(const std::string& body) {
   return std::string(utf8::whole_prefix(body, kMostOfAnError));
 }
 
-/// Engines have no codes for these things, only words.
-bool names_one_of(std::string_view message, std::initializer_list<std::string_view> words) {
+std::string message_in_lower_case(std::string_view message) {
   std::string lower(message);
   for (char& c : lower) c = ascii::lower(c);
+  return lower;
+}
+
+/// Engines have no codes for these things, only words.
+bool names_one_of(std::string_view message, std::initializer_list<std::string_view> words) {
+  const std::string lower = message_in_lower_case(message);
   return std::any_of(words.begin(), words.end(), [&lower](auto word) { return lower.find(word) != lower.npos; });
 }
 
 bool is_about_grammar(std::string_view message) {
   return names_one_of(message, {"grammar", "structural", "structured", "json schema", "json_schema"});
+}
+
+/// What is behind the name of a context in a message, as " is 4096 tokens"; "": it names none.
+std::string behind_context(std::string_view message) {
+  const std::string lower = message_in_lower_case(message);
+  std::size_t end = 0;
+  for (const std::string_view word : {"context size", "context length", "max_model_len"}) {
+    if (const std::size_t at = lower.find(word); at != lower.npos) end = std::max(end, at + word.size());
+  }
+  return end == 0 ? std::string() : lower.substr(end) + ".";
+}
+
+std::size_t first_number(std::string_view text) {
+  std::size_t number = 0;
+  const std::size_t digit = std::min(text.find_first_of("0123456789"), text.size());
+  std::from_chars(text.data() + digit, text.data() + text.size(), number);
+  return number;
+}
+
+/// Prompt and reply together are too long for the context, but the prompt alone is not.
+bool is_about_reply(std::string_view message, std::size_t prompt_tokens) {
+  const bool names_reply = names_one_of(message, {"max_tokens", "max_new_tokens", "max_completion_tokens",
+                                                  "max_output_tokens", "completion", "output tokens"});
+  const std::size_t context = first_number(behind_context(message));
+  return names_reply && (context == 0 || prompt_tokens < context);
 }
 
 EngineFailure failure_of_status(unsigned status, const std::string& path, const std::string& body) {
@@ -43,10 +74,11 @@ EngineFailure failure_of_status(unsigned status, const std::string& path, const 
 
 }  // namespace
 
-EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status, bool has_grammar) {
-  if (status == 400 && names_one_of(message, {"context size", "context length", "max_model_len"}))
+EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status,
+                          const AskedOfEngine& asked) {
+  if (status == 400 && !behind_context(message).empty() && !is_about_reply(message, asked.prompt_tokens))
     return {EngineFailure::Kind::status, "prompt is too long: " + before + message, status, "context_length_exceeded"};
-  if (has_grammar && is_about_grammar(message))
+  if (asked.has_grammar && is_about_grammar(message))
     return {EngineFailure::Kind::grammar, "the engine refuses the grammar of this request: " + message};
   return {EngineFailure::Kind::status, before + message, status};
 }
@@ -138,15 +170,15 @@ Task<> ask_health(HttpClient& client, std::string_view path, const std::vector<H
                       reply->status());
 }
 
-EngineStream::EngineStream(std::unique_ptr<HttpReply> reply, bool has_grammar, Framing framing)
-    : reply_(std::move(reply)), has_grammar_(has_grammar), framing_(framing) {}
+EngineStream::EngineStream(std::unique_ptr<HttpReply> reply, AskedOfEngine asked, Framing framing)
+    : reply_(std::move(reply)), asked_(asked), framing_(framing) {}
 
 Task<> EngineStream::accept() {
   if (reply_->status() == 200) co_return;
   const std::string body = co_await reply_->read_all();
   const std::string message = message_of(body);
   throw engine_said("the engine answered " + std::to_string(reply_->status()) + ": ", message, reply_->status(),
-                    has_grammar_);
+                    asked_);
 }
 
 void EngineStream::read_event(std::string_view data, const Take& take) {
@@ -156,7 +188,7 @@ void EngineStream::read_event(std::string_view data, const Take& take) {
   const Value event = document_.root();
   const Value error = event["error"];
   if (!error.is_undefined() && !error.is_none()) {
-    throw engine_said("the engine failed: ", message_of(std::string(data)), 0, has_grammar_);
+    throw engine_said("the engine failed: ", message_of(std::string(data)), 0, asked_);
   }
   take(event);
   got_event_ = true;

@@ -15,10 +15,20 @@
 
 namespace parlance::serve {
 
+/// What an engine's error may be about.
+struct AskedOfEngine {
+  bool has_grammar = false;
+  std::size_t prompt_tokens = 0;
+};
+inline AskedOfEngine asked_of(const Generation& generation) {
+  return {generation.grammar != nullptr || !generation.schema.empty(), generation.ids.size()};
+}
+
 EngineFailure no_engine_answer(const std::string& what);
 /// The failure for an error that an engine told in these words: they may be about the request's grammar, if it had one,
-/// or about the size of the context.
-EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status, bool has_grammar);
+/// or about a prompt that is larger than the context.
+EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status,
+                          const AskedOfEngine& asked);
 std::optional<double> number_of(Value value);
 /// A count of something: from 0 up to where two of them can be added. Unset: it is none.
 std::optional<std::int64_t> count_of(Value value);
@@ -46,8 +56,7 @@ class EngineStream {
  public:
   /// Events that are lines of data (server-sent events), or lines as they are (NDJSON).
   enum class Framing : std::uint8_t { events, lines };
-  /// `has_grammar`: the request had one, so that an error may be about it.
-  explicit EngineStream(std::unique_ptr<HttpReply> reply, bool has_grammar = false, Framing framing = Framing::events);
+  explicit EngineStream(std::unique_ptr<HttpReply> reply, AskedOfEngine asked, Framing framing = Framing::events);
 
   /// Throws EngineFailure if the answer is an error, with what the engine said.
   Task<> accept();
@@ -61,7 +70,7 @@ class EngineStream {
   void read_event(std::string_view data, const Take& take);
 
   std::unique_ptr<HttpReply> reply_;
-  const bool has_grammar_;
+  const AskedOfEngine asked_;
   const Framing framing_;
   EventReader reader_;
   Document document_;  ///< one for all events: each has memory of its own, and many streams wait for their readers

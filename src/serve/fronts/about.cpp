@@ -1,4 +1,6 @@
 // What the gateway says of itself: its models, its health, its counts.
+#include <algorithm>
+
 #include "parlance/json_writer.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
@@ -8,17 +10,33 @@ namespace parlance::serve {
 
 namespace {
 
-/// With the members of OpenAI's and of Anthropic's models, whose clients ask at the same place.
+void number_or_null(JsonWriter& into, std::string_view name, std::int64_t number) {
+  number > 0 ? into.number(name, number) : into.null(name);
+}
+
+/// 0 is none.
+std::int64_t lower_limit(std::int64_t one, std::int64_t other) {
+  return one > 0 && other > 0 ? std::min(one, other) : std::max(one, other);
+}
+
+/// With the members of OpenAI's, vLLM's and Anthropic's models, whose clients ask at the same place. How long the
+/// context is, an engine says when it is asked first.
 std::string listed_model(const ServedModel& model) {
-  return JsonWriter('{')
-      .text("id", model.name)
+  const std::shared_ptr<const EngineInfo> engine = model.backend ? model.backend->info() : nullptr;
+  const std::int64_t context = engine ? engine->context.value_or(0) : 0;
+  JsonWriter made('{');
+  made.text("id", model.name)
       .text("object", "model")
       .number("created", 0)
       .text("owned_by", "parlance")
       .text("type", "model")
       .text("display_name", model.name)
       .text("created_at", "1970-01-01T00:00:00Z")
-      .take();
+      .text("lifecycle", "active");
+  number_or_null(made, "max_model_len", context);
+  number_or_null(made, "max_input_tokens", lower_limit(context, static_cast<std::int64_t>(model.limits.prompt_tokens)));
+  number_or_null(made, "max_tokens", lower_limit(context, model.limits.reply_tokens));
+  return made.take();
 }
 
 }  // namespace

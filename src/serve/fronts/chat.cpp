@@ -5,6 +5,7 @@
 #include "parlance/json_writer.h"
 #include "serve/fronts/apart.h"
 #include "serve/fronts/chat_request.h"
+#include "serve/fronts/response_events.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
 #include "serve/random_id.h"
@@ -235,9 +236,9 @@ Task<> sample(const Chat& chat, Answer& answer, const ReplyApiSink& send, const 
 }
 
 /// Responses can be asked for again by their ids, unless the request has `store: false`.
-void store(Call& call, const Chat& chat, const Answer& answer) {
+void store(Call& call, const Chat& chat, const Answer& answer, std::vector<StoredPiece> pieces = {}) {
   if (chat.api.api != ReplyApi::responses) return;
-  StoredResponse made{.id = chat.id, .owner = owner_of(call.exchange.request())};
+  StoredResponse made{.id = chat.id, .owner = owner_of(call.exchange.request()), .pieces = std::move(pieces)};
   for (const auto& [name, json] : chat.members) {
     if (name == "store" && json == "false") return;
     if (name == "input") made.input = json;
@@ -265,9 +266,14 @@ struct Streamed {
   Answers& answers;
   EventStream& stream;
   std::size_t unfinished;
+  std::vector<StoredPiece> pieces{};  ///< of an answer that is stored
 
   ReplyApiSink sink() {
-    return [this](const ReplyApiEvent& event) { append_stream_event(stream.out(), chat.api.api, event); };
+    return [this](const ReplyApiEvent& event) { append(stream.out(), event); };
+  }
+  void append(std::string& out, const ReplyApiEvent& event) {
+    append_stream_event(out, chat.api.api, event);
+    if (chat.api.api == ReplyApi::responses) note_piece(event, pieces);
   }
 };
 
@@ -285,10 +291,10 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
   }
   // Other choices send what is in the stream meanwhile, so the end comes into it behind the record.
   std::string end;
-  const auto kept = [&](const ReplyApiEvent& event) { append_stream_event(end, streamed.chat.api.api, event); };
+  const auto kept = [&](const ReplyApiEvent& event) { streamed.append(end, event); };
   answer.writer.finish(kept, outcome);
   co_await finish(streamed.call, streamed.chat, answer);
-  store(streamed.call, streamed.chat, answer);
+  store(streamed.call, streamed.chat, answer, std::move(streamed.pieces));
   streamed.stream.out() += end;
 }
 

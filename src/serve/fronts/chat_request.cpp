@@ -8,6 +8,8 @@
 #include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
+#include "serve/fronts/threads.h"
+#include "serve/fronts/tool_shape.h"
 #include "serve/random_id.h"
 #include "serve/turn/reply_begin.h"
 
@@ -165,7 +167,7 @@ class OwnIds {
 };
 
 /// A request that goes on from an answer has only what is new. What earlier requests had as input stays; each one's
-/// instructions, and what the model brings along, are its own.
+/// instructions, and what the model brings along, are its own. A thread has its tools from the request that began it.
 Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, const Conversation& more, Value given) {
   Conversation reply;
   if (Result<void> added = reply.add(held.reply); !added) return added.error();
@@ -180,7 +182,10 @@ Result<ChatRequest> behind_response(const ServedModel& model, const Held& held, 
     messages.item(message);
   JsonWriter body('{');
   body.raw("messages", messages.take());
-  append_members_without(body, more.variables(), {"messages"});
+  const Value of_thread = thread_of(given).empty() ? Value() : held.session.conversation().variables()["tools"];
+  const Value tools = is_given(of_thread) ? of_thread : more.variables()["tools"];
+  append_members_without(body, more.variables(), {"messages", "tools"});
+  if (!tools.is_undefined()) body.raw("tools", json_text(tools));
   return model.reader.consume(body.take(), "the request with the conversation before it");
 }
 
@@ -200,24 +205,26 @@ EarlierCalls calls_before(const Held& held, const Conversation& more) {
 }
 
 Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      Value body, std::string_view text, const SessionHints& hints,
-                                      ConversationFacts* facts) {
+                                      const RequestText& given, const SessionHints& hints, ConversationFacts* facts) {
+  const Value body = given.body;
   const auto note = [facts](const Result<ChatRequest>& read) {
     if (facts != nullptr && read) facts->losses = known_losses(read->conversation);
   };
-  if (hints.response.empty()) {
-    Result<ChatRequest> read = model->reader.read(text, "the request");
+  const bool is_thread = given.api == ReplyApi::anthropic && is_given(body["thread"]);
+  if (hints.response.empty() && !is_thread) {
+    Result<ChatRequest> read = model->reader.read(given.text, "the request");
     note(read);
     return read;
   }
-  const Result<ChatRequest> request =
-      model->reader.consume(members_without(body, {"previous_response_id"}).take(), "the request");
-  if (!request) return request.error();
+  Result<ChatRequest> request =
+      model->reader.consume(members_without(body, {"previous_response_id", "thread"}).take(), "the request");
   note(request);
+  if (!request || hints.response.empty()) return request;
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
   if (held == nullptr) {
-    return Error(ErrorCode::conversation, "the response '" + hints.response + "' is not known here, or not any more")
-        .input("previous_response_id")
+    const std::string what = is_thread ? "the message '" : "the response '";
+    return Error(ErrorCode::conversation, what + hints.response + "' is not known here, or not any more")
+        .input(is_thread ? "thread.previous_message_id" : "previous_response_id")
         .hint("send the whole conversation");
   }
   if (facts != nullptr) facts->earlier = calls_before(*held, request->conversation);
@@ -228,7 +235,7 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
 
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                                       const RequestText& given, const SessionHints& hints, ConversationFacts* facts) {
-  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints, facts);
+  Result<ChatRequest> request = read_with_earlier(sessions, model, given, hints, facts);
   if (!request) return request;
   if (Result<void> said = say_where_reply_begins(request->conversation, given.body, given.api); !said)
     return said.error();
@@ -300,7 +307,7 @@ void find_losses(Chat& chat, Value body, const Conversation& conversation) {
   chat.losses = without_obeyed(std::move(chat.losses));
   if (chat.api.generate)
     for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
-  add_unserved(*model.backend, body, chat.losses);
+  add_unserved(model, body, chat.losses);
 }
 
 /// What the reply will not be held to.
@@ -317,7 +324,11 @@ void find_losses_of_reply(Chat& chat, Value body) {
 
 Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view text, bool may_wait) {
   const RequestLimits& limits = chat.model->limits;
-  const Result<TurnSettings> settings = turn_settings(limits, body, hints_of(call.exchange.request(), body));
+  const bool is_anthropics = chat.api.api == ReplyApi::anthropic;
+  SessionHints hints = hints_of(call.exchange.request(), body);
+  if (is_anthropics && is_given(body["thread"])) hints.response = thread_of(body);
+  const std::int64_t least_tokens = is_anthropics ? 0 : 1;  // 0: only evaluate the prompt
+  const Result<TurnSettings> settings = turn_settings(limits, body, std::move(hints), least_tokens);
   if (!settings) return settings.error();
   const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body) : 1U;
   if (!choices) return choices.error();
@@ -327,7 +338,8 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   Result<ChatRequest> request = read_conversation(sessions, chat.model, given, settings->hints, &facts);
   if (!request) return request.error();
   if (Result<void> known = check_results(body, chat.api.api, facts.earlier); !known) return known;
-  chat.losses = std::move(facts.losses);
+  chat.losses.insert(chat.losses.end(), std::make_move_iterator(facts.losses.begin()),
+                     std::make_move_iterator(facts.losses.end()));
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
   chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
@@ -367,8 +379,9 @@ std::string repeated_json(std::string_view name, Value value) {
 
 }  // namespace
 
-Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints) {
-  Result<SamplingSettings> sampling = read_sampling(limits, body);
+Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints,
+                                   std::int64_t least_tokens) {
+  Result<SamplingSettings> sampling = read_sampling(limits, body, least_tokens);
   if (!sampling) return sampling.error();
   const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
   if (!reasoning) return reasoning.error();
@@ -388,8 +401,9 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 
 namespace {
 
-Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_view text, const ModelRef& model,
-                                           const ChatApi& api, bool may_wait) {
+Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const ModelRef& model, const ChatApi& api,
+                                           bool may_wait) {
+  const auto& [body, text, losses] = input;
   const Value stream = body["stream"], usage = body["stream_options"];
   if (is_given(stream) && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
@@ -400,10 +414,14 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
         .input("stream_options.include_usage");
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
   if (Result<void> checked = check_messages_shape(body, api.api); !checked) return checked.error();
+  if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
+  if (Result<void> thread = api.api == ReplyApi::anthropic ? check_thread(*model, body) : Result<void>(); !thread)
+    return thread.error();
   if (Result<void> checked = check_member_values(body, api.api); !checked) return checked.error();
   auto chat = std::make_unique<Chat>(api, model);
   chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
+  chat->losses = losses;
   chat->stream = flag_of(stream, api.streams_by_default);
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
@@ -426,10 +444,9 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
 
 Result<std::unique_ptr<Chat>> read_chat(Call& call, const ChatApi& api, bool may_wait) {
   const auto read = [&api, may_wait](Call& of, Value body, const ModelRef& model) {
-    const auto whole = [&](Value all, std::string_view text) {
-      return read_chat_of(of, all, text, model, api, may_wait);
-    };
-    return api.api == ReplyApi::responses ? with_named_items(of, body, whole) : whole(body, of.exchange.request().body);
+    const auto whole = [&](NamedInput input) { return read_chat_of(of, std::move(input), model, api, may_wait); };
+    if (api.api == ReplyApi::responses) return with_named_items(of, body, model, may_wait, whole);
+    return whole({body, of.exchange.request().body, {}});
   };
   return read_request(call, read);
 }

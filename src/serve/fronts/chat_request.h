@@ -71,7 +71,8 @@ Result<void> check_input(Value body);
 /// What at the beginning belongs to this request alone.
 OwnHead own_head_of(const ServedModel& model, const Conversation& conversation, Value body);
 /// What a request asks of its reply besides the conversation. Fails as read_sampling() and reasoning_limit() do.
-Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints);
+Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints,
+                                   std::int64_t least_tokens = 1);
 /// Plans one reply to a request. Fails as read_conversation() and Turn::plan() do.
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                        const RequestText& given, const TurnSettings& settings);

@@ -177,7 +177,7 @@ Result<void> read_sampler(Value settings, ContinuationsAsked& into) {
   into.sampling = std::move(*sampling);
   into.choices = *choices;
   into.logprobs = logprobs_of(settings);
-  add_unserved(*into.model->backend, settings, into.losses);
+  add_unserved(*into.model, settings, into.losses);
   return {};
 }
 

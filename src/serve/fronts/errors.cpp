@@ -56,6 +56,19 @@ std::string without_halves(std::string text) {
   return text;
 }
 
+/// What clients know by a code of its own: errors of a member.
+struct NamedError {
+  ErrorCode error;
+  std::string_view member, code;
+  int status = 0;  ///< 0: as of the error
+};
+constexpr NamedError kNamedErrors[] = {
+    {ErrorCode::no_template, "model", "model_not_found"},
+    {ErrorCode::conversation, "previous_response_id", "previous_response_not_found"},
+    {ErrorCode::conversation, "thread.previous_message_id", "thread_not_found", 404},
+    {ErrorCode::conversation, "thread", "thread_unsupported_request"},
+};
+
 }  // namespace
 
 ReplyApiError error_of(const Error& error) {
@@ -63,9 +76,11 @@ ReplyApiError error_of(const Error& error) {
                      .message = error.message(),
                      .code = std::string(facts(error.code()).name),
                      .param = error.input_path()};
-  if (error.code() == ErrorCode::no_template && made.param == "model") made.code = "model_not_found";
-  if (error.code() == ErrorCode::conversation && made.param == "previous_response_id")
-    made.code = "previous_response_not_found";
+  for (const NamedError& named : kNamedErrors) {
+    if (error.code() != named.error || made.param != named.member) continue;
+    made.code = named.code;
+    if (named.status != 0) made.status = named.status;
+  }
   if (!made.param.empty() && !made.message.starts_with(made.param)) made.message = made.param + ": " + made.message;
   const Location& where = error.where();
   if (where.line > 0) {

@@ -142,10 +142,21 @@ void add_context(const Backend& backend, Value wanted, Losses& into) {
   add(into, "setting", "options.num_ctx", "no effect: the engine's context is " + std::to_string(*info->context));
 }
 
+/// What is not had in full (limit_reply in models/limits.cpp).
+void add_lowered(const RequestLimits& limits, Value settings, Losses& into) {
+  const std::string path = member_of(settings, Setting::max_tokens);
+  if (path.empty() || limits.reply_tokens == 0) return;
+  const Value asked = path.starts_with("options.") ? settings["options"]["num_predict"] : settings[path];
+  if (asked.is_small_int() && asked.integer > limits.reply_tokens)
+    add(into, "setting", path, "lowered to " + std::to_string(limits.reply_tokens) + ", the limit here");
+}
+
 }  // namespace
 
-void add_unserved(const Backend& backend, Value settings, Losses& into) {
+void add_unserved(const ServedModel& model, Value settings, Losses& into) {
+  const Backend& backend = *model.backend;
   const BackendFacts& engine = backend.facts();
+  add_lowered(model.limits, settings, into);
   add_unserved_members(settings, "", into);
   add_unserved_members(settings["options"], "options.", into);
   for (const UnservedValue& one : kUnservedValues)

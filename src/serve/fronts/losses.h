@@ -13,8 +13,9 @@ namespace parlance::serve {
 
 using Losses = std::vector<Loss>;
 
-/// What is not told to the engine: settings of the sampler that it has not, or that no engine here is asked for.
-void add_unserved(const Backend& backend, Value settings, Losses& into);
+/// What is not told to the engine as it was asked for: settings of the sampler that it has not, or that no engine here
+/// is asked for, and a limit of the reply that is above the server's.
+void add_unserved(const ServedModel& model, Value settings, Losses& into);
 /// Does a chat have a member that may constrain its reply?
 bool may_constrain(Value variables);
 /// To what an engine without grammars does not hold the reply. `body`: the request, in its own words.

@@ -6,15 +6,11 @@
 #include <unordered_set>
 
 #include "base/utf8.h"
-#include "serve/fronts/request_parts.h"
+#include "serve/fronts/shape.h"
 
 namespace parlance::serve {
 
 namespace {
-
-Error misshapen(const std::string& path, std::string_view wanted) {
-  return Error(ErrorCode::conversation, path + " must be " + std::string(wanted)).input(path);
-}
 
 Result<void> check_part(Value part, const std::string& path) {
   if (!part.is(Kind::dict)) return misshapen(path, "an object with a `type`");
@@ -29,18 +25,6 @@ Result<void> check_call(Value call, const std::string& path) {
   if (is_given(call["custom"]) || call["name"].is_string()) return {};
   if (!call["function"].is(Kind::dict)) return misshapen(path + ".function", "an object");
   if (!call["function"]["name"].is_string()) return misshapen(path + ".function.name", "a text");
-  return {};
-}
-
-/// Of each item of a list; a member that is not given is fine.
-template <typename Check>
-Result<void> check_each(Value list, const std::string& path, std::string_view wanted, Check check) {
-  if (!is_given(list)) return {};
-  if (!list.is_sequence()) return misshapen(path, wanted);
-  std::size_t number = 0;
-  for (const Value& item : list.items()) {
-    if (Result<void> checked = check(item, path + "[" + std::to_string(number++) + "]"); !checked) return checked;
-  }
   return {};
 }
 

@@ -32,7 +32,7 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const M
   Result<SamplingSettings> sampling = read_sampling(model->limits, body);
   if (!sampling) return sampling.error();
   asked.sampling = std::move(*sampling);
-  add_unserved(*model->backend, body, asked.losses);
+  add_unserved(*model, body, asked.losses);
   if (Result<void> form = read_form(call, body, asked); !form) return form.error();
   asked.stream = flag_of(body["stream"], true);
   const SessionHints hints = hints_of(call.exchange.request(), body);

@@ -8,6 +8,8 @@
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
+#include "serve/fronts/threads.h"
+#include "serve/fronts/tool_shape.h"
 #include "serve/random_id.h"
 #include "serve/turn/reply_begin.h"
 #include "serve/turn/turn.h"
@@ -55,6 +57,7 @@ Result<Prepared> prepare(const ServedModel& model, const RequestText& given, con
                          bool want_offsets) {
   Prepared made;
   if (Result<void> checked = check_messages_shape(given.body, given.api); !checked) return checked.error();
+  if (Result<void> checked = check_tools_shape(given.body); !checked) return checked.error();
   if (Result<void> checked = check_member_values(given.body, given.api); !checked) return checked.error();
   if (Result<void> known = check_results(given.body, given.api); !known) return known.error();
   if (Result<void> read = model.reader.read_into(made.request, given.text, "the request"); !read) return read.error();
@@ -145,6 +148,8 @@ Result<std::string> render_chat(const Call& call, Value body, const ModelRef& mo
   if (!previous.is_undefined() && !previous.is_none())
     return Error(ErrorCode::conversation, "previous_response_id needs a state, which /render does not keep")
         .input("previous_response_id");
+  if (Result<void> refused = api == RenderedApi::messages ? refuse_thread(body) : Result<void>(); !refused)
+    return refused.error();
   const Result<SamplingSettings> sampling = read_sampling(body);
   if (!sampling) return sampling.error();
   const RenderOptions options = model->render_now();

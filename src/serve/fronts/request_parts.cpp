@@ -37,6 +37,11 @@ Result<ModelRef> model_called(const Call& call, Value name) {
   if (is_given(name) && !name.is_string())
     return Error(ErrorCode::conversation, "model must be the name of a model").input("model");
   if (ModelRef model = call.offer->model_named(name.text())) return model;
+  constexpr std::string_view kLatest = ":latest";  // which Ollama's clients may leave out, and often put behind a name
+  if (call.api == ReplyApi::ollama && name.text().ends_with(kLatest)) {
+    if (ModelRef model = call.offer->model_named(name.text().substr(0, name.text().size() - kLatest.size())))
+      return model;
+  }
   const std::string said(name.text());
   const std::string hint = call.api == ReplyApi::ollama ? "GET /api/tags lists them" : "GET /v1/models lists them";
   std::string wrong = "model is missing: there are several here";

@@ -36,18 +36,29 @@ std::invoke_result_t<Read&, Call&, Value, const ModelRef&> read_request(Call& ca
   return made;
 }
 
-/// What `read(body, text)` makes of a request with the items that it names by their ids (item_references.h) in their
-/// places. Fails as with_referenced_items() and `read` do.
+/// A request of Responses, with the items that it names by their ids (item_references.h) in their places.
+struct NamedInput {
+  Value body;
+  std::string_view text;
+  std::vector<Loss> losses;  ///< of items that are not known any more
+};
+
+/// What `read(input)` makes of it. `may_wait`: as Sessions take it. Fails as with_referenced_items() and `read` do.
 template <typename Read>
-std::invoke_result_t<Read&, Value, std::string_view> with_named_items(Call& call, Value body, Read read) {
+std::invoke_result_t<Read&, NamedInput> with_named_items(Call& call, Value body, const ModelRef& model, bool may_wait,
+                                                         Read read) {
   const HttpRequest& request = call.exchange.request();
-  const Result<std::optional<std::string>> whole =
-      with_referenced_items(body, call.gateway.responses(), owner_of(request), call.gateway.most_body());
+  const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
+  Result<WholeInput> whole = with_referenced_items(body, {.responses = call.gateway.responses(),
+                                                          .sessions = sessions,
+                                                          .model = model,
+                                                          .owner = owner_of(request),
+                                                          .most = call.gateway.most_body()});
   if (!whole) return whole.error();
-  if (!*whole) return read(body, request.body);
+  if (!whole->json) return read(NamedInput{body, request.body, {}});
   Document made;
-  if (Result<void> parsed = made.parse(**whole); !parsed) return parsed.error();
-  return read(made.root(), **whole);
+  if (Result<void> parsed = made.parse(*whole->json); !parsed) return parsed.error();
+  return read(NamedInput{made.root(), *whole->json, std::move(whole->losses)});
 }
 
 /// The client's name of its session: a header, or a member of the body.

@@ -9,6 +9,7 @@
 #include "parlance/json_writer.h"
 #include "serve/fronts/errors.h"
 #include "serve/fronts/request_parts.h"
+#include "serve/fronts/response_events.h"
 #include "serve/fronts/routes.h"
 
 namespace parlance::serve {
@@ -118,9 +119,28 @@ Result<std::string> items_of(const StoredResponse& response, std::string_view qu
   return items_json(response, *page);
 }
 
-Result<std::string> whole_of(const StoredResponse& response, std::string_view query) {
-  if (setting_of(query, "stream").value_or("false") == "false") return response.json;
-  return Error(ErrorCode::conversation, "stream: an answer that is complete is given as a whole").input("stream");
+/// The answer as a client asks for it: its JSON, or its events.
+struct StoredAnswer {
+  std::string_view type = "application/json";
+  std::string text;
+};
+
+Result<StoredAnswer> answer_of(const StoredResponse& response, std::string_view query) {
+  const std::string stream = setting_of(query, "stream").value_or("false");
+  if (stream != "true" && stream != "false") return wrong_setting("stream", "true or false");
+  if (stream == "false") return StoredAnswer{.text = response.json};
+  const std::string from = setting_of(query, "starting_after").value_or("-1");
+  std::int64_t after = 0;
+  const auto [end, failed] = std::from_chars(from.data(), from.data() + from.size(), after);
+  if (failed != std::errc() || end != from.data() + from.size() || after < -1)
+    return wrong_setting("starting_after", "the sequence number of an event");
+  return StoredAnswer{content_type_of_stream(ReplyApi::responses), response_events(response, after)};
+}
+
+Result<StoredAnswer> items_answer(const StoredResponse& response, std::string_view query) {
+  Result<std::string> items = items_of(response, query);
+  if (!items) return items.error();
+  return StoredAnswer{.text = std::move(*items)};
 }
 
 }  // namespace
@@ -135,12 +155,13 @@ Task<> stored_response(Call& call) {
     co_await refuse_unknown(call, id);
     co_return;
   }
-  const Result<std::string> body = wants_items ? items_of(*found, request.query) : whole_of(*found, request.query);
-  if (body) {
-    co_await call.exchange.answer(200, "application/json", *body);
+  const Result<StoredAnswer> answer =
+      wants_items ? items_answer(*found, request.query) : answer_of(*found, request.query);
+  if (answer) {
+    co_await call.exchange.answer(200, answer->type, answer->text);
     co_return;
   }
-  const ReplyApiError error = error_of(body.error());
+  const ReplyApiError error = error_of(answer.error());
   co_await refuse(call.exchange, ReplyApi::openai, error);
 }
 

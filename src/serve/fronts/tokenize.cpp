@@ -7,6 +7,8 @@
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
+#include "serve/fronts/threads.h"
+#include "serve/fronts/tool_shape.h"
 #include "serve/turn/prompt_ids.h"
 #include "serve/turn/reply_begin.h"
 
@@ -71,6 +73,7 @@ Result<std::string> tokenized(const Call& call, Value body, const ModelRef& mode
   const Value given = is_llama ? body["content"] : body["prompt"];
   if (!given.is_string() && body["messages"].is_undefined())
     return Error(ErrorCode::conversation, "/tokenize takes `prompt`, `content` or `messages`").input("prompt");
+  if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
   const Result<std::vector<TokenId>> ids = given.is_string()
                                                ? ids_of_text(*model, given.text(), wish_of(body, is_llama))
                                                : prompt_ids(*model, text, body, ReplyApi::openai);
@@ -106,6 +109,8 @@ Result<std::string> detokenized(const Call&, Value body, const ModelRef& model) 
 
 Result<std::string> counted(const Call& call, Value body, const ModelRef& model) {
   if (Result<void> checked = check_messages_shape(body, ReplyApi::anthropic); !checked) return checked.error();
+  if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
+  if (Result<void> refused = refuse_thread(body); !refused) return refused.error();
   if (Result<void> known = check_results(body, ReplyApi::anthropic); !known) return known.error();
   const std::string& text = call.exchange.request().body;
   const Result<std::vector<TokenId>> ids = prompt_ids(*model, text, body, ReplyApi::anthropic);
@@ -117,6 +122,7 @@ Result<std::string> counted(const Call& call, Value body, const ModelRef& model)
 Result<std::string> counted_input(Call& call, Value body, std::string_view text, const ModelRef& model, bool may_wait) {
   const HttpRequest& http = call.exchange.request();
   if (Result<void> given = check_input(body); !given) return given.error();
+  if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
   const SessionHints hints = hints_of(http, body);
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
   const RequestText given{.api = ReplyApi::responses, .body = body, .text = text};
@@ -152,10 +158,10 @@ Task<> count_tokens(Call& call) {
 Task<> count_input_tokens(Call& call) {
   const auto make = [&call](bool may_wait) {
     const auto read = [may_wait](Call& of, Value body, const ModelRef& model) {
-      const auto whole = [&](Value all, std::string_view text) {
-        return counted_input(of, all, text, model, may_wait);
+      const auto whole = [&](const NamedInput& input) {
+        return counted_input(of, input.body, input.text, model, may_wait);
       };
-      return with_named_items(of, body, whole);
+      return with_named_items(of, body, model, may_wait, whole);
     };
     return read_request(call, read);
   };

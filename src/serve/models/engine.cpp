@@ -2,6 +2,7 @@
 #include "serve/models/engine.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace parlance::serve {
 
@@ -105,6 +106,32 @@ Task<> check_engine_once(const ServedModel& model) {
   if (!model.backend->info()) co_await check_engine(model);
 }
 
+namespace {
+
+/// A prompt of which nobody wants a reply, but to have it in the engine's cache. Engines sample one token at least.
+Task<GenerationEnd> evaluate(Backend& backend, Generation asked) {
+  for (auto& [setting, json] : asked.sampling.values)
+    if (setting == Setting::max_tokens) json = "1";
+  const TokenSink dropped = [](std::span<const SampledToken>, bool) -> Task<bool> { co_return true; };
+  GenerationEnd end = co_await backend.generate(asked, dropped);
+  end.length = true;
+  end.sampled_tokens = 0;
+  co_return end;
+}
+
+/// Engines refuse a reply for which the context has no room, though few replies become as long as they may.
+Task<GenerationEnd> generate_within(Backend& backend, const Generation& generation, const TokenSink& sink,
+                                    std::int64_t room) {
+  const std::int64_t most = generation.sampling.integer(Setting::max_tokens).value_or(room);
+  if (most >= 1 && most <= room) co_return co_await backend.generate(generation, sink);
+  Generation asked = generation;
+  asked.sampling.limit_tokens(room);
+  if (most < 1) co_return co_await evaluate(backend, std::move(asked));
+  co_return co_await backend.generate(asked, sink);
+}
+
+}  // namespace
+
 Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink) {
   Backend& backend = *model.backend;
   co_await check_engine_once(model);
@@ -125,7 +152,8 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   }
   Slots::Slot slot(*model.slots);
   co_await slot.take(generation.place != nullptr && generation.place->exchange(true));
-  co_return co_await backend.generate(generation, sink);
+  const std::int64_t room = info->context ? *info->context - size : std::numeric_limits<std::int64_t>::max();
+  co_return co_await generate_within(backend, generation, sink, room);
 }
 
 }  // namespace parlance::serve

@@ -17,15 +17,12 @@ constexpr struct {
     {"thinking_budget", ""},
 };
 
-/// Sets the limit where the request has none.
-Result<void> limit_reply(const RequestLimits& limits, Value request, SamplingSettings& sampling) {
-  if (limits.reply_tokens == 0) return {};
-  const std::optional<std::int64_t> asked = sampling.integer(Setting::max_tokens);
-  if (!asked) sampling.values.emplace_back(Setting::max_tokens, std::to_string(limits.reply_tokens));
-  if (!asked || *asked <= limits.reply_tokens) return {};
-  const std::string path = member_of(request, Setting::max_tokens);
-  return Error(ErrorCode::conversation, path + " is at most " + std::to_string(limits.reply_tokens) + " here")
-      .input(path);
+/// Clients have defaults of their own, which some of them must send: a request is not refused for one.
+void limit_reply(const RequestLimits& limits, SamplingSettings& sampling) {
+  if (limits.reply_tokens == 0) return;
+  sampling.limit_tokens(limits.reply_tokens);
+  if (sampling.find(Setting::max_tokens) == nullptr)
+    sampling.values.emplace_back(Setting::max_tokens, std::to_string(limits.reply_tokens));
 }
 
 /// Chats have the count of alternatives as `top_logprobs`, completions as `logprobs`.
@@ -51,10 +48,10 @@ Result<void> check_messages(const RequestLimits& limits, std::size_t messages) {
       .input("messages");
 }
 
-Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request) {
-  Result<SamplingSettings> sampling = read_sampling(request);
+Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request, std::int64_t least_tokens) {
+  Result<SamplingSettings> sampling = read_sampling(request, least_tokens);
   if (!sampling) return sampling;
-  if (Result<void> fits = limit_reply(limits, request, *sampling); !fits) return fits.error();
+  limit_reply(limits, *sampling);
   if (Result<void> fits = check_logprobs(request); !fits) return fits.error();
   return sampling;
 }

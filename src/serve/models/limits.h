@@ -16,7 +16,7 @@ namespace parlance::serve {
 ///     field          default  effect
 ///     messages       16384    of a conversation, with those before previous_response_id; else 400
 ///     prompt_tokens  0        of a prompt that is sent to the engine; else 400. 0: the engine's context
-///     reply_tokens   0        max_tokens may be so large; else 400. It is the limit of requests that set none. 0: none
+///     reply_tokens   0        a larger max_tokens is lowered to it. It is the limit of requests that set none. 0: none
 ///     reasoning_tokens 0      of reasoning in a reply, then the gateway closes it; less where a request asks for less.
 ///                             0: none
 struct RequestLimits {
@@ -45,7 +45,7 @@ inline constexpr std::int64_t kMostAlternatives = 20;
 Result<void> check_messages(const RequestLimits& limits, std::size_t messages);
 /// read_sampling() within the limits, which hold also where the request sets none. Fails as it does, too, and where the
 /// request asks for logprobs in a way that there is not.
-Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request);
+Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request, std::int64_t least_tokens = 1);
 /// How many tokens of reasoning a reply may have: the request's figure, by the names of vLLM, Anthropic, OpenRouter and
 /// DashScope, or the limit where that is lower; unset: any number.
 /// A negative figure is none. Fails with conversation if the figure is no integer, with its path.
