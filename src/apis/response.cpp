@@ -14,20 +14,20 @@ struct ItemNames {
   std::string_view member;  ///< of `done`, and of an item of a call
   bool has_parts;           ///< its text is in a part
   bool has_logprobs;
+  std::string_view part_added = "response.content_part.added", part_done = "response.content_part.done";
+  std::string_view index = "content_index";  ///< of the part
 };
 constexpr ItemNames kReasoning{"rs_", "response.reasoning_text.delta", "response.reasoning_text.done", "text", true,
                                false};
+constexpr ItemNames kSummary{
+    "rs_", "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done", "text",         true,
+    false, "response.reasoning_summary_part.added", "response.reasoning_summary_part.done", "summary_index"};
 constexpr ItemNames kText{"msg_", "response.output_text.delta", "response.output_text.done", "text", true, true};
 constexpr ItemNames kFunction{
     "fc_", "response.function_call_arguments.delta", "response.function_call_arguments.done", "arguments", false,
     false};
 constexpr ItemNames kCustom{
     "ctc_", "response.custom_tool_call_input.delta", "response.custom_tool_call_input.done", "input", false, false};
-
-const ItemNames& names_of(const Block& block) {
-  if (block.kind == Block::Kind::call) return block.custom ? kCustom : kFunction;
-  return block.kind == Block::Kind::text ? kText : kReasoning;
-}
 
 /// A member of the request that the answer repeats, and what it is where the request has none.
 struct Repeated {
@@ -78,17 +78,6 @@ std::string_view failure_code(const ReplyApiError& error) {
 
 std::string listed(std::string_view items) { return std::string(1, '[').append(items).append(1, ']'); }
 
-/// `logprobs`: items of a list.
-std::string part_json(const Block& block, std::string_view text, std::string_view logprobs) {
-  Json json('{');
-  if (block.kind == Block::Kind::reasoning) return json.text("type", "reasoning_text").text("text", text).take();
-  return json.text("type", "output_text")
-      .text("text", text)
-      .raw("annotations", "[]")
-      .raw("logprobs", listed(logprobs))
-      .take();
-}
-
 class Response final : public BlockForm {
  public:
   Response(ReplyApiOptions options, std::string default_id)
@@ -121,7 +110,7 @@ class Response final : public BlockForm {
     delta_head_ = event_of(names_of(block).delta, block).take();
     delta_head_.replace(delta_head_.size() - 1, 1, ", \"delta\": ");
     say_item("response.output_item.added", item_json(block, last(), "in_progress", "", block.id));
-    if (names_of(block).has_parts) say_part("response.content_part.added", block, "", "");
+    if (names_of(block).has_parts) say_part(names_of(block).part_added, block, "", "");
   }
 
   void grown(const Block& block, const Growth& growth) override {
@@ -144,7 +133,7 @@ class Response final : public BlockForm {
     if (!listens()) return;
     const std::string_view text = text_of(block);
     say_text(names_of(block).done, block, names_of(block).member, text, logprobs_.back());
-    if (names_of(block).has_parts) say_part("response.content_part.done", block, text, logprobs_.back());
+    if (names_of(block).has_parts) say_part(names_of(block).part_done, block, text, logprobs_.back());
     say_item("response.output_item.done", done_json(block, last(), block.id));
   }
 
@@ -173,6 +162,26 @@ class Response final : public BlockForm {
 
   // ---- items
 
+  const ItemNames& names_of(const Block& block) const {
+    if (block.kind == Block::Kind::call) return block.custom ? kCustom : kFunction;
+    if (block.kind == Block::Kind::text) return kText;
+    return options().reasoning_summary ? kSummary : kReasoning;
+  }
+
+  /// `logprobs`: items of a list.
+  std::string part_json(const Block& block, std::string_view text, std::string_view logprobs) const {
+    Json json('{');
+    if (block.kind == Block::Kind::reasoning)
+      return json.text("type", options().reasoning_summary ? "summary_text" : "reasoning_text")
+          .text("text", text)
+          .take();
+    return json.text("type", "output_text")
+        .text("text", text)
+        .raw("annotations", "[]")
+        .raw("logprobs", listed(logprobs))
+        .take();
+  }
+
   static std::string_view text_of(const Block& block) {
     return block.custom ? std::string_view(block.input) : std::string_view(block.text);
   }
@@ -195,10 +204,16 @@ class Response final : public BlockForm {
       if (block.custom && !begins && (!block.reader.exact() || !block.complete)) json.text("arguments", block.text);
       return json.take();
     }
-    const std::string content = begins ? "[]" : "[" + part_json(block, text, logprobs_[number]) + "]";
-    if (block.kind == Block::Kind::reasoning) json.text("type", "reasoning").raw("summary", "[]");
-    if (block.kind == Block::Kind::text) json.text("type", "message").text("role", "assistant");
-    return json.raw("content", content).text("status", status).take();
+    const std::string parts = begins ? "[]" : "[" + part_json(block, text, logprobs_[number]) + "]";
+    if (block.kind == Block::Kind::text)
+      return json.text("type", "message").text("role", "assistant").raw("content", parts).text("status", status).take();
+    json.text("type", "reasoning");
+    if (options().reasoning_summary)
+      json.raw("summary", parts);
+    else
+      json.raw("summary", "[]").raw("content", parts);
+    if (options().encrypt_reasoning && !begins) json.text("encrypted_content", options().encrypt_reasoning(text));
+    return json.text("status", status).take();
   }
 
   std::string done_json(const Block& block, std::size_t number, std::string_view id) const {
@@ -270,7 +285,7 @@ class Response final : public BlockForm {
     event.text("type", type)
         .text("item_id", item_id(block, last()))
         .number("output_index", static_cast<std::int64_t>(last()));
-    if (names_of(block).has_parts) event.number("content_index", 0);
+    if (names_of(block).has_parts) event.number(names_of(block).index, 0);
     return event;
   }
 

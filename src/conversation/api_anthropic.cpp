@@ -112,15 +112,21 @@ class AnthropicConverter {
     if (type == "tool_result") return result(block, draft, message);
     draft.of.push_back(block);
     if (type == "tool_use") return tool_use(block, draft);
-    if (type == "thinking") {
-      r_.leave(block, {"type", "thinking"}, {"signature", "cache_control"});
-      const Value thought = r_.text_in(block, "thinking");
-      if (thought.is_string() && thought.size != 0) draft.reasoning.push_back(thought);
-      return;
-    }
+    if (type == "thinking") return thinking(block, draft);
     if (type == "redacted_thinking")
       return r_.note(block, "encrypted reasoning, which only the API can read: left out", false);
     content_block(block, draft);
+  }
+
+  /// A block without its text may have it in its signature.
+  void thinking(Value block, Draft& draft) {
+    r_.leave(block, {"type", "thinking"}, {"signature", "cache_control"});
+    const Value given = r_.text_in(block, "thinking");
+    if (r_.failure) return;
+    const Value text = given.size != 0 ? given : r_.opened(member_value(block, "signature"));
+    if (text.is_undefined() || text.size == 0) return;
+    draft.of.push_back(text);
+    draft.reasoning.push_back(text);
   }
 
   /// What a message and a tool's result may hold.

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "conversation/normalise.h"
+#include "conversation/sealed_reasoning.h"
 #include "json/json.h"
 #include "parlance/conversation.h"
 #include "value/string.h"
@@ -167,6 +168,12 @@ Value Request::json_of(Value v) {
   else
     fail(v, "this cannot be written as JSON text");
   return json;
+}
+
+Value Request::opened(Value sealed) {
+  if (!sealed.is_string()) return {};
+  const std::optional<std::string> text = opened_reasoning(leaf_text(sealed));
+  return text ? Value::view(state.arena.copy_text(*text)) : Value();
 }
 
 Value Request::data_part(Value mime, Value data, Value of) {

@@ -103,6 +103,8 @@ class Request {
   /// A text of these pieces.
   Value joined(std::initializer_list<Value> pieces);
   Value json_of(Value v);
+  /// Reasoning that is sealed (sealed_reasoning.h); undefined for other texts.
+  Value opened(Value sealed);
   Value made(Value container, Value of) { return with_origin(container, origin_of(of)); }
 
   /// Sets what the converted request says under a name, unless it is undefined.

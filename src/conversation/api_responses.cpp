@@ -168,7 +168,8 @@ class ResponsesConverter {
     const Value content = member_value(item, "content");
     const bool whole = content.kind == Kind::list && content.list->size != 0;
     const Value texts = whole ? content : member_value(item, "summary");
-    if (!is_given(texts)) return;
+    const bool has_text = texts.kind != Kind::list || texts.list->size != 0;
+    if (!is_given(texts) || !has_text) return sealed(member_value(item, "encrypted_content"), draft);
     if (r_.list_at(texts, "reasoning").is_undefined()) return;
     for (const Value& one : items(texts)) {
       const Value text = one.kind == Kind::dict ? r_.text_in(one, "text") : r_.dict_at(one, "a part of the reasoning");
@@ -178,6 +179,14 @@ class ResponsesConverter {
     const Value summary = member_value(item, "summary");
     const bool two = whole && summary.kind == Kind::list && summary.list->size != 0;
     if (two) r_.note(summary, "the reasoning itself is given: its summary is left out", true);
+  }
+
+  /// What answers here gave as `encrypted_content`; that of others nobody can read.
+  void sealed(Value content, Draft& draft) {
+    const Value text = r_.opened(content);
+    if (text.is_undefined() || text.size == 0) return;
+    draft.of.push_back(text);
+    draft.reasoning.push_back(text);
   }
 
   void call(Value item, bool custom) {

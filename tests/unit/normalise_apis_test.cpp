@@ -185,5 +185,32 @@ TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
   EXPECT_EQ(chat->notes()[1], "messages[2]: joined with the message before (join-users)");
 }
 
+/// Role, content and calls of each message, as JSON.
+std::string turns_of(const Result<Conversation>& chat) {
+  if (!chat) return chat.error().display();
+  std::string all;
+  for (const Value& message : items(chat->messages())) {
+    all.append(message["role"].text()).append(" ").append(json_text(message["content"]));
+    if (!message["reasoning_content"].is_undefined()) all.append(" ").append(json_text(message["reasoning_content"]));
+    for (const Value& call : message["tool_calls"].items())
+      all.append(" ").append(call["function"]["name"].text()).append(json_text(call["function"]["arguments"]));
+    all += "\n";
+  }
+  return all;
+}
+
+TEST(NormaliseApis, SealedReasoningIsRead) {
+  EXPECT_EQ(turns_of(Conversation::from_json(
+                R"({"input": [{"type": "reasoning", "summary": [], "encrypted_content": "parlance1.SG0u"},
+          {"type": "reasoning", "summary": [], "encrypted_content": "gAAA"},
+          {"role": "assistant", "content": "a"}]})")),
+            "assistant \"a\" \"Hm.\"\n");
+  EXPECT_EQ(turns_of(Conversation::from_json(
+                R"({"messages": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature":
+          "parlance1.SG0u"}, {"type": "thinking", "thinking": "t", "signature": "parlance1.SG0u"},
+          {"type": "thinking", "thinking": "", "signature": "parlance1./w=="}, {"type": "text", "text": "a"}]}]})")),
+            "assistant \"a\" \"Hm.\\n\\nt\"\n");
+}
+
 }  // namespace
 }  // namespace parlance

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/answer_form.h"
 #include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
@@ -353,6 +354,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, Value body, std::string_v
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
   chat->old_functions = api.api == ReplyApi::openai && !body["functions"].items().empty();
+  set_answer_form(body, api.api, chat->written);
   chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())

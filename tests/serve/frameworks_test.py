@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""What frameworks of clients send and expect, beside the plain APIs: `frameworks_test.py PARLANCE`.
+
+Run by the Python of build/oracle/apis: answers and events are of the types of the packages `openai` and `anthropic`. Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import urllib.request
+from typing import Any
+
+from engine import Engine, Reply
+from gateway import SKIPPED, Checks, Gateway
+
+try:
+    from anthropic.types import Message, RawMessageStreamEvent
+    from openai.types.responses import Response, ResponseStreamEvent
+    from pydantic import TypeAdapter
+except ImportError as error:
+    print("skipped:", error)
+    sys.exit(SKIPPED)
+
+Json = dict[str, Any]
+USER: Json = {"role": "user", "content": "Hi"}
+THOUGHT = "<think>\nHm.\n</think>\n\n"
+ENGINE = Engine()
+CHAT, MESSAGES, RESPONSES, OLLAMA = "/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat"
+LOOK: Json = {"name": "look", "input_schema": {"type": "object"}}
+LOOK_ITEM: Json = {"type": "function", "name": "look", "parameters": {"type": "object"}}
+
+
+def call(name: str, arguments: Any) -> str:
+    return "<tool_call>\n" + json.dumps({"name": name, "arguments": arguments}) + "\n</tool_call>"
+
+
+def prompt() -> str:
+    return ENGINE.vocabulary.decode(ENGINE.asked[-1].prompt)
+
+
+def turns() -> str:
+    """The last prompt from the user's first message on."""
+    return prompt()[prompt().find("<|im_start|>user") :]
+
+
+def says(text: str) -> None:
+    ENGINE.script = lambda asked: Reply(text + "<|im_end|>")
+
+
+class Api:
+    """Requests to one gateway."""
+
+    def __init__(self, gateway: Gateway, checks: Checks) -> None:
+        self.gateway = gateway
+        self.checks = checks
+        self.headers: dict[str, str] = {}
+
+    def post(self, path: str, status: int = 200, **body: Any) -> Any:
+        more = {"max_tokens": 900} if path == MESSAGES else {"stream": False} if path == OLLAMA else {}
+        got, self.headers, answer = self.gateway.post(path, {"model": "mine", **more, **body})
+        self.checks.equal(got, status, f"{path} {json.dumps(body)[-200:]}: {json.dumps(answer)[:300]}")
+        if path == MESSAGES and got == 200:
+            Message.model_validate(answer, strict=True)
+        if path == RESPONSES and got == 200:
+            Response.model_validate(answer, strict=True)
+        return answer
+
+    def stream(self, path: str, **body: Any) -> list[Json]:
+        more = {"max_tokens": 900} if path == MESSAGES else {}
+        data = json.dumps({"model": "mine", "stream": True, **more, **body}).encode()
+        request = urllib.request.Request(self.gateway.url + path, data, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            lines = answer.read().decode().splitlines()
+        if path == OLLAMA:
+            return [json.loads(line) for line in lines]
+        events = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+        types: Any = TypeAdapter(RawMessageStreamEvent if path == MESSAGES else ResponseStreamEvent)
+        for event in events:
+            if event["type"] not in ("ping", "error"):
+                types.validate_python(event, strict=True)
+        return events
+
+    def reused(self) -> int:
+        return int(self.headers["X-Parlance-Reused-Tokens"])
+
+    def losses(self, path: str, **body: Any) -> set[tuple[str, str]]:
+        found = self.post(path, parlance=True, **body)["parlance"]["losses"]
+        return {(loss["kind"], loss["path"]) for loss in found}
+
+
+def summaries(api: Api, checks: Checks) -> None:
+    says(THOUGHT + "Yes.")
+    asked: Json = {"input": "Hi", "reasoning": {"summary": "auto"}, "include": ["reasoning.encrypted_content"]}
+    whole = api.post(RESPONSES, **asked)["output"]
+    sealed = whole[0]["encrypted_content"]
+    checks.equal(whole[0]["summary"], [{"type": "summary_text", "text": "Hm."}], "the reasoning is a summary")
+    checks.that("content" not in whole[0], "and stands nowhere else")
+    checks.that("Hm." not in sealed, "and sealed")
+    events = api.stream(RESPONSES, **asked)
+    kinds = [event["type"] for event in events if "reasoning" in event["type"]]
+    first, last = "response.reasoning_summary_part.added", "response.reasoning_summary_part.done"
+    delta, done = "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done"
+    checks.equal((kinds[0], {*kinds[1:-2]}, kinds[-2:]), (first, {delta}, [done, last]), "its events")
+    checks.equal("".join(event["delta"] for event in events if event["type"] == delta), "Hm.", "its deltas")
+    checks.equal(events[-1]["response"]["output"][0]["summary"], whole[0]["summary"], "the response of a stream")
+    for plain in ({}, {"reasoning": {"effort": "low"}}, {"reasoning": {"summary": None}}):
+        item = api.post(RESPONSES, input="Hi", **plain)["output"][0]
+        checks.equal((item["summary"], item["content"][0]["text"], "encrypted_content" in item), ([], "Hm.", False), f"{plain}")
+    says("I look.\n" + call("look", {}))
+    for members in (
+        {"summary": whole[0]["summary"]},
+        {"summary": [], "encrypted_content": sealed},
+        {"summary": [], "content": [], "encrypted_content": sealed},
+    ):
+        behind = [
+            USER,
+            {"type": "reasoning", "id": "rs_1", **members},
+            {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "c", "output": "3"},
+        ]
+        api.post(RESPONSES, input=behind, tools=[LOOK_ITEM])
+        checks.that("<think>\nHm.\n" in turns(), f"reasoning is read back from {members}: {turns()}")
+    other = [USER, {"type": "reasoning", "summary": [], "encrypted_content": "gAAAA"}, {"role": "assistant", "content": "A"}, USER]
+    api.post(RESPONSES, input=other)
+
+
+def thinking(api: Api, checks: Checks) -> None:
+    says(THOUGHT + "Yes.")
+    on: Json = {"type": "enabled", "budget_tokens": 1024}
+    for shown in ({"thinking": {"type": "disabled"}}, {}, {"thinking": None}):
+        answer = api.post(MESSAGES, messages=[USER], **shown)
+        checks.equal([block["type"] for block in answer["content"]], ["text"], f"no thinking where {shown}")
+        checks.that(answer["usage"]["output_tokens_details"]["thinking_tokens"] > 0, f"it is counted: {answer['usage']}")
+        starts = [event for event in api.stream(MESSAGES, messages=[USER], **shown) if event["type"] == "content_block_start"]
+        checks.equal([(event["index"], event["content_block"]["type"]) for event in starts], [(0, "text")], f"streamed, {shown}")
+    first, second = (api.post(MESSAGES, messages=[USER], thinking=on)["content"] for _ in range(2))
+    checks.equal([block["type"] for block in first], ["thinking", "text"], "thinking that is asked for")
+    checks.that(first[0]["signature"] and first == second, f"is signed, always alike: {first[0]}")
+    signed = [
+        event["delta"]["signature"]
+        for event in api.stream(MESSAGES, messages=[USER], thinking=on)
+        if event.get("delta", {}).get("type") == "signature_delta"
+    ]
+    checks.equal(signed, [first[0]["signature"]], "a stream says the signature")
+    hidden = api.post(MESSAGES, messages=[USER], thinking={"type": "adaptive", "display": "omitted"})["content"]
+    checks.equal((hidden[0]["type"], hidden[0]["thinking"]), ("thinking", ""), "thinking that is not displayed")
+    events = api.stream(MESSAGES, messages=[USER], thinking={"type": "adaptive", "display": "omitted"})
+    checks.that(not any("thinking_delta" in json.dumps(event) for event in events), "nor streamed")
+    use: Json = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
+    for block in (
+        hidden[0],
+        {"type": "thinking", "thinking": "Hm.\n", "signature": "of somebody else"},
+        {"type": "thinking", "thinking": "Hm.\n"},
+    ):
+        said: Any = [
+            USER,
+            {"role": "assistant", "content": [block, use]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "3"}]},
+        ]
+        api.post(MESSAGES, messages=said, tools=[LOOK], thinking=on)
+        checks.that("<think>\nHm.\n" in turns(), f"thinking is read back from {block}: {turns()}")
+    message = api.post(OLLAMA, messages=[USER], think=False)["message"]
+    checks.equal((message["content"], "thinking" in message), ("Yes.", False), "Ollama's think: false")
+    lines = api.stream(OLLAMA, messages=[USER], think=False)
+    checks.that(not any("thinking" in line["message"] for line in lines), "and streamed")
+    checks.equal(api.post(OLLAMA, messages=[USER])["message"]["thinking"].strip(), "Hm.", "without it as it was")
+
+
+def hidden_thinking_stays(api: Api, checks: Checks) -> None:
+    """The next turn has the ids of what was not shown."""
+    says(THOUGHT + "I look.\n" + call("look", {}))
+    content = api.post(MESSAGES, messages=[{"role": "user", "content": "hidden"}], tools=[LOOK])["content"]
+    result = {"type": "tool_result", "tool_use_id": content[-1]["id"], "content": "3"}
+    says("Three.")
+    api.post(
+        MESSAGES,
+        tools=[LOOK],
+        messages=[{"role": "user", "content": "hidden"}, {"role": "assistant", "content": content}, {"role": "user", "content": [result]}],
+    )
+    checks.that("<think>\nHm.\n</think>" in turns() and api.reused() > 0, f"a session keeps what is not shown: {turns()}")
+
+
+def main() -> int:
+    checks = Checks()
+    with Gateway(sys.argv[1], ENGINE.url) as gateway:
+        api = Api(gateway, checks)
+        for test in (
+            summaries,
+            thinking,
+            hidden_thinking_stays,
+        ):
+            test(api, checks)
+    ENGINE.close()
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
