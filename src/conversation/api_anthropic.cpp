@@ -43,6 +43,7 @@ class AnthropicConverter {
       else
         r_.fail(message, "a message is not an object");
     }
+    flush();
     tools(member_value(r_.given, "tools"));
     if (const Value servers = member_value(r_.given, "mcp_servers");
         servers.kind == Kind::list && servers.list->size != 0)
@@ -80,26 +81,35 @@ class AnthropicConverter {
       return r_.fail(role, quoted(who) + " is not a role of this API, which has user and assistant");
     r_.leave(message, {"role", "content"}, {"id", "type", "model", "stop_reason", "stop_sequence", "usage"});
     const Value content = member_value(message, "content");
-    Draft draft = fresh(who, message);
+    begin_message(who, message);
     if (content.is_string()) {
-      draft.parts.push_back(r_.text_part(content, message));
+      if (content.size != 0) turn_.parts.push_back(r_.text_part(content, message));
     } else if (content.kind == Kind::list) {
       for (const Value& block : items(content)) {
         if (r_.failure) return;
-        this->block(block, draft, message);
+        this->block(block, turn_, message);
       }
     } else {
       return r_.fail(content.is_undefined() ? message : content,
                      "the content of a message is a text or a list of blocks");
     }
-    if (!is_empty(draft) || !split_) r_.add(draft);
   }
 
-  Draft fresh(std::string_view role, Value message) {
-    Draft draft{.role = role};
-    draft.of.push_back(message);
-    split_ = false;
-    return draft;
+  /// Consecutive messages of the user, or of the assistant, are one turn, as in the API.
+  void begin_message(std::string_view role, Value message) {
+    const bool goes_on = open_ && turn_.role == role && role != "system";
+    if (!goes_on) {
+      flush();
+      split_ = false;
+    }
+    if (!goes_on || (split_ && is_empty(turn_))) turn_ = Draft{.role = role};
+    turn_.of.push_back(message);
+    open_ = true;
+  }
+
+  void flush() {
+    if (open_ && (!is_empty(turn_) || !split_)) r_.add(turn_);
+    open_ = false;
   }
 
   static bool is_empty(const Draft& draft) {
@@ -217,7 +227,8 @@ class AnthropicConverter {
     if (failed.kind == Kind::boolean && failed.integer != 0) tool.is_error = failed;
     blocks(member_value(block, "content"), tool);
     r_.add(tool);
-    draft = fresh(role, message);
+    draft = Draft{.role = role};
+    draft.of.push_back(message);
     split_ = true;
   }
 
@@ -274,7 +285,9 @@ class AnthropicConverter {
   }
 
   Request& r_;
-  bool split_ = false;  ///< a tool's message was made of the message before what is in the draft
+  Draft turn_;          ///< the message that is being made
+  bool open_ = false;   ///< there is one
+  bool split_ = false;  ///< a tool's message was made of the turn before what is in the draft
 };
 
 }  // namespace

@@ -38,7 +38,10 @@ void Request::fail(Value at, std::string message, std::string hint) {
 void Request::note(Value at, std::string_view what, bool loses) {
   Change change{pass, -1, -1, state.arena.copy_text(path_of_value(state, at)), -1, {}};
   change.what = what;
-  if (loses) change.loses = change.variable.starts_with("tools") ? "tool" : "part";
+  if (loses)
+    change.loses = change.variable == "mcp_servers"       ? "setting"
+                   : change.variable.starts_with("tools") ? "tool"
+                                                          : "part";
   state.changes.push_back(change);
 }
 
@@ -338,6 +341,17 @@ struct Recognised {
   std::optional<std::size_t> stray;  ///< whose mark was none
 };
 
+/// A request that has nothing of its API's own, which somebody knows.
+bool is_sent_to_anthropic(const ConversationState& state, const ReadOptions& options) {
+  return state.sent_to == SentTo::anthropic && !options.passes.skips(Pass::anthropic_request) &&
+         member_value(state.variables, "messages").kind == Kind::list && api::chat_mark(state.variables).is_undefined();
+}
+
+Recognised of_anthropic(const ConversationState& state) {
+  static_assert(kApis[0].pass == Pass::anthropic_request);
+  return {.row = 0, .mark = member_value(state.variables, "messages")};
+}
+
 /// Data sets of instructions have `input` for what is to be worked on: a record of one is not Responses' `input`.
 Result<void> check_no_record(const ConversationState& state) {
   const Value instruction = member_value(state.variables, "instruction");
@@ -402,7 +416,7 @@ Result<Recognised> recognise(const ConversationState& state, const ReadOptions& 
     chosen.row = i;
     chosen.mark = found;
   }
-  if (chosen.row == std::size(kApis)) return chosen;
+  if (chosen.row == std::size(kApis)) return is_sent_to_anthropic(state, options) ? of_anthropic(state) : chosen;
   if (Result<void> alone = check_alone(state, chosen.row, chosen.mark); !alone) return alone.error();
   return chosen;
 }

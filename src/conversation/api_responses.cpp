@@ -87,7 +87,8 @@ class ResponsesConverter {
       return r_.fail(calls, "`tool_calls` is of OpenAI's chat; this API has items of the type function_call");
     r_.leave(item, {"type", "role", "content"}, {"id", "status", "phase"});
     const bool assistant = who == "assistant";
-    const bool has_said = open_ && !(turn_.parts.empty() && turn_.refusals.empty() && turn_.calls.empty());
+    // A turn's text may come behind its calls, as clients order items: it is still that turn's.
+    const bool has_said = open_ && !(turn_.parts.empty() && turn_.refusals.empty());
     if (!assistant || has_said) flush();
     if (assistant) turn().of.push_back(item);
     Draft other{.role = who};

@@ -29,6 +29,7 @@ ENGINE = Engine()
 CHAT, MESSAGES, RESPONSES, OLLAMA = "/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat"
 LOOK: Json = {"name": "look", "input_schema": {"type": "object"}}
 LOOK_ITEM: Json = {"type": "function", "name": "look", "parameters": {"type": "object"}}
+PIXEL = "iVBORw0KGgo="
 
 
 def call(name: str, arguments: Any) -> str:
@@ -181,6 +182,88 @@ def hidden_thinking_stays(api: Api, checks: Checks) -> None:
     checks.that("<think>\nHm.\n</think>" in turns() and api.reused() > 0, f"a session keeps what is not shown: {turns()}")
 
 
+def order_of_items(api: Api, checks: Checks) -> None:
+    says(THOUGHT + "I look.\n" + call("look", {"at": "K"}))
+    asked: Json = {"role": "user", "content": "Where?"}
+    made = api.post(RESPONSES, input=[asked], tools=[LOOK_ITEM])["output"]
+    thought, text, called = made
+    output = {"type": "function_call_output", "call_id": called["call_id"], "output": "3"}
+    says("Three.")
+    api.post(RESPONSES, input=[asked, thought, text, called, output], tools=[LOOK_ITEM])
+    wanted, reused = turns(), api.reused()
+    api.post(RESPONSES, input=[asked, thought, called, text, output], tools=[LOOK_ITEM])
+    checks.equal((turns(), api.reused()), (wanted, reused), "a text behind its turn's calls")
+    api.post(RESPONSES, input=[asked, thought, called, output, text, USER], tools=[LOOK_ITEM])
+    checks.that(
+        turns().index("Hi") > turns().index("I look.") > turns().index("3\n"), f"a text behind an output is a turn of its own: {turns()}"
+    )
+    api.post(RESPONSES, input=[asked, text, called, {"role": "assistant", "content": "More."}, output], tools=[LOOK_ITEM])
+    checks.that(turns().count("<|im_start|>assistant") == 3, f"and so is a second text: {turns()}")
+
+
+def joined_messages(api: Api, checks: Checks) -> None:
+    says("Yes.")
+
+    def text(role: str, *texts: str) -> Json:
+        return {"role": role, "content": [{"type": "text", "text": one} for one in texts]}
+
+    def same(path: str, one: list[Json], other: list[Json], **more: Any) -> None:
+        api.post(path, messages=one, **more)
+        wanted = turns()
+        api.post(path, messages=other, **more)
+        checks.equal(turns(), wanted, f"{path}: {json.dumps(other)[:160]}")
+
+    use: Json = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
+    result: Json = {"type": "tool_result", "tool_use_id": "t1", "content": "r"}
+    plain = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    same(MESSAGES, [text("user", "a", "b")], plain)
+    same(MESSAGES, [text("user", "a", "b")], plain, tools=[LOOK])
+    same(MESSAGES, [text("user", "a", "b")], plain, system="S")
+    assistant = {"role": "assistant", "content": [{"type": "text", "text": "b"}, use]}
+    apart = [{"role": "assistant", "content": "b"}, {"role": "assistant", "content": [use]}]
+    behind = {"role": "user", "content": [result, {"type": "text", "text": "c"}, {"type": "text", "text": "d"}]}
+    split = [{"role": "user", "content": [result]}, text("user", "c"), {"role": "user", "content": "d"}]
+    same(MESSAGES, [text("user", "a"), assistant, behind], [text("user", "a"), *apart, *split], tools=[LOOK])
+    api.post(MESSAGES, messages=[text("user", "a"), *apart, *split], tools=[LOOK])
+    checks.equal(turns().count("<|im_start|>assistant"), 2, f"one turn of the assistant and the reply: {turns()}")
+    begun = [USER, {"role": "assistant", "content": "So"}, {"role": "assistant", "content": " far"}]
+    api.post(MESSAGES, messages=begun)
+    checks.that(turns().endswith("far") and turns().count("assistant") == 1, f"a reply that two messages begin: {turns()}")
+    counted = api.post(MESSAGES + "/count_tokens", messages=plain)["input_tokens"]
+    checks.equal(counted, api.post(MESSAGES + "/count_tokens", messages=[text("user", "a", "b")])["input_tokens"], "counted alike")
+    refused = api.post(
+        MESSAGES,
+        400,
+        messages=[
+            USER,
+            {"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}]},
+        ],
+    )
+    checks.that("messages[1].content[0]" in json.dumps(refused), f"errors have the request's paths: {refused}")
+    wish: Json = {"function": {"name": "look", "arguments": {"at": "K"}}}
+    same(OLLAMA, [{"role": "user", "content": "a\n\nb"}], plain)
+    same(
+        OLLAMA,
+        [
+            USER,
+            {"role": "assistant", "content": "x", "tool_calls": [wish, wish]},
+            {"role": "tool", "content": "1"},
+            {"role": "tool", "content": "2"},
+        ],
+        [
+            USER,
+            {"role": "assistant", "content": "x"},
+            {"role": "assistant", "content": "", "tool_calls": [wish]},
+            {"role": "assistant", "tool_calls": [wish]},
+            {"role": "tool", "content": "1"},
+            {"role": "tool", "content": "2"},
+        ],
+    )
+    checks.equal(turns().count("<tool_call>"), 2, f"calls of both: {turns()}")
+    api.post(CHAT, messages=plain)
+    checks.equal(turns().count("<|im_start|>user"), 2, "OpenAI's chat has them apart")
+
+
 def main() -> int:
     checks = Checks()
     with Gateway(sys.argv[1], ENGINE.url) as gateway:
@@ -189,6 +272,8 @@ def main() -> int:
             summaries,
             thinking,
             hidden_thinking_stays,
+            order_of_items,
+            joined_messages,
         ):
             test(api, checks)
     ENGINE.close()

@@ -169,8 +169,7 @@ TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
       R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [
           {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "r"}]}, {"type": )"
       R"("tool_result", "tool_use_id": "2", "content": "q"},
-          {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})",
-      {.passes = *Passes::of({"join-users"})});
+          {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})");
   ASSERT_TRUE(chat.has_value());
   const char* const paths[] = {"system", "messages[0].content", "messages[1].content[0].content[0].text",
                                "messages[1].content[1].content"};
@@ -181,8 +180,13 @@ TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
     EXPECT_TRUE(find_place(inside_of(*chat), content.data, number));
     EXPECT_EQ(number, i);
   }
-  EXPECT_EQ(chat->messages().list->size, 5U);  // b and c are one
-  EXPECT_EQ(chat->notes()[1], "messages[2]: joined with the message before (join-users)");
+  ASSERT_EQ(chat->messages().list->size, 5U);  // b and c are one
+  const Value both = *member(items(chat->messages())[4], "content");
+  EXPECT_EQ(chat->path_of(items(both)[0]["text"]), "messages[1].content[2].text");
+  EXPECT_EQ(chat->path_of(items(both)[1]["text"]), "messages[2].content");
+  std::int32_t number = -1;
+  EXPECT_TRUE(find_place(inside_of(*chat), items(both)[1]["text"].data, number));
+  EXPECT_EQ(number, 4);
 }
 
 /// Role, content and calls of each message, as JSON.
@@ -197,6 +201,51 @@ std::string turns_of(const Result<Conversation>& chat) {
     all += "\n";
   }
   return all;
+}
+
+TEST(NormaliseApis, ConsecutiveMessagesOfAnthropicAreOneTurn) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+          {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]},
+          {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "r"}]},
+          {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "2", "content": "q"}]},
+          {"role": "user", "content": "c"}, {"role": "system", "content": "T"}, {"role": "system", "content": "U"},
+          {"role": "user", "content": []}, {"role": "user", "content": "d"}]})");
+  EXPECT_EQ(turns_of(chat),
+            "system \"S\"\nuser \"a\"\nassistant \"b\" f{}\ntool \"r\"\ntool \"q\"\nuser \"c\"\nsystem "
+            "\"T\"\nsystem \"U\"\nuser \"d\"\n");
+}
+
+TEST(NormaliseApis, WhereARequestIsSentDecidesWhatItIs) {
+  constexpr const char* kPlain = R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"},
+      {"role": "assistant", "content": "c", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
+      {"role": "assistant", "content": "", "thinking": "t", "tool_calls": [{"function": {"name": "g",
+          "arguments": {}}}]},
+      {"role": "tool", "content": "1"}, {"role": "tool", "content": "2"}, {"role": "user", "content": "d", "name": "N"},
+      {"role": "user", "content": "e"}, {"role": "user", "content": [{"type": "text", "text": "g"}]}]})";
+  EXPECT_EQ(turns_of(Conversation::from_json(kPlain, {.sent_to = SentTo::ollama})),
+            "user \"a\\n\\nb\"\nassistant \"c\" \"t\" f{} g{}\ntool \"1\"\ntool \"2\"\nuser \"d\"\nuser "
+            "\"e\\n\\ng\"\n");
+  const std::string apart = turns_of(Conversation::from_json(kPlain));
+  EXPECT_EQ(apart.substr(0, 18), "user \"a\"\nuser \"b\"\n");
+  EXPECT_EQ(turns_of(Conversation::from_json(kPlain, {.sent_to = SentTo::anthropic})), apart);  // calls are OpenAI's
+  constexpr const char* kWords =
+      R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]})";
+  EXPECT_EQ(turns_of(Conversation::from_json(kWords, {.sent_to = SentTo::anthropic})),
+            "user [{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]\n");
+  const Result<Conversation> joined = Conversation::from_json(kWords, {.sent_to = SentTo::ollama});
+  ASSERT_TRUE(joined.has_value());
+  EXPECT_EQ(joined->notes()[0], "messages[1]: joined with the message before (join-turns)");
+}
+
+TEST(NormaliseApis, ATextBehindItsTurnsCallsIsOfThatTurn) {
+  EXPECT_EQ(turns_of(Conversation::from_json(
+                R"({"input": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}]},
+          {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
+          {"role": "assistant", "content": "a"},
+          {"role": "assistant", "content": "b"}, {"type": "function_call_output", "call_id": "1", "output": "r"},
+          {"role": "assistant", "content": "c"}]})")),
+            "assistant \"a\" \"t\" f{}\nassistant \"b\"\ntool \"r\"\nassistant \"c\"\n");
 }
 
 TEST(NormaliseApis, SealedReasoningIsRead) {

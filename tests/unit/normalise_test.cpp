@@ -191,6 +191,16 @@ const NormaliseRow kNormaliseRows[] = {
      IN_MESSAGE(R"(, "content": [{"type": "input_audio", "input_audio": {"data": "u"}}])"),
      OUT_MESSAGE(",\"content\":\"\""),
      {"messages[0].content[0]: left out, since it is not text (text-only)"}},
+    {"join-turns:user,assistant",
+     R"({"messages": [{"role": "system", "content": "s"}, {"role": "system", "content": "t"},
+         {"role": "user", "content": "a"}, {"role": "user", "content": "b", "images": ["QUJD"]},
+         {"role": "assistant", "content": null, "thinking": "x", "tool_calls": [{}]},
+         {"role": "assistant", "content": "c", "thinking": "y", "tool_calls": [{"id": "1"}]}]})",
+     R"({"messages":[{"role":"system","content":"s"},{"role":"system","content":"t"},{"role":"user","content":)"
+     R"("a\n\nb","images":["QUJD"]},{"role":"assistant","content":"c","thinking":"x\n\ny","tool_calls":[{},)"
+     R"({"id":"1"}]}]})",
+     {"messages[3]: joined with the message before (join-turns)",
+      "messages[5]: joined with the message before (join-turns)"}},
     {"text-only",
      IN_MESSAGE(R"(, "content": [{"type": "thinking", "thinking": "t"}])"),
      OUT_MESSAGE(",\"content\":[{\"type\":\"thinking\",\"thinking\":\"t\"}]"),

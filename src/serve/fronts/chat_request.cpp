@@ -146,18 +146,17 @@ EarlierCalls calls_before(const Held& held, const Conversation& more) {
 }
 
 Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
-                                      Value body, std::string_view text, const SessionHints& hints,
-                                      ConversationFacts* facts) {
+                                      const RequestText& given, const SessionHints& hints, ConversationFacts* facts) {
   const auto note = [facts](const Result<ChatRequest>& read) {
     if (facts != nullptr && read) facts->losses = known_losses(read->conversation);
   };
   if (hints.response.empty()) {
-    Result<ChatRequest> read = model->reader.read(text, "the request");
+    Result<ChatRequest> read = model->reader.read(given.text, "the request", sent_to(given.api));
     note(read);
     return read;
   }
   const Result<ChatRequest> request =
-      model->reader.consume(members_without(body, {"previous_response_id"}).take(), "the request");
+      model->reader.consume(members_without(given.body, {"previous_response_id"}).take(), "the request");
   if (!request) return request.error();
   note(request);
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
@@ -167,14 +166,14 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
         .hint("send the whole conversation");
   }
   if (facts != nullptr) facts->earlier = calls_before(*held, request->conversation);
-  return behind_response(*model, *held, request->conversation, body);
+  return behind_response(*model, *held, request->conversation, given.body);
 }
 
 }  // namespace
 
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                                       const RequestText& given, const SessionHints& hints, ConversationFacts* facts) {
-  Result<ChatRequest> request = read_with_earlier(sessions, model, given.body, given.text, hints, facts);
+  Result<ChatRequest> request = read_with_earlier(sessions, model, given, hints, facts);
   if (!request) return request;
   if (Result<void> said = say_where_reply_begins(request->conversation, given.body, given.api); !said)
     return said.error();
