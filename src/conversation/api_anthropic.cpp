@@ -2,6 +2,7 @@
 //
 // What its blocks mean: the API's reference of POST /v1/messages (MessageParam, ToolParam, ToolChoiceParam).
 #include "conversation/api_request.h"
+#include "conversation/media_parts.h"
 
 namespace parlance::api {
 namespace {
@@ -201,10 +202,17 @@ class AnthropicConverter {
       r_.leave(block, {"type", "source"}, {"cache_control", "citations"});
       blocks(member_value(source, "content"), draft);
     } else {
+      if (draft.role == "tool") return stand_in(block, draft);
       const std::string_view mime = word(source, "media_type");
       r_.fail(block, "a document (" + std::string(mime.empty() ? type : mime) + ") cannot be converted",
               "templates show text: give the document's text as a block of the type text");
     }
+  }
+
+  /// What a tool gave stays in the conversation for good: an error would be the answer to all that follows.
+  void stand_in(Value block, Draft& draft) {
+    r_.note(block, "templates show text: a line says that a file was here", true);
+    draft.parts.push_back(r_.text_part(Value::view(stand_in_for("file")), block));
   }
 
   void tool_use(Value block, Draft& draft) {

@@ -264,6 +264,55 @@ def joined_messages(api: Api, checks: Checks) -> None:
     checks.equal(turns().count("<|im_start|>user"), 2, "OpenAI's chat has them apart")
 
 
+def images_of_tools(api: Api, checks: Checks) -> None:
+    says("Yes.")
+    image: Json = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+    pdf: Json = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": PIXEL}}
+    for content, line in (
+        ([image], "[an image, which this model cannot see]"),
+        ([{"type": "text", "text": "see"}, image], "see\n[an image"),
+        ([pdf], "[a file, which"),
+    ):
+        said: list[Json] = [
+            USER,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "look", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": content}]},
+        ]
+        place = f"messages[2].content[0].content[{len(content) - 1}]"
+        checks.that(("part", place) in api.losses(MESSAGES, messages=said, tools=[LOOK]), f"is told: {place}")
+        checks.that(line in turns(), f"a line in its place: {turns()}")
+        api.post(MESSAGES, messages=[*said, {"role": "assistant", "content": "x"}, USER], tools=[LOOK])
+    items = [
+        USER,
+        {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"},
+        {
+            "type": "function_call_output",
+            "call_id": "c",
+            "output": [{"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}"}],
+        },
+    ]
+    checks.that(("part", "input[2].output[0]") in api.losses(RESPONSES, input=items, tools=[LOOK_ITEM]), "of Responses too")
+    checks.that("[an image, which" in turns(), turns())
+    wish: Json = {"function": {"name": "look", "arguments": {}}}
+    api.post(
+        OLLAMA,
+        messages=[USER, {"role": "assistant", "content": "", "tool_calls": [wish]}, {"role": "tool", "content": "see", "images": [PIXEL]}],
+    )
+    checks.that("see\n[an image, which" in turns(), f"Ollama's images of a tool: {turns()}")
+    api.post(MESSAGES, 400, messages=[{"role": "user", "content": [image]}])
+
+
+def text_alone(parlance: str, checks: Checks) -> None:
+    image: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
+    says("Yes.")
+    with Gateway(parlance, ENGINE.url, "--pass", "text-only") as gateway:
+        api = Api(gateway, checks)
+        api.post(CHAT, messages=[{"role": "user", "content": [image]}])
+        checks.that("user\n[an image, which this model cannot see]<|im_end|>" in turns(), f"what is left of an image alone: {turns()}")
+        api.post(CHAT, messages=[{"role": "user", "content": [{"type": "text", "text": "See"}, image]}])
+        checks.that("user\nSee<|im_end|>" in turns(), f"and beside a text: {turns()}")
+
+
 def main() -> int:
     checks = Checks()
     with Gateway(sys.argv[1], ENGINE.url) as gateway:
@@ -274,8 +323,10 @@ def main() -> int:
             hidden_thinking_stays,
             order_of_items,
             joined_messages,
+            images_of_tools,
         ):
             test(api, checks)
+    text_alone(sys.argv[1], checks)
     ENGINE.close()
     return checks.end()
 
