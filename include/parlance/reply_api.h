@@ -100,6 +100,10 @@ struct ReplyApiOptions {
   /// Responses: makes `encrypted_content` of a reasoning item from its text, as seal_reasoning() does. By default there
   /// is none.
   std::function<std::string(std::string_view reasoning)> encrypt_reasoning{};
+  /// Responses: the types of the request's tools. Calls of local_shell, shell and apply_patch, which the client runs,
+  /// are items of their own then: local_shell_call, shell_call and apply_patch_call. A stream has them when they have
+  /// ended.
+  std::vector<std::string> tool_types{};
   /// Responses: members of the request that the answer repeats, as name and JSON: {"temperature", "0.5"}. What is not
   /// given has the API's default; names that the API does not repeat are ignored. The JSON is written as it stands,
   /// unchecked.

@@ -1,7 +1,9 @@
 // OpenAI's Responses: a response of items, and response.created … response.completed. Begin reading at
 // Response::opened.
+#include <algorithm>
 #include <utility>
 
+#include "apis/client_calls.h"
 #include "apis/form.h"
 
 namespace parlance::apis {
@@ -106,7 +108,11 @@ class Response final : public BlockForm {
 
   void opened(const Block& block) override {
     logprobs_.emplace_back();
-    if (!listens()) return;
+    if (!listens() || client_call(block) != nullptr) return;
+    say_opened(block);
+  }
+
+  void say_opened(const Block& block) {
     delta_head_ = event_of(names_of(block).delta, block).take();
     delta_head_.replace(delta_head_.size() - 1, 1, ", \"delta\": ");
     say_item("response.output_item.added", item_json(block, last(), "in_progress", "", block.id));
@@ -117,7 +123,7 @@ class Response final : public BlockForm {
     const std::string_view piece = block.custom ? growth.input : growth.text;
     const std::string logprobs = std::exchange(pending_, {});
     if (names_of(block).has_logprobs) append_items(logprobs_.back(), logprobs);
-    if (listens() && !piece.empty()) say_delta(names_of(block), piece, logprobs);
+    if (listens() && !piece.empty() && client_call(block) == nullptr) say_delta(names_of(block), piece, logprobs);
   }
 
   /// There is one for each token, so what is the same in all of a block is written once.
@@ -131,6 +137,14 @@ class Response final : public BlockForm {
 
   void closed(const Block& block) override {
     if (!listens()) return;
+    if (const ClientCall* call = client_call(block)) {
+      const std::string done = client_call_json(*call, block, last(), block.id, "completed");
+      if (!done.empty()) {
+        say_item("response.output_item.added", client_call_json(*call, block, last(), block.id, "in_progress"));
+        return say_item("response.output_item.done", done);
+      }
+      say_opened(block);
+    }
     const std::string_view text = text_of(block);
     say_text(names_of(block).done, block, names_of(block).member, text, logprobs_.back());
     if (names_of(block).has_parts) say_part(names_of(block).part_done, block, text, logprobs_.back());
@@ -161,6 +175,25 @@ class Response final : public BlockForm {
   }
 
   // ---- items
+
+  /// What the call is to the client, where its tool is of a type that the client runs.
+  const ClientCall* client_call(const Block& block) const {
+    const std::vector<std::string>& types = options().tool_types;
+    const bool is_call = block.kind == Block::Kind::call && !block.custom;
+    return is_call && std::ranges::find(types, block.name) != types.end() ? find_client_call(block.name) : nullptr;
+  }
+
+  /// The item of such a call; "" where it is not whole, or its arguments are not the tool's: then it is a function's.
+  std::string client_call_json(const ClientCall& call, const Block& block, std::size_t number, std::string_view id,
+                               std::string_view status) const {
+    const std::string action = block.complete ? client_call_action(call, block.text) : std::string();
+    if (action.empty()) return {};
+    Json json('{');
+    json.text("id", std::string(call.id_prefix) + options().id + "_" + std::to_string(number));
+    json.text("type", call.item).text("call_id", id);
+    json.next() += action;
+    return json.text("status", status).take();
+  }
 
   const ItemNames& names_of(const Block& block) const {
     if (block.kind == Block::Kind::call) return block.custom ? kCustom : kFunction;
@@ -217,6 +250,9 @@ class Response final : public BlockForm {
   }
 
   std::string done_json(const Block& block, std::size_t number, std::string_view id) const {
+    if (const ClientCall* call = client_call(block)) {
+      if (std::string item = client_call_json(*call, block, number, id, "completed"); !item.empty()) return item;
+    }
     return item_json(block, number, block.complete ? "completed" : "incomplete", text_of(block), id);
   }
 

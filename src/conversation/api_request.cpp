@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "conversation/client_tools.h"
 #include "conversation/normalise.h"
 #include "conversation/sealed_reasoning.h"
 #include "json/json.h"
+#include "json/read.h"
 #include "parlance/conversation.h"
 #include "value/string.h"
 
@@ -223,6 +225,14 @@ Value Request::function_tool(Value of, Value name, Value description, Value para
   tool.set("function", made(function, of));
   if (type_last) tool.set("type", Value::view("function"));
   return made(tool.finish(), of);
+}
+
+Value Request::client_tool(const ClientTool& type, Value of) {
+  const Value own_name = member_value(of, "name");
+  const Result<Value> schema = read_json_into(rt, Value::view(type.schema));
+  note(of, "given as a function, with the form that the API's documentation says", false);
+  return function_tool(of, own_name.is_string() ? own_name : Value::view(type.name), Value::view(type.description),
+                       schema ? *schema : Value(), {});
 }
 
 Value Request::choice_of(Value name, Value of) {

@@ -302,6 +302,80 @@ def images_of_tools(api: Api, checks: Checks) -> None:
     api.post(MESSAGES, 400, messages=[{"role": "user", "content": [image]}])
 
 
+def changed_tools(api: Api, checks: Checks) -> None:
+    says("Yes.")
+    more = {"name": "more", "input_schema": {"type": "object"}}
+
+    def change(kind: str, tool: Json) -> Json:
+        return {"role": "system", "content": [{"type": kind, "tool": tool}]}
+
+    def offered() -> list[str]:
+        return [name for name in ("look", "more") if f'"name": "{name}"' in prompt()]
+
+    define, name_look = {"type": "tool_definition", "definition": more}, {"type": "tool_reference", "name": "look"}
+    api.post(MESSAGES, messages=[USER, change("tool_addition", define)], tools=[LOOK])
+    checks.equal(offered(), ["look", "more"], "a tool that is added")
+    checks.equal(turns().count("<|im_start|>"), 2, f"is no message: {turns()}")
+    api.post(MESSAGES, messages=[USER, change("tool_addition", define)])
+    checks.equal(offered(), ["more"], "without others")
+    api.post(MESSAGES, messages=[USER, change("tool_addition", define), change("tool_removal", name_look)], tools=[LOOK])
+    checks.equal(offered(), ["more"], "a tool that is removed")
+    api.post(MESSAGES, messages=[change("tool_removal", name_look), USER, change("tool_addition", name_look)], tools=[LOOK])
+    checks.equal(offered(), ["look"], "and added again by its name")
+
+
+def tools_of_clients(api: Api, checks: Checks) -> None:
+    for type_, name, given in (
+        ("bash_20250124", "bash", {"command": "ls"}),
+        ("text_editor_20250728", "str_replace_based_edit_tool", {"command": "view", "path": "/a"}),
+        ("memory_20250818", "memory", {"command": "view", "path": "/memories"}),
+    ):
+        says(call(name, given))
+        answer = api.post(MESSAGES, messages=[USER], tools=[{"type": type_, "name": name}])
+        checks.equal([(block["name"], block["input"]) for block in answer["content"]], [(name, given)], f"a call of {type_}")
+        checks.that(f'"name": "{name}"' in prompt(), f"{type_} is offered")
+        checks.equal(api.losses(MESSAGES, messages=[USER], tools=[{"type": type_, "name": name}]), set(), f"and nothing of {type_} is lost")
+    says("Yes.")
+    for type_ in ("web_search_20250305", "computer_20250124"):
+        checks.that(("tool", "tools[0]") in api.losses(MESSAGES, messages=[USER], tools=[{"type": type_, "name": "x"}]), f"{type_} is told")
+    patch = {"operation": {"type": "update_file", "path": "a", "diff": "@@\n-a\n+b"}}
+    rows: list[tuple[str, Json, Json, Any, str]] = [
+        (
+            "shell",
+            {"commands": ["ls", "pwd"], "timeout_ms": 9},
+            {"action": {"commands": ["ls", "pwd"], "timeout_ms": 9}},
+            [{"stdout": "a\n", "stderr": "bad", "outcome": {"type": "exit", "exit_code": 2}}],
+            "bad\n[exit code 2]",
+        ),
+        ("local_shell", {"command": ["ls"]}, {"action": {"type": "exec", "command": ["ls"], "env": {}}}, "a.txt", "a.txt"),
+        ("apply_patch", patch, patch, "done", "done"),
+    ]
+    for name, given, action, output, shown in rows:
+        tools = [{"type": name}]
+        says("I do.\n" + call(name, given))
+        item = api.post(RESPONSES, input=[USER], tools=tools)["output"][-1]
+        checks.equal((item["type"], {key: item[key] for key in action}), (f"{name}_call", action), f"a call of {name}")
+        events = api.stream(RESPONSES, input=[USER], tools=tools)
+        done = [event["item"] for event in events if event["type"] == "response.output_item.done"]
+        checks.equal([one["type"] for one in done], ["message", f"{name}_call"], f"{name}, streamed")
+        checks.equal(events[-1]["response"]["output"], done, "the response has the same")
+        made = api.post(RESPONSES, input=[USER], tools=tools)["output"]
+        result = {"type": f"{name}_call_output", "call_id": made[-1]["call_id"], "output": output, "status": "completed"}
+        if name == "local_shell":
+            result["id"] = made[-1]["id"]
+            del result["call_id"]
+        says("Yes.")
+        api.post(RESPONSES, input=[USER, *made, result], tools=tools)
+        checks.that(shown in turns() and "X-Parlance-Prefix-Break" not in api.headers and api.reused() > 0, f"{name}'s output: {turns()}")
+        says(call(name, {"x": 1}))
+        checks.equal(
+            api.post(RESPONSES, input=[USER], tools=tools)["output"][0]["type"], "function_call", f"arguments that are not {name}'s"
+        )
+    says("Yes.")
+    hosted = [{"type": "shell", "environment": {"type": "container_auto"}}]
+    checks.that(("tool", "tools[0]") in api.losses(RESPONSES, input=[USER], tools=hosted), "a shell in the API's container is told")
+
+
 def text_alone(parlance: str, checks: Checks) -> None:
     image: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
     says("Yes.")
@@ -324,6 +398,8 @@ def main() -> int:
             order_of_items,
             joined_messages,
             images_of_tools,
+            changed_tools,
+            tools_of_clients,
         ):
             test(api, checks)
     text_alone(sys.argv[1], checks)

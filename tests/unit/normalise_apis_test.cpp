@@ -261,5 +261,65 @@ TEST(NormaliseApis, SealedReasoningIsRead) {
             "assistant \"a\" \"Hm.\\n\\nt\"\n");
 }
 
+TEST(NormaliseApis, ToolsOfAnthropicAreAddedAndRemoved) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"tools": [{"name": "f", "input_schema": {}}, {"name": "g", "input_schema": {}}], "messages": [
+          {"role": "user", "content": "a"}, {"role": "system", "content": [
+          {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": {"name": "h",
+          "input_schema": {}}}},
+          {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "f"}},
+          {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "g"}},
+          {"type": "tool_addition", "tool": {"type": "tool_reference", "name": "f"}},
+          {"type": "tool_addition", "tool": {"type": "mcp_toolset_reference", "mcp_server_name": "s"}}]},
+          {"role": "user", "content": "b"}]})");
+  ASSERT_TRUE(chat.has_value()) << chat.error().display();
+  std::string names, lost;
+  for (const Value& tool : items(chat->tools())) names.append(tool["function"]["name"].text());
+  EXPECT_EQ(names, "hf");
+  EXPECT_EQ(chat->messages().list->size, 1U);
+  for (const Change& change : inside_of(*chat).changes) {
+    if (!change.loses.empty()) lost += place_of(inside_of(*chat), change);
+  }
+  EXPECT_EQ(lost, "messages[1].content[4]");
+}
+
+TEST(NormaliseApis, ToolsThatTheClientRunsAreFunctions) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"tools": [{"type": "shell"}, {"type": "apply_patch"}, {"type": "local_shell"}, {"type":
+          "shell", "environment":
+          {"type": "container_auto"}}, {"type": "web_search"}], "tool_choice": {"type": "shell"}, "input": [
+          {"type": "shell_call", "call_id": "1", "action": {"commands": ["ls"], "timeout_ms": null}},
+          {"type": "local_shell_call", "id": "l", "call_id": "2", "action": {"type": "exec",
+          "command": ["ls"], "env": {}}},
+          {"type": "apply_patch_call", "call_id": "3", "operation": {"type": "delete_file", "path": "a"}},
+          {"type": "shell_call_output", "call_id": "1", "output": [{"stdout": "o", "stderr": "", "outcome": {"type":
+          "exit", "exit_code": 0}}, {"stdout": "", "stderr": "e", "outcome": {"type": "timeout"}}]},
+          {"type": "local_shell_call_output", "id": "l", "output": "p"},
+          {"type": "apply_patch_call_output", "call_id": "3", "status": "failed"}]})");
+  EXPECT_EQ(turns_of(chat),
+            "assistant \"\" shell{\"commands\":[\"ls\"]} local_shell{\"command\":[\"ls\"]} "
+            "apply_patch{\"operation\":{\"type\":\"delete_file\",\"path\":\"a\"}}\ntool [{\"type\":\"text\","
+            "\"text\":\"o\"},{\"type\":\"text\",\"text\":\"e\"},{\"type\":\"text\",\"text\":"
+            "\"[timeout]\"}]\ntool \"p\"\ntool \"failed\"\n");
+  ASSERT_TRUE(chat.has_value());
+  EXPECT_EQ(items(chat->messages())[2]["tool_call_id"].text(), "2");
+  std::string names, lost;
+  for (const Value& tool : items(chat->tools())) {
+    names.append(tool["function"]["name"].text()).append(" ");
+    EXPECT_EQ(tool["function"]["parameters"]["type"].text(), "object");
+  }
+  EXPECT_EQ(names, "shell apply_patch local_shell ");
+  for (const Change& change : inside_of(*chat).changes) {
+    if (!change.loses.empty()) lost.append(place_of(inside_of(*chat), change)).append(" ");
+  }
+  EXPECT_EQ(lost, "tools[3] tools[4] ");
+  const Result<Conversation> editor = Conversation::from_json(
+      R"({"tools": [{"type": "bash_20250124", "name": "bash"}, {"type": "computer_20250124", "name": "computer"}],
+          "messages": [{"role": "user", "content": "a"}]})");
+  ASSERT_TRUE(editor.has_value());
+  EXPECT_EQ(editor->tools().list->size, 1U);
+  EXPECT_EQ(items(editor->tools())[0]["function"]["name"].text(), "bash");
+}
+
 }  // namespace
 }  // namespace parlance

@@ -495,7 +495,7 @@ const NormaliseRow kNormaliseRows[] = {
      {"messages: made of a request of Anthropic Messages (anthropic-request)",
       "system[0].cache_control: says nothing to a model: left out (anthropic-request)",
       "messages[1].content[0].signature: says nothing to a model: left out (anthropic-request)",
-      "tools[1]: a tool that the API itself runs or knows, and a template does not: left out (anthropic-request)",
+      "tools[1]: a tool that the API itself runs, and a template does not know: left out (anthropic-request)",
       "model: not a variable (anthropic-request)"}},
     // `system` alone does not make an OpenAI's chat one of Anthropic's.
     {"anthropic-request",

@@ -408,6 +408,24 @@ TEST(ReplyApi, SummariesHaveTheReasoning) {
   for (const char* const event : events) EXPECT_TRUE(has_text(stream, event)) << event << "\n" << stream;
 }
 
+TEST(ReplyApi, CallsOfToolsThatTheClientRunsAreItemsOfTheirOwn) {
+  std::string stream;
+  const ReplyApiOptions options = {.tool_types = {"function", "shell"}};
+  constexpr const char* kItem =
+      R"({"id": "sh_resp_0_2", "type": "shell_call", "call_id": "call_1", "action": {"commands": ["ls"]}, "status": )"
+      R"("completed"})";
+  EXPECT_TRUE(has_text(answer_of(ReplyApi::responses, options, R"({"commands": ["ls"]})", &stream), kItem)) << stream;
+  EXPECT_TRUE(has_text(stream, std::string(R"("output_index": 2, "item": )") + kItem)) << stream;
+  EXPECT_FALSE(has_text(stream, "arguments")) << stream;
+  for (const char* const wrong : {R"({"commands": []})", R"({"commands": [1]})", R"({"commands": "ls"})", "[]", "{"}) {
+    stream.clear();
+    EXPECT_TRUE(has_text(answer_of(ReplyApi::responses, options, wrong, &stream), R"("type": "function_call")"))
+        << wrong;
+    EXPECT_TRUE(has_text(stream, "function_call_arguments.done")) << stream;
+  }
+  EXPECT_TRUE(has_text(answer_of(ReplyApi::responses, {}, R"({"commands": ["ls"]})"), R"("type": "function_call")"));
+}
+
 TEST(ReplyApi, RequestsAreNotWrittenForOllama) {
   const Result<ApiRequest> made = request_as(ReplyApi::ollama, R"({"messages": []})");
   ASSERT_FALSE(made);

@@ -5,7 +5,8 @@
 
 namespace parlance::serve {
 
-/// Sets what the answer has of its reasoning, and in what form; sessions keep all of it, whatever is shown.
+/// Sets what the answer has of its reasoning, and in what form; sessions keep all of it, whatever is shown. And which
+/// calls of Responses are items of their own.
 ///
 /// Anthropic's clients that did not ask for thinking read the first block as text, so it has thinking only where the
 /// request has `thinking`, and not `disabled`.
