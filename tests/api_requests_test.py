@@ -106,9 +106,27 @@ def with_value(request, path, value):
     return made
 
 
+def odd_requests():
+    """What the chats above have no words for."""
+    shell = {"type": "shell_call", "call_id": "1", "action": {"commands": ["ls"], "timeout_ms": None}}
+    local = {"type": "local_shell_call", "id": "l", "call_id": "2", "action": {"type": "exec", "command": ["ls"], "env": {}}}
+    patch = {"type": "apply_patch_call", "call_id": "3", "operation": {"type": "delete_file", "path": "a"}}
+    outputs = [{"type": "shell_call_output", "call_id": "1", "output": [{"stdout": "o", "stderr": "e", "outcome": {"type": "exit", "exit_code": 1}}]},
+               {"type": "local_shell_call_output", "id": "l", "output": "p"}, {"type": "apply_patch_call_output", "call_id": "3", "status": "failed"}]
+    sealed = {"type": "reasoning", "summary": [], "encrypted_content": "parlance1.SG0u"}
+    yield "responses", {"input": [sealed, shell, local, patch, *outputs], "tools": [{"type": "shell", "environment": {"type": "local"}}, {"type": "apply_patch"}],
+                        "tool_choice": {"type": "shell"}}
+    changes = [{"type": "tool_addition", "tool": {"type": "tool_definition", "definition": {"name": "h", "input_schema": {}}}},
+               {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "f"}}]
+    hidden = {"type": "thinking", "thinking": "", "signature": "parlance1.SG0u"}
+    yield "anthropic", {"tools": [{"type": "bash_20250124", "name": "bash"}, {"name": "f", "input_schema": {}}],
+                        "messages": [{"role": "user", "content": "a"}, {"role": "system", "content": changes}, {"role": "assistant", "content": [hidden]}]}
+
+
 def hostile_faults(program, template):
     seen = set()
-    for name, _, request in pairs():
+    odd = [(f"odd: {api}", {}, request) for api, request in odd_requests()]
+    for name, _, request in [*pairs(), *odd]:
         api = name.split(": ")[1]
         lines = []
         for path in places(request):

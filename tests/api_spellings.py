@@ -64,6 +64,18 @@ def anthropic_content(message):
     return blocks
 
 
+def joined_turns(messages):
+    """Consecutive messages of the user, or of the assistant, are one turn in Anthropic's API."""
+    made = []
+    for message in messages:
+        if made and made[-1]["role"] == message["role"] and message["role"] in ("user", "assistant"):
+            assert set(message) | set(made[-1]) == {"role", "content"}, "only words are joined here"
+            made[-1] = {**message, "content": [*texts(made[-1]["content"]), *texts(message["content"])]}
+        else:
+            made.append(message)
+    return made
+
+
 def anthropic(request):
     system, rest = leading_system(request["messages"])
     if rest is None:
@@ -81,7 +93,7 @@ def anthropic(request):
     if "tools" in request:
         out["tools"] = [{"name": tool["function"]["name"], "description": tool["function"]["description"],
                          "input_schema": tool["function"]["parameters"]} for tool in request["tools"]]
-    plain = {**request, "messages": [without(message, "name") for message in request["messages"]]}
+    plain = {**request, "messages": joined_turns([without(message, "name") for message in request["messages"]])}
     return plain, out
 
 

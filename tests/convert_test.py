@@ -21,6 +21,7 @@ import subprocess
 import sys
 
 import api_requests_test
+import api_spellings
 import spellings_test
 from template_files import CORPUS, template_files
 
@@ -198,6 +199,31 @@ def heed(chat, note):
     return True
 
 
+def joined_turns(messages):
+    """Consecutive messages of the user, or of the assistant, are one turn in Anthropic's API."""
+    made = []
+    for message in messages:
+        if not made or made[-1]["role"] != message["role"] or message["role"] not in ("user", "assistant"):
+            made.append(message)
+            continue
+        both = [made[-1], message]
+        parts = [part for one in both for part in api_spellings.texts(one.get("content") or [])]
+        thoughts = [one["reasoning_content"] for one in both if one.get("reasoning_content")]
+        calls = [call for one in both for call in one.get("tool_calls") or []]
+        made[-1] = {"role": message["role"], "content": parts, **({"reasoning_content": "\n\n".join(thoughts)} if thoughts else {}),
+                    **({"tool_calls": calls} if calls else {})}
+        if len(parts) < 2 and all(part["type"] == "text" for part in parts):
+            made[-1]["content"] = parts[0]["text"] if parts else ""
+    return made
+
+
+def says_whose_it_is(request):
+    """Whether a request of Anthropic's has what only that API has; without it, it is read as a chat."""
+    own = ("thinking", "tool_use", "tool_result", "image", "document")
+    blocks = [block for message in request["messages"] for block in message["content"] if not isinstance(message["content"], str)]
+    return any(name in request for name in ("system", "tools", "output_config")) or any(block["type"] in own for block in blocks)
+
+
 def as_read(chat, api):
     """What both spell differently and mean the same."""
     for message in chat["messages"]:
@@ -249,6 +275,8 @@ def pairs(program, count, seed, counted):
             wanted = expected(before["request"], [note for note in after["notes"] if note["path"] not in ("model", "max_tokens")], api)
             counted[f"{api}: " + ("not compared" if wanted is None else "compared")] += 1
             if wanted is not None:
+                if api == "anthropic" and says_whose_it_is(after["request"]):
+                    wanted["messages"] = joined_turns(wanted["messages"])
                 yield f"{name}: {api}", wanted, after["request"]
     others = list(api_requests_test.pairs())
     said_plainly = convert(program, [plain for _, plain, _ in others], "openai")

@@ -3,6 +3,7 @@
 // Read one from the JSON of a request, or build one in C++. Named normalisation passes adapt a request to its template
 // (passes.h); each can be switched off. Without them the template gets the request unchanged.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +20,14 @@ namespace parlance {
 
 class DocumentBuilder;
 
+/// The API that a request was sent to, for who knows it. Servers join messages that follow on one another: Anthropic's
+/// those of the user and of the assistant, Ollama's all of one role but results (the pass join-turns).
+enum class SentTo : std::uint8_t {
+  unsaid,
+  anthropic,  ///< also a request that has no member of this API's own is read as one of its requests
+  ollama,
+};
+
 struct ReadOptions {
   /// false: no passes; every member becomes a variable, as transformers does with keyword arguments
   bool normalise = true;
@@ -31,6 +40,7 @@ struct ReadOptions {
   /// true: requests of other APIs keep the members that steer the server or the sampler, as variables; for request_as()
   bool keep_steering = false;
   std::string reasoning_effort{};  ///< one of reasoning_efforts(), overriding the request's; "": the request's
+  SentTo sent_to = SentTo::unsaid;
 };
 
 /// A tool call of an assistant message under construction. `arguments_json` is a JSON object.

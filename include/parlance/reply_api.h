@@ -48,7 +48,7 @@ struct ReplyUsage {
   std::int64_t input_tokens = 0;      ///< all of the prompt
   std::int64_t output_tokens = 0;     ///< all of the reply
   std::int64_t cached_tokens = 0;     ///< those of input_tokens that a cache had; Anthropic counts them apart
-  std::int64_t reasoning_tokens = 0;  ///< those of output_tokens that are reasoning; OpenAI's APIs only
+  std::int64_t reasoning_tokens = 0;  ///< those of output_tokens that are reasoning; not in Ollama's answers
 };
 
 /// Durations in nanoseconds, which only Ollama's answers have.
@@ -62,6 +62,17 @@ struct ReplyTimes {
 /// Under which names a chat completion has the model's reasoning: clients read one or the other.
 enum class ReasoningNames : std::uint8_t { both, reasoning_content, reasoning };
 
+/// How much of the model's reasoning is in an answer.
+enum class ShownReasoning : std::uint8_t {
+  whole,
+  signed_only,  ///< Anthropic's Messages: thinking blocks without their text, which sign_reasoning() may carry
+  none,
+};
+
+/// An opaque text from which requests are read with this reasoning: a reasoning item's `encrypted_content`, or the
+/// signature of a thinking block without its text. It is not encrypted.
+std::string seal_reasoning(std::string_view reasoning);
+
 /// The parts of an answer that are not in the reply. No default comes from the clock or a random generator.
 struct ReplyApiOptions {
   std::string id{};  ///< the answer's id; "": reply_api_id(api, 0)
@@ -72,6 +83,7 @@ struct ReplyApiOptions {
   std::function<std::string()> make_call_id{};
   /// What is known when the stream begins. Anthropic's message_start has it; unset: zeros.
   std::optional<ReplyUsage> usage_at_start{};
+  ShownReasoning reasoning = ShownReasoning::whole;
 
   // Chat completions:
   std::uint32_t choice = 0;   ///< `index` of the choice. Several choices: a writer for each, their events in one stream
@@ -83,6 +95,15 @@ struct ReplyApiOptions {
 
   /// Anthropic's Messages: makes the signature of a thinking block from its text. By default it is "".
   std::function<std::string(std::string_view thinking)> sign_reasoning{};
+  /// Responses: the reasoning stands in `summary` and in its events, where clients look for it that ask for summaries.
+  bool reasoning_summary = false;
+  /// Responses: makes `encrypted_content` of a reasoning item from its text, as seal_reasoning() does. By default there
+  /// is none.
+  std::function<std::string(std::string_view reasoning)> encrypt_reasoning{};
+  /// Responses: the types of the request's tools. Calls of local_shell, shell and apply_patch, which the client runs,
+  /// are items of their own then: local_shell_call, shell_call and apply_patch_call. A stream has them when they have
+  /// ended.
+  std::vector<std::string> tool_types{};
   /// Responses: members of the request that the answer repeats, as name and JSON: {"temperature", "0.5"}. What is not
   /// given has the API's default; names that the API does not repeat are ignored. The JSON is written as it stands,
   /// unchecked.

@@ -104,10 +104,13 @@ class RequestReader {
   /// and the special tokens and messages of the model (add_model). Errors call the text `name`.
   /// Fails with: json (place); conversation (path).
   Result<ChatRequest> read(std::string_view body, std::string_view name = "<input>") const;
+  /// The same for a request to this API, in place of ReadOptions::sent_to.
+  Result<ChatRequest> read(std::string_view body, std::string_view name, SentTo sent_to) const;
   /// The same, parsing the text in place (Conversation::consume).
   Result<ChatRequest> consume(std::string body, std::string_view name = "<input>") const;
   /// The same, reusing the memory of `into`. After a failure, `into` still has the request's id, if it has one.
   Result<void> read_into(ChatRequest& into, std::string_view body, std::string_view name = "<input>") const;
+  Result<void> read_into(ChatRequest& into, std::string_view body, std::string_view name, SentTo sent_to) const;
   /// The same with the values that a builder was given, which is empty afterwards.
   Result<void> read_into(ChatRequest& into, DocumentBuilder& built) const;
 

@@ -36,6 +36,7 @@ class ChatCompletion final : public Form {
 
  private:
   void take_logprobs_of(const ReplyEvent& event) override { append_items(pending_logprobs_, waiting_.take(event)); }
+  void skip_logprobs_of(const ReplyEvent& event) override { waiting_.skip(event); }
 
   // A call that ends incomplete is told by a last delta with "complete": false, which OpenAI's clients ignore: the API
   // itself has no way to say it.

@@ -28,11 +28,12 @@ void ReplyApiWriter::Form::begin() {
 void ReplyApiWriter::Form::add(const ReplyEvent& event) {
   if (has_ended_) return;
   finish_.add(event);
-  take_logprobs_of(event);
+  const bool is_hidden = event.kind == ReplyEvent::Kind::reasoning && options_.reasoning == ShownReasoning::none;
+  is_hidden ? skip_logprobs_of(event) : take_logprobs_of(event);
   calls_ = calls_ || event.kind == ReplyEvent::Kind::call_begin;
   if (event.kind == ReplyEvent::Kind::malformed)
     diagnostics_.push_back({event.position, std::string(event.text), event.fault});
-  take(event);
+  if (!is_hidden) take(event);
 }
 
 void ReplyApiWriter::Form::finish(const ReplyOutcome& outcome) {

@@ -68,6 +68,8 @@ class ReplyApiWriter::Form {
   virtual void begin_stream() = 0;
   /// Is told of each event before it is taken.
   virtual void take_logprobs_of(const ReplyEvent&) {}
+  /// In its place, for an event that is not taken.
+  virtual void skip_logprobs_of(const ReplyEvent& event) { take_logprobs_of(event); }
   virtual void take(const ReplyEvent& event) = 0;
   virtual void end() = 0;
   /// Says the events of an error.

@@ -61,9 +61,9 @@ std::string block_json(const Block& block, std::string_view text, std::string_vi
       .take();
 }
 
-std::string block_as_said(const Block& block) {
+std::string block_as_said(const Block& block, bool without_text) {
   if (block.kind != Block::Kind::call || block.complete)
-    return block_json(block, block.text, block.best_id(), block.signature);
+    return block_json(block, without_text ? "" : std::string_view(block.text), block.best_id(), block.signature);
   Json json('{');
   json.text("type", "tool_use").text("id", block.best_id()).text("name", block.name).raw("input", invalid_input(block));
   return json.raw("complete", "false").take();
@@ -83,7 +83,7 @@ class Message final : public BlockForm {
 
   std::string whole_json() const override {
     Json content('[');
-    for (const Block& block : blocks()) content.item(block_as_said(block));
+    for (const Block& block : blocks()) content.item(block_as_said(block, !shows_text(block)));
     return message_json(content.take(), true);
   }
 
@@ -96,10 +96,14 @@ class Message final : public BlockForm {
   }
 
   void grown(const Block& block, const Growth& growth) override {
-    if (!listens() || growth.broken) return;
+    if (!listens() || growth.broken || !shows_text(block)) return;
     if (block.kind == Block::Kind::call) return say_input(input_.take(growth.text));
     const bool reasons = block.kind == Block::Kind::reasoning;
     say_delta(reasons ? R"("thinking_delta", "thinking": )" : R"("text_delta", "text": )", growth.text);
+  }
+
+  bool shows_text(const Block& block) const {
+    return block.kind != Block::Kind::reasoning || options().reasoning == ShownReasoning::whole;
   }
 
   void say_input(std::string_view json) {
@@ -119,7 +123,7 @@ class Message final : public BlockForm {
     if (block.kind == Block::Kind::call && block.complete) say_input(input_.held());
     if (!block.signature.empty()) say_delta(R"("signature_delta", "signature": )", block.signature);
     Json event = event_of("content_block_stop");
-    if (block.kind == Block::Kind::call && !block.complete) event.raw("content_block", block_as_said(block));
+    if (block.kind == Block::Kind::call && !block.complete) event.raw("content_block", block_as_said(block, false));
     say("content_block_stop", event.take());
   }
 
@@ -162,7 +166,10 @@ class Message final : public BlockForm {
     Json json('{');
     json.number("input_tokens", usage.input_tokens - usage.cached_tokens).number("cache_creation_input_tokens", 0);
     json.number("cache_read_input_tokens", usage.cached_tokens);
-    return json.number("output_tokens", usage.output_tokens).take();
+    json.number("output_tokens", usage.output_tokens);
+    if (outcome().usage)
+      json.raw("output_tokens_details", Json('{').number("thinking_tokens", usage.reasoning_tokens).take());
+    return json.take();
   }
 
   std::string message_json(std::string_view content, bool whole) const {

@@ -43,6 +43,7 @@ class Ollama final : public BlockForm {
 
  private:
   void take_logprobs_of(const ReplyEvent& event) override { append_items(pending_, waiting_.take(event)); }
+  void skip_logprobs_of(const ReplyEvent& event) override { waiting_.skip(event); }
 
   std::string whole_json() const override {
     std::string content, thinking;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apis/form.h"
+#include "conversation/sealed_reasoning.h"
 
 namespace parlance {
 namespace {
@@ -41,6 +42,8 @@ std::optional<ReplyApi> reply_api_named(std::string_view name) {
 std::string reply_api_id(ReplyApi api, std::uint64_t number) {
   return std::string(api_of(api).id_prefix) + std::to_string(number);
 }
+
+std::string seal_reasoning(std::string_view reasoning) { return sealed_reasoning(reasoning); }
 
 // The data is JSON on one line. A newline in it would need a `data:` of its own (the HTML standard's event streams).
 void append_server_sent_event(std::string& out, const ReplyApiEvent& event) {

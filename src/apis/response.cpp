@@ -1,7 +1,9 @@
 // OpenAI's Responses: a response of items, and response.created … response.completed. Begin reading at
 // Response::opened.
+#include <algorithm>
 #include <utility>
 
+#include "apis/client_calls.h"
 #include "apis/form.h"
 
 namespace parlance::apis {
@@ -14,20 +16,20 @@ struct ItemNames {
   std::string_view member;  ///< of `done`, and of an item of a call
   bool has_parts;           ///< its text is in a part
   bool has_logprobs;
+  std::string_view part_added = "response.content_part.added", part_done = "response.content_part.done";
+  std::string_view index = "content_index";  ///< of the part
 };
 constexpr ItemNames kReasoning{"rs_", "response.reasoning_text.delta", "response.reasoning_text.done", "text", true,
                                false};
+constexpr ItemNames kSummary{
+    "rs_", "response.reasoning_summary_text.delta", "response.reasoning_summary_text.done", "text",         true,
+    false, "response.reasoning_summary_part.added", "response.reasoning_summary_part.done", "summary_index"};
 constexpr ItemNames kText{"msg_", "response.output_text.delta", "response.output_text.done", "text", true, true};
 constexpr ItemNames kFunction{
     "fc_", "response.function_call_arguments.delta", "response.function_call_arguments.done", "arguments", false,
     false};
 constexpr ItemNames kCustom{
     "ctc_", "response.custom_tool_call_input.delta", "response.custom_tool_call_input.done", "input", false, false};
-
-const ItemNames& names_of(const Block& block) {
-  if (block.kind == Block::Kind::call) return block.custom ? kCustom : kFunction;
-  return block.kind == Block::Kind::text ? kText : kReasoning;
-}
 
 /// A member of the request that the answer repeats, and what it is where the request has none.
 struct Repeated {
@@ -78,17 +80,6 @@ std::string_view failure_code(const ReplyApiError& error) {
 
 std::string listed(std::string_view items) { return std::string(1, '[').append(items).append(1, ']'); }
 
-/// `logprobs`: items of a list.
-std::string part_json(const Block& block, std::string_view text, std::string_view logprobs) {
-  Json json('{');
-  if (block.kind == Block::Kind::reasoning) return json.text("type", "reasoning_text").text("text", text).take();
-  return json.text("type", "output_text")
-      .text("text", text)
-      .raw("annotations", "[]")
-      .raw("logprobs", listed(logprobs))
-      .take();
-}
-
 class Response final : public BlockForm {
  public:
   Response(ReplyApiOptions options, std::string default_id)
@@ -117,18 +108,22 @@ class Response final : public BlockForm {
 
   void opened(const Block& block) override {
     logprobs_.emplace_back();
-    if (!listens()) return;
+    if (!listens() || client_call(block) != nullptr) return;
+    say_opened(block);
+  }
+
+  void say_opened(const Block& block) {
     delta_head_ = event_of(names_of(block).delta, block).take();
     delta_head_.replace(delta_head_.size() - 1, 1, ", \"delta\": ");
     say_item("response.output_item.added", item_json(block, last(), "in_progress", "", block.id));
-    if (names_of(block).has_parts) say_part("response.content_part.added", block, "", "");
+    if (names_of(block).has_parts) say_part(names_of(block).part_added, block, "", "");
   }
 
   void grown(const Block& block, const Growth& growth) override {
     const std::string_view piece = block.custom ? growth.input : growth.text;
     const std::string logprobs = std::exchange(pending_, {});
     if (names_of(block).has_logprobs) append_items(logprobs_.back(), logprobs);
-    if (listens() && !piece.empty()) say_delta(names_of(block), piece, logprobs);
+    if (listens() && !piece.empty() && client_call(block) == nullptr) say_delta(names_of(block), piece, logprobs);
   }
 
   /// There is one for each token, so what is the same in all of a block is written once.
@@ -142,9 +137,17 @@ class Response final : public BlockForm {
 
   void closed(const Block& block) override {
     if (!listens()) return;
+    if (const ClientCall* call = client_call(block)) {
+      const std::string done = client_call_json(*call, block, last(), block.id, "completed");
+      if (!done.empty()) {
+        say_item("response.output_item.added", client_call_json(*call, block, last(), block.id, "in_progress"));
+        return say_item("response.output_item.done", done);
+      }
+      say_opened(block);
+    }
     const std::string_view text = text_of(block);
     say_text(names_of(block).done, block, names_of(block).member, text, logprobs_.back());
-    if (names_of(block).has_parts) say_part("response.content_part.done", block, text, logprobs_.back());
+    if (names_of(block).has_parts) say_part(names_of(block).part_done, block, text, logprobs_.back());
     say_item("response.output_item.done", done_json(block, last(), block.id));
   }
 
@@ -173,6 +176,45 @@ class Response final : public BlockForm {
 
   // ---- items
 
+  /// What the call is to the client, where its tool is of a type that the client runs.
+  const ClientCall* client_call(const Block& block) const {
+    const std::vector<std::string>& types = options().tool_types;
+    const bool is_call = block.kind == Block::Kind::call && !block.custom;
+    return is_call && std::ranges::find(types, block.name) != types.end() ? find_client_call(block.name) : nullptr;
+  }
+
+  /// The item of such a call; "" where it is not whole, or its arguments are not the tool's: then it is a function's.
+  std::string client_call_json(const ClientCall& call, const Block& block, std::size_t number, std::string_view id,
+                               std::string_view status) const {
+    const std::string action = block.complete ? client_call_action(call, block.text) : std::string();
+    if (action.empty()) return {};
+    Json json('{');
+    json.text("id", std::string(call.id_prefix) + options().id + "_" + std::to_string(number));
+    json.text("type", call.item).text("call_id", id);
+    json.next() += action;
+    return json.text("status", status).take();
+  }
+
+  const ItemNames& names_of(const Block& block) const {
+    if (block.kind == Block::Kind::call) return block.custom ? kCustom : kFunction;
+    if (block.kind == Block::Kind::text) return kText;
+    return options().reasoning_summary ? kSummary : kReasoning;
+  }
+
+  /// `logprobs`: items of a list.
+  std::string part_json(const Block& block, std::string_view text, std::string_view logprobs) const {
+    Json json('{');
+    if (block.kind == Block::Kind::reasoning)
+      return json.text("type", options().reasoning_summary ? "summary_text" : "reasoning_text")
+          .text("text", text)
+          .take();
+    return json.text("type", "output_text")
+        .text("text", text)
+        .raw("annotations", "[]")
+        .raw("logprobs", listed(logprobs))
+        .take();
+  }
+
   static std::string_view text_of(const Block& block) {
     return block.custom ? std::string_view(block.input) : std::string_view(block.text);
   }
@@ -195,13 +237,22 @@ class Response final : public BlockForm {
       if (block.custom && !begins && (!block.reader.exact() || !block.complete)) json.text("arguments", block.text);
       return json.take();
     }
-    const std::string content = begins ? "[]" : "[" + part_json(block, text, logprobs_[number]) + "]";
-    if (block.kind == Block::Kind::reasoning) json.text("type", "reasoning").raw("summary", "[]");
-    if (block.kind == Block::Kind::text) json.text("type", "message").text("role", "assistant");
-    return json.raw("content", content).text("status", status).take();
+    const std::string parts = begins ? "[]" : "[" + part_json(block, text, logprobs_[number]) + "]";
+    if (block.kind == Block::Kind::text)
+      return json.text("type", "message").text("role", "assistant").raw("content", parts).text("status", status).take();
+    json.text("type", "reasoning");
+    if (options().reasoning_summary)
+      json.raw("summary", parts);
+    else
+      json.raw("summary", "[]").raw("content", parts);
+    if (options().encrypt_reasoning && !begins) json.text("encrypted_content", options().encrypt_reasoning(text));
+    return json.text("status", status).take();
   }
 
   std::string done_json(const Block& block, std::size_t number, std::string_view id) const {
+    if (const ClientCall* call = client_call(block)) {
+      if (std::string item = client_call_json(*call, block, number, id, "completed"); !item.empty()) return item;
+    }
     return item_json(block, number, block.complete ? "completed" : "incomplete", text_of(block), id);
   }
 
@@ -270,7 +321,7 @@ class Response final : public BlockForm {
     event.text("type", type)
         .text("item_id", item_id(block, last()))
         .number("output_index", static_cast<std::int64_t>(last()));
-    if (names_of(block).has_parts) event.number("content_index", 0);
+    if (names_of(block).has_parts) event.number(names_of(block).index, 0);
     return event;
   }
 

@@ -1,7 +1,11 @@
 // Requests of Anthropic's Messages; see api_request.h. Begin reading at convert_anthropic.
 //
 // What its blocks mean: the API's reference of POST /v1/messages (MessageParam, ToolParam, ToolChoiceParam).
+#include <algorithm>
+
 #include "conversation/api_request.h"
+#include "conversation/client_tools.h"
+#include "conversation/media_parts.h"
 
 namespace parlance::api {
 namespace {
@@ -10,7 +14,19 @@ constexpr const char* kSystemForm = "`system` is a text or a list of blocks of t
 constexpr const char* kSystemHint = "what is no text belongs into a message of the user's";
 
 constexpr std::string_view kLeaveOut = "leave the block out, or give its text as a block of the type text";
-constexpr std::string_view kApiTool = "a tool that the API itself runs or knows, and a template does not: left out";
+constexpr std::string_view kUnknownTool =
+    "a tool whose form only the API knows: left out; given with `name` and `input_schema` it is offered";
+constexpr std::string_view kMoved = "the tools are offered from the beginning of the conversation, as this leaves them";
+
+/// Changes of the tools in the middle of a conversation.
+bool is_tool_change(Value block) { return is_one_of(word(block, "type"), {"tool_addition", "tool_removal"}); }
+
+/// Types of tools that the API itself runs.
+bool is_run_by_api(std::string_view type) {
+  constexpr std::string_view kRun[] = {"web_search_",       "web_fetch_", "code_execution_",
+                                       "tool_search_tool_", "advisor_",   "mcp_toolset"};
+  return std::ranges::any_of(kRun, [&](std::string_view begin) { return type.starts_with(begin); });
+}
 
 /// Types of tools that the API defines end in a date: web_search_20250305.
 bool is_dated(std::string_view type) {
@@ -25,7 +41,8 @@ bool is_own_block(Value block) {
   const std::string_view type = word(block, "type");
   if (type == "image" || type == "document") return member_value(block, "source").kind == Kind::dict;
   if (type == "thinking") return member(block, "signature") != nullptr;
-  return is_one_of(type, {"tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use", "search_result",
+  return is_tool_change(block) ||
+         is_one_of(type, {"tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use", "search_result",
                           "container_upload"}) ||
          type.ends_with("tool_result");
 }
@@ -43,10 +60,11 @@ class AnthropicConverter {
       else
         r_.fail(message, "a message is not an object");
     }
+    flush();
     tools(member_value(r_.given, "tools"));
     if (const Value servers = member_value(r_.given, "mcp_servers");
         servers.kind == Kind::list && servers.list->size != 0)
-      r_.note(servers, kApiTool, true);
+      r_.note(servers, kServerTool, true);
     choice(member_value(r_.given, "tool_choice"));
     output(member_value(r_.given, "output_format"));
     if (const Value config = member_value(r_.given, "output_config"); config.kind == Kind::dict) {
@@ -80,26 +98,39 @@ class AnthropicConverter {
       return r_.fail(role, quoted(who) + " is not a role of this API, which has user and assistant");
     r_.leave(message, {"role", "content"}, {"id", "type", "model", "stop_reason", "stop_sequence", "usage"});
     const Value content = member_value(message, "content");
-    Draft draft = fresh(who, message);
+    if (content.kind == Kind::list && content.list->size != 0 && std::ranges::all_of(items(content), is_tool_change)) {
+      for (const Value& block : items(content)) change_tools(block);
+      return;
+    }
+    begin_message(who, message);
     if (content.is_string()) {
-      draft.parts.push_back(r_.text_part(content, message));
+      if (content.size != 0) turn_.parts.push_back(r_.text_part(content, message));
     } else if (content.kind == Kind::list) {
       for (const Value& block : items(content)) {
         if (r_.failure) return;
-        this->block(block, draft, message);
+        this->block(block, turn_, message);
       }
     } else {
       return r_.fail(content.is_undefined() ? message : content,
                      "the content of a message is a text or a list of blocks");
     }
-    if (!is_empty(draft) || !split_) r_.add(draft);
   }
 
-  Draft fresh(std::string_view role, Value message) {
-    Draft draft{.role = role};
-    draft.of.push_back(message);
-    split_ = false;
-    return draft;
+  /// Consecutive messages of the user, or of the assistant, are one turn, as in the API.
+  void begin_message(std::string_view role, Value message) {
+    const bool goes_on = open_ && turn_.role == role && role != "system";
+    if (!goes_on) {
+      flush();
+      split_ = false;
+    }
+    if (!goes_on || (split_ && is_empty(turn_))) turn_ = Draft{.role = role};
+    turn_.of.push_back(message);
+    open_ = true;
+  }
+
+  void flush() {
+    if (open_ && (!is_empty(turn_) || !split_)) r_.add(turn_);
+    open_ = false;
   }
 
   static bool is_empty(const Draft& draft) {
@@ -110,17 +141,24 @@ class AnthropicConverter {
     if (r_.dict_at(block, "a block of content").is_undefined()) return;
     const std::string_view type = word(block, "type");
     if (type == "tool_result") return result(block, draft, message);
+    if (is_tool_change(block)) return change_tools(block);
     draft.of.push_back(block);
     if (type == "tool_use") return tool_use(block, draft);
-    if (type == "thinking") {
-      r_.leave(block, {"type", "thinking"}, {"signature", "cache_control"});
-      const Value thought = r_.text_in(block, "thinking");
-      if (thought.is_string() && thought.size != 0) draft.reasoning.push_back(thought);
-      return;
-    }
+    if (type == "thinking") return thinking(block, draft);
     if (type == "redacted_thinking")
       return r_.note(block, "encrypted reasoning, which only the API can read: left out", false);
     content_block(block, draft);
+  }
+
+  /// A block without its text may have it in its signature.
+  void thinking(Value block, Draft& draft) {
+    r_.leave(block, {"type", "thinking"}, {"signature", "cache_control"});
+    const Value given = r_.text_in(block, "thinking");
+    if (r_.failure) return;
+    const Value text = given.size != 0 ? given : r_.opened(member_value(block, "signature"));
+    if (text.is_undefined() || text.size == 0) return;
+    draft.of.push_back(text);
+    draft.reasoning.push_back(text);
   }
 
   /// What a message and a tool's result may hold.
@@ -185,10 +223,17 @@ class AnthropicConverter {
       r_.leave(block, {"type", "source"}, {"cache_control", "citations"});
       blocks(member_value(source, "content"), draft);
     } else {
+      if (draft.role == "tool") return stand_in(block, draft);
       const std::string_view mime = word(source, "media_type");
       r_.fail(block, "a document (" + std::string(mime.empty() ? type : mime) + ") cannot be converted",
               "templates show text: give the document's text as a block of the type text");
     }
+  }
+
+  /// What a tool gave stays in the conversation for good: an error would be the answer to all that follows.
+  void stand_in(Value block, Draft& draft) {
+    r_.note(block, "templates show text: a line says that a file was here", true);
+    draft.parts.push_back(r_.text_part(Value::view(stand_in_for("file")), block));
   }
 
   void tool_use(Value block, Draft& draft) {
@@ -211,30 +256,86 @@ class AnthropicConverter {
     if (failed.kind == Kind::boolean && failed.integer != 0) tool.is_error = failed;
     blocks(member_value(block, "content"), tool);
     r_.add(tool);
-    draft = fresh(role, message);
+    draft = Draft{.role = role};
+    draft.of.push_back(message);
     split_ = true;
   }
 
-  void tools(Value tools) {
-    if (!is_given(tools)) return;
-    if (r_.list_at(tools, "`tools`").is_undefined()) return;
-    ListBuilder made(r_.rt, tools.list->size);
-    for (const Value& tool : items(tools)) {
+  void tools(Value given) {
+    if (!is_given(given) && changes_.empty()) return;
+    if (is_given(given) && r_.list_at(given, "`tools`").is_undefined()) return;
+    const std::vector<Value> all = changed_tools(given);
+    const Value of = is_given(given) ? given : changes_.front().block;
+    ListBuilder made(r_.rt, static_cast<std::uint32_t>(all.size()));
+    for (const Value& tool : all) {
       if (r_.dict_at(tool, "a tool").is_undefined()) return;
-      const Value schema = member_value(tool, "input_schema");
-      const std::string_view type = word(tool, "type");
-      if (!is_given(schema) && !type.empty() && type != "custom") {
-        r_.note(tool, kApiTool, true);
-        continue;
-      }
-      r_.leave(tool, {"type", "name", "description", "input_schema", "strict"},
-               {"cache_control", "eager_input_streaming", "defer_loading", "allowed_callers"});
-      const Value name = r_.text_in(tool, "name");
+      if (Value function = this->tool(tool); !function.is_undefined()) made.append(function);
       if (r_.failure) return;
-      made.append(
-          r_.function_tool(tool, name, member_value(tool, "description"), schema, member_value(tool, "strict")));
     }
-    if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
+    if (made.size() != 0) r_.set("tools", r_.made(made.finish(), of));
+  }
+
+  /// The function, or undefined.
+  Value tool(Value tool) {
+    const Value schema = member_value(tool, "input_schema");
+    const std::string_view type = word(tool, "type");
+    const bool is_typed = !is_given(schema) && !type.empty() && type != "custom";
+    const ClientTool* known = is_typed ? find_anthropic_client_tool(type) : nullptr;
+    if (known != nullptr) {
+      r_.leave(tool, {"type", "name"},
+               {"cache_control", "defer_loading", "allowed_callers", "strict", "max_characters"});
+      return r_.client_tool(*known, tool);
+    }
+    if (is_typed) {
+      r_.note(tool, is_run_by_api(type) ? kServerTool : kUnknownTool, true);
+      return {};
+    }
+    r_.leave(tool, {"type", "name", "description", "input_schema", "strict"},
+             {"cache_control", "eager_input_streaming", "defer_loading", "allowed_callers"});
+    const Value name = r_.text_in(tool, "name");
+    if (r_.failure) return {};
+    return r_.function_tool(tool, name, member_value(tool, "description"), schema, member_value(tool, "strict"));
+  }
+
+  /// A block of the type tool_addition or tool_removal.
+  void change_tools(Value block) {
+    r_.leave(block, {"type", "tool"}, {"cache_control"});
+    const Value tool = member_value(block, "tool");
+    const Value given = r_.dict_at(tool.is_undefined() ? block : tool, "`tool`");
+    if (given.is_undefined()) return;
+    const std::string_view type = word(tool, "type");
+    if (type == "tool_reference") {
+      changes_.push_back({block, Value(), word(tool, "name")});
+    } else if (type == "tool_definition") {
+      const Value definition = r_.dict_at(member_value(tool, "definition"), "`definition`");
+      changes_.push_back({block, definition, word(definition, "name")});
+    } else {
+      return r_.note(block, kServerTool, true);
+    }
+    r_.note(block, kMoved, false);
+  }
+
+  /// The tools as the changes leave them. One that is removed may be added again by its name.
+  std::vector<Value> changed_tools(Value tools) {
+    std::vector<Value> all, removed;
+    if (tools.kind == Kind::list) all.assign(items(tools).begin(), items(tools).end());
+    const auto take = [](std::vector<Value>& from, std::string_view name) {
+      const auto found = std::ranges::find_if(from, [&](const Value& tool) { return word(tool, "name") == name; });
+      if (found == from.end()) return Value();
+      const Value taken = *found;
+      from.erase(found);
+      return taken;
+    };
+    for (const ToolChange& change : changes_) {
+      const bool removes = word(change.block, "type") == "tool_removal";
+      if (removes || !change.definition.is_undefined()) {
+        if (const Value old = take(all, change.name); !old.is_undefined()) removed.push_back(old);
+      }
+      if (removes) continue;
+      const Value offered = change.definition.is_undefined() ? take(removed, change.name) : change.definition;
+      if (!offered.is_undefined()) all.push_back(offered);
+    }
+    return all;
   }
 
   void choice(Value choice) {
@@ -267,8 +368,17 @@ class AnthropicConverter {
     r_.set("response_format", r_.made(outer.finish(), format));
   }
 
+  struct ToolChange {
+    Value block;
+    Value definition;  ///< undefined: the tool is known by its name
+    std::string_view name;
+  };
+
   Request& r_;
-  bool split_ = false;  ///< a tool's message was made of the message before what is in the draft
+  std::vector<ToolChange> changes_;
+  Draft turn_;          ///< the message that is being made
+  bool open_ = false;   ///< there is one
+  bool split_ = false;  ///< a tool's message was made of the turn before what is in the draft
 };
 
 }  // namespace

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "conversation/client_tools.h"
 #include "conversation/normalise.h"
+#include "conversation/sealed_reasoning.h"
 #include "json/json.h"
+#include "json/read.h"
 #include "parlance/conversation.h"
 #include "value/string.h"
 
@@ -37,7 +40,10 @@ void Request::fail(Value at, std::string message, std::string hint) {
 void Request::note(Value at, std::string_view what, bool loses) {
   Change change{pass, -1, -1, state.arena.copy_text(path_of_value(state, at)), -1, {}};
   change.what = what;
-  if (loses) change.loses = change.variable.starts_with("tools") ? "tool" : "part";
+  if (loses)
+    change.loses = change.variable == "mcp_servers"       ? "setting"
+                   : change.variable.starts_with("tools") ? "tool"
+                                                          : "part";
   state.changes.push_back(change);
 }
 
@@ -169,6 +175,12 @@ Value Request::json_of(Value v) {
   return json;
 }
 
+Value Request::opened(Value sealed) {
+  if (!sealed.is_string()) return {};
+  const std::optional<std::string> text = opened_reasoning(leaf_text(sealed));
+  return text ? Value::view(state.arena.copy_text(*text)) : Value();
+}
+
 Value Request::data_part(Value mime, Value data, Value of) {
   constexpr std::string_view kAudio = "audio/";
   const std::string_view type = leaf_text(mime);
@@ -213,6 +225,14 @@ Value Request::function_tool(Value of, Value name, Value description, Value para
   tool.set("function", made(function, of));
   if (type_last) tool.set("type", Value::view("function"));
   return made(tool.finish(), of);
+}
+
+Value Request::client_tool(const ClientTool& type, Value of) {
+  const Value own_name = member_value(of, "name");
+  const Result<Value> schema = read_json_into(rt, Value::view(type.schema));
+  note(of, "given as a function, with the form that the API's documentation says", false);
+  return function_tool(of, own_name.is_string() ? own_name : Value::view(type.name), Value::view(type.description),
+                       schema ? *schema : Value(), {});
 }
 
 Value Request::choice_of(Value name, Value of) {
@@ -331,6 +351,17 @@ struct Recognised {
   std::optional<std::size_t> stray;  ///< whose mark was none
 };
 
+/// A request that has nothing of its API's own, which somebody knows.
+bool is_sent_to_anthropic(const ConversationState& state, const ReadOptions& options) {
+  return state.sent_to == SentTo::anthropic && !options.passes.skips(Pass::anthropic_request) &&
+         member_value(state.variables, "messages").kind == Kind::list && api::chat_mark(state.variables).is_undefined();
+}
+
+Recognised of_anthropic(const ConversationState& state) {
+  static_assert(kApis[0].pass == Pass::anthropic_request);
+  return {.row = 0, .mark = member_value(state.variables, "messages")};
+}
+
 /// Data sets of instructions have `input` for what is to be worked on: a record of one is not Responses' `input`.
 Result<void> check_no_record(const ConversationState& state) {
   const Value instruction = member_value(state.variables, "instruction");
@@ -395,7 +426,7 @@ Result<Recognised> recognise(const ConversationState& state, const ReadOptions& 
     chosen.row = i;
     chosen.mark = found;
   }
-  if (chosen.row == std::size(kApis)) return chosen;
+  if (chosen.row == std::size(kApis)) return is_sent_to_anthropic(state, options) ? of_anthropic(state) : chosen;
   if (Result<void> alone = check_alone(state, chosen.row, chosen.mark); !alone) return alone.error();
   return chosen;
 }

@@ -17,6 +17,7 @@
 
 namespace parlance {
 
+struct ClientTool;
 struct ReadOptions;
 
 /// Recognises the request of another API by its members and converts it; nothing happens to others, nor a second time.
@@ -98,11 +99,15 @@ class Request {
   Value call(Value id, Value name, Value arguments, Value of);
   /// A tool whose members stand in the order of those of `of`, since templates show them in it.
   Value function_tool(Value of, Value name, Value description, Value parameters, Value strict);
+  /// A tool of a type that the client runs (client_tools.h), as a function.
+  Value client_tool(const ClientTool& type, Value of);
   /// The choice of one function by its name.
   Value choice_of(Value name, Value of);
   /// A text of these pieces.
   Value joined(std::initializer_list<Value> pieces);
   Value json_of(Value v);
+  /// Reasoning that is sealed (sealed_reasoning.h); undefined for other texts.
+  Value opened(Value sealed);
   Value made(Value container, Value of) { return with_origin(container, origin_of(of)); }
 
   /// Sets what the converted request says under a name, unless it is undefined.

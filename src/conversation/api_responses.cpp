@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conversation/api_request.h"
+#include "conversation/client_tools.h"
 
 namespace parlance::api {
 namespace {
@@ -56,7 +57,10 @@ class ResponsesConverter {
     if (type == "message" || (type.empty() && member(item, "role") != nullptr)) return message(item);
     if (type == "reasoning") return reasoning(item);
     if (type == "function_call" || type == "custom_tool_call") return call(item, type == "custom_tool_call");
+    if (is_one_of(type, {"local_shell_call", "shell_call", "apply_patch_call"})) return client_call(item, type);
     flush();
+    if (is_one_of(type, {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}))
+      return client_output(item, type);
     if (type == "function_call_output" || type == "custom_tool_call_output") return output(item);
     if (type == "item_reference")
       return r_.fail(item, "an item_reference names what is kept on a server", "give the item itself");
@@ -87,7 +91,8 @@ class ResponsesConverter {
       return r_.fail(calls, "`tool_calls` is of OpenAI's chat; this API has items of the type function_call");
     r_.leave(item, {"type", "role", "content"}, {"id", "status", "phase"});
     const bool assistant = who == "assistant";
-    const bool has_said = open_ && !(turn_.parts.empty() && turn_.refusals.empty() && turn_.calls.empty());
+    // A turn's text may come behind its calls, as clients order items: it is still that turn's.
+    const bool has_said = open_ && !(turn_.parts.empty() && turn_.refusals.empty());
     if (!assistant || has_said) flush();
     if (assistant) turn().of.push_back(item);
     Draft other{.role = who};
@@ -168,7 +173,8 @@ class ResponsesConverter {
     const Value content = member_value(item, "content");
     const bool whole = content.kind == Kind::list && content.list->size != 0;
     const Value texts = whole ? content : member_value(item, "summary");
-    if (!is_given(texts)) return;
+    const bool has_text = texts.kind != Kind::list || texts.list->size != 0;
+    if (!is_given(texts) || !has_text) return sealed(member_value(item, "encrypted_content"), draft);
     if (r_.list_at(texts, "reasoning").is_undefined()) return;
     for (const Value& one : items(texts)) {
       const Value text = one.kind == Kind::dict ? r_.text_in(one, "text") : r_.dict_at(one, "a part of the reasoning");
@@ -178,6 +184,14 @@ class ResponsesConverter {
     const Value summary = member_value(item, "summary");
     const bool two = whole && summary.kind == Kind::list && summary.list->size != 0;
     if (two) r_.note(summary, "the reasoning itself is given: its summary is left out", true);
+  }
+
+  /// What answers here gave as `encrypted_content`; that of others nobody can read.
+  void sealed(Value content, Draft& draft) {
+    const Value text = r_.opened(content);
+    if (text.is_undefined() || text.size == 0) return;
+    draft.of.push_back(text);
+    draft.reasoning.push_back(text);
   }
 
   void call(Value item, bool custom) {
@@ -195,6 +209,77 @@ class ResponsesConverter {
     made.set("type", Value::view("custom"));
     made.set("custom", inner.finish());
     draft.calls.push_back(r_.made(made.finish(), item));
+  }
+
+  /// A call of a tool that the client runs (client_tools.h): its arguments are what is to be done.
+  void client_call(Value item, std::string_view type) {
+    const bool patches = type == "apply_patch_call";
+    r_.leave(item, {"type", "call_id", "action", "operation"}, {"id", "status", "caller", "created_by", "environment"});
+    const Value asked = member_value(item, patches ? "operation" : "action");
+    if (r_.dict_at(asked.is_undefined() ? item : asked, patches ? "`operation`" : "`action`").is_undefined()) return;
+    if (asked.is_undefined()) return r_.fail(item, patches ? "`operation` is missing" : "`action` is missing");
+    DictBuilder given(r_.rt, asked.dict->size);
+    for (const DictEntry& entry : entries(asked)) {
+      const std::string_view key = leaf_text(entry.key);
+      const bool is_kind = !patches && key == "type";
+      const bool is_no_env = key == "env" && entry.value.kind == Kind::dict && entry.value.dict->size == 0;
+      if (!is_kind && !is_no_env && !entry.value.is_none()) given.set(entry.key, entry.value);
+    }
+    const Value inner = r_.made(given.finish(), asked);
+    DictBuilder outer(r_.rt, 1);
+    if (patches) outer.set("operation", inner);
+    const Value arguments = patches ? r_.made(outer.finish(), item) : inner;
+    const Value name = Value::view(find_responses_client_tool(type.substr(0, type.rfind('_')))->name);
+    if (type == "local_shell_call") shell_ids_.emplace_back(member_value(item, "id"), member_value(item, "call_id"));
+    Draft& draft = turn();
+    draft.of.push_back(item);
+    draft.calls.push_back(r_.call(member_value(item, "call_id"), name, arguments, item));
+  }
+
+  void client_output(Value item, std::string_view type) {
+    r_.leave(item, {"type", "call_id", "output", "id"}, {"status", "caller", "created_by", "max_output_length"});
+    Draft draft{.role = "tool"};
+    draft.of.push_back(item);
+    draft.id = type == "local_shell_call_output" ? call_of_shell(item) : member_value(item, "call_id");
+    const Value output = member_value(item, "output");
+    if (type == "shell_call_output")
+      shell_output(output, draft);
+    else if (is_given(output))
+      content(output, item, draft);
+    else if (const Value status = member_value(item, "status"); status.is_string())
+      draft.parts.push_back(r_.text_part(status, item));
+    r_.add(draft);
+  }
+
+  /// An output of a local shell names the item of its call, in the API's own words.
+  Value call_of_shell(Value output) const {
+    if (const Value id = member_value(output, "call_id"); is_given(id)) return id;
+    const Value id = member_value(output, "id");
+    for (const auto& [item, call] : shell_ids_) {
+      if (item.is_string() && id.is_string() && leaf_text(item) == leaf_text(id)) return call;
+    }
+    return id;
+  }
+
+  /// What each command wrote, and how it ended where that was not well.
+  void shell_output(Value output, Draft& draft) {
+    if (output.is_string()) return draft.parts.push_back(r_.text_part(output, output));
+    if (r_.list_at(output, "`output`").is_undefined()) return;
+    for (const Value& one : items(output)) {
+      if (r_.dict_at(one, "an output").is_undefined()) return;
+      r_.leave(one, {"stdout", "stderr", "outcome"}, {"created_by"});
+      for (const std::string_view name : {"stdout", "stderr"}) {
+        const Value text = member_value(one, name);
+        if (text.is_string() && text.size != 0) draft.parts.push_back(r_.text_part(text, one));
+      }
+      const Value outcome = member_value(one, "outcome"), code = member_value(outcome, "exit_code");
+      const bool failed = is_given(code) && json_text(code) != "0";
+      if (word(outcome, "type") == "timeout")
+        draft.parts.push_back(r_.text_part(Value::view("[timeout]"), one));
+      else if (failed)
+        draft.parts.push_back(
+            r_.text_part(r_.joined({Value::view("[exit code "), r_.json_of(code), Value::view("]")}), one));
+    }
   }
 
   void output(Value item) {
@@ -228,7 +313,7 @@ class ResponsesConverter {
       } else if (type == "namespace" && !in_namespace) {
         tools_of_namespace(tool, made);
       } else if (type != "function" && !type.empty()) {
-        r_.note(tool, kServerTool, true);
+        client_tool(tool, type, made);
       } else {
         r_.leave(tool, {"type", "name", "description", "parameters", "strict"}, {"defer_loading"});
         const Value name = r_.text_in(tool, "name");
@@ -237,6 +322,17 @@ class ResponsesConverter {
                                      strict(tool)));
       }
     }
+  }
+
+  /// Containers are the API's own, and so is what runs in them.
+  void client_tool(Value tool, std::string_view type, ListBuilder& made) {
+    const ClientTool* known = find_responses_client_tool(type);
+    const Value place = member_value(tool, "environment");
+    const bool is_local = !is_given(place) || word(place, "type") == "local";
+    if (known == nullptr || !is_local) return r_.note(tool, kServerTool, true);
+    r_.leave(tool, {"type", "environment"}, {"allowed_callers"});
+    r_.leave(place, {"type"});
+    made.append(r_.client_tool(*known, tool));
   }
 
   Value custom(Value tool) {
@@ -278,6 +374,8 @@ class ResponsesConverter {
   /// {"type": "function", "name"} with the name inside, as OpenAI's chat has it.
   Value one_choice(Value choice) {
     const Value name = member_value(choice, "name");
+    if (const ClientTool* known = find_responses_client_tool(word(choice, "type")))
+      return r_.choice_of(Value::view(known->name), choice);
     if (word(choice, "type") == "function" && name.is_string()) return r_.choice_of(name, choice);
     if (word(choice, "type") != "custom" || !name.is_string()) return choice;
     DictBuilder inner(r_.rt, 1), made(r_.rt, 2);
@@ -326,6 +424,7 @@ class ResponsesConverter {
 
   Request& r_;
   Draft turn_;
+  std::vector<std::pair<Value, Value>> shell_ids_;  ///< of calls of a local shell: those of the item and of the call
   bool open_ = false;
 };
 

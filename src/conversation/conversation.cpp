@@ -215,6 +215,7 @@ void Conversation::State::clear() {
   storage.set_first_message(0);
   if (!storage.message_numbers().empty()) storage.set_message_numbers({});
   storage.clear_owners();
+  sent_to = SentTo::unsaid;
   recognised = has_model = false;
   of_model.clear();
   converted = {};
@@ -336,6 +337,7 @@ Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions&
   }
   state.variables = state.document.root();
   if (options.normalise) {
+    state.sent_to = options.sent_to;
     if (Result<void> done = normalise(state, options); !done) {
       begin_empty(state);
       return done.error();

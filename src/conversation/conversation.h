@@ -58,7 +58,8 @@ struct Conversation::State {
   bool as_transformers = false;           ///< it was read by ReadOptions::as_transformers,
   bool continue_final = false;            ///< which takes this wish of the request away from the variables
   std::vector<Change> changes;
-  Passes passes;            ///< that it was read with: names and values of their settings are the conversation's
+  Passes passes;  ///< that it was read with: names and values of their settings are the conversation's
+  SentTo sent_to = SentTo::unsaid;
   bool recognised = false;  ///< it was looked whether the request is another API's (api_request.h)
   Value converted;          ///< the variables as that was converted, before the passes; undefined if it was none
   bool has_model = false;   ///< it was given what a model's files bring along (add_model)

@@ -2,9 +2,13 @@
 #include "conversation/media_parts.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "conversation/normalise.h"
 #include "conversation/passes_for_templates.h"
+#include "value/string.h"
 
 namespace parlance {
 
@@ -12,6 +16,28 @@ const MediaType* find_media_type(std::string_view name) {
   const auto* row = std::find_if(std::begin(kMediaTypes), std::end(kMediaTypes),
                                  [&](const MediaType& type) { return type.name == name; });
   return row == std::end(kMediaTypes) ? nullptr : row;
+}
+
+namespace {
+
+/// The last one stands for all else.
+constexpr std::pair<std::string_view, std::string_view> kStandIns[] = {
+    {"image", "[an image, which this model cannot see]"},
+    {"audio", "[a sound, which this model cannot hear]"},
+    {"video", "[a film, which this model cannot see]"},
+    {"file", "[a file, which this model cannot read]"}};
+
+}  // namespace
+
+std::string_view stand_in_for(std::string_view carries) {
+  for (const auto& [kind, line] : kStandIns) {
+    if (kind == carries) return line;
+  }
+  return std::rbegin(kStandIns)->second;
+}
+
+bool is_stand_in(std::string_view text) {
+  return std::ranges::any_of(kStandIns, [&](const auto& one) { return one.second == text; });
 }
 
 namespace {
@@ -112,10 +138,39 @@ void refuse(Normaliser& n, Value message, Value refused, const std::string& what
              .hint("the pass text-only leaves such parts out and says so"));
 }
 
+/// The line that stands for a part without text.
+Value line_for(Value part) {
+  const std::string_view type = part.kind == Kind::dict ? media_type(part) : std::string_view();
+  const MediaType* row = find_media_type(type);
+  return Value::view(stand_in_for(row == nullptr ? std::string_view() : row->carries));
+}
+
+Value text_of_lines(Normaliser& n, std::span<const Value> lines) {
+  StringBuilder all(n.rt);
+  for (const Value& line : lines) {
+    if (all.size() != 0) all.append_static("\n");
+    all.append(line);
+  }
+  const Value made = all.finish();
+  if (!made.is_invalid()) text(n.rt, made);  // renders share it, so it must not be flattened by the first that asks
+  return made;
+}
+
+/// Notes that a line stands in the place of what the template has no place for.
+void note_stand_in(Normaliser& n, std::string_view place) {
+  n.note(place);
+  n.state.changes.back().what = "the template has no place for it: a line says so";
+  n.state.changes.back().loses = "part";
+}
+
+/// What a tool gave stays in the conversation for good, whatever the user asks next, so it cannot be refused.
+bool is_of_tool(Value message) { return is_role(message, "tool"); }
+
 Value text_only_content(Normaliser& n, Value message) {
   const Value* content = member(message, "content");
   if (content == nullptr || content->kind != Kind::list || !n.concerns(message)) return message;
   ListBuilder kept(n.rt, content->list->size);
+  std::vector<Value> lines;
   for (std::uint32_t i = 0; i < content->list->size; ++i) {
     const Value part = content->list->items[i];
     if (has_own_text(part)) {
@@ -124,11 +179,12 @@ Value text_only_content(Normaliser& n, Value message) {
     }
     n.note(place_of_part(n, i));
     n.state.changes.back().loses = "part";
+    lines.push_back(line_for(part));
   }
   const Value made = kept.finish();
   if (made.list->size == content->list->size) return message;
   return with_member(n.rt, message, "content",
-                     made.list->size == 0 ? Value::view("") : with_origin(made, content->list->origin));
+                     made.list->size == 0 ? text_of_lines(n, lines) : with_origin(made, content->list->origin));
 }
 
 }  // namespace
@@ -160,12 +216,23 @@ Value image_parts(Normaliser& n, Value message) {
   return with_member(n.rt, rest, "content", parts.finish());
 }
 
+/// Without Ollama's images; `says_so`: a line for each stands behind the text.
+Value without_images(Normaliser& n, Value message, bool says_so) {
+  const Value rest = filtered(n.rt, message, [](std::string_view key) { return key != kImages; });
+  const Value content = member_value(rest, "content");
+  if (!says_so || content.kind == Kind::list) return rest;
+  std::vector<Value> lines;
+  if (content.is_string() && content.size != 0) lines.push_back(content);
+  lines.resize(lines.size() + images_of(message).size(), Value::view(stand_in_for("image")));
+  return with_member(n.rt, rest, "content", text_of_lines(n, lines));
+}
+
 Value text_only(Normaliser& n, Value message) {
   const Value texts = text_only_content(n, message);
   if (images_of(message).empty() || !n.concerns(message)) return texts;
   n.note(kImages);
   n.state.changes.back().loses = "part";
-  return filtered(n.rt, texts, [](std::string_view key) { return key != kImages; });
+  return without_images(n, texts, says_nothing(member_value(texts, "content")));
 }
 
 Value part_types(Normaliser& n, Value message) {
@@ -180,11 +247,23 @@ Value part_types(Normaliser& n, Value message) {
 
 Value no_place(Normaliser& n, Value message) {
   const std::string_view role = role_of(message);
-  if (!images_of(message).empty() && find_shape(n, role, kImages) != nullptr)
+  if (!images_of(message).empty() && find_shape(n, role, kImages) != nullptr) {
+    if (is_of_tool(message)) {
+      note_stand_in(n, kImages);
+      return without_images(n, message, true);
+    }
     refuse(n, message, images_of(message).front(), "an image", "images[0]");
+  }
   return map_media(n, message, [&](Value part, std::string_view type, std::uint32_t number) {
-    if (find_shape(n, role, type) != nullptr)
-      refuse(n, message, part, "a part of the type " + std::string(type), "content[" + std::to_string(number) + "]");
+    if (find_shape(n, role, type) == nullptr) return part;
+    if (is_of_tool(message)) {
+      note_stand_in(n, place_of_part(n, number));
+      DictBuilder line(n.rt, 2);
+      line.set("type", Value::view("text"));
+      line.set("text", line_for(part));
+      return with_origin(line.finish(), origin_of(part));
+    }
+    refuse(n, message, part, "a part of the type " + std::string(type), "content[" + std::to_string(number) + "]");
     return part;
   });
 }

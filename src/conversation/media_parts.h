@@ -25,6 +25,10 @@ inline constexpr std::string_view kImages = "images";
 /// Types of parts that are their `text` and nothing else.
 inline constexpr std::string_view kTextTypes[] = {"text", "input_text", "output_text"};
 
+/// What a model is told in the place of a part that it is not given: "[an image, which this model cannot see]".
+std::string_view stand_in_for(std::string_view carries);
+bool is_stand_in(std::string_view text);
+
 /// The row of a type, or null.
 const MediaType* find_media_type(std::string_view name);
 

@@ -330,6 +330,7 @@ constexpr PassRow kPasses[] = {
     of_message(Pass::empty_arguments, "an empty object", empty_arguments),
     of_message(Pass::null_content, "empty text", null_content),
     of_message(Pass::null_members, "null: left out", passes::null_members),
+    of_request(Pass::join_turns, "joined with the message before", passes::join_turns),
     of_message(Pass::developer_role, "was developer", passes::developer_role),
     of_request(Pass::first_system, "was the system's", passes::first_system),
     of_request(Pass::late_system, "was the system's", passes::late_system),
@@ -428,9 +429,10 @@ struct UsualPasses {
 };
 
 /// Skipping wins over asking.
-Passes::Set running_passes(const ReadOptions& options) {
+Passes::Set running_passes(const ReadOptions& options, SentTo sent_to) {
   static const UsualPasses kUsual;
   Passes::Set usual = options.as_transformers ? kUsual.of_transformers : kUsual.by_default;
+  if (sent_to == SentTo::ollama) usual |= Passes::bit(Pass::join_turns);
   usual &= ~Passes::bit(Pass::null_members);
   if (transformers_release(options.transformers).drops_null_members) usual |= Passes::bit(Pass::null_members);
   return options.passes.running(usual);
@@ -542,7 +544,7 @@ Result<void> normalise(ConversationState& state, const ReadOptions& options) {
   const Limits limits;
   Runtime rt(state.arena, limits);
   if (Result<void> converted = convert_request(state, options); !converted) return converted;
-  Passes::Set running = running_passes(options);
+  Passes::Set running = running_passes(options, state.sent_to);
   if ((running & Passes::bit(Pass::generate_request)) != 0 && generate_request(state, rt))
     state.changes.push_back({Pass::generate_request, -1, -1, "messages", -1, {}});
   if (!options.reasoning_effort.empty()) {

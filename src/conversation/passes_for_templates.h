@@ -78,6 +78,7 @@ void named_ids(Normaliser& n);
 
 // ---- roles and turns: turns.cpp
 
+void join_turns(Normaliser& n);
 Value developer_role(Normaliser& n, Value message);
 void join_systems(Normaliser& n);
 void gather_systems(Normaliser& n);

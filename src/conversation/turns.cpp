@@ -1,4 +1,5 @@
 // Passes over roles and over which messages there are; see passes_for_templates.h. Begin reading at join.
+#include <algorithm>
 #include <numeric>
 
 #include "conversation/passes_for_templates.h"
@@ -115,15 +116,16 @@ Value joined(Normaliser& n, std::uint32_t begin, std::uint32_t end) {
   return joined(n, numbers);
 }
 
-/// Joins the messages of each run: `run_end(i)` is where the run ends that begins with message i.
-template <typename RunEnd>
-void join(Normaliser& n, RunEnd run_end) {
+/// Joins the messages of each run: `run_end(i)` is where the run ends that begins with message i, and `join_run(i,
+/// end)` its message, or undefined.
+template <typename RunEnd, typename JoinRun>
+void join(Normaliser& n, RunEnd run_end, JoinRun join_run) {
   const std::uint32_t size = n.messages.size();
   ListBuilder list(n.rt, size);
   std::vector<std::int32_t> numbers;
   for (std::uint32_t i = 0; i < size;) {
     const std::uint32_t end = std::max(i + 1, run_end(i));
-    const Value one = end - i > 1 ? joined(n, i, end) : Value{};
+    const Value one = end - i > 1 ? join_run(i, end) : Value{};
     const std::uint32_t taken = one.is_undefined() ? i + 1 : end;
     for (std::uint32_t k = i + 1; k < taken; ++k) {
       n.message = static_cast<std::int32_t>(k);
@@ -136,6 +138,67 @@ void join(Normaliser& n, RunEnd run_end) {
   if (list.size() != size) n.replace_messages(with_origin(list.finish(), n.messages.origin()), numbers);
 }
 
+template <typename RunEnd>
+void join(Normaliser& n, RunEnd run_end) {
+  join(n, run_end, [&n](std::uint32_t begin, std::uint32_t end) { return joined(n, begin, end); });
+}
+
+/// What a turn says under names of its own: texts that are joined, and lists.
+constexpr std::string_view kTurnTexts[] = {"reasoning_content", "reasoning", "thinking"};
+constexpr std::string_view kTurnLists[] = {"images", "tool_calls"};
+
+/// Has the message only members that one for all of its turn can have?
+bool can_be_joined_to_turn(Value message) {
+  const auto has = [](std::span<const std::string_view> names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return std::ranges::all_of(entries(message), [&](const DictEntry& entry) {
+    const std::string_view key = leaf_text(entry.key);
+    if (key == "role" || entry.value.is_none()) return true;
+    if (has(kTurnLists, key)) return entry.value.kind == Kind::list;
+    if (key == "content") return entry.value.is_string() || entry.value.kind == Kind::list;
+    return has(kTurnTexts, key) && entry.value.is_string();
+  });
+}
+
+/// The members of this name of all messages, one behind the other; undefined where none has it.
+Value joined_lists(Normaliser& n, std::string_view name, std::uint32_t begin, std::uint32_t end) {
+  ListBuilder all(n.rt);
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const Value list = member_value(n.messages[i], name);
+    if (list.kind != Kind::list) continue;
+    for (const Value& one : items(list)) all.append(one);
+  }
+  return all.size() == 0 ? Value() : all.finish();
+}
+
+Value joined_texts(Normaliser& n, std::string_view name, std::uint32_t begin, std::uint32_t end) {
+  std::vector<Value> texts;
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const Value text = member_value(n.messages[i], name);
+    if (!is_empty_text(text)) texts.push_back(text);
+  }
+  return texts.empty() ? Value() : joined_text(n, texts);
+}
+
+Value joined_turn(Normaliser& n, std::uint32_t begin, std::uint32_t end) {
+  std::vector<Value> contents;
+  bool parts = false;
+  for (std::uint32_t i = begin; i < end; ++i) {
+    contents.push_back(content_of(n.messages[i]));
+    parts = parts || contents.back().kind == Kind::list;
+  }
+  const Value content = parts ? joined_parts(n, contents) : joined_text(n, contents);
+  if (content.is_invalid()) return {};
+  std::vector<DictEntry> members = {{Value::view("content"), content}};
+  const auto add = [&members](std::string_view name, Value value) {
+    if (!value.is_undefined()) members.push_back({Value::view(name), value});
+  };
+  for (const std::string_view name : kTurnTexts) add(name, joined_texts(n, name, begin, end));
+  for (const std::string_view name : kTurnLists) add(name, joined_lists(n, name, begin, end));
+  return with_members(n.rt, n.messages[begin], members);
+}
+
 void set_role(Normaliser& n, std::uint32_t index, std::string_view role) {
   n.message = static_cast<std::int32_t>(index);
   n.note("role");
@@ -143,6 +206,18 @@ void set_role(Normaliser& n, std::uint32_t index, std::string_view role) {
 }
 
 }  // namespace
+
+void join_turns(Normaliser& n) {
+  const auto run_end = [&n](std::uint32_t i) {
+    const Value first = n.messages[i], role = member_value(first, "role");
+    std::uint32_t end = i;
+    if (!role.is_string() || is_role(first, "tool") || !n.concerns(first)) return end;
+    const std::string_view name = leaf_text(role);
+    while (end < n.messages.size() && is_role(n.messages[end], name) && can_be_joined_to_turn(n.messages[end])) ++end;
+    return end;
+  };
+  join(n, run_end, [&n](std::uint32_t begin, std::uint32_t end) { return joined_turn(n, begin, end); });
+}
 
 Value developer_role(Normaliser& n, Value message) {
   if (!is_role(message, "developer")) return message;

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/nearest.h"
 #include "conversation/conversation.h"
+#include "conversation/media_parts.h"
 #include "json/document.h"
 #include "value/string.h"
 
@@ -174,6 +175,8 @@ void TextSearch::text(Value value, std::string_view subject, const Place& place,
 
 void TextSearch::piece(std::string_view bytes, std::string_view subject, const Place& place, Tally& all, Cuts cuts) {
   if (!has_words(bytes)) return;
+  const bool is_ours = is_stand_in(bytes) && path_of_address(inside_of(conversation_), bytes.data()).empty();
+  if (is_ours) return;  // what it stands for is noted
   const bool lost = !reached_.any_of(bytes) && !is_left_out(bytes, cuts);
   all.add(lost);
   if (!lost) return cut(bytes, subject, place, cuts);

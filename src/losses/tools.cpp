@@ -280,7 +280,8 @@ void tool(TextSearch& search, Value value, const Place& place, Tally& each) {
   const Place& here = wrapped != nullptr ? function : place;
   if (!is_function(inside)) return search.members(value, "tool", place, each);
   for (const std::string_view name : {"name", "description"}) {
-    if (const Value* said = member(inside, name)) search.text(*said, "tool", here[name], each);
+    if (const Value* said = member(inside, name); said != nullptr && !search.is_made(*said))
+      search.text(*said, "tool", here[name], each);
   }
   const Value schema = member_value(inside, "parameters");
   if (schema.kind == Kind::dict) {

@@ -22,7 +22,8 @@ ReadOptions as_is() {
 /// Order: the id first, so that even a refused request can be answered by it; then the request's own API becomes a
 /// chat; then passes; then what the caller sets, which wins over the request; at last the model's tokens, where nobody
 /// gave any.
-Result<void> RequestReader::State::complete(ChatRequest& request, const Result<void>& read) {
+Result<void> RequestReader::State::complete(ChatRequest& request, const Result<void>& read,
+                                            std::optional<SentTo> sent_to) {
   request.id.clear();
   if (!read) return read;
   Conversation& conversation = request.conversation;
@@ -31,6 +32,7 @@ Result<void> RequestReader::State::complete(ChatRequest& request, const Result<v
   if (!id.is_undefined()) request.id = strict_json_text(id);
   const bool normalises = options.read.normalise;
   if (normalises) {
+    state.sent_to = sent_to.value_or(options.read.sent_to);
     if (Result<void> converted = convert_request(state, options.read); !converted) return converted;
     if (Result<void> done = normalise(state, templates.options_for(conversation)); !done) return done;
   }
@@ -63,6 +65,12 @@ Result<ChatRequest> RequestReader::read(std::string_view body, std::string_view 
   return request;
 }
 
+Result<ChatRequest> RequestReader::read(std::string_view body, std::string_view name, SentTo sent_to) const {
+  ChatRequest request;
+  if (Result<void> done = read_into(request, body, name, sent_to); !done) return done.error();
+  return request;
+}
+
 Result<ChatRequest> RequestReader::consume(std::string body, std::string_view name) const {
   ChatRequest request;
   if (Result<void> done = inside().complete(request, request.conversation.consume(std::move(body), as_is(), name));
@@ -73,6 +81,11 @@ Result<ChatRequest> RequestReader::consume(std::string body, std::string_view na
 
 Result<void> RequestReader::read_into(ChatRequest& into, std::string_view body, std::string_view name) const {
   return inside().complete(into, into.conversation.read(body, as_is(), name));
+}
+
+Result<void> RequestReader::read_into(ChatRequest& into, std::string_view body, std::string_view name,
+                                      SentTo sent_to) const {
+  return inside().complete(into, into.conversation.read(body, as_is(), name), sent_to);
 }
 
 Result<void> RequestReader::read_into(ChatRequest& into, DocumentBuilder& built) const {

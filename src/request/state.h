@@ -21,7 +21,7 @@ struct RequestReader::State {
 
   bool has_template() const { return templates.are_there(); }
   /// All that follows the reading of a request as it is.
-  Result<void> complete(ChatRequest& request, const Result<void>& read);
+  Result<void> complete(ChatRequest& request, const Result<void>& read, std::optional<SentTo> sent_to = {});
   /// How a reply is written whose request has these variables.
   Result<ReplyStart> format_for(Value variables);
   /// How the reply to this conversation is read, but for where it begins.

@@ -59,6 +59,8 @@ ReplyApiOptions server_options(bool generate) {
           .stream_usage = true,
           .reasoning_names = ReasoningNames::reasoning,
           .sign_reasoning = [](std::string_view text) { return "s" + std::to_string(text.size()); },
+          .reasoning_summary = !generate,
+          .encrypt_reasoning = seal_reasoning,
           .request_members = {{"temperature", "0.5"},
                               {"instructions", "\"Be brief.\""},
                               {"metadata", "null"},

@@ -15,6 +15,7 @@ call_id are one to it.
 Begin reading at main.
 """
 import argparse
+import base64
 import collections
 import json
 import pathlib
@@ -339,7 +340,8 @@ def anthropic_server(line, events, whole):
         strictly(MESSAGE_EVENT, event)
     known = {"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 20}
     same("usage", events[0]["message"]["usage"], {**known, "output_tokens": 0})
-    same("usage", (events[-2]["usage"], whole["usage"]), ({**known, "output_tokens": 12},) * 2)
+    at_end = {**known, "output_tokens": 12, "output_tokens_details": {"thinking_tokens": 5}}
+    same("usage", (events[-2]["usage"], whole["usage"]), (at_end,) * 2)
     stop = {key: whole[key] for key in ("stop_reason", "stop_sequence")}
     same("stop", events[-2]["delta"], stop)
     if not calls_of(line):
@@ -377,7 +379,17 @@ def responses_server(line, events, whole):
             deltas[event["output_index"]] += event["logprobs"]
         elif event["type"] == "response.output_text.done":
             same("logprobs", event["logprobs"], deltas[event["output_index"]])
+    summarised = len(line["reply"].encode()) % 2 == 0
     for number, item in enumerate(whole["output"]):
+        if item["type"] == "reasoning":
+            same("where reasoning is", ("content" in item, bool(item["summary"])), (not summarised, summarised))
+            text = (item["summary"] if summarised else item["content"])[0]["text"]
+            said = [event for event in events if event.get("output_index") == number and "reasoning" in event["type"]]
+            same("its events", {event["type"].split(".")[1] for event in said},
+                 {"reasoning_summary_part", "reasoning_summary_text"} if summarised else {"reasoning_text"})
+            same("its deltas", "".join(event["delta"] for event in said if event["type"].endswith(".delta")), text)
+            if is_text(text):
+                same("what is sealed", base64.b64decode(item["encrypted_content"].removeprefix("parlance1.")).decode(), text)
         if item["type"] == "message":
             same("logprobs", item["content"][0]["logprobs"], deltas[number])
             check_logprobs(deltas[number])

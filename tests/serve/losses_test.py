@@ -69,7 +69,7 @@ KNOWN: list[tuple[str, Json, Found]] = [
     (CHAT, {"web_search_options": {"search_context_size": "low"}}, {("setting", "web_search_options")}),
     (CHAT, {"response_format": {"type": "json_schema", "json_schema": {"schema": LOOSE}}}, {("constraint", "response_format")}),
     (CHAT, {"structured_outputs": {"json": LOOSE}}, {("constraint", "structured_outputs.json")}),
-    (MESSAGES, {"tools": [{"type": "bash_20250124", "name": "bash"}, {"name": "f", "input_schema": {}}]}, {("tool", "tools[0]")}),
+    (MESSAGES, {"tools": [{"type": "computer_20250124", "name": "computer"}, {"name": "f", "input_schema": {}}]}, {("tool", "tools[0]")}),
     (MESSAGES, {"tools": [{"name": "f", "input_schema": {}}, {"type": "web_search_20250305", "name": "w"}]}, {("tool", "tools[1]")}),
     (MESSAGES, {"mcp_servers": [{"url": SECRET, "name": "m"}]}, {("setting", "mcp_servers")}),
     (MESSAGES, {"output_config": {"format": {"type": "json_schema", "schema": LOOSE}}}, {("constraint", "output_config.format.schema")}),

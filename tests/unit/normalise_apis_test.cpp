@@ -169,8 +169,7 @@ TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
       R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "user", "content": [
           {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "r"}]}, {"type": )"
       R"("tool_result", "tool_use_id": "2", "content": "q"},
-          {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})",
-      {.passes = *Passes::of({"join-users"})});
+          {"type": "text", "text": "b"}]}, {"role": "user", "content": "c"}]})");
   ASSERT_TRUE(chat.has_value());
   const char* const paths[] = {"system", "messages[0].content", "messages[1].content[0].content[0].text",
                                "messages[1].content[1].content"};
@@ -181,8 +180,145 @@ TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
     EXPECT_TRUE(find_place(inside_of(*chat), content.data, number));
     EXPECT_EQ(number, i);
   }
-  EXPECT_EQ(chat->messages().list->size, 5U);  // b and c are one
-  EXPECT_EQ(chat->notes()[1], "messages[2]: joined with the message before (join-users)");
+  ASSERT_EQ(chat->messages().list->size, 5U);  // b and c are one
+  const Value both = *member(items(chat->messages())[4], "content");
+  EXPECT_EQ(chat->path_of(items(both)[0]["text"]), "messages[1].content[2].text");
+  EXPECT_EQ(chat->path_of(items(both)[1]["text"]), "messages[2].content");
+  std::int32_t number = -1;
+  EXPECT_TRUE(find_place(inside_of(*chat), items(both)[1]["text"].data, number));
+  EXPECT_EQ(number, 4);
+}
+
+/// Role, content and calls of each message, as JSON.
+std::string turns_of(const Result<Conversation>& chat) {
+  if (!chat) return chat.error().display();
+  std::string all;
+  for (const Value& message : items(chat->messages())) {
+    all.append(message["role"].text()).append(" ").append(json_text(message["content"]));
+    if (!message["reasoning_content"].is_undefined()) all.append(" ").append(json_text(message["reasoning_content"]));
+    for (const Value& call : message["tool_calls"].items())
+      all.append(" ").append(call["function"]["name"].text()).append(json_text(call["function"]["arguments"]));
+    all += "\n";
+  }
+  return all;
+}
+
+TEST(NormaliseApis, ConsecutiveMessagesOfAnthropicAreOneTurn) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"system": "S", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+          {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f", "input": {}}]},
+          {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "r"}]},
+          {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "2", "content": "q"}]},
+          {"role": "user", "content": "c"}, {"role": "system", "content": "T"}, {"role": "system", "content": "U"},
+          {"role": "user", "content": []}, {"role": "user", "content": "d"}]})");
+  EXPECT_EQ(turns_of(chat),
+            "system \"S\"\nuser \"a\"\nassistant \"b\" f{}\ntool \"r\"\ntool \"q\"\nuser \"c\"\nsystem "
+            "\"T\"\nsystem \"U\"\nuser \"d\"\n");
+}
+
+TEST(NormaliseApis, WhereARequestIsSentDecidesWhatItIs) {
+  constexpr const char* kPlain = R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"},
+      {"role": "assistant", "content": "c", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
+      {"role": "assistant", "content": "", "thinking": "t", "tool_calls": [{"function": {"name": "g",
+          "arguments": {}}}]},
+      {"role": "tool", "content": "1"}, {"role": "tool", "content": "2"}, {"role": "user", "content": "d", "name": "N"},
+      {"role": "user", "content": "e"}, {"role": "user", "content": [{"type": "text", "text": "g"}]}]})";
+  EXPECT_EQ(turns_of(Conversation::from_json(kPlain, {.sent_to = SentTo::ollama})),
+            "user \"a\\n\\nb\"\nassistant \"c\" \"t\" f{} g{}\ntool \"1\"\ntool \"2\"\nuser \"d\"\nuser "
+            "\"e\\n\\ng\"\n");
+  const std::string apart = turns_of(Conversation::from_json(kPlain));
+  EXPECT_EQ(apart.substr(0, 18), "user \"a\"\nuser \"b\"\n");
+  EXPECT_EQ(turns_of(Conversation::from_json(kPlain, {.sent_to = SentTo::anthropic})), apart);  // calls are OpenAI's
+  constexpr const char* kWords =
+      R"({"messages": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]})";
+  EXPECT_EQ(turns_of(Conversation::from_json(kWords, {.sent_to = SentTo::anthropic})),
+            "user [{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]\n");
+  const Result<Conversation> joined = Conversation::from_json(kWords, {.sent_to = SentTo::ollama});
+  ASSERT_TRUE(joined.has_value());
+  EXPECT_EQ(joined->notes()[0], "messages[1]: joined with the message before (join-turns)");
+}
+
+TEST(NormaliseApis, ATextBehindItsTurnsCallsIsOfThatTurn) {
+  EXPECT_EQ(turns_of(Conversation::from_json(
+                R"({"input": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}]},
+          {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
+          {"role": "assistant", "content": "a"},
+          {"role": "assistant", "content": "b"}, {"type": "function_call_output", "call_id": "1", "output": "r"},
+          {"role": "assistant", "content": "c"}]})")),
+            "assistant \"a\" \"t\" f{}\nassistant \"b\"\ntool \"r\"\nassistant \"c\"\n");
+}
+
+TEST(NormaliseApis, SealedReasoningIsRead) {
+  EXPECT_EQ(turns_of(Conversation::from_json(
+                R"({"input": [{"type": "reasoning", "summary": [], "encrypted_content": "parlance1.SG0u"},
+          {"type": "reasoning", "summary": [], "encrypted_content": "gAAA"},
+          {"role": "assistant", "content": "a"}]})")),
+            "assistant \"a\" \"Hm.\"\n");
+  EXPECT_EQ(turns_of(Conversation::from_json(
+                R"({"messages": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature":
+          "parlance1.SG0u"}, {"type": "thinking", "thinking": "t", "signature": "parlance1.SG0u"},
+          {"type": "thinking", "thinking": "", "signature": "parlance1./w=="}, {"type": "text", "text": "a"}]}]})")),
+            "assistant \"a\" \"Hm.\\n\\nt\"\n");
+}
+
+TEST(NormaliseApis, ToolsOfAnthropicAreAddedAndRemoved) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"tools": [{"name": "f", "input_schema": {}}, {"name": "g", "input_schema": {}}], "messages": [
+          {"role": "user", "content": "a"}, {"role": "system", "content": [
+          {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": {"name": "h",
+          "input_schema": {}}}},
+          {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "f"}},
+          {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "g"}},
+          {"type": "tool_addition", "tool": {"type": "tool_reference", "name": "f"}},
+          {"type": "tool_addition", "tool": {"type": "mcp_toolset_reference", "mcp_server_name": "s"}}]},
+          {"role": "user", "content": "b"}]})");
+  ASSERT_TRUE(chat.has_value()) << chat.error().display();
+  std::string names, lost;
+  for (const Value& tool : items(chat->tools())) names.append(tool["function"]["name"].text());
+  EXPECT_EQ(names, "hf");
+  EXPECT_EQ(chat->messages().list->size, 1U);
+  for (const Change& change : inside_of(*chat).changes) {
+    if (!change.loses.empty()) lost += place_of(inside_of(*chat), change);
+  }
+  EXPECT_EQ(lost, "messages[1].content[4]");
+}
+
+TEST(NormaliseApis, ToolsThatTheClientRunsAreFunctions) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"tools": [{"type": "shell"}, {"type": "apply_patch"}, {"type": "local_shell"}, {"type":
+          "shell", "environment":
+          {"type": "container_auto"}}, {"type": "web_search"}], "tool_choice": {"type": "shell"}, "input": [
+          {"type": "shell_call", "call_id": "1", "action": {"commands": ["ls"], "timeout_ms": null}},
+          {"type": "local_shell_call", "id": "l", "call_id": "2", "action": {"type": "exec",
+          "command": ["ls"], "env": {}}},
+          {"type": "apply_patch_call", "call_id": "3", "operation": {"type": "delete_file", "path": "a"}},
+          {"type": "shell_call_output", "call_id": "1", "output": [{"stdout": "o", "stderr": "", "outcome": {"type":
+          "exit", "exit_code": 0}}, {"stdout": "", "stderr": "e", "outcome": {"type": "timeout"}}]},
+          {"type": "local_shell_call_output", "id": "l", "output": "p"},
+          {"type": "apply_patch_call_output", "call_id": "3", "status": "failed"}]})");
+  EXPECT_EQ(turns_of(chat),
+            "assistant \"\" shell{\"commands\":[\"ls\"]} local_shell{\"command\":[\"ls\"]} "
+            "apply_patch{\"operation\":{\"type\":\"delete_file\",\"path\":\"a\"}}\ntool [{\"type\":\"text\","
+            "\"text\":\"o\"},{\"type\":\"text\",\"text\":\"e\"},{\"type\":\"text\",\"text\":"
+            "\"[timeout]\"}]\ntool \"p\"\ntool \"failed\"\n");
+  ASSERT_TRUE(chat.has_value());
+  EXPECT_EQ(items(chat->messages())[2]["tool_call_id"].text(), "2");
+  std::string names, lost;
+  for (const Value& tool : items(chat->tools())) {
+    names.append(tool["function"]["name"].text()).append(" ");
+    EXPECT_EQ(tool["function"]["parameters"]["type"].text(), "object");
+  }
+  EXPECT_EQ(names, "shell apply_patch local_shell ");
+  for (const Change& change : inside_of(*chat).changes) {
+    if (!change.loses.empty()) lost.append(place_of(inside_of(*chat), change)).append(" ");
+  }
+  EXPECT_EQ(lost, "tools[3] tools[4] ");
+  const Result<Conversation> editor = Conversation::from_json(
+      R"({"tools": [{"type": "bash_20250124", "name": "bash"}, {"type": "computer_20250124", "name": "computer"}],
+          "messages": [{"role": "user", "content": "a"}]})");
+  ASSERT_TRUE(editor.has_value());
+  EXPECT_EQ(editor->tools().list->size, 1U);
+  EXPECT_EQ(items(editor->tools())[0]["function"]["name"].text(), "bash");
 }
 
 }  // namespace

@@ -346,6 +346,92 @@ TEST(ReplyApi, AStreamBeginsAndEndsOnce) {
   }
 }
 
+/// A thought, a text and a call of `shell`.
+std::string answer_of(ReplyApi api, ReplyApiOptions options, std::string_view arguments,
+                      std::string* stream = nullptr) {
+  using Kinds = ReplyEvent::Kind;
+  const ReplyEvent events[] = {{.kind = Kinds::reasoning, .text = "Hm"},
+                               {.kind = Kinds::content, .text = "Hi"},
+                               {.kind = Kinds::call_begin, .text = "shell"},
+                               {.kind = Kinds::arguments, .text = arguments},
+                               {.kind = Kinds::call_end, .complete = true}};
+  ReplyApiWriter writer(api, std::move(options));
+  const ReplyApiSink send = [stream](const ReplyApiEvent& event) {
+    if (stream != nullptr) stream->append(event.name).append(" ").append(event.data).append("\n");
+  };
+  writer.begin(send);
+  for (const ReplyEvent& event : events) writer.add(event, send);
+  writer.finish(send);
+  return writer.to_json();
+}
+
+bool has_text(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(ReplyApi, ReasoningIsShownAsFarAsItIsAsked) {
+  for (std::size_t i = 0; i < kReplyApis; ++i) {
+    const auto api = static_cast<ReplyApi>(i);
+    std::string stream;
+    const std::string whole = answer_of(api, {.reasoning = ShownReasoning::none}, "{}", &stream);
+    EXPECT_FALSE(has_text(whole, "Hm") || has_text(stream, "Hm") || has_text(whole, "thinking")) << whole << stream;
+    EXPECT_TRUE(has_text(answer_of(api, {}, "{}"), "Hm"));
+  }
+  std::string stream;
+  const ReplyApiOptions hidden = {.reasoning = ShownReasoning::signed_only, .sign_reasoning = seal_reasoning};
+  const std::string whole = answer_of(ReplyApi::anthropic, hidden, "{}", &stream);
+  EXPECT_TRUE(has_text(whole, R"({"type": "thinking", "thinking": "", "signature": "parlance1.SG0="})")) << whole;
+  EXPECT_TRUE(has_text(stream, R"({"type": "signature_delta", "signature": "parlance1.SG0="})")) << stream;
+  EXPECT_FALSE(has_text(stream, "thinking_delta")) << stream;
+}
+
+TEST(ReplyApi, LogprobsOfHiddenReasoningAreHidden) {
+  const ReplyEvent events[] = {{.kind = ReplyEvent::Kind::reasoning, .text = "Hm"}, content_event("Hi")};
+  for (const ReplyApi api : {ReplyApi::openai, ReplyApi::ollama}) {
+    ReplyApiWriter writer(api, {.reasoning = ShownReasoning::none});
+    for (const ReplyEvent& event : events) {
+      const ReplyLogprob token = {event.text, -0.5};
+      writer.add_logprobs({&token, 1});
+      writer.add(event);
+    }
+    writer.finish();
+    EXPECT_TRUE(has_text(writer.to_json(), R"([{"token": "Hi")")) << writer.to_json();
+    EXPECT_FALSE(has_text(writer.to_json(), "Hm")) << writer.to_json();
+  }
+}
+
+TEST(ReplyApi, SummariesHaveTheReasoning) {
+  std::string stream;
+  const std::string whole =
+      answer_of(ReplyApi::responses, {.reasoning_summary = true, .encrypt_reasoning = seal_reasoning}, "{}", &stream);
+  EXPECT_TRUE(has_text(whole,
+                       R"({"id": "rs_resp_0_0", "type": "reasoning", "summary": [{"type": "summary_text", "text": )"
+                       R"("Hm"}], "encrypted_content": "parlance1.SG0=", "status": "completed"})"))
+      << whole;
+  const char* const events[] = {
+      R"(part.added {"type": "response.reasoning_summary_part.added", "item_id": "rs_resp_0_0", "output_index": 0, )"
+      R"("summary_index": 0, "part": {"type": "summary_text", "text": ""}, "sequence_number": 3})",
+      R"("summary_index": 0, "delta": "Hm", "sequence_number": 4})", R"("summary_index": 0, "text": "Hm", )",
+      R"("summary_index": 0, "part": {"type": "summary_text", "text": "Hm"}, "sequence_number": 6})"};
+  for (const char* const event : events) EXPECT_TRUE(has_text(stream, event)) << event << "\n" << stream;
+}
+
+TEST(ReplyApi, CallsOfToolsThatTheClientRunsAreItemsOfTheirOwn) {
+  std::string stream;
+  const ReplyApiOptions options = {.tool_types = {"function", "shell"}};
+  constexpr const char* kItem =
+      R"({"id": "sh_resp_0_2", "type": "shell_call", "call_id": "call_1", "action": {"commands": ["ls"]}, "status": )"
+      R"("completed"})";
+  EXPECT_TRUE(has_text(answer_of(ReplyApi::responses, options, R"({"commands": ["ls"]})", &stream), kItem)) << stream;
+  EXPECT_TRUE(has_text(stream, std::string(R"("output_index": 2, "item": )") + kItem)) << stream;
+  EXPECT_FALSE(has_text(stream, "arguments")) << stream;
+  for (const char* const wrong : {R"({"commands": []})", R"({"commands": [1]})", R"({"commands": "ls"})", "[]", "{"}) {
+    stream.clear();
+    EXPECT_TRUE(has_text(answer_of(ReplyApi::responses, options, wrong, &stream), R"("type": "function_call")"))
+        << wrong;
+    EXPECT_TRUE(has_text(stream, "function_call_arguments.done")) << stream;
+  }
+  EXPECT_TRUE(has_text(answer_of(ReplyApi::responses, {}, R"({"commands": ["ls"]})"), R"("type": "function_call")"));
+}
+
 TEST(ReplyApi, RequestsAreNotWrittenForOllama) {
   const Result<ApiRequest> made = request_as(ReplyApi::ollama, R"({"messages": []})");
   ASSERT_FALSE(made);

@@ -40,8 +40,10 @@ struct Answer {
 };
 
 ReplyApiOptions writer_options(const Chat& chat, const Turn& turn, std::vector<std::string>& call_ids) {
-  ReplyApiOptions options{
-      .id = chat.id, .model = chat.model_name, .created = static_cast<std::int64_t>(std::time(nullptr))};
+  ReplyApiOptions options = chat.written;
+  options.id = chat.id;
+  options.model = chat.model_name;
+  options.created = static_cast<std::int64_t>(std::time(nullptr));
   options.make_call_id = [&call_ids, prefix = chat.api.call_prefix] {
     call_ids.push_back(random_id(prefix));
     return call_ids.back();

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/answer_form.h"
 #include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
@@ -212,12 +213,12 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
   };
   const bool is_thread = given.api == ReplyApi::anthropic && is_given(body["thread"]);
   if (hints.response.empty() && !is_thread) {
-    Result<ChatRequest> read = model->reader.read(given.text, "the request");
+    Result<ChatRequest> read = model->reader.read(given.text, "the request", sent_to(given.api));
     note(read);
     return read;
   }
-  Result<ChatRequest> request =
-      model->reader.consume(members_without(body, {"previous_response_id", "thread"}).take(), "the request");
+  const std::string own = members_without(body, {"previous_response_id", "thread"}).take();
+  Result<ChatRequest> request = model->reader.read(own, "the request", sent_to(given.api));
   note(request);
   if (!request || hints.response.empty()) return request;
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
@@ -228,7 +229,7 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
         .hint("send the whole conversation");
   }
   if (facts != nullptr) facts->earlier = calls_before(*held, request->conversation);
-  return behind_response(*model, *held, request->conversation, body);
+  return behind_response(*model, *held, request->conversation, given.body);
 }
 
 }  // namespace
@@ -426,6 +427,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
   chat->old_functions = api.api == ReplyApi::openai && !body["functions"].items().empty();
+  set_answer_form(body, api.api, chat->written);
   chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())

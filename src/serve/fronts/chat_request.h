@@ -42,7 +42,8 @@ struct Chat {
   Losses losses{};                                             ///< what the request asks for in vain
   std::string notes{};                                         ///< of its grammar, as JSON, where they are asked for
   std::vector<std::pair<std::string, std::string>> members{};  ///< of the request, for answers that repeat them
-  std::vector<Turn> turns{};                                   ///< one for each choice
+  ReplyApiOptions written{};  ///< how its answers are written, as far as the request says
+  std::vector<Turn> turns{};  ///< one for each choice
 };
 
 /// /api/generate has the parts of one conversation under names of their own: the same as a request with messages.

@@ -60,7 +60,8 @@ Result<Prepared> prepare(const ServedModel& model, const RequestText& given, con
   if (Result<void> checked = check_tools_shape(given.body); !checked) return checked.error();
   if (Result<void> checked = check_member_values(given.body, given.api); !checked) return checked.error();
   if (Result<void> known = check_results(given.body, given.api); !known) return known.error();
-  if (Result<void> read = model.reader.read_into(made.request, given.text, "the request"); !read) return read.error();
+  Result<void> read = model.reader.read_into(made.request, given.text, "the request", sent_to(given.api));
+  if (!read) return read.error();
   if (Result<void> said = say_where_reply_begins(made.request.conversation, given.body, given.api); !said)
     return said.error();
   const Conversation& conversation = made.request.conversation;

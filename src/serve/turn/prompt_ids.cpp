@@ -6,7 +6,7 @@
 namespace parlance::serve {
 
 Result<std::vector<TokenId>> prompt_ids(const ServedModel& model, std::string_view text, Value body, ReplyApi api) {
-  Result<ChatRequest> request = model.reader.read(text, "the request");
+  Result<ChatRequest> request = model.reader.read(text, "the request", sent_to(api));
   if (!request) return request.error();
   if (Result<void> said = say_where_reply_begins(request->conversation, body, api); !said) return said.error();
   if (Result<void> said = check_said(request->conversation); !said) return said.error();

@@ -15,8 +15,8 @@ constexpr std::string_view kOpens = "add_generation_prompt", kGoesOn = "continue
 bool is_true(Value value) { return value.is(Kind::boolean) && value.integer != 0; }
 
 bool has_text(Value content) {
-  if (content.is_string()) return !content.text().empty();
-  return std::ranges::any_of(content.items(), [](Value part) { return !part["text"].text().empty(); });
+  if (content.is_string()) return !whole_text(content).empty();
+  return std::ranges::any_of(content.items(), [](Value part) { return !whole_text(part["text"]).empty(); });
 }
 
 /// Does the message say it itself, by a member that some providers' APIs have for it?
@@ -32,6 +32,11 @@ bool ends_with_text(Value message, Value body) {
 }
 
 }  // namespace
+
+SentTo sent_to(ReplyApi api) {
+  if (api == ReplyApi::anthropic) return SentTo::anthropic;
+  return api == ReplyApi::ollama ? SentTo::ollama : SentTo::unsaid;
+}
 
 Result<void> say_where_reply_begins(Conversation& conversation, Value body, ReplyApi api) {
   const Value list = conversation.messages();

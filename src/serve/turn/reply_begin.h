@@ -5,6 +5,9 @@
 
 namespace parlance::serve {
 
+/// The API whose server reads messages as the clients of this one expect.
+SentTo sent_to(ReplyApi api);
+
 /// Has the reply go on with a last message of the assistant, or begin a turn of its own. What the request says of that
 /// (`add_generation_prompt`, `continue_final_message`, or `prefix` in the message) is heeded; where it says nothing,
 /// the reply goes on in Anthropic's and Ollama's APIs if the message ends with text, and in OpenAI's it begins a turn.

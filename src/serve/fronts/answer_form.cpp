@@ -1,0 +1,52 @@
+// Begin reading at set_answer_form.
+#include "serve/fronts/answer_form.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/base64.h"
+#include "base/sha256.h"
+#include "serve/json/members.h"
+
+namespace parlance::serve {
+
+namespace {
+
+constexpr std::size_t kSignature = 24;  // of the digits
+
+/// Clients throw thinking away that is not signed; nobody checks it here.
+std::string signature_of(std::string_view thinking) { return encode_base64(sha256(thinking).substr(0, kSignature)); }
+
+void set_of_anthropic(Value thinking, ReplyApiOptions& options) {
+  options.sign_reasoning = signature_of;
+  if (!is_given(thinking) || thinking["type"].text() == "disabled") {
+    options.reasoning = ShownReasoning::none;
+  } else if (thinking["display"].text() == "omitted") {
+    options.reasoning = ShownReasoning::signed_only;
+    options.sign_reasoning = seal_reasoning;
+  }
+}
+
+void set_of_responses(Value body, ReplyApiOptions& options) {
+  for (const std::string_view name : {"summary", "generate_summary"})
+    options.reasoning_summary = options.reasoning_summary || !body["reasoning"][name].text().empty();
+  const bool encrypts = std::ranges::any_of(body["include"].items(),
+                                            [](Value name) { return name.text() == "reasoning.encrypted_content"; });
+  if (encrypts) options.encrypt_reasoning = seal_reasoning;
+  for (const Value& tool : body["tools"].items()) {
+    const Value place = tool["environment"];  // what runs in the API's containers is not offered
+    if (!is_given(place) || place["type"].text() == "local") options.tool_types.emplace_back(tool["type"].text());
+  }
+}
+
+}  // namespace
+
+void set_answer_form(Value body, ReplyApi api, ReplyApiOptions& options) {
+  const Value think = body["think"];
+  if (api == ReplyApi::anthropic) set_of_anthropic(body["thinking"], options);
+  if (api == ReplyApi::responses) set_of_responses(body, options);
+  if (api == ReplyApi::ollama && think.is(Kind::boolean) && think.integer == 0)
+    options.reasoning = ShownReasoning::none;
+}
+
+}  // namespace parlance::serve
