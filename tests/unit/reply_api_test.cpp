@@ -407,8 +407,8 @@ TEST(ReplyApi, SummariesHaveTheReasoning) {
                        R"("Hm"}], "encrypted_content": "parlance1.SG0=", "status": "completed"})"))
       << whole;
   const char* const events[] = {
-      R"(part.added {"type": "response.reasoning_summary_part.added", "item_id": "rs_resp_0_0", "output_index": 0, )"
-      R"("summary_index": 0, "part": {"type": "summary_text", "text": ""}, "sequence_number": 3})",
+      (R"(part.added {"type": "response.reasoning_summary_part.added", "item_id": "rs_resp_0_0", "output_index": 0, )"
+       R"("summary_index": 0, "part": {"type": "summary_text", "text": ""}, "sequence_number": 3})"),
       R"("summary_index": 0, "delta": "Hm", "sequence_number": 4})", R"("summary_index": 0, "text": "Hm", )",
       R"("summary_index": 0, "part": {"type": "summary_text", "text": "Hm"}, "sequence_number": 6})"};
   for (const char* const event : events) EXPECT_TRUE(has_text(stream, event)) << event << "\n" << stream;

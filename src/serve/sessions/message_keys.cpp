@@ -1,12 +1,16 @@
 // Hashes messages. Begin reading at message_keys.
 #include "serve/sessions/message_keys.h"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/ascii.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
-#include "serve/json/members.h"
 
 namespace parlance::serve {
 
@@ -121,7 +125,13 @@ Key key_after(const Key& before, const ReplyMessage& reply) {
 }
 
 Key variables_key(const Conversation& conversation) {
-  return sha256(members_without(conversation.variables(), {"messages"}).take());
+  std::vector<std::pair<std::string_view, std::string>> all;  // by name: requests have the same in any order
+  for (const DictEntry& member : conversation.variables().members())
+    if (member.key.text() != "messages") all.emplace_back(member.key.text(), json_text(member.value));
+  std::ranges::sort(all);
+  JsonWriter named('{');
+  for (const auto& [name, json] : all) named.raw(name, json);
+  return sha256(named.take());
 }
 
 }  // namespace parlance::serve
