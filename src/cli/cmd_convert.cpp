@@ -68,8 +68,7 @@ int run_convert_lines(const ConvertCommand& command, const RequestApiOptions& op
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) {
     return convert_line(command, options, line.text, answer);
   };
-  const Result<BulkProgress> done =
-      run_bulk(command.request, each_line(worker), {.threads = command.threads, .most_failures = 0});
+  const Result<BulkProgress> done = run_bulk(command.request, each_line(worker), {.threads = command.threads});
   if (!done) return report(done.error());
   report_lines(command.losses, *done);
   return command.losses.fail_on_error && done->failed != 0 ? 1 : 0;

@@ -316,7 +316,8 @@ Run declare_tokens(Options& app) {
          "Labels have only these parts of the assistant's turns:\ncontent, reasoning, calls, marker or stop; may "
          "be repeated")
       .placeholder("KIND")
-      .one_of({reply_kind_names().begin() + 1, reply_kind_names().end()});
+      .one_of({reply_kind_names().begin() + 1, reply_kind_names().end()})
+      .one_value();
   declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print the tokens that end a reply: id, text, sources");
   app.add_option("--extend", c.extend,

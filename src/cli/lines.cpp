@@ -15,9 +15,12 @@ namespace parlance::cli {
 namespace {
 
 void show_progress(const BulkProgress& progress) {
-  std::fprintf(stderr, "\r%" PRIu64 " rendered, %" PRIu64 " failed, %" PRIu64 " MB read ",
+  std::fprintf(stderr, "\r%" PRIu64 " answered, %" PRIu64 " failed, %" PRIu64 " MB read ",
                progress.lines - progress.failed, progress.failed, progress.bytes / 1'000'000);
 }
+
+/// How many failures are named at the end: enough to see what is wrong, few enough to be read.
+constexpr std::size_t kNamedFailures = 3;
 
 }  // namespace
 
@@ -49,7 +52,14 @@ Result<BulkProgress> run_bulk(const std::string& input, const LineRun& run, cons
   };
   BulkOptions worded = options;
   worded.reword = [](const Error& error) { return in_options(error); };
+  worded.most_failures = kNamedFailures;
+  const bool shows = ::isatty(STDERR_FILENO) != 0 && ::isatty(STDOUT_FILENO) == 0;  // not amid the answers
+  if (shows) worded.progress = show_progress;
   Result<BulkProgress> done = run(whole_bytes, bulk_output(STDOUT_FILENO), worded);
+  if (shows && done) {
+    show_progress(*done);
+    std::fputc('\n', stderr);
+  }
   if (Result<void> whole = stream->finish(); done && !whole) return whole.error();
   return done;
 }
@@ -61,14 +71,7 @@ int run_lines(const std::string& input, unsigned threads, const PromptSetup& set
     const Result<Template>& compiled = setup.reader->chat_template(false);
     if (!compiled) code = report(compiled.error());
   }
-  BulkOptions options{.threads = threads, .most_failures = 0};
-  const bool on_terminal = ::isatty(STDERR_FILENO) != 0;
-  if (on_terminal) options.progress = show_progress;
-  const Result<BulkProgress> done = run_bulk(input, run, options);
-  if (on_terminal && done) {
-    show_progress(*done);
-    std::fputc('\n', stderr);
-  }
+  const Result<BulkProgress> done = run_bulk(input, run, {.threads = threads});
   if (!done) return report(done.error());
   report_lines(losses, *done);
   return code == 0 && losses.fail_on_error && done->failed != 0 ? 1 : code;

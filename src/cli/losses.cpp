@@ -94,12 +94,24 @@ Result<void> check_losses(const LossWish& wish, const std::vector<Loss>& losses,
   return notes ? named_above(lost) : error_of(losses);
 }
 
+namespace {
+/// `line 17 (id 42): messages[0].content: …`
+std::string failure_in_line(const BulkFailure& failure) {
+  const Error error = in_options(failure.error);
+  std::string text = "line " + std::to_string(failure.line);
+  if (!failure.id.empty()) text += " (id " + failure.id + ")";
+  const std::string message = error.message();
+  return text + ": " + (error.input_path().empty() ? "" : error.input_path() + ": ") +
+         message.substr(0, message.find('\n'));
+}
+}  // namespace
+
 void report_lines(const LossWish& wish, const BulkProgress& done) {
-  if (wish.quiet) return;
   if (done.failed != 0) {
     std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines were answered by an error\n", done.failed, done.lines);
+    for (const BulkFailure& one : done.failures) std::fprintf(stderr, "note: %s\n", failure_in_line(one).c_str());
   }
-  if (done.lost.lines == 0) return;
+  if (wish.quiet || done.lost.lines == 0) return;
   std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines have something that is not in the prompt: %s; %s\n",
                done.lost.lines, done.lines, list_of(done.lost).c_str(),
                wish.in_lines ? "`losses` of each line names it" : "--json names it");

@@ -101,7 +101,7 @@ Result<void> answer(const ReplySource& source, const ReplyWish& wish, const Bulk
 int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, unsigned threads,
                     const LossWish& losses) {
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& to) { return answer(source, wish, line, to); };
-  const Result<BulkProgress> done = run_bulk(input, each_line(worker), {.threads = threads, .most_failures = 0});
+  const Result<BulkProgress> done = run_bulk(input, each_line(worker), {.threads = threads});
   if (!done) return report(done.error());
   report_lines(losses, *done);
   return losses.fail_on_error && done->failed != 0 ? 1 : 0;

@@ -108,7 +108,7 @@ Value Request::by_blank_lines(const std::vector<Value>& texts) {
 }
 
 void Request::add(const Draft& draft) {
-  DictBuilder message(rt, 6);
+  DictBuilder message(rt, 7);
   message.set("role", Value::view(draft.role));
   if (!draft.id.is_undefined()) message.set("tool_call_id", draft.id);
   if (!draft.name.is_undefined()) message.set("name", draft.name);
@@ -124,6 +124,7 @@ void Request::add(const Draft& draft) {
   if (!draft.refusals.empty()) message.set("refusal", by_blank_lines(draft.refusals));
   if (!draft.calls.empty()) message.set("tool_calls", copy_list(rt, draft.calls));
   if (!draft.is_error.is_undefined()) message.set("is_error", draft.is_error);
+  if (!draft.weight.is_undefined()) message.set("weight", draft.weight);
   for (const Value& value : draft.of) own(value);
   messages_.append(draft.of.empty() ? message.finish() : made(message.finish(), draft.of.front()));
 }

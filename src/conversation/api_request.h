@@ -45,6 +45,7 @@ struct Draft {
   Value id;                     ///< of the call that a tool's message answers
   Value name;
   Value is_error;         ///< true, where the tool failed
+  Value weight;           ///< 0: it is not learnt
   std::vector<Value> of;  ///< values of the request that it is made of; the first stands for all in errors
 };
 

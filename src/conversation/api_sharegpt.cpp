@@ -67,14 +67,21 @@ class ShareGptConverter {
     if (row == std::end(kSpeakers))
       return r_.fail(from, quoted(leaf_text(from)) + " is not a known speaker",
                      "human, gpt, system, tool, observation, function_call and their like are");
-    r_.leave(turn, {"from", "value"}, {"weight", "loss", "id"});
+    r_.leave(turn, {"from", "value", "weight", "loss"}, {"id"});
     Draft draft{.role = row->role == kCalls ? "assistant" : row->role};
+    draft.weight = weight_of(turn);
     draft.of.push_back(turn);
     if (row->role == kCalls)
       calls(value, draft);
     else
       draft.parts.push_back(r_.text_part(value, turn));
     if (!r_.failure) r_.add(draft);
+  }
+
+  /// `weight`, or `loss`, a flag that says the same.
+  static Value weight_of(Value turn) {
+    const Value weight = member_value(turn, "weight"), loss = member_value(turn, "loss");
+    return weight.is_undefined() ? loss : weight;
   }
 
   /// The value that a text holds as JSON; its text belongs to the message that is made.

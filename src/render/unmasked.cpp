@@ -23,7 +23,8 @@ bool is_blank(const Rendering& prompt, const Span& span) {
 bool has_weight_0(Value message) {
   const Value* weight = message.kind == Kind::dict ? member(message, "weight") : nullptr;
   if (weight == nullptr) return false;
-  return (weight->kind == Kind::integer && weight->integer == 0) || (weight->kind == Kind::real && weight->real == 0);
+  const bool is_whole = weight->kind == Kind::integer || weight->kind == Kind::boolean;
+  return (is_whole && weight->integer == 0) || (weight->kind == Kind::real && weight->real == 0);
 }
 
 /// The message of the first text in a range that is of any; -1 if none is.

@@ -533,12 +533,15 @@ def test_lines_are_summed_up():
     requests = [user("Hi"), LOOP, {}, LOOP]
     done = run(ONLY_TEXT, requests, "--jsonl", "--var", 'bos_token=""', lines=True)
     assert done.returncode == 0 and done.stderr == (
-        "note: 1 of 4 lines were answered by an error\n"
+        "note: 1 of 4 lines were answered by an error\nnote: line 3: the request has no `messages`\n"
         "note: 2 of 4 lines have something that is not in the prompt: 2 × call; --json names it\n"), done.stderr
     assert "2 × call; `losses` of each line names it" in run(ONLY_TEXT, requests, "--jsonl", "--json", "--var", 'bos_token=""', lines=True).stderr
     assert run(ONLY_TEXT, requests, "--jsonl", "--fail-on-error", lines=True).returncode == 1
     assert run(ONLY_TEXT, [LOOP], "--jsonl", "--fail-on-error", lines=True).returncode == 0
     assert run(ONLY_TEXT, [LOOP], "--jsonl", "-q", lines=True).stderr == ""
+    failed = run(ONLY_TEXT, [LOOP, *[{"id": f"r{i}", "messages": 5} for i in range(5)]], "--jsonl", "-q", lines=True).stderr
+    assert [":".join(line.split(":")[:2]) for line in failed.splitlines()] == [
+        "note: 5 of 6 lines were answered by an error", 'note: line 2 (id "r0")', 'note: line 3 (id "r1")', 'note: line 4 (id "r2")'], failed  # what failed is no loss
 
 
 def test_hints_for_what_templates_want():

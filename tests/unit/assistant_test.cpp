@@ -224,7 +224,8 @@ TEST(Assistant, LearnsNothingOfWeight0) {
       R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "bad", "weight": 0},
          {"role": "user", "content": "b"}, {"role": "assistant", "content": "good", "weight": 1},
          {"role": "user", "content": "c"}, {"role": "assistant", "content": "plain"},
-         {"role": "user", "content": "d"}, {"role": "assistant", "content": "worse", "weight": 0.0}]})";
+         {"role": "user", "content": "d"}, {"role": "assistant", "content": "worse", "weight": 0.0},
+         {"role": "user", "content": "e"}, {"role": "assistant", "content": "worst", "weight": false}]})";
   for (const std::string_view source : {kLoop, kTags})
     EXPECT_EQ(learnt_of_json(source, kChat0), (AssistantTexts{"good<|end|>", "plain<|end|>"}));
 }

@@ -579,8 +579,10 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"role":"tool","content":"r"},{"role":"assistant","content":"b"}],"source":"s","tools":[{"name":"f"}]})",
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"sharegpt-request",
-     R"({"messages": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}], "tools": []})",
-     R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]})",
+     R"({"messages": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b", "weight": 0},)"
+     R"({"from": "gpt", "value": "c", "loss": false}], "tools": []})",
+     R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","weight":0},)"
+     R"({"role":"assistant","content":"c","weight":false}]})",
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"old-functions",
      R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, )"
