@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/extension.h"
+#include "cli/guarded.h"
 #include "cli/input.h"
 #include "cli/lines.h"
 #include "cli/numbers.h"
@@ -168,6 +169,11 @@ int tokenize_one(const TokensCommand& command, const TokensSetting& setting) {
   if (const Result<void> whole = check_losses(command.losses, unknown, !command.json); !whole)
     return report_render(whole.error());
   checked->losses.insert(checked->losses.end(), unknown.begin(), unknown.end());
+  if (!command.losses.quiet) {
+    GuardedOfAssistants guarded;
+    guarded.add(checked->rendering, request->conversation, *tokens);
+    guarded.report(*setting.tokenizer, 0);
+  }
   if (command.json) return show_json(command, setting, *request, *tokens, checked->losses);
   report_notes(tokens->notes, command.losses.quiet);
   return print(ids_line(tokens->ids));
@@ -186,6 +192,7 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
     if (!has_told) report_marks(marks, setting, command.losses.quiet);
     has_told = has_told || !marks.empty();
   };
+  GuardedOfAssistants guarded;
   rendering.write = [&](const Conversation& conversation, CheckedRendering& checked,
                         std::string& members) -> Result<void> {
     Result<PromptTokens> tokens = tokenize(checked.rendering, conversation, *setting.tokenizer, command.tokenize);
@@ -193,6 +200,7 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
     const Result<void> chosen = choose_kinds(command, setting, conversation, checked.rendering, *tokens);
     if (!chosen) return chosen.error();
     if (!tokens->plain_marks.empty()) tell(tokens->plain_marks);
+    guarded.add(checked.rendering, conversation, *tokens);
     if (command.losses.wanted()) lose_unknown(tokens->unknown, *setting.tokenizer, checked.losses);
     if (command.json) {
       write_tokens(members, *tokens, conversation, *setting.tokenizer);
@@ -202,10 +210,12 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
     }
     return {};
   };
-  return run_lines(command.chat, command.threads, setting.prompt, command.losses,
-                   [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
-                     return render_lines(input, output, *setting.prompt.reader, rendering, options);
-                   });
+  const LineRun run = [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
+    Result<BulkProgress> done = render_lines(input, output, *setting.prompt.reader, rendering, options);
+    if (done && !command.losses.quiet) guarded.report(*setting.tokenizer, done->lines);
+    return done;
+  };
+  return run_lines(command.chat, command.threads, setting.prompt, command.losses, run);
 }
 
 /// Line N of CHAT goes on from line N of IDS.

@@ -109,7 +109,7 @@ std::string failure_in_line(const BulkFailure& failure) {
 void report_lines(const LossWish& wish, const BulkProgress& done) {
   if (done.failed != 0) {
     std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines were answered by an error\n", done.failed, done.lines);
-    for (const BulkFailure& one : done.failures) std::fprintf(stderr, "note: %s\n", failure_in_line(one).c_str());
+    for (const BulkFailure& one : done.failures) say_note(failure_in_line(one));
   }
   if (wish.quiet || done.lost.lines == 0) return;
   std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines have something that is not in the prompt: %s; %s\n",

@@ -82,6 +82,19 @@ def test_a_control_token_that_a_word_hides_is_said(folder):
             assert (START in result["ids"]) != hidden, result["ids"]
 
 
+def test_control_tokens_in_an_assistants_own_text_are_told(folder):
+    own = [*HI, {"role": "assistant", "content": "a<|im_start|>b"}]
+    typed = [{"role": "user", "content": "a<|im_start|>b"}, {"role": "assistant", "content": "c"}]
+    told = "<|im_start|> in the text of an assistant's message: encoded as ordinary text"
+    assert told in tokens(folder, own).stderr and told not in tokens(folder, typed).stderr
+    assert tokens(folder, own, "-q").stderr == "" and told not in tokens(folder, own, "--trust", "messages[assistant]").stderr
+    write(folder, "lines.jsonl", "".join(json.dumps({"messages": one}) + "\n" for one in (own, typed, own)))
+    lines = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "lines.jsonl", "--mask", "content", "--mask", "stop")
+    assert f"note: 2 of 3 lines: {told}" in lines.stderr, lines.stderr
+    last = run(folder, "tokens", "-t", "t.jinja", "--tokenizer", TOKENIZER, "--jsonl", "--mask", "content", "lines.jsonl")
+    assert last.returncode == 0 and len(last.stdout.splitlines()) == 3, last  # the file behind a kind is none
+
+
 def test_mask_chooses_what_labels_have(folder):
     def learnt(*kinds):
         words = [word for kind in kinds for word in ("--mask", kind)]
