@@ -363,6 +363,21 @@ Recognised of_anthropic(const ConversationState& state) {
   return {.row = 0, .mark = member_value(state.variables, "messages")};
 }
 
+/// A `prompt` beside its answer is a row of data: as a request to Ollama's /api/generate it would lose the answer.
+Result<void> check_no_pair(const ConversationState& state) {
+  const Value prompt = member_value(state.variables, "prompt");
+  if (prompt.is_undefined() || member(state.variables, "messages") != nullptr) return {};
+  for (const char* const name : {"completion", "response", "answer", "chosen"}) {
+    const Value answer = member_value(state.variables, name);
+    if (!api::is_given(answer)) continue;
+    return Error(ErrorCode::conversation,
+                 "a row of `prompt` and `" + std::string(name) + "` is data for training and no chat request")
+        .input(path_of_value(state, answer))
+        .hint(R"(as a chat: {"messages": [{"role": "user", "content": …}, {"role": "assistant", "content": …}]})");
+  }
+  return {};
+}
+
 /// Data sets of instructions have `input` for what is to be worked on: a record of one is not Responses' `input`.
 Result<void> check_no_record(const ConversationState& state) {
   const Value instruction = member_value(state.variables, "instruction");
@@ -414,6 +429,7 @@ Result<void> check_no_converse(const ConversationState& state) {
 
 Result<Recognised> recognise(const ConversationState& state, const ReadOptions& options) {
   if (Result<void> none = check_no_record(state); !none) return none.error();
+  if (Result<void> none = check_no_pair(state); !none) return none.error();
   if (Result<void> none = check_no_converse(state); !none) return none.error();
   Recognised chosen;
   for (std::size_t i = 0; i < std::size(kApis); ++i) {

@@ -70,6 +70,10 @@ TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
        "ShareGPT: this text is not JSON: Expecting property name enclosed in double quotes"},
       {R"({"instruction": "Sort.", "input": "3 1 2", "output": "1 2 3"})", "instruction",
        "a record of instructions (`instruction`, `input`, `output`) is data for training and no chat request"},
+      {R"({"prompt": "q", "completion": "a"})", "completion",
+       "a row of `prompt` and `completion` is data for training and no chat request"},
+      {R"({"prompt": [{"role": "user", "content": "q"}], "chosen": [], "rejected": []})", "chosen",
+       "a row of `prompt` and `chosen` is data for training and no chat request"},
       {R"({"messages": [], "functions": [{"name": "f"}], "tools": []})", "tools",
        "OpenAI's old functions: the request has `tools` beside `functions`"},
   };
