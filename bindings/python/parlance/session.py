@@ -60,7 +60,6 @@ class Sample:
 
 
 _CONTINUE = "continue_final_message"
-_SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _NOT_SAMPLED = (
     "a reply is open, and none of it was sampled: sampled() with its ids comes first, or the assistant's message in front of these"
 )
@@ -194,41 +193,20 @@ class Session:
         self._own = {*vars(self), "_own"} - before
 
     def _begin(self) -> None:
-        self._session = self._begun(self._request["messages"], self._variables)
-        self._warn_of_guarded()
-        self._warn_of_missing()
+        from parlance._first_prompt import warn_of_guarded, warn_of_missing
+
+        messages = self._request["messages"]
+        self._session = self._begun(messages, self._variables)
+
+        def ids_with(trust: list[str]) -> list[int]:
+            return self._begun(messages, self._variables, trust=trust).ids()
+
+        warn_of_guarded(messages, self._options, self._session.ids(), ids_with)
+        warn_of_missing(self._template, self._given_tokenizer, self._request, self._variables)
         self._first = self._session.size()
         self._started: _Started | None = None
         if self._variables.get(_CONTINUE) is True:
             self._begin_behind_start()
-
-    def _warn_of_guarded(self) -> None:
-        """Warns where control tokens in what the assistant said before are text, which the model hardly wrote so."""
-        from parlance._origins import ASSISTANT, of_guarded
-
-        messages = self._request["messages"]
-        if not (self._options["protect"] and any(message.get("role") == "assistant" for message in messages)):
-            return
-        trusting = self._begun(messages, self._variables, trust=[*self._options["trust"], ASSISTANT])
-        if trusting.ids() != self._session.ids():
-            warnings.warn(of_guarded("Control tokens"), stacklevel=4)  # of who made the session
-
-    def _warn_of_missing(self) -> None:
-        """Warns where the template writes a special token that it was not given, as one made of a text alone."""
-        given = self._template.to_dict()
-        known = {token["name"] for token in given["special_tokens"]}
-        named = getattr(self._given_tokenizer, "special_tokens_map", None)  # what a tokenizer does not have, no prompt lacks
-        known |= self._variables.keys() | (set() if named is None else {*_SPECIAL_TOKENS} - named.keys())
-        if not any(name in given["text"] for name in _SPECIAL_TOKENS if name not in known):
-            return
-        request = {name: value for name, value in self._request.items() if value is not None}
-        losses = self._template.render(**request, **self._variables).losses()
-        if missing := [loss.path for loss in losses if loss.subject == "special token" and loss.path not in known]:
-            warnings.warn(
-                f"the template writes {', '.join(missing)}, which it was not given, so the prompt lacks it: "
-                "Template.from_tokenizer(tokenizer) has a tokenizer's, and from_string and from_file take special_tokens",
-                stacklevel=4,
-            )
 
     def _begun(self, messages: list[Any], variables: dict[str, Any], **other: Any) -> _TokenSession:
         return _begin_session(
