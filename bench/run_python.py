@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Measures the Python package beside transformers and minijinja's Python package, in one process, in turns.
 
-    PYTHONPATH=build/release/python build/python/venv/bin/python bench/run_python.py [--rounds N] [--markdown docs/speed-python.md]
+    build/python/venv/bin/python -m pip install --target build/bench/python .
+    PYTHONPATH=build/bench/python build/python/venv/bin/python bench/run_python.py [--rounds N] [--markdown docs/speed-python.md]
+
+The package has to be one that users have: a build for tests (PARLANCE_QUICK) is compiled for less time, renders in nearly twice the time,
+and is refused.
 
 Render: from Python's objects to a str, with the templates and conversations of bench/run.py. Encode: apply_chat_template to ids beside
 the tokenizer's own encoding of the finished text. Session: 100 to 400 turns. Each figure is the least of the rounds, in which everything
@@ -70,7 +74,7 @@ def render_calls(text, context):
     context = dict(context)
     messages, tools, documents = (context.pop(name, None) for name in ("messages", "tools", "documents"))
     generation = context.pop("add_generation_prompt", True)
-    plain, whole = _compiled(text, "5.23.0"), parlance.Template.from_string(text)
+    plain, whole = _compiled(text, "5.23.0", ()), parlance.Template.from_string(text)
     variables = {**context, "add_generation_prompt": generation}
     calls = {
         "transformers": lambda: chat_template_utils.render_jinja_template(
@@ -203,6 +207,13 @@ def page(options, paths, origin, folder):
     yield from thread_lines(folder)
 
 
+def check_build():
+    """Ends the program where the package is of a build whose code is not what users run."""
+    cache = pathlib.Path(parlance.__file__).parents[2] / "CMakeCache.txt"
+    if cache.exists() and "PARLANCE_QUICK:BOOL=ON" in cache.read_text("utf-8"):
+        sys.exit(f"{cache.parent} is a build for tests (PARLANCE_QUICK): install the package as the head of this file says, and measure that")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=9)
@@ -210,6 +221,7 @@ def main():
     parser.add_argument("--templates", type=run.words, default=[])
     parser.add_argument("--markdown", type=pathlib.Path)
     options = parser.parse_args()
+    check_build()
     paths, origin = run.find_templates(options)
     with tempfile.TemporaryDirectory() as folder:
         run.make_workloads(folder)

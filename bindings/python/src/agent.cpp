@@ -113,7 +113,7 @@ Approval approval_of(const nb::object& answer) {
   if (nb::isinstance<nb::str>(answer)) return {.allowed = false, .reason = nb::cast<std::string>(answer)};
   if (nb::isinstance<nb::bool_>(answer)) return {.allowed = nb::cast<bool>(answer)};
   PyErr_Format(PyExc_TypeError, "approve says True, False or a text with the reason, not a %s",
-               Py_TYPE(answer.ptr())->tp_name);
+               nb::type_name(answer.type()).c_str());
   throw nb::python_error();
 }
 

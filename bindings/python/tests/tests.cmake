@@ -46,3 +46,15 @@ foreach(release IN LISTS python_releases)
     -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_LIST_DIR}/test_chat.py ${CMAKE_CURRENT_LIST_DIR}/test_processors.py
     ${CMAKE_CURRENT_LIST_DIR}/test_responses.py ${CMAKE_CURRENT_LIST_DIR}/test_refusals.py)
 endforeach()
+
+# The extension, for the stable ABI that wheels of 3.12 and later have, whichever Python is here.
+get_target_property(python_sources parlance_python SOURCES)
+set(python_unit ${CMAKE_CURRENT_BINARY_DIR}/limited_api.cpp)
+list(FILTER python_sources INCLUDE REGEX "^src/")
+list(TRANSFORM python_sources REPLACE ".+" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\0\"\n")
+list(JOIN python_sources "" python_sources)
+file(WRITE ${python_unit} "${python_sources}")
+add_test(NAME compiles.python_limited_api COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -fvisibility=hidden -DPy_LIMITED_API=0x030C0000
+  -isystem ${Python_INCLUDE_DIRS} -isystem ${nanobind_ROOT}/../include -include ${CMAKE_CURRENT_LIST_DIR}/limited_api.h
+  -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src ${python_unit})
+set_tests_properties(compiles.python_limited_api PROPERTIES LABELS compile)
