@@ -11,6 +11,7 @@ import inspect
 import logging
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -38,6 +39,8 @@ _GENERATION = re.compile(r"\{\%-?\s*generation\s*-?\%\}")
 def followed(asked: str | None) -> str:
     """The release of transformers to follow: the one that is asked for, else the installed one or the last that is known before it.
 
+    A UserWarning says, once, where the installed one is older than all that are known.
+
     Raises ValueError if parlance does not follow the one that is asked for.
     """
     if asked is None:
@@ -45,11 +48,26 @@ def followed(asked: str | None) -> str:
             import transformers
         except ImportError:
             return list(_RELEASES)[-1]
-        return nearest(str(transformers.__version__))
+        installed = str(transformers.__version__)
+        if _number(installed) < _number(next(iter(_RELEASES))):
+            _warn_of_older(installed)
+        return nearest(installed)
     asked = asked if asked in _RELEASES else f"{asked}.0"  # 5.22 is 5.22.0
     if asked not in _RELEASES:
         raise ValueError(f"parlance follows transformers {', '.join(_RELEASES)}, not {asked.removesuffix('.0')}")
     return asked
+
+
+@functools.cache  # once: where it is called from changes nothing
+def _warn_of_older(installed: str) -> None:
+    oldest, newest = next(iter(_RELEASES)), list(_RELEASES)[-1]
+    differs = ", which gives a BatchEncoding where 4 gives ids (return_dict)" if _number(installed)[0] < 5 else ""
+    warnings.warn(
+        f"transformers {installed} is older than the releases whose apply_chat_template parlance follows ({oldest} to {newest}). What is "
+        f'called is as in {oldest}{differs}. transformers_version="{oldest}" says that this is meant.',
+        UserWarning,
+        stacklevel=5,  # of who called apply_chat_template
+    )
 
 
 def nearest(version: str) -> str:

@@ -701,6 +701,18 @@ def test_the_release_that_is_followed(chatml_tokenizer: str) -> None:
         parlance.apply_chat_template(made, CHAT, transformers_version="4.0")
 
 
+def test_an_older_release_than_those_that_are_followed_is_named(chatml_tokenizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from parlance._transformers import _warn_of_older
+
+    made = transformers_tokenizer(chatml_tokenizer)
+    monkeypatch.setattr("transformers.__version__", "4.57.6")
+    _warn_of_older.cache_clear()
+    with pytest.warns(UserWarning, match=r"transformers 4\.57\.6 is older .* BatchEncoding where 4 gives ids") as told:
+        parlance.apply_chat_template(made, CHAT)
+        parlance.apply_chat_template(made, CHAT, transformers_version="5.21.0")
+    assert [one.filename for one in told] == [__file__]
+
+
 def test_nothing_is_said_where_python_ends() -> None:
     code = "import parlance; kept = parlance.Template.builtin('chatml'); loop = [kept]; loop.append(loop)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr == ""
