@@ -69,22 +69,36 @@ int list_passes() {
 
 // ---- one request
 
+/// Of a prompt that nobody can print: names the input whose escape is half a pair. Renders it once more, with spans.
+int report_surrogate(const Template& compiled, const Conversation& conversation, RenderOptions options) {
+  options.want_spans = true;
+  const Result<Rendering> rendering = compiled.render(conversation, options);
+  if (!rendering) return report_render(rendering.error());
+  const auto spans = rendering->spans();
+  const auto half = std::find_if(spans.begin(), spans.end(), [&](const Span& span) {
+    return utf8::has_surrogates(rendering->text().substr(span.begin, span.end - span.begin));
+  });
+  const std::string path = half == spans.end() ? "" : path_of_span(conversation, *half);
+  return report(path.empty() ? lone_surrogate() : lone_surrogate().input(path));
+}
+
 /// The prompt alone. Where nobody asks what it lacks, it is never put together: a long one need not be in memory twice.
 int show_pieces(const Template& compiled, const Conversation& conversation, const RenderOptions& options) {
   Workspace workspace;
   const Result<std::vector<std::string_view>> pieces = compiled.render_pieces(conversation, options, workspace);
   if (!pieces) return report_render(pieces.error());
   const bool unprintable = std::any_of(pieces->begin(), pieces->end(), utf8::has_surrogates);
-  return unprintable ? report(lone_surrogate()) : print(*pieces);
+  return unprintable ? report_surrogate(compiled, conversation, options) : print(*pieces);
 }
-
-int show_text(std::string_view text) { return utf8::has_surrogates(text) ? report(lone_surrogate()) : print(text); }
 
 int print_rendering(const RenderCommand& command, const PromptSetup& setup, const PromptRequest& request,
                     CheckedRendering checked) {
   const Conversation& conversation = request.conversation;
   switch (command.show()) {
-    case Show::text: return show_text(checked.rendering.text());
+    case Show::text: {
+      const std::string_view text = checked.rendering.text();
+      return utf8::has_surrogates(text) ? report_surrogate(request.compiled, conversation, setup.render) : print(text);
+    }
     case Show::json: {
       std::string out = "{";
       if (!request.id.empty()) out.append("\"id\": ").append(request.id).append(", ");

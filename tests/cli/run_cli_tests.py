@@ -415,7 +415,8 @@ def test_constants_keep_their_origins():
 def test_lone_surrogates():
     request = '{"messages": [{"role": "user", "content": "a\\ud800b"}]}'
     with template("{{ messages[0].content }}") as d:
-        contains(failure("-t", d / "t.jinja", stdin=request), "--json")
+        for losses in ([], ["--quiet"]):
+            contains(failure("-t", d / "t.jinja", *losses, stdin=request), "--json", "input: messages[0].content\n")
         same(json.loads(render("-t", d / "t.jinja", "--json", stdin=request))["text"], "a\ud800b")
         result = json.loads(render("-t", d / "t.jinja", "--jsonl", stdin=request))
         same(result["text"], "a\ud800b")

@@ -1,5 +1,6 @@
-// Included before all else where the bindings are compiled for the stable ABI of 3.12 with the headers of an older Python: declares what
-// that ABI has since then and nanobind names. So a wheel that could not be built is found by tests that have no newer Python.
+// Included before all else where the bindings are compiled for the stable ABI of 3.12 with the headers of an older
+// Python: declares what that ABI has since then and nanobind names. So a wheel that could not be built is found by
+// tests that have no newer Python.
 #pragma once
 #include <Python.h>
 #if PY_VERSION_HEX < 0x030C0000
