@@ -108,8 +108,10 @@ class Ir {
   const Node& node(NodeId id) const { return nodes_[id]; }
   std::string_view bytes(const Node& node) const { return std::string_view(bytes_).substr(node.begin, node.size); }
   std::span<const Range> ranges(const Node& node) const { return std::span(ranges_).subspan(node.begin, node.size); }
+  /// None of a node that has none: what others hold begins elsewhere.
   std::span<const NodeId> children(const Node& node) const {
-    return std::span(children_).subspan(node.begin, node.size);
+    const bool has_some = node.op == Op::sequence || node.op == Op::choice || node.op == Op::repeat;
+    return has_some ? std::span(children_).subspan(node.begin, node.size) : std::span<const NodeId>();
   }
   std::span<const Stop> stops(const Node& node) const { return std::span(stops_).subspan(node.begin, node.size); }
   const std::vector<Rule>& rules() const { return rules_; }

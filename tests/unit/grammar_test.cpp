@@ -360,6 +360,18 @@ TEST(GrammarTest, AnAnswerWithAFormBehindADummyPrefix) {
   }
 }
 
+/// The very first nodes are the choices' literals: nothing else has children yet, which a sanitizer looks at.
+TEST(GrammarTest, ChoicesBeforeAllElse) {
+  const auto format = ReplyFormat::from_json(find_format("hermes")->reply);
+  GrammarOptions options;
+  options.reasoning = false;
+  options.response = {.kind = ResponseFormat::Kind::choice, .choices = {"yes", "no"}};
+  const auto grammar = make_grammar(*format, options);
+  ASSERT_TRUE(grammar.has_value()) << grammar.error().display();
+  EXPECT_TRUE(grammar->accepts("yes"));
+  EXPECT_FALSE(grammar->accepts("maybe"));
+}
+
 /// What a hostile schema asks for is bounded: each of these took minutes, gigabytes or the stack.
 TEST(GrammarTest, HostileSchemasAreWidened) {
   const auto list = [](std::string_view piece, int count) {
