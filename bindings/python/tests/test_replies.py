@@ -335,7 +335,10 @@ def test_events_are_made_of_what_there_is(wrong: dict[str, Any]) -> None:
 
 
 def test_the_stub_says_what_events_are_made_of() -> None:
-    stub = pathlib.Path(parlance.__file__).with_name("_core.pyi").read_text("utf-8")
+    path = pathlib.Path(parlance.__file__).with_name("_core.pyi")
+    if not path.exists():
+        pytest.skip("no stub: asan.sh builds the extension alone")
+    stub = path.read_text("utf-8")
     assert f"__match_args__ = {parlance.ReplyEvent.__match_args__!r}".replace("'", '"') in stub
 
 
