@@ -109,12 +109,15 @@ struct BulkProgress {
 ///
 ///     field          default  effect
 ///     threads        0        number of threads; 0: one per core
+///     most_bytes     64 MiB   how much may be on its way at once: lines that were read, and answers not yet written. A
+///                             line that is longer goes alone
 ///     most_failures  100      how many failures are listed at most; all are counted
 ///     progress       none     called a few times per second, by one thread at a time
 ///     reword         none     makes of an error the one that is the answer, for programs whose users know other words
 ///                             than a hint's. Several threads call it at once
 struct BulkOptions {
   unsigned threads = 0;
+  std::size_t most_bytes = std::size_t{64} << 20;
   std::size_t most_failures = 100;
   std::function<void(const BulkProgress&)> progress{};
   std::function<Error(const Error&)> reword{};
@@ -122,7 +125,8 @@ struct BulkOptions {
 
 /// Answers the lines of `input`. Each thread calls `make_worker` once.
 ///
-/// Memory: for each thread a few batches of lines, each of 64 KiB or one line, and their answers.
+/// Memory: for each thread a few batches of lines, each of 64 KiB or one line, and their answers; of long lines no more
+/// than BulkOptions::most_bytes at once, and what answering those needs.
 /// Fails with the error of the input or the output; with usage if one of the three functions is empty. If make_worker
 /// returns an empty one, that error is the answer to each line.
 Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,

@@ -1,7 +1,8 @@
 // The pool: the calling thread reads batches of lines, workers answer them, one thread writes the answers in order.
 //
 // Batches live in a ring of slots; a slot is free, filled, being answered, or done. The reader
-// waits for a free slot, which bounds the memory. Threads are started as batches come, so a short
+// waits for a free slot and for room: together the batches have no more bytes than the options say,
+// which bounds the memory where lines are long. Threads are started as batches come, so a short
 // input costs none. Begin at answer_lines.
 #include <algorithm>
 #include <chrono>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 64 << 10;
 constexpr std::size_t kSlotsPerThread = 4;
+constexpr std::size_t kKeptBytes = 1 << 20;  ///< memory of a text that is used again; a long line's is given back
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
 
 /// Of a function that the caller has to give.
@@ -33,7 +35,14 @@ struct Batch {
   BulkLine first{};  ///< without its text
   std::string output;
   BulkProgress done;
+
+  std::size_t bytes() const { return input.size() + output.size(); }
 };
+
+void empty(std::string& text) {
+  text.clear();
+  if (text.capacity() > kKeptBytes) text.shrink_to_fit();
+}
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
@@ -44,7 +53,7 @@ class BatchReader {
 
   /// The next batch: what the input gives at once, at least one line. False at the end or after a failure.
   bool next(Batch& batch) {
-    batch.input.clear();
+    empty(batch.input);
     batch.input.swap(rest_);
     batch.first = next_;
     for (bool whole = false; !ended_ && !whole;) {
@@ -102,7 +111,7 @@ class Answerer {
   Answerer(const BulkWorker& worker, const BulkOptions& options) : worker_(worker), options_(options) {}
 
   void answer(Batch& batch) {
-    batch.output.clear();
+    empty(batch.output);
     batch.done = {};
     batch.done.bytes = batch.input.size();
     std::string_view rest = batch.input;
@@ -114,12 +123,13 @@ class Answerer {
       answer(line, batch);
       ++line.request;
     }
+    if (batch.input.size() > kKeptBytes) empty(answer_.members);
   }
 
  private:
   void answer(const BulkLine& line, Batch& batch) {
     answer_.id.clear();
-    answer_.members.clear();
+    empty(answer_.members);
     answer_.lost = {};
     const Result<void> done = line.text.size() > kMostBytesOfLine ? too_long()
                               : worker_                           ? worker_(line, answer_)
@@ -198,18 +208,19 @@ class Writer {
 
 /// All counters are guarded by mutex_. A slot's batch is touched without it by exactly one thread: the worker that took
 /// it (between taken_ and done), then the writer (between done and written_). written_ <= taken_ <= filled_ <= written_
-/// + slots.
+/// + slots. bytes_ are those of the batches between filled_ and written_.
 class Pool {
  public:
   Pool(const Run& run, Writer& writer, unsigned threads)
       : run_(run), writer_(writer), threads_(threads), slots_(threads * kSlotsPerThread) {}
   ~Pool() { finish(); }
 
-  /// Hands over a batch, waiting for a free slot. False when writing has failed.
+  /// Hands over a batch, waiting for a free slot and for room. False when writing has failed.
   bool add(Batch& batch) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return filled_ - written_ < slots_.size() || stop_; });
+    changed_.wait(lock, [&] { return has_room(batch) || stop_; });
     if (stop_) return false;
+    bytes_ += batch.bytes();
     Slot& slot = slots_[filled_ % slots_.size()];
     std::swap(slot.batch, batch);
     slot.done = false;
@@ -238,6 +249,12 @@ class Pool {
     bool done = false;
   };
 
+  /// What is larger than everything that may be on its way waits until nothing else is.
+  bool has_room(const Batch& batch) const {
+    if (filled_ == written_) return true;
+    return filled_ - written_ < slots_.size() && bytes_ + batch.bytes() <= run_.options.most_bytes;
+  }
+
   // Each worker makes its own Answerer, with memory that is kept from line to line and never shared.
   void work() {
     Answerer answerer = run_.answerer();
@@ -249,6 +266,7 @@ class Pool {
       lock.unlock();
       answerer.answer(slot.batch);
       lock.lock();
+      bytes_ += slot.batch.output.size();
       slot.done = true;
       changed_.notify_all();
     }
@@ -263,7 +281,11 @@ class Pool {
       if (written_ == filled_) return;
       lock.unlock();
       writer_.write(slot.batch);
+      const std::size_t bytes = slot.batch.bytes();
+      empty(slot.batch.input);
+      empty(slot.batch.output);
       lock.lock();
+      bytes_ -= bytes;
       ++written_;
       if (!writer_.result()) stop_ = true;
       changed_.notify_all();
@@ -280,6 +302,7 @@ class Pool {
   std::uint64_t filled_ = 0;   ///< batches handed over
   std::uint64_t taken_ = 0;    ///< of these, taken by a worker
   std::uint64_t written_ = 0;  ///< of these, written
+  std::size_t bytes_ = 0;
   bool closed_ = false;
   bool stop_ = false;
   std::vector<std::thread> workers_;

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
 
 namespace parlance {
 namespace {
@@ -104,6 +107,44 @@ TEST(Bulk, FunctionsThatAreEmptyAreAnError) {
   ASSERT_EQ(done->failures.size(), 1u);
   EXPECT_EQ(done->failures[0].error.code(), ErrorCode::usage);
   EXPECT_NE(collected.text.find("a worker is an empty function"), std::string::npos) << collected.text;
+}
+
+/// A run over `texts` with a budget: how many bytes of lines were read and not yet answered, at most.
+std::size_t most_on_its_way(const std::vector<std::string>& texts, std::size_t budget) {
+  std::mutex mutex;
+  std::size_t now = 0, most = 0;
+  const BulkInput lines = bulk_input(texts);
+  const BulkInput input = [&](std::string& text) {
+    const std::size_t before = text.size();
+    const Result<bool> more = lines(text);
+    const std::lock_guard lock(mutex);
+    now += text.size() - before;
+    most = std::max(most, now);
+    return more;
+  };
+  const auto worker = [&]() -> BulkWorker {
+    return [&](const BulkLine& line, BulkAnswer& answer) -> Result<void> {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // the reader is the faster
+      answer.members = "\"size\": " + std::to_string(line.text.size());
+      const std::lock_guard lock(mutex);
+      now -= line.text.size() + 1;
+      return {};
+    };
+  };
+  Collected collected;
+  const Result<BulkProgress> done =
+      answer_lines(input, collected.output(), worker, {.threads = 4, .most_bytes = budget});
+  EXPECT_TRUE(done);
+  EXPECT_EQ(done ? done->lines : 0, texts.size());
+  return most;
+}
+
+TEST(Bulk, LongLinesAreNotAllInMemory) {
+  const std::vector<std::string> texts(24, std::string(1 << 20, 'x'));
+  // Two on their way, the next one read, and what was read behind it.
+  EXPECT_LE(most_on_its_way(texts, 5 << 19), std::size_t{4} << 20);
+  EXPECT_LE(most_on_its_way(texts, 1), std::size_t{3} << 20);  // longer than the budget: one by one
+  EXPECT_GE(most_on_its_way(texts, std::size_t{64} << 20), std::size_t{8} << 20);
 }
 
 TEST(Bulk, RendersLines) {
