@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "bulk/keep.h"
 #include "parlance/bulk.h"
 
 namespace parlance {
@@ -49,14 +50,32 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") ==
 /// Cuts an input into batches of whole lines.
 class BatchReader {
  public:
-  explicit BatchReader(const BulkInput& input) : input_(input) {}
+  BatchReader(const BulkInput& input, const BulkOptions& options) : input_(input), options_(options) {}
 
-  /// The next batch: what the input gives at once, at least one line. False at the end or after a failure.
+  /// The next batch: what the input gives at once, at least one line, unless they are skipped. False at the end or
+  /// after a failure.
   bool next(Batch& batch) {
+    if (!read(batch)) return false;
+    batch.done = {};
+    batch.done.bytes = batch.input.size();
+    skip(batch);
+    batch.done.behind = next_.line - 1;
+    return true;
+  }
+  bool ended() const { return ended_ && rest_.empty(); }
+  bool stopped() const { return stopped_; }
+  const Result<void>& result() const { return result_; }
+
+ private:
+  bool read(Batch& batch) {
     empty(batch.input);
     batch.input.swap(rest_);
     batch.first = next_;
     for (bool whole = false; !ended_ && !whole;) {
+      if (must_stop()) {
+        batch.input.clear();  // the beginning of a line
+        break;
+      }
       const std::size_t searched = batch.input.size();
       read_more(batch.input);
       whole = batch.input.find('\n', searched) != batch.input.npos;
@@ -69,10 +88,23 @@ class BatchReader {
     count(batch.input);
     return !batch.input.empty();
   }
-  bool ended() const { return ended_ && rest_.empty(); }
-  const Result<void>& result() const { return result_; }
-
- private:
+  bool must_stop() {
+    stopped_ = options_.stop && options_.stop();
+    ended_ = ended_ || stopped_;
+    return stopped_;
+  }
+  /// Takes lines that are not wanted from the begin of a batch.
+  void skip(Batch& batch) {
+    std::string_view rest = batch.input;
+    for (; batch.first.line <= options_.skip_lines && !rest.empty(); ++batch.first.line) {
+      const std::size_t newline = std::min(rest.find('\n'), rest.size());
+      const bool is_request = !is_blank(rest.substr(0, newline));
+      batch.first.request += is_request ? 1 : 0;
+      batch.done.skipped += is_request ? 1 : 0;
+      rest.remove_prefix(std::min(newline + 1, rest.size()));
+    }
+    batch.input.erase(0, batch.input.size() - rest.size());
+  }
   void count(std::string_view lines) {
     for (std::size_t newline = 0; !lines.empty(); lines.remove_prefix(std::min(newline + 1, lines.size()))) {
       newline = std::min(lines.find('\n'), lines.size());
@@ -99,21 +131,22 @@ class BatchReader {
   }
 
   const BulkInput& input_;
+  const BulkOptions& options_;
   std::string rest_;
   BulkLine next_;
   bool ended_ = false;
+  bool stopped_ = false;
   Result<void> result_;
 };
 
 /// What one thread needs to answer lines.
 class Answerer {
  public:
-  Answerer(const BulkWorker& worker, const BulkOptions& options) : worker_(worker), options_(options) {}
+  Answerer(const BulkWorker& worker, const BulkOptions& options)
+      : worker_(worker), options_(options), keeper_(options) {}
 
   void answer(Batch& batch) {
     empty(batch.output);
-    batch.done = {};
-    batch.done.bytes = batch.input.size();
     std::string_view rest = batch.input;
     for (BulkLine line = batch.first; !rest.empty(); ++line.line) {
       const std::size_t newline = std::min(rest.find('\n'), rest.size());
@@ -131,24 +164,29 @@ class Answerer {
     answer_.id.clear();
     empty(answer_.members);
     answer_.lost = {};
-    const Result<void> done = line.text.size() > kMostBytesOfLine ? too_long()
-                              : worker_                           ? worker_(line, answer_)
-                                                                  : nothing_to_call("a worker");
-    std::string& out = batch.output += '{';
-    if (!answer_.id.empty()) out.append("\"id\": ").append(answer_.id).append(", ");
-    if (done) {
-      out += answer_.members;
-    } else {
-      if (answer_.id.empty()) out.append("\"line\": ").append(std::to_string(line.line)).append(", ");
-      const Error error = options_.reword ? options_.reword(done.error()) : done.error();
-      append_error(out, error, is_of_line(error) ? line.line : 1);
-      ++batch.done.failed;
-      std::vector<BulkFailure>& failures = batch.done.failures;
-      if (failures.size() < options_.most_failures) failures.push_back({line.line, line.request, answer_.id, error});
-    }
-    out += "}\n";
+    answer_.dropped = false;
+    const bool fits = line.text.size() <= kMostBytesOfLine;
+    const Result<void> done = !fits ? too_long() : worker_ ? worker_(line, answer_) : nothing_to_call("a worker");
+    if (!done) fail(line, done.error(), batch.done);
     ++batch.done.lines;
     batch.done.lost.add(answer_.lost);
+    if (done && answer_.dropped) {
+      ++batch.done.dropped;
+      return;
+    }
+    std::string& out = batch.output += '{';
+    if (!answer_.id.empty()) out.append("\"id\": ").append(answer_.id).append(", ");
+    if (fits) keeper_.append(out, line.text, !answer_.id.empty(), answer_.members, batch.done);
+    out.append(answer_.members).append("}\n");
+  }
+  /// Makes the error the answer.
+  void fail(const BulkLine& line, const Error& met, BulkProgress& done) {
+    const Error error = options_.reword ? options_.reword(met) : met;
+    answer_.members = "\"line\": " + std::to_string(line.line) + ", ";
+    append_error(answer_.members, error, is_of_line(error) ? line.line : 1);
+    ++done.failed;
+    if (done.failures.size() < options_.most_failures)
+      done.failures.push_back({line.line, line.request, answer_.id, error});
   }
   /// The place is in the line, which was read by the name that readers give texts without one; else in a template.
   static bool is_of_line(const Error& error) { return error.where().name == "<input>"; }
@@ -159,6 +197,7 @@ class Answerer {
 
   const BulkWorker worker_;
   const BulkOptions& options_;
+  Keeper keeper_;
   BulkAnswer answer_;
 };
 
@@ -180,19 +219,28 @@ class Writer {
 
   void write(Batch& batch) {
     if (!batch.output.empty() && result_) result_ = run_.output(batch.output);
+    if (!result_) return;
     progress_.lines += batch.done.lines;
     progress_.failed += batch.done.failed;
+    progress_.dropped += batch.done.dropped;
+    progress_.behind = batch.done.behind;
+    progress_.skipped += batch.done.skipped;
     progress_.bytes += batch.done.bytes;
     progress_.lost.add(batch.done.lost);
+    add(progress_.kept, batch.done.kept);
+    add(progress_.hidden, batch.done.hidden);
     for (BulkFailure& failure : batch.done.failures) {
       if (progress_.failures.size() < run_.options.most_failures) progress_.failures.push_back(std::move(failure));
     }
     report();
   }
-  BulkProgress take() { return std::move(progress_); }
+  BulkProgress& progress() { return progress_; }
   const Result<void>& result() const { return result_; }
 
  private:
+  static void add(std::map<std::string, std::uint64_t>& to, const std::map<std::string, std::uint64_t>& counts) {
+    for (const auto& [name, count] : counts) to[name] += count;
+  }
   void report() {
     const auto now = std::chrono::steady_clock::now();
     if (!run_.options.progress || now - reported_ < kProgressEvery) return;
@@ -338,7 +386,7 @@ Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& outp
   if (!output) return nothing_to_call("output");
   if (!make_worker) return nothing_to_call("make_worker");
   const Run run{input, output, make_worker, options};
-  BatchReader reader(input);
+  BatchReader reader(input, options);
   Writer writer(run);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   {
@@ -354,9 +402,11 @@ Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& outp
       if (!pool.add(batch)) break;
     }
   }
+  writer.progress().stopped = reader.stopped();
+  if (options.ended) options.ended(writer.progress());
   if (!reader.result()) return reader.result().error();
   if (!writer.result()) return writer.result().error();
-  return writer.take();
+  return std::move(writer.progress());
 }
 
 }  // namespace parlance

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -144,7 +146,123 @@ TEST(Bulk, LongLinesAreNotAllInMemory) {
   // Two on their way, the next one read, and what was read behind it.
   EXPECT_LE(most_on_its_way(texts, 5 << 19), std::size_t{4} << 20);
   EXPECT_LE(most_on_its_way(texts, 1), std::size_t{3} << 20);  // longer than the budget: one by one
-  EXPECT_GE(most_on_its_way(texts, std::size_t{64} << 20), std::size_t{8} << 20);
+}
+
+TEST(Bulk, GoesOnBehindLines) {
+  const std::vector<std::string> texts = {"1", " ", "2", "bad", "3"};
+  const auto run = [&](std::uint64_t skip) {
+    Collected collected;
+    const Result<BulkProgress> done = answer_lines(bulk_input(texts), collected.output(), echo(), {.skip_lines = skip});
+    EXPECT_TRUE(done);
+    return collected.text + std::to_string(done->skipped) + " skipped, " + std::to_string(done->behind) + " behind";
+  };
+  EXPECT_EQ(run(0).find("{\"id\": 1, \"was\": 1}\n{\"id\": 2, \"was\": 2}\n{\"line\": 4, "), 0u);
+  const std::string rest = run(3);
+  EXPECT_EQ(rest.find("{\"line\": 4, \"error\""), 0u) << rest;
+  EXPECT_NE(rest.find("{\"id\": 4, \"was\": 3}\n2 skipped, 5 behind"), std::string::npos) << rest;
+  EXPECT_EQ(run(9), "4 skipped, 5 behind");
+}
+
+TEST(Bulk, SkippedAndWholeRunsGiveTheSameAnswers) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 30000; ++i) texts.push_back(i % 5 == 0 ? " " : std::to_string(i));
+  Collected whole;
+  ASSERT_TRUE(answer_lines(bulk_input(texts), whole.output(), echo()));
+  for (const std::uint64_t at : {1u, 4u, 12345u, 29999u}) {
+    Collected both;
+    const std::vector<std::string> begin(texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(at));
+    const Result<BulkProgress> first = answer_lines(bulk_input(begin), both.output(), echo());
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->behind, at);
+    ASSERT_TRUE(answer_lines(bulk_input(texts), both.output(), echo(), {.skip_lines = first->behind}));
+    EXPECT_EQ(both.text, whole.text);
+  }
+}
+
+TEST(Bulk, WhatStopsARunLeavesWholeLines) {
+  std::size_t pieces = 0;
+  const BulkInput input = [&](std::string& text) -> Result<bool> {
+    ++pieces;
+    text += pieces <= 100 ? "1\n2\n3" : "";  // the last line is not whole
+    return true;
+  };
+  Collected collected;
+  BulkProgress ended;
+  const Result<BulkProgress> done =
+      answer_lines(input, collected.output(), echo(),
+                   {.stop = [&] { return pieces > 100; }, .ended = [&](const BulkProgress& last) { ended = last; }});
+  ASSERT_TRUE(done);
+  EXPECT_TRUE(done->stopped);
+  EXPECT_EQ(done->lines, 200u);
+  EXPECT_EQ(done->behind, 200u);
+  EXPECT_EQ(ended.behind, 200u);
+  EXPECT_TRUE(collected.text.ends_with("{\"id\": 200, \"was\": 2}\n")) << collected.text;
+}
+
+TEST(Bulk, WhatWasWrittenIsToldWhereWritingFails) {
+  const std::vector<std::string> texts(200000, "1");
+  std::uint64_t taken = 0;
+  const BulkOutput full = [&](std::string_view lines) -> Result<void> {
+    if (taken != 0) return Error(ErrorCode::file, "out");
+    taken = static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+    return {};
+  };
+  BulkProgress ended;
+  EXPECT_FALSE(
+      answer_lines(bulk_input(texts), full, echo(), {.ended = [&](const BulkProgress& last) { ended = last; }}));
+  EXPECT_GT(taken, 0u);
+  EXPECT_EQ(ended.behind, taken);
+  EXPECT_EQ(ended.lines, taken);
+}
+
+std::string kept_of(std::string line, BulkOptions options, BulkProgress* counts = nullptr) {
+  const std::vector<std::string> texts = {std::move(line)};
+  const auto worker = []() -> BulkWorker {
+    return [](const BulkLine& given, BulkAnswer& answer) -> Result<void> {
+      if (given.text.find("fail") != given.text.npos) return Error(ErrorCode::conversation, "it is bad");
+      answer.members = R"("text": "a \"b\": {[", "more": {"inner": 1})";
+      return {};
+    };
+  };
+  Collected collected;
+  Result<BulkProgress> done = answer_lines(bulk_input(texts), collected.output(), worker, options);
+  EXPECT_TRUE(done);
+  if (counts != nullptr) *counts = std::move(*done);
+  return collected.text;
+}
+
+TEST(Bulk, MembersOfTheLineAreKept) {
+  const std::string row =
+      R"({"a": [1, "ä"], "inner": 2, "b": 3, "big": 123456789012345678901234567890, "text": "own"})";
+  const std::string own = R"("text": "a \"b\": {[", "more": {"inner": 1}})"
+                          "\n";
+  BulkProgress counts;
+  EXPECT_EQ(kept_of(row, {.keep = {"inner", "a", "b", "none", "text"}}, &counts),
+            R"({"inner": 2, "a": [1,"ä"], "b": 3, )" + own);
+  EXPECT_EQ(counts.kept, (std::map<std::string, std::uint64_t>{{"inner", 1}, {"a", 1}, {"b", 1}}));
+  EXPECT_EQ(counts.hidden, (std::map<std::string, std::uint64_t>{{"text", 1}}));
+  EXPECT_EQ(kept_of(row, {.keep_all = true}),
+            R"({"a": [1,"ä"], "inner": 2, "b": 3, "big": 123456789012345678901234567890, )" + own);
+  EXPECT_EQ(kept_of(R"({"a": "fail"})", {.keep = {"a"}}).find(R"({"a": "fail", "line": 1, "error": {)"), 0u);
+  EXPECT_EQ(kept_of("[1]", {.keep = {"a"}}), "{" + own);
+  EXPECT_EQ(kept_of("{\"a\": 1", {.keep = {"a"}}), "{" + own);
+}
+
+TEST(Bulk, ALineMayBeDropped) {
+  const std::vector<std::string> texts = {"1", "2", "3"};
+  const auto worker = []() -> BulkWorker {
+    return [](const BulkLine& line, BulkAnswer& answer) -> Result<void> {
+      answer.members.append("\"was\": ").append(line.text);
+      answer.dropped = line.text == "2";
+      return {};
+    };
+  };
+  Collected collected;
+  const Result<BulkProgress> done = answer_lines(bulk_input(texts), collected.output(), worker);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(collected.text, "{\"was\": 1}\n{\"was\": 3}\n");
+  EXPECT_EQ(done->dropped, 1u);
+  EXPECT_EQ(done->lines, 3u);
 }
 
 TEST(Bulk, RendersLines) {
