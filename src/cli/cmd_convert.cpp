@@ -6,7 +6,6 @@
 #include "cli/input.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
-#include "cli/numbers.h"
 #include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
@@ -26,7 +25,7 @@ struct ConvertCommand {
   LossWish losses;
   bool json = false;
   bool jsonl = false;
-  unsigned threads = 0;
+  LineWish lines;
 };
 
 /// What people are told without asking.
@@ -68,16 +67,13 @@ int run_convert_lines(const ConvertCommand& command, const RequestApiOptions& op
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) {
     return convert_line(command, options, line.text, answer);
   };
-  const Result<BulkProgress> done = run_bulk(command.request, each_line(worker), {.threads = command.threads});
-  if (!done) return report(done.error());
-  report_lines(command.losses, *done);
-  return command.losses.fail_on_error && done->failed != 0 ? 1 : 0;
+  return run_lines(command.request, command.lines, command.losses, each_line(worker));
 }
 
 int run_convert(const ConvertCommand& command) {
   if (command.json && command.jsonl)
     return report(usage("--json and --jsonl exclude each other", "lines have their notes anyway"));
-  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
+  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked)
     return report(checked.error());
   RequestApiOptions options;
   Result<std::vector<std::pair<std::string, std::string>>> members = variables_of(command.variables);
@@ -119,10 +115,7 @@ Run declare_convert(Options& app) {
   app.add_flag("--json", c.json, "Print {\"request\", \"notes\"}");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; {\"id\", \"request\", \"notes\"} a line out, in order");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      .placeholder("N")
-      .check(whole_number(0, kMostThreads));
-  declare_fail_on_error(app, c.losses);
+  declare_lines(app, c.lines, c.losses);
   app.add_flag("-q,--quiet", c.losses.quiet, "Do not report what is lost or missing");
   app.add_flag("-v,--verbose", c.losses.verbose, "Also report what is written in another way");
   app.add_flag("--strict", c.losses.strict, "Fail if anything is lost or missing");

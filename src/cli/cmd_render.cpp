@@ -10,7 +10,6 @@
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
-#include "cli/numbers.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -33,7 +32,7 @@ struct RenderCommand {
   bool html = false;
   std::string color;  ///< auto, always, never; empty: as never
   bool jsonl = false;
-  unsigned threads = 0;
+  LineWish lines;
   bool assistant = false;
   bool list = false;
   bool list_passes = false;
@@ -132,7 +131,7 @@ int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
     return {};
   };
   rendering.own_templates = !command.prompt.wish.any();
-  return run_lines(command.chat, command.threads, setup, command.losses,
+  return run_lines(command.chat, command.lines, setup, command.losses,
                    [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
                      return render_lines(input, output, *setup.reader, rendering, options);
                    });
@@ -146,8 +145,7 @@ Result<void> check_render_options(const RenderCommand& command) {
   const bool color = command.color == "always";
   if (command.json + command.html + color > 1) return usage("--json, --html and --color exclude each other");
   if (command.jsonl && (command.html || color)) return usage("--jsonl gives JSON; --html and --color show one prompt");
-  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
-    return checked;
+  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
   return command.jsonl ? check_lines(command.prompt, "render") : Result<void>();
 }
 
@@ -189,10 +187,7 @@ Run declare_render(Options& app) {
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      .placeholder("N")
-      .check(whole_number(0, kMostThreads));
-  declare_fail_on_error(app, c.losses);
+  declare_lines(app, c.lines, c.losses);
   app.add_flag("--assistant-mask", c.assistant, "Add `assistant`, the ranges an assistant wrote, to JSON results");
   declare_losses(app, c.losses);
   declare_limits(app, c.prompt);

@@ -10,7 +10,6 @@
 #include "cli/guarded.h"
 #include "cli/input.h"
 #include "cli/lines.h"
-#include "cli/numbers.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/prompt_options.h"
@@ -34,7 +33,7 @@ struct TokensCommand {
   bool jsonl = false;
   bool stop = false;
   std::vector<std::string> kinds;  ///< that training learns; none: all
-  unsigned threads = 0;
+  LineWish lines;
   LossWish losses;
 };
 
@@ -215,7 +214,7 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
     if (done && !command.losses.quiet) guarded.report(*setting.tokenizer, done->lines);
     return done;
   };
-  return run_lines(command.chat, command.threads, setting.prompt, command.losses, run);
+  return run_lines(command.chat, command.lines, setting.prompt, command.losses, run);
 }
 
 /// Line N of CHAT goes on from line N of IDS.
@@ -229,10 +228,11 @@ int extend_lines(const TokensCommand& command, const TokensSetting& setting) {
                           const BulkOptions& options) -> Result<BulkProgress> {
     Result<BulkProgress> done = each_line(worker)(input, output, options);
     if (!done) return done;
-    if (Result<void> ended = ids->check_end(done->lines); !ended) return ended.error();
+    if (done->stopped) return done;
+    if (Result<void> ended = ids->check_end(done->skipped + done->lines); !ended) return ended.error();
     return done;
   };
-  return run_lines(command.chat, command.threads, setting.prompt, command.losses, run);
+  return run_lines(command.chat, command.lines, setting.prompt, command.losses, run);
 }
 
 // ---- the command
@@ -256,8 +256,7 @@ Result<void> check_tokens_options(const TokensCommand& command) {
     return usage("--mask chooses what labels have", "add --json or --jsonl, which print labels");
   if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");
   if (command.stop && !command.extend.empty()) return usage("--extend and --stop exclude each other");
-  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
-    return checked;
+  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
   if (command.stop) return check_stop(command);
   const bool both_from_input = command.extend == "-" && !command.prompt.example && is_stdin(command.chat);
   if (both_from_input) {
@@ -318,9 +317,7 @@ Run declare_tokens(Options& app) {
                "end a reply");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; {\"ids\", \"labels\"} a line out, in order; with --json all");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      .placeholder("N")
-      .check(whole_number(0, kMostThreads));
+  declare_lines(app, c.lines, c.losses);
   app.add_option(
          "--mask", c.kinds,
          "Labels have only these parts of the assistant's turns:\ncontent, reasoning, calls, marker or stop; may "
@@ -328,7 +325,6 @@ Run declare_tokens(Options& app) {
       .placeholder("KIND")
       .one_of({reply_kind_names().begin() + 1, reply_kind_names().end()})
       .one_value();
-  declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print the tokens that end a reply: id, text, sources");
   app.add_option("--extend", c.extend,
                  "A file with the ids so far, as a list or as --json prints them;\nprint the ids to append. "

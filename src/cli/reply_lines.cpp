@@ -98,13 +98,10 @@ Result<void> answer(const ReplySource& source, const ReplyWish& wish, const Bulk
 
 }  // namespace
 
-int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, unsigned threads,
+int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, const LineWish& lines,
                     const LossWish& losses) {
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& to) { return answer(source, wish, line, to); };
-  const Result<BulkProgress> done = run_bulk(input, each_line(worker), {.threads = threads});
-  if (!done) return report(done.error());
-  report_lines(losses, *done);
-  return losses.fail_on_error && done->failed != 0 ? 1 : 0;
+  return run_lines(input, lines, losses, each_line(worker));
 }
 
 }  // namespace parlance::cli
