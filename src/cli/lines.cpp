@@ -7,7 +7,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "cli/input.h"
+#include "cli/line_input.h"
 #include "cli/numbers.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
@@ -94,26 +94,18 @@ namespace {
 
 /// The run itself. Fails with file, usage.
 Result<BulkProgress> run_bulk(const std::string& input, const LineRun& run, const BulkOptions& options) {
-  Result<InputStream> stream = InputStream::open(input, "the requests");
-  if (!stream) return stream.error();
+  Result<LineInput> lines = LineInput::open(input);
+  if (!lines) return lines.error();
   if (Result<void> opened = open_output(); !opened) return opened.error();
-  const BulkInput bytes = bulk_input(stream->file());
-  // Of an archive that is cut off, the last line is half a line and no request.
-  const BulkInput whole_bytes = [&](std::string& text) -> Result<bool> {
-    Result<bool> more = bytes(text);
-    if (!more || *more) return more;
-    if (Result<void> whole = stream->finish(); !whole) return whole.error();
-    return more;
-  };
   BulkOptions shown = options;
   const bool shows = ::isatty(STDERR_FILENO) != 0 && ::isatty(STDOUT_FILENO) == 0;  // not amid the answers
   if (shows) shown.progress = show_progress;
-  Result<BulkProgress> done = run(whole_bytes, bulk_output(STDOUT_FILENO), shown);
+  Result<BulkProgress> done = run(lines->bytes(), bulk_output(STDOUT_FILENO), shown);
   if (shows && done) {
     show_progress(*done);
     std::fputc('\n', stderr);
   }
-  if (Result<void> whole = stream->finish(); done && !whole) return whole.error();
+  if (Result<void> whole = lines->finish(); done && !whole) return whole.error();
   return done;
 }
 

@@ -175,11 +175,26 @@ Error cannot_write(int number) {
   return left.empty() ? error : error.hint("all of it is in '" + left + "'");
 }
 
-bool is_same_file(int input, const std::string& path) {
-  struct stat read {
-  }, written{};
-  if (input < 0 || ::fstat(input, &read) != 0 || ::stat(path.c_str(), &written) != 0) return false;
-  return S_ISREG(read.st_mode) && read.st_dev == written.st_dev && read.st_ino == written.st_ino;
+/// Names that promise what is not written.
+struct OtherKind {
+  std::string_view ending, written_by;  ///< the program that packs so; "": it is no packing
+};
+constexpr OtherKind kOtherKinds[] = {{".xz", "xz"},     {".bz2", "bzip2"}, {".lz4", "lz4"}, {".br", "brotli"},
+                                     {".7z", "7z"},     {".zip", "zip"},   {".lzma", "xz"}, {".zstd", "zstd"},
+                                     {".gzip", "gzip"}, {".parquet", ""},  {".arrow", ""},  {".feather", ""},
+                                     {".avro", ""}};
+
+Result<void> check_name(const std::string& path) {
+  for (const OtherKind& kind : kOtherKinds) {
+    if (!path.ends_with(kind.ending)) continue;
+    const std::string plain = path.substr(0, path.size() - kind.ending.size());
+    if (kind.written_by.empty())
+      return usage("-o " + path + ": what is written is text, and no " + std::string(kind.ending.substr(1)),
+                   "-o " + plain + ".jsonl, which pandas and datasets read");
+    return usage("-o " + path + ": files are packed as .gz and .zst alone",
+                 "-o " + plain + ".zst, or parlance … | " + std::string(kind.written_by) + " > " + path);
+  }
+  return {};
 }
 
 }  // namespace
@@ -199,7 +214,8 @@ bool output_is_terminal() { return is_stdout(output().path) && ::isatty(STDOUT_F
 Result<void> open_output() {
   Output& out = output();
   if (is_stdout(out.path) || out.is_open) return {};
-  if (is_same_file(streamed_input(), out.path) || has_read(out.path))
+  if (Result<void> checked = check_name(out.path); !checked) return checked;
+  if (has_read(out.path))
     return usage("-o " + out.path + " is the file that is being read", "write to another, and rename it then");
   std::unique_ptr<Filter> filter;
   if (const Packing packing = packing_of(out.path); packing != Packing::none) {

@@ -7,8 +7,10 @@ Each test is a function below. Begin reading at run.
 """
 
 import contextlib
+import gzip
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -69,6 +71,96 @@ def test_a_run_without_one_good_line_is_no_success(folder):
     render(folder, stdin="\n\n")
     run(folder, "read", "-f", "terminal-agent", "--jsonl", stdin=lines_of([{"id": 1}]), code=1)
     run(folder, "convert", "--as", "openai", "--jsonl", stdin=lines_of([{"id": 1}]), code=1)
+
+
+# ---- what is read
+
+PARQUET = b"PAR1" + bytes(range(256)) * 40 + b"PAR1"
+OTHER_FILES = {
+    "x.parquet": (PARQUET, "x.parquet: Parquet, not lines of JSON", "pandas.read_parquet('x.parquet')"),
+    "x.jsonl": (PARQUET, "x.jsonl: Parquet", "to_json('x.jsonl.jsonl'"),
+    "x.arrow": (b"ARROW1\0\0" + bytes(99), "Arrow", "read_feather"),
+    "data-00000.arrow": (b"\xff\xff\xff\xff\x10\x01\0\0", "Arrow", "datasets.Dataset.from_file('data-00000.arrow')"),
+    "x.xz": (b"\xfd7zXZ\0" + bytes(9), "xz", "xzcat x.xz | parlance"),
+    "x.bz2": (b"BZh91AY&SY" + bytes(9), "bzip2", "bzcat x.bz2"),
+    "x.zip": (b"PK\x03\x04" + bytes(40), "zip", "unzip -p"),
+    "x.csv": (b"id,messages\n1,Hi\n2,Ho\n", "a table that begins with 'id,messages'", "pandas.read_csv('x.csv')"),
+    "x.tsv": (b"id\tmessages\n1\tHi\n", "a table", "read_csv('x.tsv', sep='\\t')"),
+    "x.txt": (b"Once upon a time there was a line that is longer than forty bytes\nand more\n", "a text that begins with 'Once upon", "an object of JSON"),
+    "x16.jsonl": (lines_of([row("Hi")]).encode("utf-16"), "UTF-16", "iconv -f UTF-16 -t UTF-8 x16.jsonl"),
+    "x16be": (b"\xfe\xff" + lines_of([row("Hi")]).encode("utf-16-be"), "UTF-16", "iconv"),
+    "x16bare": (lines_of([row("Hi")]).encode("utf-16-le"), "no text", "file x16bare"),
+    "x.json": (json.dumps([row("a"), row("b")]).encode(), "x.json: one list", "jq -c '.[]' x.json | parlance"),
+    "pretty.json": (json.dumps([row("a"), row("b")], indent=2).encode(), "one list", "jq -c '.[]'"),
+    "long.json": (json.dumps([row("a" * 300_000), row("b")]).encode(), "one list", "jq -c '.[]'"),
+    "one.json": (json.dumps(row("a"), indent=1).encode(), "an object over several lines", "jq -c . one.json"),
+    "lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS", "git lfs pull"),
+    "page": (b"<!DOCTYPE html>\n<p>404</p>\n", "HTML", "downloaded"),
+    "events": (b"data: {\"a\": 1}\n\ndata: [DONE]\n", "events of a server", "sed -n"),
+}
+
+
+def test_what_is_no_lines_of_json_is_told_as_what_it_is(folder):
+    for name, (data, what, hint) in OTHER_FILES.items():
+        (folder / name).write_bytes(data)
+        (folder / "out.jsonl").write_text("older")
+        out, said = render(folder, name, "-o", "out.jsonl", code=3)
+        assert out == b"" and (folder / "out.jsonl").read_text() == "older", (name, out)
+        has(said, "not lines of JSON", what, hint)
+        assert "line 1" not in said and said.startswith("parlance: "), said
+        has(render(folder, stdin=data, code=3)[1], "<stdin>: ")
+    for words in (("read", "-f", "terminal-agent"), ("convert", "--as", "openai")):
+        has(run(folder, *words, "--jsonl", "x.parquet", code=3)[1], "Parquet")
+
+
+def test_a_name_that_promises_another_packing_is_refused(folder):
+    for name, hint in (("x.jsonl.xz", "-o x.jsonl.zst, or parlance … | xz > x.jsonl.xz"), ("x.bz2", "| bzip2 > x.bz2"), ("x.zstd", "-o x.zst"),
+                       ("x.parquet", "-o x.jsonl"), ("x.arrow", "-o x.jsonl")):
+        has(render(folder, "-o", name, stdin=lines_of([row("a")]), code=2)[1], "-o " + name, hint)
+        assert not (folder / name).exists()
+
+
+def test_one_line_that_is_wrong_is_no_other_file(folder):
+    for wrong, where in (("{", "1"), ("x,y", "1"), ("\n{'a'", "2"), (" 5", "1")):
+        out, _ = render(folder, stdin=wrong + "\n" + lines_of([row("Hi")]))
+        found = answers(out)
+        assert len(found) == 2 and found[0]["line"] == int(where) and found[1]["text"] == "[Hi]", (wrong, out)
+    for wrong in ("[1,\n", "5\n6\n", '[{"role": "user", "content": "Hi"}]\n[{"role": "user", "content": "Hi"}]\n', '[{"role": "user", "content": "Hi"}]\n'):
+        out, said = render(folder, stdin=wrong, code=1)
+        assert len(answers(out)) == wrong.count("\n"), (wrong, out, said)
+
+
+def test_a_byte_order_mark_is_passed_over(folder):
+    out, _ = render(folder, stdin=b"\xef\xbb\xbf" + lines_of([row("a"), row("b")]).encode())
+    assert [one["text"] for one in answers(out)] == ["[a]", "[b]"], out
+
+
+def test_packed_data_is_read_whatever_its_name(folder):
+    text = lines_of([row(f"{i} " + "x" * (i % 97)) for i in range(5000)]).encode()
+    packed = {"gz": gzip.compress(text)}
+    if shutil.which("zstd"):
+        packed["zst"] = subprocess.run(["zstd", "-q", "-c"], input=text, capture_output=True, check=True).stdout
+    wanted, _ = render(folder, stdin=text)
+    for data in packed.values():
+        (folder / "packed").write_bytes(data)
+        assert render(folder, "packed")[0] == wanted
+        assert render(folder, stdin=data)[0] == wanted
+        out, said = render(folder, stdin=data[: len(data) // 2], code=3)
+        assert wanted.startswith(out) and out.endswith(b"}\n"), out[-80:]
+        has(said, "<stdin>: at byte ", "cut off")
+    (folder / "packed").write_bytes(gzip.compress(PARQUET))
+    has(render(folder, "packed", code=3)[1], "packed: Parquet")
+
+
+def test_a_pipe_gets_an_answer_to_each_line(folder):
+    command = [BINARY, "render", "-t", "t.jinja", "--jsonl"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder) as process:
+        for text in ("a", "b"):
+            process.stdin.write(lines_of([row(text)]).encode())
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["text"] == f"[{text}]"
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
 
 
 # ---- going on
