@@ -173,7 +173,8 @@ struct InputStream::State {
   std::array<int, 2> ending = {-1, -1};  ///< a pipe; the thread ends once its second end is closed
   std::thread unpacking;
   std::unique_ptr<Filter> filter;
-  std::string begin;  ///< of the archive, that was read already
+  std::string begin;     ///< of the archive, that was read already
+  bool is_left = false;  ///< nobody wants the rest
   Result<void> unpacked;
 
   ~State() { stop(); }
@@ -210,7 +211,8 @@ struct InputStream::State {
     }
     std::array<pollfd, 2> asked = {pollfd{packed, POLLIN, 0}, pollfd{ending[0], POLLIN, 0}};
     if (::poll(asked.data(), asked.size(), -1) < 0) return -1;
-    return asked[1].revents != 0 ? 0 : ::read(packed, into.data(), into.size());
+    is_left = asked[1].revents != 0;
+    return is_left ? 0 : ::read(packed, into.data(), into.size());
   }
   /// A reader that ends early breaks the pipe: that is no failure, and no signal.
   void unpack_into(int pipe) {
@@ -220,6 +222,7 @@ struct InputStream::State {
     pthread_sigmask(SIG_BLOCK, &broken, nullptr);
     unpacked = cli::unpack([this](std::span<char> into) { return read_packed(into); }, *filter, input_name(path),
                            [pipe](std::string_view piece) { return write_all(pipe, piece); });
+    if (is_left) unpacked = {};
     ::close(pipe);
   }
 };

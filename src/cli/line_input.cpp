@@ -51,12 +51,13 @@ Result<bool> LineInput::ended(const Result<bool>& more) {
   return more;
 }
 
-BulkInput LineInput::bytes() {
-  return [this](std::string& text) -> Result<bool> {
+BulkInput LineInput::bytes(const Interruption& interruption) {
+  return [this, &interruption](std::string& text) -> Result<bool> {
     if (!begin_.empty() || !more_ || !*more_) {
       text += std::exchange(begin_, {});
       return more_;
     }
+    if (!interruption.wait_for(stream_.file())) return true;
     return ended(bulk_input(stream_.file())(text));
   };
 }

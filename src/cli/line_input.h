@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/input.h"
+#include "cli/interruption.h"
 #include "parlance/bulk.h"
 
 namespace parlance::cli {
@@ -15,8 +16,8 @@ class LineInput {
   /// UTF-8 is passed over. Fails with file; usage; json where it is no JSON lines.
   static Result<LineInput> open(const std::string& path);
 
-  /// The bytes.   Lifetime: the LineInput's.
-  BulkInput bytes();
+  /// The bytes. Once a signal came there are none, and no end.   Lifetime: the LineInput's and the Interruption's.
+  BulkInput bytes(const Interruption& interruption);
   /// As InputStream::finish().
   Result<void> finish() { return stream_.finish(); }
 

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/line_input.h"
 #include "cli/numbers.h"
@@ -68,6 +71,7 @@ void declare_lines(Options& app, LineWish& wish, LossWish& losses) {
       .check(whole_number(0, kMostThreads));
   add_number(app, "--skip-lines", wish.skip,
              "For --jsonl: go on behind this many lines of the input, which keep their numbers");
+  app.add_flag("--append", output_appends(), "For --jsonl: add to the file of -o in place of writing it anew");
   app.add_option("--keep", wish.keep,
                  "For --jsonl: members of the row that its answer has too,\nsuch as source,split; all for each of them")
       .placeholder("NAMES")
@@ -76,7 +80,7 @@ void declare_lines(Options& app, LineWish& wish, LossWish& losses) {
 }
 
 Result<void> check_for_lines(bool lines, const LineWish& wish, const LossWish& losses) {
-  const std::string given = wish.given();
+  const std::string given = output_appends() ? "--append" : wish.given();
   if (lines || (given.empty() && !losses.fail_on_error)) return {};
   return usage(
       (given.empty() ? "--fail-on-error" : given) + " is for --jsonl",
@@ -92,44 +96,119 @@ LineRun each_line(const BulkWorker& worker) {
 
 namespace {
 
-/// The run itself. Fails with file, usage.
-Result<BulkProgress> run_bulk(const std::string& input, const LineRun& run, const BulkOptions& options) {
-  Result<LineInput> lines = LineInput::open(input);
-  if (!lines) return lines.error();
-  if (Result<void> opened = open_output(); !opened) return opened.error();
-  BulkOptions shown = options;
-  const bool shows = ::isatty(STDERR_FILENO) != 0 && ::isatty(STDOUT_FILENO) == 0;  // not amid the answers
-  if (shows) shown.progress = show_progress;
-  Result<BulkProgress> done = run(lines->bytes(), bulk_output(STDOUT_FILENO), shown);
-  if (shows && done) {
-    show_progress(*done);
-    std::fputc('\n', stderr);
-  }
-  if (Result<void> whole = lines->finish(); done && !whole) return whole.error();
-  return done;
-}
-
 /// A run none of whose lines has an answer is no success.
 int code_of(const LossWish& losses, const BulkProgress& done) {
   const bool is_vain = done.lines != 0 && done.failed == done.lines;
   return is_vain || (losses.fail_on_error && done.failed != 0) ? 1 : 0;
 }
 
+/// One run, and what is said of it.
+class LineJob {
+ public:
+  LineJob(const std::string& input, const LineWish& wish, const LossWish& losses)
+      : input_(input), wish_(wish), losses_(losses) {
+    options_.threads = wish.threads;
+    options_.skip_lines = wish.skip;
+    options_.most_failures = kNamedFailures;
+    options_.reword = [](const Error& error) { return in_options(error); };
+    options_.ended = [this](const BulkProgress& last) { last_ = last; };
+  }
+
+  int run(const LineRun& run) {
+    if (Result<void> read = read_keep(wish_, options_); !read) return report(read.error());
+    Result<LineInput> lines = LineInput::open(input_);
+    if (!lines) return report(lines.error());
+    if (Result<void> opened = open(); !opened) return report(opened.error());
+    let_unread_writes_fail();
+    const Interruption interruption;
+    options_.stop = [&] { return interruption.signal() != 0; };
+    const Result<BulkProgress> done = answer(run, lines->bytes(interruption));
+    if (!done) return fail(done.error());
+    report_lines(losses_, *done);
+    report_kept(options_, *done);
+    if (done->stopped) return stopped_by(interruption.signal());
+    if (Result<void> whole = lines->finish(); !whole) return fail(whole.error());
+    report_nothing(*done);
+    return code_of(losses_, *done);
+  }
+
+ private:
+  /// What is there already is added to, or written anew, as the user says; not lost by a run that goes on.
+  Result<void> open() const {
+    const std::string& path = output_path();
+    const bool is_file = !path.empty() && path != "-";
+    if (output_appends() && !is_file) return usage("--append adds to the file of -o: give one");
+    std::error_code none;
+    const bool is_there =
+        is_file && std::filesystem::is_regular_file(path, none) && !std::filesystem::is_empty(path, none);
+    if (wish_.skip != 0 && is_there && !output_appends()) {
+      return usage("-o " + path + " is there already, and --skip-lines goes on",
+                   "--append adds to it; remove it to begin anew");
+    }
+    if (!is_file && has_read(STDOUT_FILENO))
+      return usage("standard output is the file that is being read", "write to another, and rename it then");
+    return open_output();
+  }
+  Result<BulkProgress> answer(const LineRun& run, const BulkInput& input) {
+    const bool shows = ::isatty(STDERR_FILENO) != 0 && ::isatty(STDOUT_FILENO) == 0;  // not amid the answers
+    if (shows) options_.progress = show_progress;
+    Result<BulkProgress> done = run(input, write_lines, options_);
+    if (shows) {
+      show_progress(last_);
+      std::fputc('\n', stderr);
+    }
+    return done;
+  }
+
+  /// "lines 1 to 70 of chats.jsonl"
+  std::string done_lines() const {
+    const std::uint64_t first = std::min(wish_.skip, last_.behind) + 1;
+    const std::string of = " of " + (is_stdin(input_) ? "the input" : input_);
+    if (last_.behind < first) return "no line" + of;
+    if (last_.behind == first) return "line " + std::to_string(first) + of;
+    return "lines " + std::to_string(first) + " to " + std::to_string(last_.behind) + of;
+  }
+  std::string how_to_go_on() const {
+    const std::string skip = "the same command with --skip-lines " + std::to_string(last_.behind);
+    const bool is_file = !output_path().empty() && output_path() != "-";
+    return skip + (is_file ? " --append" : ", added to what is there") + " goes on";
+  }
+  int stopped_by(int signal) const {
+    say("parlance", "interrupted: done with " + done_lines() + "; " + how_to_go_on());
+    return 128 + signal;
+  }
+  int fail(const Error& error) const {
+    if (output_failure() == 0) {
+      if (last_.lines != 0) say_note("answered before it failed: " + done_lines());
+      return report(error);
+    }
+    Error::Parts parts = error.parts();
+    if (!output_is_kept()) {
+      parts.message += output_appends() ? "; what was added is taken back" : "; none of it is kept";
+      return report(Error(std::move(parts)));
+    }
+    parts.message += "; written are the answers to " + done_lines();
+    if (output_failure() != EPIPE) parts.hint = how_to_go_on();
+    return report(Error(std::move(parts)));
+  }
+  void report_nothing(const BulkProgress& done) const {
+    if (done.behind == 0 && !losses_.quiet) say_note(input_name(input_) + ": empty, so there are no answers");
+    if (wish_.skip <= done.behind) return;
+    say_note("--skip-lines " + std::to_string(wish_.skip) + ": the input has " + std::to_string(done.behind) +
+             " lines, so there was nothing to do");
+  }
+
+  const std::string& input_;
+  const LineWish& wish_;
+  const LossWish& losses_;
+  BulkOptions options_;
+  BulkProgress last_;  ///< what was done when the run ended, be it by a failure
+};
+
 }  // namespace
 
 int run_lines(const std::string& input, const LineWish& wish, const LossWish& losses, const LineRun& run) {
-  BulkOptions options{.threads = wish.threads, .skip_lines = wish.skip, .most_failures = kNamedFailures};
-  options.reword = [](const Error& error) { return in_options(error); };
-  if (Result<void> read = read_keep(wish, options); !read) return report(read.error());
-  const Result<BulkProgress> done = run_bulk(input, run, options);
-  if (!done) return report(done.error());
-  report_lines(losses, *done);
-  report_kept(options, *done);
-  if (wish.skip > done->behind) {
-    say_note("--skip-lines " + std::to_string(wish.skip) + ": the input has " + std::to_string(done->behind) +
-             " lines, so there was nothing to do");
-  }
-  return code_of(losses, *done);
+  return LineJob(input, wish, losses).run(run);
 }
 
 int run_lines(const std::string& input, const LineWish& wish, const PromptSetup& setup, const LossWish& losses,

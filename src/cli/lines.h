@@ -19,7 +19,7 @@ struct LineWish {
   /// The option that was given; "": none.
   std::string given() const;
 };
-/// Declares the options of --jsonl: --threads, --skip-lines, --keep, --fail-on-error.
+/// Declares the options of --jsonl: --threads, --skip-lines, --append, --keep, --fail-on-error.
 void declare_lines(Options& app, LineWish& wish, LossWish& losses);
 /// They are --jsonl's alone. Fails with usage where they are given without it.
 Result<void> check_for_lines(bool lines, const LineWish& wish, const LossWish& losses);

@@ -9,11 +9,17 @@ Each test is a function below. Begin reading at run.
 import contextlib
 import gzip
 import json
+import os
 import pathlib
+import random
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import check
 
@@ -188,6 +194,209 @@ def test_ids_of_the_last_turn_are_those_of_the_line_behind_skipped_ones(folder):
     whole, _ = run(folder, *words, "--extend", "ids.jsonl", stdin=lines_of(longer))
     rest, _ = run(folder, *words, "--extend", "ids.jsonl", "--skip-lines", 1, stdin=lines_of(longer))
     assert whole.splitlines()[1:] == rest.splitlines() and len(answers(rest)) == 2, (whole, rest)
+
+
+def started(folder, *words, **files):
+    """A run whose standard input stays open."""
+    command = [BINARY, "render", "-t", "t.jinja", "--jsonl", *map(str, words)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, **files)
+
+
+def unpacked(path):
+    data = path.read_bytes()
+    if path.suffix == ".zst":
+        return subprocess.run(["zstd", "-q", "-d", "-c"], input=data, capture_output=True, check=True).stdout
+    return gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def names_of_outputs():
+    return ["out.jsonl", "out.jsonl.gz", *(["out.jsonl.zst"] if shutil.which("zstd") else [])]
+
+
+def test_a_run_that_is_interrupted_goes_on(folder):
+    rows = [row(f"{i} " + "x" * (i % 97), id=i) for i in range(4000)]
+    (folder / "chats.jsonl").write_text(lines_of(rows))
+    whole, _ = render(folder, "chats.jsonl")
+    for name in names_of_outputs():
+        for ends in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            output = folder / name
+            output.unlink(missing_ok=True)
+            with started(folder, "-o", name) as process:
+                process.stdin.write(lines_of(rows[:1500]).encode() + b'{"id": 1500, "mess')
+                process.stdin.flush()
+                time.sleep(0.3)
+                process.send_signal(ends)
+                said = process.stderr.read().decode()
+                assert process.wait(timeout=60) == 128 + ends, (ends, process.returncode, said)
+            has(said, "parlance: interrupted: done with lines 1 to 1500 of the input; the same command with --skip-lines 1500 --append goes on")
+            assert unpacked(output) == b"".join(whole.splitlines(True)[:1500]), (name, ends)
+            assert not list(folder.glob("*.part"))
+            has(render(folder, "chats.jsonl", "--skip-lines", 1500, "-o", name, code=2)[1], f"-o {name} is there already", "--append adds to it")
+            render(folder, "chats.jsonl", "--skip-lines", 1500, "--append", "-o", name)
+            assert unpacked(output) == whole, (name, ends)
+
+
+def test_a_run_over_a_file_ends_at_once(folder):
+    """In the middle of lines that are there, packed and not, and of an archive from a pipe."""
+    data = lines_of([row("x" * 100, id=i) for i in range(400_000)]).encode()
+    (folder / "chats.jsonl").write_bytes(data)
+    (folder / "chats.jsonl.gz").write_bytes(gzip.compress(data, 1))
+    for name in ("chats.jsonl", "chats.jsonl.gz"):
+        with started(folder, name, "-o", "out.jsonl") as process:
+            while not (folder / "out.jsonl").exists() or (folder / "out.jsonl").stat().st_size < 100_000:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGTERM)
+            said = process.stderr.read().decode()
+            assert process.wait(timeout=60) == 143, said
+        found = answers((folder / "out.jsonl").read_bytes())
+        assert [one["id"] for one in found] == list(range(len(found))) and len(found) < 400_000
+        has(said, f"done with lines 1 to {len(found)} of {name}; the same command with --skip-lines {len(found)} --append goes on")
+        (folder / "out.jsonl").unlink()
+    with started(folder, "-o", "out.jsonl") as process:
+        process.stdin.write(gzip.compress(data[:200_000])[:5000])
+        process.stdin.flush()
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read().decode()
+        assert process.wait(timeout=60) == 130 and "cut off" not in said, said
+
+
+def test_a_second_signal_ends_it_as_ever(folder):
+    with started(folder, "-o", "out.jsonl.gz", stdout=subprocess.DEVNULL) as process:
+        os.set_blocking(process.stdin.fileno(), True)
+        process.stdin.write(lines_of([row("a")]).encode())
+        process.stdin.flush()
+        time.sleep(0.3)
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(timeout=60) in (130, 143)
+    read, write = os.pipe()  # nobody reads: the answers wait
+    with started(folder, stdout=write) as process:
+        writer = threading.Thread(target=lambda: write_all(process.stdin, lines_of([row("x" * 5000)] * 3000).encode()))
+        writer.start()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == -signal.SIGTERM
+        writer.join()
+    os.close(read)
+    os.close(write)
+
+
+def write_all(file, data):
+    with contextlib.suppress(BrokenPipeError):
+        file.write(data)
+        file.flush()
+
+
+def test_a_signal_that_is_ignored_stays_so(folder):
+    command = f"trap '' INT HUP; exec {BINARY} render -t t.jinja --jsonl"
+    with subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder) as process:
+        process.stdin.write(lines_of([row("a")]).encode())
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGHUP)
+        process.stdin.write(lines_of([row("b")]).encode())
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["text"] == "[b]"
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+
+
+def test_append_adds_to_what_fits(folder):
+    one, two = lines_of([row("a")]), lines_of([row("b")])
+    for name in names_of_outputs():
+        for text in (one, two):
+            render(folder, "--append", "-o", name, stdin=text)
+        assert [json.loads(line)["text"] for line in unpacked(folder / name).splitlines()] == ["[a]", "[b]"], name
+    (folder / "out.jsonl").write_text('{"text": "a"}\n{"te')
+    has(render(folder, "--append", "-o", "out.jsonl", stdin=one, code=2)[1], "the last line of out.jsonl is cut off",
+        "truncate -s -$(tail -n 1 out.jsonl | wc -c) out.jsonl")
+    subprocess.run("truncate -s -$(tail -n 1 out.jsonl | wc -c) out.jsonl", shell=True, check=True, cwd=folder)
+    render(folder, "--append", "-o", "out.jsonl", stdin=one)
+    assert len((folder / "out.jsonl").read_text().splitlines()) == 2
+    (folder / "out.jsonl.gz").write_text("plain\n")
+    has(render(folder, "--append", "-o", "out.jsonl.gz", stdin=one, code=2)[1], "is not packed as its name says")
+    assert (folder / "out.jsonl.gz").read_text() == "plain\n"
+    has(render(folder, "--append", stdin=one, code=2)[1], "--append adds to the file of -o")
+    has(run(folder, "render", "-t", "t.jinja", "--append", "-o", "x", stdin="{}", code=2)[1], "--append is for --jsonl")
+
+
+# ---- what cannot be written
+
+def limited(folder, size, *words, stdin=""):
+    """A run whose files may have so many bytes."""
+    command = [BINARY, "render", "-t", "t.jinja", "--jsonl", *map(str, words)]
+    done = subprocess.run(command, input=stdin.encode(), capture_output=True, cwd=folder, timeout=120,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+    return done.returncode, done.stderr.decode()
+
+
+def test_what_is_written_is_told_where_the_rest_cannot_be(folder):
+    rows = [row("x" * 1000, id=i) for i in range(3000)]
+    (folder / "chats.jsonl").write_text(lines_of(rows))
+    whole, _ = render(folder, "chats.jsonl")
+    code, said = limited(folder, 1_000_000, "chats.jsonl", "-o", "out.jsonl")
+    written = (folder / "out.jsonl").read_bytes()
+    count = len(written.splitlines())
+    assert code == 3 and written and whole.startswith(written) and written.endswith(b"}\n"), (code, said)
+    has(said, f"out.jsonl: File too large; written are the answers to lines 1 to {count} of chats.jsonl", f"--skip-lines {count} --append")
+    render(folder, "chats.jsonl", "--skip-lines", count, "--append", "-o", "out.jsonl")
+    assert (folder / "out.jsonl").read_bytes() == whole
+    noise = lines_of([row("".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=1000)), id=i) for i in range(3000)])
+    (folder / "noise.jsonl").write_text(noise)
+    code, said = limited(folder, 1_000_000, "noise.jsonl", "-o", "new.jsonl.gz")
+    assert code == 3 and not list(folder.glob("new*")), said
+    has(said, "new.jsonl.gz: File too large; none of it is kept")
+    assert said.count("File too large") == 1, said
+    render(folder, "--append", "-o", "new.jsonl.gz", stdin=lines_of([row("a")]))
+    before = (folder / "new.jsonl.gz").read_bytes()
+    code, said = limited(folder, 1_000_000, "noise.jsonl", "-o", "new.jsonl.gz", "--append")
+    assert code == 3 and (folder / "new.jsonl.gz").read_bytes() == before, said
+    has(said, "new.jsonl.gz: File too large; what was added is taken back")
+
+
+def test_a_full_device_and_a_reader_that_is_gone(folder):
+    text = lines_of([row("x" * 1000)] * 3000)
+    has(render(folder, "-o", "/dev/full", stdin=text, code=3)[1], "/dev/full: No space left on device; written are the answers to no line of the input")
+    (folder / "chats.jsonl").write_text(text)
+    with subprocess.Popen([BINARY, "render", "-t", "t.jinja", "--jsonl", "chats.jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          cwd=folder) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read().decode()
+        assert process.wait(timeout=60) == 3, said
+    has(said, "standard output: Broken pipe; written are the answers to lines 1 to ")
+    assert "--skip-lines" not in said
+
+
+def test_the_input_is_not_written_to(folder):
+    (folder / "chats.jsonl").write_text(lines_of([row("a")]))
+    before = (folder / "chats.jsonl").read_text()
+    for command in ("chats.jsonl >> chats.jsonl", "< chats.jsonl >> chats.jsonl", "/dev/stdin < chats.jsonl >> chats.jsonl"):
+        done = subprocess.run(f"{BINARY} render -t t.jinja --jsonl {command}", shell=True, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 2 and "standard output is the file that is being read" in done.stderr, (command, done)
+    os.link(folder / "chats.jsonl", folder / "same")
+    (folder / "link").symlink_to("chats.jsonl")
+    for name in ("same", "link", "./chats.jsonl"):
+        for more in ((), ("--append",)):
+            has(render(folder, "chats.jsonl", "-o", name, *more, code=2)[1], "is the file that is being read")
+    assert (folder / "chats.jsonl").read_text() == before
+
+
+def test_an_input_that_cannot_be_read_leaves_an_older_output(folder):
+    (folder / "out.jsonl").write_text("older")
+    (folder / "cut.jsonl.gz").write_bytes(gzip.compress(lines_of([row("a")]).encode())[:15])
+    render(folder, "cut.jsonl.gz", "-o", "out.jsonl", code=3)
+    render(folder, "none.jsonl", "-o", "out.jsonl", code=3)
+    assert (folder / "out.jsonl").read_text() == "older"
+    has(render(folder, "-o", "out.jsonl", stdin="")[1], "<stdin>: empty, so there are no answers")
+    assert (folder / "out.jsonl").read_text() == ""
 
 
 # ---- what rows keep
