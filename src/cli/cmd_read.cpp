@@ -258,14 +258,16 @@ Run declare_read(Options& app) {
       "--openai-stream", c.openai_stream,
       "Print chat.completion.chunk objects, one a line: --as openai --stream, with ids of calls as in messages");
   app.add_flag("--jsonl", c.jsonl,
-               "REPLY has one {\"id\", \"request\", \"reply\"} a line; one message a line out, in order");
+               "REPLY has one {\"id\", \"request\", \"reply\"} a line, or \"messages\" and\n\"tools\" beside "
+               "\"reply\"; one message a line out, in order");
   declare_lines(app, c.lines, c.losses);
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")
       .placeholder("N")
       .check(whole_number(1, 1'000'000'000));
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
-  app.add_flag("--number-calls", c.wish.number_calls,
-               "Calls without an id get call_1, call_2, … in place of a random one");
+  app.add_flag(
+      "--number-calls", c.wish.number_calls,
+      "Calls without an id get call_1, call_2, … in place of a random one\n(with --jsonl: one made of the line)");
   app.add_flag("--partial", c.wish.partial,
                "Beside incomplete arguments, also print the values received so far, as JSON");
   app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning,

@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -430,6 +431,50 @@ def test_keep_goes_with_each_command(folder):
     for keep in ("source,", ",source", "a,,b"):
         has(render(folder, "--keep", keep, stdin=rows, code=2)[1], "a name is empty")
     has(run(folder, "render", "-t", "t.jinja", "--keep", "source", stdin="{}", code=2)[1], "--keep is for --jsonl")
+
+
+# ---- replies
+
+TAGS = {"calls": [{"call": ["<f=", {"name": True}, ">", {"arguments": {"tags": {"open": "<p=", "key_close": ">", "close": "</p>"}}}, "</f>"]}]}
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"s": {"type": "string"}, "n": {"type": "integer"}}}}}]
+TAGGED = "<f=f><p=s>42</p><p=n>42</p></f>"
+
+
+def read(folder, *words, rows, **options):
+    out, said = run(folder, "read", *words, "--jsonl", stdin=lines_of(rows), **options)
+    return answers(out), said
+
+
+def test_a_row_of_replies_is_a_request_itself(folder):
+    """By its messages and tools, as `request` would be one."""
+    (folder / "tags.json").write_text(json.dumps(TAGS))
+    request = {**row("Hi"), "tools": TOOLS}
+    rows = [{"reply": TAGGED}, {"reply": TAGGED, "tools": TOOLS}, {"reply": TAGGED, **request}, {"reply": TAGGED, "request": request},
+            {"reply": TAGGED, "tools": None, "messages": None, "request": None}]
+    found, _ = read(folder, "--reply-format", "tags.json", rows=rows)
+    arguments = [json.loads(one["message"]["tool_calls"][0]["function"]["arguments"]) for one in found]
+    typed, untyped = {"s": "42", "n": 42}, {"s": 42, "n": 42}
+    assert arguments == [untyped, typed, typed, typed, untyped], arguments
+    # The end of the prompt opens reasoning, or goes on with a message.
+    opens = {"reply": "R\n</think>\n\nC<_end>"}
+    for given in ({**opens, **row("Hi", source="web", id=5)}, {**opens, "request": row("Hi")}):
+        message = read(folder, "-f", "underscore-bot", rows=[given])[0][0]["message"]
+        assert (message["reasoning_content"], message["content"]) == ("R", "C"), message
+    found, said = read(folder, "-f", "terminal-agent", rows=[{"reply": "x", "messages": 5}, {"reply": "x", "tools": 5}, {"reply": "x", **row("Hi"), "request": row("Ho")}])
+    assert found[0]["error"]["path"] == "messages" and found[1]["error"]["code"] == "conversation", found
+    assert found[2]["notes"] == ["messages: not read, since `request` stands beside it"], found[2]
+
+
+def test_ids_of_calls_are_the_same_in_each_run(folder):
+    call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    rows = [{"reply": call * 2}, {"reply": call}, {"reply": call}, {"id": 7, "reply": call}] * 50
+    first, _ = read(folder, "-f", "terminal-agent", "--threads", "1", rows=rows)
+    ids = [one["id"] for answer in first for one in answer["message"]["tool_calls"]]
+    assert len(set(ids)) == len(ids) == 250 and all(re.fullmatch("call_[0-9a-f]{24}", one) for one in ids), ids[:5]
+    assert read(folder, "-f", "terminal-agent", "--threads", "3", rows=rows)[0] == first
+    assert read(folder, "-f", "terminal-agent", "--skip-lines", "3", rows=rows)[0] == first[3:]
+    numbered, _ = read(folder, "-f", "terminal-agent", "--number-calls", rows=rows[:1])
+    assert [one["id"] for one in numbered[0]["message"]["tool_calls"]] == ["call_1", "call_2"]
 
 
 # ---- what a row may be
