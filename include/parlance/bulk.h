@@ -175,7 +175,8 @@ struct RenderingMembers {
 ///     on_loss        ignore   what to do about losses
 ///     members        text and generation   the members of an answer
 ///     write          none     appends the members of an answer in place of `members`, and may add losses.
-///                             Several threads call it at once. If it fails, the error is the line's answer
+///                             Several threads call it at once. If it fails, the error is the line's answer; if it
+///                             appends nothing, the line has none (BulkAnswer::dropped)
 ///     own_templates  false    each line has its own template: {"source": TEMPLATE, "context": REQUEST}, and optionally
 ///                             "settings" with trim_blocks and lstrip_blocks; else RequestOptions::compile applies
 struct BulkRendering {

@@ -30,6 +30,7 @@ class LineRenderer {
     checked_.losses.clear();
     Result<void> done = rendering_.own_templates ? render_own(line.text, answer.id) : render(line.text, answer.id);
     if (done) done = write(answer.members);
+    answer.dropped = answer.members.empty();
     answer.lost.add(checked_.losses);
     const bool fails = done && rendering_.on_loss == OnLoss::fail && count_lost(checked_.losses) != 0;
     if (fails) done = error_of(checked_.losses);

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
+#include "cli/odd_roles.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -124,8 +125,10 @@ int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
   rendering.render.want_spans = command.json;
   rendering.on_loss = command.losses.on_loss();
   rendering.members = {.spans = command.json, .assistant = command.assistant};
-  rendering.write = [members = rendering.members](const Conversation& conversation, CheckedRendering& checked,
-                                                  std::string& out) -> Result<void> {
+  OddRoles roles(setup.model);
+  rendering.write = [&roles, members = rendering.members](const Conversation& conversation, CheckedRendering& checked,
+                                                          std::string& out) -> Result<void> {
+    roles.add(conversation);
     checked.losses = in_options(std::move(checked.losses));
     append_rendering(out, conversation, checked, members);
     return {};
@@ -133,7 +136,9 @@ int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
   rendering.own_templates = !command.prompt.wish.any();
   return run_lines(command.chat, command.lines, setup, command.losses,
                    [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
-                     return render_lines(input, output, *setup.reader, rendering, options);
+                     Result<BulkProgress> done = render_lines(input, output, *setup.reader, rendering, options);
+                     if (done && !command.losses.quiet) roles.report(done->lines);
+                     return done;
                    });
 }
 

@@ -477,6 +477,73 @@ def test_ids_of_calls_are_the_same_in_each_run(folder):
     assert [one["id"] for one in numbered[0]["message"]["tool_calls"]] == ["call_1", "call_2"]
 
 
+# ---- tokens
+
+TOKENIZER = pathlib.Path(__file__).resolve().parent.parent / "tokenizers/chatml"
+
+
+def tokens(folder, *words, rows, **options):
+    out, said = run(folder, "tokens", "-f", "chatml", "--tokenizer", TOKENIZER, "--jsonl", *words, stdin=lines_of(rows), **options)
+    return answers(out), said
+
+
+def turns(question, answer, **more):
+    return {"messages": [{"role": "user", "content": question}, {"role": "assistant", "content": answer}], **more}
+
+
+def test_a_run_ends_with_the_numbers_of_tokens(folder):
+    rows = [turns("a" * 3 * i, "b", id=i) for i in range(1, 41)] + [row("only a question"), {"messages": 5}]
+    found, said = tokens(folder, "--stats", "stats.json", rows=rows)
+    sizes = sorted(len(one["ids"]) for one in found if "ids" in one)
+    learnt = sum(label != -100 for one in found if "ids" in one for label in one["labels"])
+    stats = json.loads((folder / "stats.json").read_text())
+    assert stats["rows"] == len(sizes) == 41 and stats["rows_untrained"] == 1 and stats["rows_without_kinds"] == 0, stats
+    assert stats["tokens"] == {"total": sum(sizes), "min": sizes[0], "median": sizes[20], "p95": sizes[38], "max": sizes[-1], "trained": learnt}, (stats, sizes)
+    assert sum(stats["kinds"].values()) == learnt and stats["kinds"]["content"] > 0 and stats["kinds"]["stop"] > 0, stats
+    has(said, f"note: 41 rows of {sum(sizes)} tokens, {learnt} of them learnt; a row has {sizes[0]} to {sizes[-1]}, median {sizes[20]}, 95 % at most {sizes[38]}",
+        "note: 1 of 41 rows have nothing to learn: each of their labels is -100")
+    assert "rows of" not in tokens(folder, "-q", rows=rows)[1]
+    masked, _ = tokens(folder, "--stats", "stats.json", "--mask", "stop", rows=rows)
+    stats = json.loads((folder / "stats.json").read_text())
+    assert {kind for kind, count in stats["kinds"].items() if count} == {"stop"} and stats["tokens"]["trained"] == stats["kinds"]["stop"], stats
+    for name in ("-", "out.jsonl"):
+        has(tokens(folder, "--stats", name, "-o", "out.jsonl", rows=rows, code=2)[1], "is not a file of its own")
+    has(tokens(folder, "--stats", "none/stats.json", rows=rows, code=3)[1], "none/stats.json")
+
+
+def test_rows_of_too_many_tokens(folder):
+    rows = [turns("a", "b", id=1), turns("a" * 50, "b" * 50, id=2), turns("a", "b", id=3)]
+    whole, _ = tokens(folder, rows=rows)
+    most = len(whole[0]["ids"])
+    found, said = tokens(folder, "--max-tokens", most, rows=rows)
+    assert [("error" in one) for one in found] == [False, True, False] and found[1]["error"]["code"] == "limit_output", found
+    has(said, f"1 of 3 rows have more than {most} tokens: each is an error", "1 of 3 lines were answered by an error")
+    found, said = tokens(folder, "--max-tokens", most, "--too-long", "drop", "--stats", "stats.json", rows=rows)
+    assert found == [whole[0], whole[2]], found
+    has(said, f"1 of 3 rows have more than {most} tokens: they are dropped", f"2 rows of {2 * most} tokens")
+    stats = json.loads((folder / "stats.json").read_text())
+    assert (stats["max_tokens"], stats["too_long"], stats["rows_too_long"]) == (most, "drop", 1), stats
+    found, said = tokens(folder, "--max-tokens", most, "--too-long", "truncate", rows=rows)
+    assert found[1] == {"id": 2, "ids": whole[1]["ids"][:most], "labels": whole[1]["labels"][:most], "truncated": len(whole[1]["ids"]) - most}, found[1]
+    assert [found[0], found[2]] == [whole[0], whole[2]]
+    has(said, f"1 of 3 rows have more than {most} tokens: they are cut", "1 of 3 rows have nothing to learn")
+    shown = tokens(folder, "--json", "--max-tokens", most, "--too-long", "truncate", rows=rows)[0][1]
+    assert len(shown["tokens"]) == len(shown["labels"]) == len(shown["ids"]) == most
+    has(tokens(folder, "--too-long", "drop", rows=rows, code=2)[1], "--too-long needs --max-tokens")
+    has(run(folder, "tokens", "-f", "chatml", "--tokenizer", TOKENIZER, "--max-tokens", 5, stdin=json.dumps(rows[0]), code=2)[1], "--max-tokens is for --jsonl")
+
+
+def test_roles_of_other_names_are_told(folder):
+    rows = [{"messages": [{"role": "human", "content": "a"}, {"role": "gpt", "content": "b"}]}, row("c"), {"messages": [{"role": "gpt", "content": "b"}]}]
+    wanted = ('2 of 3 lines have messages of the role "gpt", which the template does not know; is it "assistant"?',
+              '1 of 3 lines have messages of the role "human", which the template does not know; is it "user"?')
+    has(tokens(folder, rows=rows)[1], *wanted)
+    has(render(folder, stdin=lines_of(rows))[1], *wanted)
+    assert "role" not in render(folder, "-q", stdin=lines_of(rows))[1]
+    (folder / "t.jinja").write_text("{% for m in messages %}{% if m.role == 'human' or m.role == \"gpt\" %}{{ m.content }}{% endif %}{% endfor %}")
+    assert "does not know" not in render(folder, stdin=lines_of(rows))[1]
+
+
 # ---- what a row may be
 
 def test_rows_that_are_no_conversation_are_told_as_what_they_are(folder):

@@ -291,5 +291,21 @@ TEST(Bulk, WritesWhatTheCallerWants) {
   EXPECT_EQ(written, 1);
 }
 
+TEST(Bulk, ARenderingWithoutMembersIsNoAnswer) {
+  const RequestReader reader(*Template::compile("{{ messages[0].content }}"));
+  BulkRendering rendering;
+  rendering.write = [](const Conversation&, CheckedRendering& checked, std::string& members) -> Result<void> {
+    if (checked.rendering.text() != "drop") members += "\"kept\": true";
+    return {};
+  };
+  const std::vector<std::string> texts = {R"({"messages": [{"role": "user", "content": "drop"}]})",
+                                          R"({"messages": [{"role": "user", "content": "Hi"}]})", "{}"};
+  Collected collected;
+  const Result<BulkProgress> done = render_lines(bulk_input(texts), collected.output(), reader, rendering);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(collected.text.find("{\"kept\": true}\n{\"line\": 3, \"error\""), 0u) << collected.text;
+  EXPECT_EQ(done->dropped, 1u);
+}
+
 }  // namespace
 }  // namespace parlance
