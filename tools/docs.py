@@ -110,7 +110,7 @@ def releases(binary):
 
 def errors(binary):
     return table(["code", "Python class, or step", "title", "HTTP", "exit", "meaning"],
-                 [[code(row["name"]), code(row["class"]), row["title"], row["http"], row["exit"], row["sentence"]]
+                 [[code(row["name"]), code(row["class"]), row["title"], str(row["http"]), str(row["exit"]), row["sentence"]]
                   for row in listed(binary, "errors")])
 
 

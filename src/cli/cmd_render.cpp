@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/nearest.h"
 #include "base/surrogates.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
@@ -145,8 +146,12 @@ int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
 // ---- the command
 
 Result<void> check_render_options(const RenderCommand& command) {
-  if (!command.color.empty() && command.color != "auto" && command.color != "always" && command.color != "never")
-    return usage("--color takes auto, always or never, not '" + command.color + "'", "--color alone is --color=always");
+  if (!command.color.empty() && command.color != "auto" && command.color != "always" && command.color != "never") {
+    NearestName nearest(command.color);
+    for (const std::string_view known : {"auto", "always", "never"}) nearest.offer(known);
+    return usage("--color takes auto, always or never, not '" + command.color + "'",
+                 nearest.best().empty() ? "--color alone is --color=always" : nearest.hint());
+  }
   const bool color = command.color == "always";
   if (command.json + command.html + color > 1) return usage("--json, --html and --color exclude each other");
   if (command.jsonl && (command.html || color)) return usage("--jsonl gives JSON; --html and --color show one prompt");

@@ -170,6 +170,7 @@ struct InputStream::State {
   std::string path;
   int file = -1;                         ///< what is read from
   int packed = -1;                       ///< the archive
+  int watched = -1;                      ///< what was opened, which stays open: other threads ask how far it was read
   std::array<int, 2> ending = {-1, -1};  ///< a pipe; the thread ends once its second end is closed
   std::thread unpacking;
   std::unique_ptr<Filter> filter;
@@ -177,7 +178,10 @@ struct InputStream::State {
   bool is_left = false;  ///< nobody wants the rest
   Result<void> unpacked;
 
-  ~State() { stop(); }
+  ~State() {
+    stop();
+    close(watched);
+  }
   void stop() {
     close(file);  // the thread's next write fails
     close(ending[1]);
@@ -236,6 +240,13 @@ int InputStream::file() const { return state_->file; }
 
 bool InputStream::is_unpacked() const { return state_->packed >= 0; }
 
+double InputStream::share() const {
+  const int file = state_->watched;
+  struct stat found {};
+  if (file < 0 || ::fstat(file, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0) return -1;
+  return static_cast<double>(::lseek(file, 0, SEEK_CUR)) / static_cast<double>(found.st_size);
+}
+
 Result<void> InputStream::unpack(Packing packing, std::string begin) {
   return state_->start(packing, std::move(begin));
 }
@@ -252,6 +263,7 @@ Result<InputStream> InputStream::open(const std::string& path, const char* what)
     state->file = *file;
   }
   if (const std::optional<FileId> id = file_id(state->file)) files_read().push_back(*id);
+  state->watched = ::fcntl(state->file, F_DUPFD_CLOEXEC, 0);
   const Packing packing = is_stdin(path) ? Packing::none : packing_of(path);
   if (packing == Packing::none) return InputStream(std::move(state));
   if (Result<void> started = state->start(packing, {}); !started) return started.error();

@@ -44,6 +44,8 @@ class InputStream {
   /// From here on, what comes from file() is unpacked; `begin` was read from it. Fails with file where this program has
   /// no library for it.
   Result<void> unpack(Packing packing, std::string begin);
+  /// How much of the file was read, from 0 to 1, of an archive in its own bytes; below 0 where it has no size.
+  double share() const;
   /// Call it when no more is to be read. Fails with file where an archive was damaged or cut off, so that its bytes
   /// were not all.
   Result<void> finish();

@@ -18,6 +18,8 @@ class LineInput {
 
   /// The bytes. Once a signal came there are none, and no end.   Lifetime: the LineInput's and the Interruption's.
   BulkInput bytes(const Interruption& interruption);
+  /// How much of it was read, from 0 to 1; below 0 where its size is not known.
+  double share() const { return stream_.share(); }
   /// As InputStream::finish().
   Result<void> finish() { return stream_.finish(); }
 

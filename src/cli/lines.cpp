@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
 
 #include "cli/line_input.h"
+#include "cli/line_progress.h"
 #include "cli/numbers.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
@@ -19,11 +19,6 @@
 
 namespace parlance::cli {
 namespace {
-
-void show_progress(const BulkProgress& progress) {
-  std::fprintf(stderr, "\r%" PRIu64 " answered, %" PRIu64 " failed, %" PRIu64 " MB read ",
-               progress.lines - progress.failed, progress.failed, progress.bytes / 1'000'000);
-}
 
 /// How many failures are named at the end: enough to see what is wrong, few enough to be read.
 constexpr std::size_t kNamedFailures = 3;
@@ -111,7 +106,6 @@ class LineJob {
     options_.skip_lines = wish.skip;
     options_.most_failures = kNamedFailures;
     options_.reword = [](const Error& error) { return in_options(error); };
-    options_.ended = [this](const BulkProgress& last) { last_ = last; };
   }
 
   int run(const LineRun& run) {
@@ -122,7 +116,7 @@ class LineJob {
     let_unread_writes_fail();
     const Interruption interruption;
     options_.stop = [&] { return interruption.signal() != 0; };
-    const Result<BulkProgress> done = answer(run, lines->bytes(interruption));
+    const Result<BulkProgress> done = answer(run, *lines, interruption);
     if (!done) return fail(done.error());
     report_lines(losses_, *done);
     report_kept(options_, *done);
@@ -149,15 +143,15 @@ class LineJob {
       return usage("standard output is the file that is being read", "write to another, and rename it then");
     return open_output();
   }
-  Result<BulkProgress> answer(const LineRun& run, const BulkInput& input) {
+  Result<BulkProgress> answer(const LineRun& run, LineInput& lines, const Interruption& interruption) {
     const bool shows = ::isatty(STDERR_FILENO) != 0 && ::isatty(STDOUT_FILENO) == 0;  // not amid the answers
-    if (shows) options_.progress = show_progress;
-    Result<BulkProgress> done = run(input, write_lines, options_);
-    if (shows) {
-      show_progress(last_);
-      std::fputc('\n', stderr);
-    }
-    return done;
+    LineProgress progress([&lines] { return lines.share(); });
+    if (shows) options_.progress = [&](const BulkProgress& now) { progress.show(now); };
+    options_.ended = [&](const BulkProgress& last) {
+      last_ = last;
+      if (shows) progress.end(last);
+    };
+    return run(lines.bytes(interruption), write_lines, options_);
   }
 
   /// "lines 1 to 70 of chats.jsonl"

@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import resource
@@ -542,6 +543,39 @@ def test_roles_of_other_names_are_told(folder):
     assert "role" not in render(folder, "-q", stdin=lines_of(rows))[1]
     (folder / "t.jinja").write_text("{% for m in messages %}{% if m.role == 'human' or m.role == \"gpt\" %}{{ m.content }}{% endif %}{% endfor %}")
     assert "does not know" not in render(folder, stdin=lines_of(rows))[1]
+
+
+# ---- progress
+
+def on_a_terminal(folder, *words, stdin=None):
+    """What a run shows on a terminal, and its exit code."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([BINARY, "render", "-t", "t.jinja", "--jsonl", *map(str, words)], stdin=stdin or subprocess.DEVNULL, stderr=theirs,
+                          stdout=subprocess.DEVNULL, cwd=folder) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):
+            while piece := os.read(ours, 65536):
+                shown += piece
+        os.close(ours)
+        return shown.decode(), process.wait(timeout=60)
+
+
+def test_progress_knows_the_size_of_a_file(folder):
+    data = lines_of([row("x" * 100, id=i) for i in range(600_000)]).encode()
+    (folder / "chats.jsonl").write_bytes(data)
+    (folder / "chats.jsonl.gz").write_bytes(gzip.compress(data, 1))
+    for name in ("chats.jsonl", "chats.jsonl.gz", None):
+        with (folder / "chats.jsonl").open("rb") as file:
+            shown, code = on_a_terminal(folder, *([name] if name else []), stdin=file)
+        assert code == 0
+        shares = [int(share) for share in re.findall(r"\r(\d+) %, ", shown)]
+        assert shares and shares == sorted(shares) and max(shares) <= 100, shares
+        last = shown.rstrip().rpartition("\r")[2]
+        assert re.match(r"600000 answered, 0 failed, \d+ MB read, \d+ lines/s, \d+:\d\d", last), shown[-300:]
+    with subprocess.Popen(["cat", "chats.jsonl"], stdout=subprocess.PIPE, cwd=folder) as cat:
+        shown, code = on_a_terminal(folder, stdin=cat.stdout)
+    assert code == 0 and "%" not in shown and "lines/s" in shown, shown[-300:]
 
 
 # ---- what a row may be
