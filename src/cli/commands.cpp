@@ -20,7 +20,7 @@ constexpr Command kCommands[] = {
      "the template, or the data it met, failed; the prompt does not continue the ids of --extend; with --jsonl as "
      "render"},
     {"prefix", "Say where two requests stop sharing a prefix, why, and what it costs", declare_prefix, "done",
-     "the template, or the data it met, failed; with --check: B does not begin with A"},
+     "the template, or the data it met, failed; with --check: B does not begin with A; with --jsonl as render"},
     {"template", "Show a model's template and the settings that come with it", declare_template, "done"},
     {"read", "Read a model's reply as a message, or as events while it streams", declare_read,
      "read, even if the reply is malformed; with --jsonl: every line got an answer, some of them an error",

@@ -545,6 +545,42 @@ def test_roles_of_other_names_are_told(folder):
     assert "does not know" not in render(folder, stdin=lines_of(rows))[1]
 
 
+# ---- prefixes
+
+FORGETS = "{% for m in messages %}[{{ m.role }}]{{ m.reasoning if loop.last else '' }}{{ m.content }}{% endfor %}"
+
+
+def test_prefixes_of_lines(folder):
+    (folder / "forgets.jinja").write_text(FORGETS)
+    user, answer = {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "hello", "reasoning": "well, "}
+    plain = {"role": "assistant", "content": "hello"}
+    rows = [{"id": 1, "a": {"messages": [user, answer]}, "b": {"messages": [user, answer, user]}}, {"id": 2, "messages": [user, plain, user, plain, user]},
+            {"id": 3, "messages": [user, answer, user, answer, user]}, {"id": 4, "messages": [user]}, {"id": 5}, {"id": 6, "a": {"messages": 5}, "b": {}}]
+    (folder / "a.json").write_text(json.dumps(rows[0]["a"]))
+    (folder / "b.json").write_text(json.dumps(rows[0]["b"]))
+    for more in ((), ("--tokenizer", TOKENIZER)):
+        words = ("prefix", "-t", "forgets.jinja", *more)
+        out, said = run(folder, *words, "--jsonl", stdin=lines_of(rows))
+        found = answers(out)
+        alone = json.loads(run(folder, *words, "--json", "a.json", "b.json")[0])
+        assert found[0] == {"id": 1, **alone} and alone["lost"] > 0, (found[0], alone)
+        assert (found[1]["turns"], found[1]["lost"], found[1]["difference"]) == (2, 0, None), found[1]
+        assert (found[2]["turns"], found[2]["behind"]) == (2, 1) and found[2]["lost"] == 2 * alone["lost"], found[2]
+        assert found[2]["difference"]["before"]["path"] == "messages[1].reasoning" and found[3]["turns"] == 0, found[2:4]
+        assert [one["line"] for one in found[4:]] == [5, 6] and all("error" in one for one in found[4:]), found[4:]
+        has(said, "2 of 6 lines have a prompt that does not go on from the one before", f"{3 * alone['lost']} {alone['unit']} are lost")
+        run(folder, *words, "--jsonl", "--check", stdin=lines_of(rows), code=1)
+        run(folder, *words, "--jsonl", "--check", stdin=lines_of(rows[1:2]))
+    has(run(folder, "prefix", "-t", "forgets.jinja", code=2)[1], "two requests are compared: A and B")
+    has(run(folder, "prefix", "-t", "forgets.jinja", "--jsonl", "a.json", "b.json", code=2)[1], "--jsonl reads one file", "paste A B")
+    command = "paste A B | jq -c -R 'split(\"\\t\") | {a: .[0] | fromjson, b: .[1] | fromjson}'"
+    if shutil.which("jq"):
+        (folder / "A").write_text(lines_of([rows[0]["a"]]))
+        (folder / "B").write_text(lines_of([rows[0]["b"]]))
+        made = subprocess.run(command, shell=True, capture_output=True, check=True, text=True, cwd=folder).stdout
+        assert json.loads(made) == {"a": rows[0]["a"], "b": rows[0]["b"]}
+
+
 # ---- progress
 
 def on_a_terminal(folder, *words, stdin=None):
