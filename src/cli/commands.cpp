@@ -34,8 +34,9 @@ constexpr Command kCommands[] = {
      "there is a format, possibly a partial one",
      "there is none: the template does not compile, or no answer could be rendered"},
     {"check", "Test the laws of a template and its replies on generated conversations", declare_check,
-     "the format is verified, and every law that applies holds",
-     "a law is broken or could not be tested, or the format is partial or missing (see parlance format)"},
+     "the format is verified, and every law that applies holds; with --jsonl: each turn reads back",
+     "with --jsonl: a turn does not read back, or as render; else a law is broken or could not be tested, or the "
+     "format is partial or missing (see parlance format)"},
     {"grammar", "Write a grammar that constrains a model to well-formed replies", declare_grammar, "written",
      "there is no such grammar: no value fits a schema, or the format has no way to do what was asked"},
     {"serve", "Serve a model's chats over HTTP, in front of an engine that takes token ids", declare_serve,

@@ -581,6 +581,36 @@ def test_prefixes_of_lines(folder):
         assert json.loads(made) == {"a": rows[0]["a"], "b": rows[0]["b"]}
 
 
+# ---- turns that read back
+
+def test_turns_of_rows_are_read_back(folder):
+    user = {"role": "user", "content": "Hi"}
+    call = {"type": "function", "function": {"name": "f", "arguments": {"s": "x", "n": 1}}}
+    good = {"id": 1, "tools": TOOLS, "messages": [user, {"role": "assistant", "reasoning_content": "r", "content": "Ho"}, user,
+                                                  {"role": "assistant", "content": "Look.", "tool_calls": [call]}, {"role": "tool", "content": "3"},
+                                                  {"role": "assistant", "content": [{"type": "text", "text": "done"}]}]}
+    typed = {"id": 2, "messages": [user, {"role": "assistant", "content": 'I call <tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'}]}
+    as_text = {"id": 3, "messages": [user, {"role": "assistant", "content": "", "tool_calls": [{**call, "function": {"name": "f", "arguments": '{"n": 1,  "s": "x"}'}}]}]}
+    rows = [good, typed, as_text, {"id": 4, "messages": [user]}, {"id": 5}]
+    out, said = run(folder, "check", "-f", "terminal-agent", "--jsonl", stdin=lines_of(rows), code=1)
+    found = answers(out)
+    assert found[0] == {"id": 1, "turns": 3, "holds": True, "faults": []} and found[2]["holds"], (found[0], found[2])
+    assert not found[1]["holds"] and {(one["message"], one["part"]) for one in found[1]["faults"]} == {(1, "content"), (1, "calls")}, found[1]
+    assert found[1]["faults"][0]["wanted"] == typed["messages"][1]["content"] and found[1]["faults"][0]["read"] == "I call ", found[1]
+    assert found[3] == {"id": 4, "turns": 0, "holds": True, "faults": []} and found[4]["line"] == 5, found[3:]
+    has(said, "1 of 5 lines have a turn that does not read back as its message: 1 × calls, 1 × content; `faults` of each names it", "1 of 5 lines were answered by an error")
+    run(folder, "check", "-f", "terminal-agent", "--jsonl", stdin=lines_of([good, as_text]))
+    undeclared = answers(run(folder, "check", "-f", "terminal-agent", "--jsonl", stdin=lines_of([{**typed, "tools": TOOLS}]), code=1)[0])[0]
+    assert [one["part"] for one in undeclared["faults"]] == ["content", "calls", "form"], undeclared
+    # A template without a place for calls and reasoning.
+    found = answers(run(folder, "check", "-f", "chatml", "--jsonl", stdin=lines_of([good]), code=1)[0])
+    assert [(one["message"], one["part"]) for one in found[0]["faults"]] == [(1, "reasoning"), (3, "calls")], found
+    for name in ("chatglm3", "rnj-1", "underscore-bot"):
+        run(folder, "check", "-f", name, "--jsonl", stdin=lines_of([{"messages": good["messages"][2:], "tools": TOOLS}]))
+    has(run(folder, "check", "-f", "chatml", "rows.jsonl", code=2)[1], "rows are read with --jsonl")
+    has(run(folder, "check", "--jsonl", code=2)[1], "give -t TEMPLATE, -m MODEL or -f FORMAT")
+
+
 # ---- progress
 
 def on_a_terminal(folder, *words, stdin=None):
