@@ -117,8 +117,8 @@ struct BulkProgress {
 ///
 ///     field          default  effect
 ///     threads        0        number of threads; 0: one per core
-///     most_bytes     64 MiB   how much may be on its way at once: lines that were read, and answers not yet written. A
-///                             line that is longer goes alone
+///     most_bytes     0        how much may be on its way at once: lines that were read, and answers not yet written. A
+///                             line that is longer goes alone. 0: 64 MiB, or 2 MiB for each thread if that is more
 ///     skip_lines     0        goes on behind so many lines of the input, blank lines too. Lines and requests keep
 ///     their
 ///                             numbers
@@ -135,7 +135,7 @@ struct BulkProgress {
 ///                             than a hint's. Several threads call it at once
 struct BulkOptions {
   unsigned threads = 0;
-  std::size_t most_bytes = std::size_t{64} << 20;
+  std::size_t most_bytes = 0;
   std::uint64_t skip_lines = 0;
   std::vector<std::string> keep{};
   bool keep_all = false;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 64 << 10;
 constexpr std::size_t kSlotsPerThread = 4;
+constexpr std::size_t kMostBytes = 64 << 20, kMostBytesPerThread = 2 << 20;  ///< on their way
 constexpr std::size_t kKeptBytes = 1 << 20;  ///< memory of a text that is used again; a long line's is given back
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
 
@@ -260,7 +261,12 @@ class Writer {
 class Pool {
  public:
   Pool(const Run& run, Writer& writer, unsigned threads)
-      : run_(run), writer_(writer), threads_(threads), slots_(threads * kSlotsPerThread) {}
+      : run_(run),
+        writer_(writer),
+        threads_(threads),
+        most_bytes_(run.options.most_bytes != 0 ? run.options.most_bytes
+                                                : std::max(kMostBytes, threads * kMostBytesPerThread)),
+        slots_(threads * kSlotsPerThread) {}
   ~Pool() { finish(); }
 
   /// Hands over a batch, waiting for a free slot and for room. False when writing has failed.
@@ -300,7 +306,7 @@ class Pool {
   /// What is larger than everything that may be on its way waits until nothing else is.
   bool has_room(const Batch& batch) const {
     if (filled_ == written_) return true;
-    return filled_ - written_ < slots_.size() && bytes_ + batch.bytes() <= run_.options.most_bytes;
+    return filled_ - written_ < slots_.size() && bytes_ + batch.bytes() <= most_bytes_;
   }
 
   // Each worker makes its own Answerer, with memory that is kept from line to line and never shared.
@@ -344,6 +350,7 @@ class Pool {
   const Run& run_;
   Writer& writer_;
   const unsigned threads_;
+  const std::size_t most_bytes_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Slot> slots_;
