@@ -114,8 +114,8 @@ class LineJob {
     if (!lines) return report(lines.error());
     if (Result<void> opened = open(); !opened) return report(opened.error());
     let_unread_writes_fail();
-    const Interruption interruption;
-    options_.stop = [&] { return interruption.signal() != 0; };
+    static const Interruption interruption;  // until the program ends: a packed output is closed behind the run
+    options_.stop = [] { return interruption.signal() != 0; };
     const Result<BulkProgress> done = answer(run, *lines, interruption);
     if (!done) return fail(done.error());
     report_lines(losses_, *done);
@@ -163,7 +163,8 @@ class LineJob {
     return "lines " + std::to_string(first) + " to " + std::to_string(last_.behind) + of;
   }
   std::string how_to_go_on() const {
-    const std::string skip = "the same command with --skip-lines " + std::to_string(last_.behind);
+    const std::uint64_t done = std::max(last_.behind, wish_.skip);
+    const std::string skip = "the same command with --skip-lines " + std::to_string(done);
     const bool is_file = !output_path().empty() && output_path() != "-";
     return skip + (is_file ? " --append" : ", added to what is there") + " goes on";
   }
