@@ -148,14 +148,14 @@ std::vector<FileId>& files_read() {
   return all;
 }
 
-bool has_read(const std::optional<FileId>& id) {
+bool was_read(const std::optional<FileId>& id) {
   return id && std::ranges::find(files_read(), *id) != files_read().end();
 }
 
 }  // namespace
 
-bool has_read(const std::string& path) { return has_read(file_id(path)); }
-bool has_read(int file) { return has_read(file_id(file)); }
+bool has_read(const std::string& path) { return was_read(file_id(path)); }
+bool has_read(int file) { return was_read(file_id(file)); }
 
 Result<std::string> read_input(const std::string& path, const char* what) {
   if (!is_stdin(path)) {
