@@ -88,9 +88,9 @@ def turns():
                     yield ", ".join(filter(None, ("reasoning" if reasoning else "", "text" if text else "", about))), text, reasoning, calls
 
 
-def chosen(program, *arguments, stdin=""):
+def chosen(program, *arguments, stdin="", codes=(0,)):
     done = subprocess.run([program, *arguments], input=stdin, capture_output=True, text=True)
-    return done.stdout if done.returncode == 0 else None
+    return done.stdout if done.returncode in codes else None
 
 
 def derive(program, template):
@@ -102,7 +102,7 @@ def derive(program, template):
 def render(program, template, requests):
     """The texts of the requests, None for each that is refused."""
     lines = chosen(program, "render", *template, "--var", f'bos_token="{BOS}"', "--var", f'eos_token="{EOS}"', "--jsonl",
-                   stdin="".join(json.dumps(one) + "\n" for one in requests))
+                   stdin="".join(json.dumps(one) + "\n" for one in requests), codes=(0, 1))
     return [json.loads(line).get("text") for line in (lines or "").splitlines()]
 
 

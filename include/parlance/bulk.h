@@ -66,7 +66,7 @@ BulkInput bulk_input(const Texts&& texts) = delete;  ///< a temporary range woul
 struct BulkLine {
   std::string_view text;      ///< valid until the line is answered
   std::uint64_t line = 1;     ///< its number, from 1, counting blank lines too
-  std::uint64_t request = 1;  ///< its number among the requests, from 1; its answer has this line in the output
+  std::uint64_t request = 1;  ///< its number among the requests, from 1; that of its answer, if none is dropped
 };
 
 /// Counts of losses, by Loss::subject.
@@ -77,12 +77,13 @@ struct LossCounts {
   void add(const LossCounts& other);
 };
 
-/// The answer to a line: an object with the request's `id`, then `members`, or `error` in place of them. An error
-/// without `id` has the number of the line as `line`.
+/// The answer to a line: an object with the request's `id`, then what BulkOptions::keep names, then `members`. An error
+/// has the number of the line as `line` behind the `id`, and `error` in place of `members`.
 struct BulkAnswer {
   std::string id{};       ///< as JSON; "": none
   std::string members{};  ///< `"text": …, "spans": …`, without braces
   LossCounts lost{};
+  bool dropped = false;  ///< true: the output has nothing for this line
 };
 /// Answers one line: fills `answer`, which is empty at first. If it fails, the error is the line's answer. Each worker
 /// serves one thread, so it may reuse memory from line to line.
@@ -98,31 +99,57 @@ struct BulkFailure {
 
 /// The state of a run so far.
 struct BulkProgress {
-  std::uint64_t lines = 0;   ///< answered lines, without blank lines
-  std::uint64_t failed = 0;  ///< lines among these whose answer is an error
-  std::uint64_t bytes = 0;   ///< bytes of input
+  std::uint64_t lines = 0;    ///< answered lines, without blank lines and skipped ones
+  std::uint64_t failed = 0;   ///< lines among these whose answer is an error
+  std::uint64_t dropped = 0;  ///< lines among these that have no answer (BulkAnswer::dropped)
+  std::uint64_t behind = 0;   ///< the number of the last line that is done: to go on, skip as many
+  std::uint64_t skipped = 0;  ///< requests among the lines that were skipped
+  std::uint64_t bytes = 0;    ///< bytes of input
+  bool stopped = false;       ///< BulkOptions::stop ended it, so there may be more lines
   LossCounts lost{};
-  std::vector<BulkFailure> failures{};  ///< the first failures, in order
+  std::vector<BulkFailure> failures{};          ///< the first failures, in order
+  std::map<std::string, std::uint64_t> kept{};  ///< by name: of how many lines BulkOptions::keep kept a member
+  /// By name: in how many answers a member of BulkOptions::keep is not, since the answer has one of this name itself.
+  std::map<std::string, std::uint64_t> hidden{};
 };
 
 /// Options of a run.
 ///
 ///     field          default  effect
 ///     threads        0        number of threads; 0: one per core
+///     most_bytes     0        how much may be on its way at once: lines that were read, and answers not yet written. A
+///                             line that is longer goes alone. 0: 64 MiB, or 2 MiB for each thread if that is more
+///     skip_lines     0        goes on behind so many lines of the input, blank lines too. Lines and requests keep
+///     their
+///                             numbers
+///     keep           none     names of members that an answer has of its line's object. Those that the line has not,
+///     and
+///                             those that the answer has itself, are left out
+///     keep_all       false    each member of the line's object
 ///     most_failures  100      how many failures are listed at most; all are counted
 ///     progress       none     called a few times per second, by one thread at a time
+///     stop           none     asked before more of the input is read. Once it says true, none is: the lines that were
+///                             read are answered, and the run ends. An input may return true without text to be asked
+///     ended          none     called at the end, also of a run that failed: with what was written until then
 ///     reword         none     makes of an error the one that is the answer, for programs whose users know other words
 ///                             than a hint's. Several threads call it at once
 struct BulkOptions {
   unsigned threads = 0;
+  std::size_t most_bytes = 0;
+  std::uint64_t skip_lines = 0;
+  std::vector<std::string> keep{};
+  bool keep_all = false;
   std::size_t most_failures = 100;
   std::function<void(const BulkProgress&)> progress{};
+  std::function<bool()> stop{};
+  std::function<void(const BulkProgress&)> ended{};
   std::function<Error(const Error&)> reword{};
 };
 
 /// Answers the lines of `input`. Each thread calls `make_worker` once.
 ///
-/// Memory: for each thread a few batches of lines, each of 64 KiB or one line, and their answers.
+/// Memory: for each thread a few batches of lines, each of 64 KiB or one line, and their answers; of long lines no more
+/// than BulkOptions::most_bytes at once, and what answering those needs.
 /// Fails with the error of the input or the output; with usage if one of the three functions is empty. If make_worker
 /// returns an empty one, that error is the answer to each line.
 Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& output,
@@ -148,7 +175,8 @@ struct RenderingMembers {
 ///     on_loss        ignore   what to do about losses
 ///     members        text and generation   the members of an answer
 ///     write          none     appends the members of an answer in place of `members`, and may add losses.
-///                             Several threads call it at once. If it fails, the error is the line's answer
+///                             Several threads call it at once. If it fails, the error is the line's answer; if it
+///                             appends nothing, the line has none (BulkAnswer::dropped)
 ///     own_templates  false    each line has its own template: {"source": TEMPLATE, "context": REQUEST}, and optionally
 ///                             "settings" with trim_blocks and lstrip_blocks; else RequestOptions::compile applies
 struct BulkRendering {

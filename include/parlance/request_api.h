@@ -25,6 +25,7 @@ struct RequestNote {
     lost,     ///< it is not in the new request
     missing,  ///< the target API requires it, but the request does not have it
     changed,  ///< it is written in another way, or was left out because it has no use there: an id, a signature
+    kept,     ///< the target API has no such member, and the request has it all the same: some servers know more
   };
   Kind kind = Kind::lost;
   std::string path;      ///< in the request as it was given: "messages[3].name"
@@ -32,7 +33,7 @@ struct RequestNote {
   /// "messages[3].name: SENTENCE"
   std::string display() const { return path.empty() ? sentence : path + ": " + sentence; }
 };
-std::string_view name_of(RequestNote::Kind kind);  ///< "lost", "missing", "changed"
+std::string_view name_of(RequestNote::Kind kind);  ///< "lost", "missing", "changed", "kept"
 
 /// A converted request.
 struct ApiRequest {
@@ -52,7 +53,8 @@ std::span<const std::string_view> request_api_names();
 
 /// Converts a request of any API that parlance reads to a request of `api`. A request of `api` stays unchanged.
 ///
-/// There is a note for everything that is dropped. Content that the API does not have, such as audio, is an error
+/// There is a note for everything that is dropped, and for members of the request that OpenAI's chat has not, which are
+/// kept. Content that the API does not have, such as audio, is an error
 /// instead. The new request renders to the same prompt as the given one, except for what the notes name.
 /// Fails with: json (place); conversation if the request cannot be read, or cannot be converted to that API (path), and
 /// for ReplyApi::ollama.

@@ -18,6 +18,7 @@ std::string_view name_of(RequestNote::Kind kind) {
   switch (kind) {
     case RequestNote::Kind::missing: return "missing";
     case RequestNote::Kind::changed: return "changed";
+    case RequestNote::Kind::kept: return "kept";
     default: return "lost";
   }
 }
@@ -189,6 +190,7 @@ class SetMembers {
          [&](const DictEntry& entry) { out.overrule(apis::paths_set_by(to, leaf_text(entry.key), entry.value)); });
   }
   const ConversationState& values() const { return inside_of(*values_); }
+  bool has(std::string_view name) const { return member(values_->variables(), name) != nullptr; }
   Value over(Runtime& rt, Value made, Words to) const {
     each(Time::behind,
          [&](const DictEntry& entry) { made = apis::with_set(rt, made, to, leaf_text(entry.key), entry.value); });
@@ -209,10 +211,22 @@ class SetMembers {
   std::vector<Time> times_;
 };
 
+/// A chat keeps the members that its API has not: servers know more of them, and columns of data sets stand there too.
+/// What was asked for is no news.
+void note_kept(const Writer& writer, Value made, const SetMembers& members, std::vector<RequestNote>& notes) {
+  if (writer.words != Words::chat) return;
+  for (const DictEntry& entry : entries(made)) {
+    const std::string_view name = leaf_text(entry.key);
+    if (apis::is_word_of(Words::chat, name) || members.has(name)) continue;
+    notes.push_back({RequestNote::Kind::kept, std::string(name), "no member of " + std::string(writer.api) + ": kept"});
+  }
+}
+
 Result<ApiRequest> finished(const Writer& writer, Value made, const ConversationState& state, const SetMembers& members,
                             std::vector<RequestNote> notes) {
   lose_repeated(state, notes);
   lose_repeated(members.values(), notes);
+  note_kept(writer, made, members, notes);
   note_needs(writer, made, notes);
   Result<std::string> json = text_of_request(made);
   if (!json) return json.error();

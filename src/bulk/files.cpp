@@ -11,7 +11,7 @@
 namespace parlance {
 namespace {
 
-constexpr std::size_t kPiece = 64 << 10;
+constexpr std::size_t kPiece = 64 << 10;  ///< what a pipe gives at once
 
 /// Would a read return at once?
 bool is_ready(int file) {
@@ -38,12 +38,12 @@ Error io_error(std::string_view what) {
 }  // namespace
 
 /// Reads on only while a read would return at once. A pipe that gives a line and then waits for the answer gets it: the
-/// batch is what has come. The room grows with a long line, so that reading it takes linear time.
+/// batch is what has come. The room does not grow with a long line: it would be filled with zeros for each piece.
 BulkInput bulk_input(int file) {
   return [file](std::string& text) -> Result<bool> {
     const std::size_t begin = text.size();
     do {
-      const ssize_t got = read_some(file, text, std::max(kPiece, std::min(text.size(), kMostBytesOfLine / 4)));
+      const ssize_t got = read_some(file, text, kPiece);
       if (got < 0) return io_error("reading the input");
       if (got == 0) return false;
     } while (text.size() - begin < kPiece && is_ready(file));

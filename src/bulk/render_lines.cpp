@@ -9,6 +9,8 @@
 namespace parlance {
 namespace {
 
+constexpr std::size_t kLong = 1 << 20;
+
 Error line_error(std::string message) { return Error(ErrorCode::conversation, std::move(message)); }
 
 /// `settings` of a line: the options of Jinja2's environment that compile() knows.
@@ -28,9 +30,12 @@ class LineRenderer {
     checked_.losses.clear();
     Result<void> done = rendering_.own_templates ? render_own(line.text, answer.id) : render(line.text, answer.id);
     if (done) done = write(answer.members);
+    answer.dropped = answer.members.empty();
     answer.lost.add(checked_.losses);
     const bool fails = done && rendering_.on_loss == OnLoss::fail && count_lost(checked_.losses) != 0;
-    return fails ? Result<void>(error_of(checked_.losses)) : done;
+    if (fails) done = error_of(checked_.losses);
+    if (line.text.size() + checked_.rendering.text().size() > kLong) forget();
+    return done;
   }
 
  private:
@@ -77,6 +82,12 @@ class LineRenderer {
     if (rendering_.write) return rendering_.write(request_.conversation, checked_, members);
     append_rendering(members, request_.conversation, checked_, rendering_.members);
     return {};
+  }
+  /// A long line's memory is given back: else each thread would keep that of the longest that it met.
+  void forget() {
+    request_ = {};
+    workspace_ = {};
+    checked_ = {};
   }
   bool looks() const { return rendering_.on_loss != OnLoss::ignore; }
 

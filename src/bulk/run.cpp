@@ -1,7 +1,8 @@
 // The pool: the calling thread reads batches of lines, workers answer them, one thread writes the answers in order.
 //
 // Batches live in a ring of slots; a slot is free, filled, being answered, or done. The reader
-// waits for a free slot, which bounds the memory. Threads are started as batches come, so a short
+// waits for a free slot and for room: together the batches have no more bytes than the options say,
+// which bounds the memory where lines are long. Threads are started as batches come, so a short
 // input costs none. Begin at answer_lines.
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "bulk/keep.h"
 #include "parlance/bulk.h"
 
 namespace parlance {
@@ -18,6 +20,8 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 64 << 10;
 constexpr std::size_t kSlotsPerThread = 4;
+constexpr std::size_t kMostBytes = 64 << 20, kMostBytesPerThread = 2 << 20;  ///< on their way
+constexpr std::size_t kKeptBytes = 1 << 20;  ///< memory of a text that is used again; a long line's is given back
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
 
 /// Of a function that the caller has to give.
@@ -33,21 +37,46 @@ struct Batch {
   BulkLine first{};  ///< without its text
   std::string output;
   BulkProgress done;
+
+  std::size_t bytes() const { return input.size() + output.size(); }
 };
+
+void empty(std::string& text) {
+  text.clear();
+  if (text.capacity() > kKeptBytes) text.shrink_to_fit();
+}
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 /// Cuts an input into batches of whole lines.
 class BatchReader {
  public:
-  explicit BatchReader(const BulkInput& input) : input_(input) {}
+  BatchReader(const BulkInput& input, const BulkOptions& options) : input_(input), options_(options) {}
 
-  /// The next batch: what the input gives at once, at least one line. False at the end or after a failure.
+  /// The next batch: what the input gives at once, at least one line, unless they are skipped. False at the end or
+  /// after a failure.
   bool next(Batch& batch) {
-    batch.input.clear();
+    if (!read(batch)) return false;
+    batch.done = {};
+    batch.done.bytes = batch.input.size();
+    skip(batch);
+    batch.done.behind = next_.line - 1;
+    return true;
+  }
+  bool ended() const { return ended_ && rest_.empty(); }
+  bool stopped() const { return stopped_; }
+  const Result<void>& result() const { return result_; }
+
+ private:
+  bool read(Batch& batch) {
+    empty(batch.input);
     batch.input.swap(rest_);
     batch.first = next_;
     for (bool whole = false; !ended_ && !whole;) {
+      if (must_stop()) {
+        batch.input.clear();  // the beginning of a line
+        break;
+      }
       const std::size_t searched = batch.input.size();
       read_more(batch.input);
       whole = batch.input.find('\n', searched) != batch.input.npos;
@@ -60,10 +89,23 @@ class BatchReader {
     count(batch.input);
     return !batch.input.empty();
   }
-  bool ended() const { return ended_ && rest_.empty(); }
-  const Result<void>& result() const { return result_; }
-
- private:
+  bool must_stop() {
+    stopped_ = options_.stop && options_.stop();
+    ended_ = ended_ || stopped_;
+    return stopped_;
+  }
+  /// Takes lines that are not wanted from the begin of a batch.
+  void skip(Batch& batch) {
+    std::string_view rest = batch.input;
+    for (; batch.first.line <= options_.skip_lines && !rest.empty(); ++batch.first.line) {
+      const std::size_t newline = std::min(rest.find('\n'), rest.size());
+      const bool is_request = !is_blank(rest.substr(0, newline));
+      batch.first.request += is_request ? 1 : 0;
+      batch.done.skipped += is_request ? 1 : 0;
+      rest.remove_prefix(std::min(newline + 1, rest.size()));
+    }
+    batch.input.erase(0, batch.input.size() - rest.size());
+  }
   void count(std::string_view lines) {
     for (std::size_t newline = 0; !lines.empty(); lines.remove_prefix(std::min(newline + 1, lines.size()))) {
       newline = std::min(lines.find('\n'), lines.size());
@@ -90,21 +132,22 @@ class BatchReader {
   }
 
   const BulkInput& input_;
+  const BulkOptions& options_;
   std::string rest_;
   BulkLine next_;
   bool ended_ = false;
+  bool stopped_ = false;
   Result<void> result_;
 };
 
 /// What one thread needs to answer lines.
 class Answerer {
  public:
-  Answerer(const BulkWorker& worker, const BulkOptions& options) : worker_(worker), options_(options) {}
+  Answerer(const BulkWorker& worker, const BulkOptions& options)
+      : worker_(worker), options_(options), keeper_(options) {}
 
   void answer(Batch& batch) {
-    batch.output.clear();
-    batch.done = {};
-    batch.done.bytes = batch.input.size();
+    empty(batch.output);
     std::string_view rest = batch.input;
     for (BulkLine line = batch.first; !rest.empty(); ++line.line) {
       const std::size_t newline = std::min(rest.find('\n'), rest.size());
@@ -114,31 +157,37 @@ class Answerer {
       answer(line, batch);
       ++line.request;
     }
+    if (batch.input.size() > kKeptBytes) empty(answer_.members);
   }
 
  private:
   void answer(const BulkLine& line, Batch& batch) {
     answer_.id.clear();
-    answer_.members.clear();
+    empty(answer_.members);
     answer_.lost = {};
-    const Result<void> done = line.text.size() > kMostBytesOfLine ? too_long()
-                              : worker_                           ? worker_(line, answer_)
-                                                                  : nothing_to_call("a worker");
-    std::string& out = batch.output += '{';
-    if (!answer_.id.empty()) out.append("\"id\": ").append(answer_.id).append(", ");
-    if (done) {
-      out += answer_.members;
-    } else {
-      if (answer_.id.empty()) out.append("\"line\": ").append(std::to_string(line.line)).append(", ");
-      const Error error = options_.reword ? options_.reword(done.error()) : done.error();
-      append_error(out, error, is_of_line(error) ? line.line : 1);
-      ++batch.done.failed;
-      std::vector<BulkFailure>& failures = batch.done.failures;
-      if (failures.size() < options_.most_failures) failures.push_back({line.line, line.request, answer_.id, error});
-    }
-    out += "}\n";
+    answer_.dropped = false;
+    const bool fits = line.text.size() <= kMostBytesOfLine;
+    const Result<void> done = !fits ? too_long() : worker_ ? worker_(line, answer_) : nothing_to_call("a worker");
+    if (!done) fail(line, done.error(), batch.done);
     ++batch.done.lines;
     batch.done.lost.add(answer_.lost);
+    if (done && answer_.dropped) {
+      ++batch.done.dropped;
+      return;
+    }
+    std::string& out = batch.output += '{';
+    if (!answer_.id.empty()) out.append("\"id\": ").append(answer_.id).append(", ");
+    if (fits) keeper_.append(out, line.text, !answer_.id.empty(), answer_.members, batch.done);
+    out.append(answer_.members).append("}\n");
+  }
+  /// Makes the error the answer.
+  void fail(const BulkLine& line, const Error& met, BulkProgress& done) {
+    const Error error = options_.reword ? options_.reword(met) : met;
+    answer_.members = "\"line\": " + std::to_string(line.line) + ", ";
+    append_error(answer_.members, error, is_of_line(error) ? line.line : 1);
+    ++done.failed;
+    if (done.failures.size() < options_.most_failures)
+      done.failures.push_back({line.line, line.request, answer_.id, error});
   }
   /// The place is in the line, which was read by the name that readers give texts without one; else in a template.
   static bool is_of_line(const Error& error) { return error.where().name == "<input>"; }
@@ -149,6 +198,7 @@ class Answerer {
 
   const BulkWorker worker_;
   const BulkOptions& options_;
+  Keeper keeper_;
   BulkAnswer answer_;
 };
 
@@ -170,19 +220,28 @@ class Writer {
 
   void write(Batch& batch) {
     if (!batch.output.empty() && result_) result_ = run_.output(batch.output);
+    if (!result_) return;
     progress_.lines += batch.done.lines;
     progress_.failed += batch.done.failed;
+    progress_.dropped += batch.done.dropped;
+    progress_.behind = batch.done.behind;
+    progress_.skipped += batch.done.skipped;
     progress_.bytes += batch.done.bytes;
     progress_.lost.add(batch.done.lost);
+    add(progress_.kept, batch.done.kept);
+    add(progress_.hidden, batch.done.hidden);
     for (BulkFailure& failure : batch.done.failures) {
       if (progress_.failures.size() < run_.options.most_failures) progress_.failures.push_back(std::move(failure));
     }
     report();
   }
-  BulkProgress take() { return std::move(progress_); }
+  BulkProgress& progress() { return progress_; }
   const Result<void>& result() const { return result_; }
 
  private:
+  static void add(std::map<std::string, std::uint64_t>& to, const std::map<std::string, std::uint64_t>& counts) {
+    for (const auto& [name, count] : counts) to[name] += count;
+  }
   void report() {
     const auto now = std::chrono::steady_clock::now();
     if (!run_.options.progress || now - reported_ < kProgressEvery) return;
@@ -198,18 +257,24 @@ class Writer {
 
 /// All counters are guarded by mutex_. A slot's batch is touched without it by exactly one thread: the worker that took
 /// it (between taken_ and done), then the writer (between done and written_). written_ <= taken_ <= filled_ <= written_
-/// + slots.
+/// + slots. bytes_ are those of the batches between filled_ and written_.
 class Pool {
  public:
   Pool(const Run& run, Writer& writer, unsigned threads)
-      : run_(run), writer_(writer), threads_(threads), slots_(threads * kSlotsPerThread) {}
+      : run_(run),
+        writer_(writer),
+        threads_(threads),
+        most_bytes_(run.options.most_bytes != 0 ? run.options.most_bytes
+                                                : std::max(kMostBytes, threads * kMostBytesPerThread)),
+        slots_(threads * kSlotsPerThread) {}
   ~Pool() { finish(); }
 
-  /// Hands over a batch, waiting for a free slot. False when writing has failed.
+  /// Hands over a batch, waiting for a free slot and for room. False when writing has failed.
   bool add(Batch& batch) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return filled_ - written_ < slots_.size() || stop_; });
+    changed_.wait(lock, [&] { return has_room(batch) || stop_; });
     if (stop_) return false;
+    bytes_ += batch.bytes();
     Slot& slot = slots_[filled_ % slots_.size()];
     std::swap(slot.batch, batch);
     slot.done = false;
@@ -238,6 +303,12 @@ class Pool {
     bool done = false;
   };
 
+  /// What is larger than everything that may be on its way waits until nothing else is.
+  bool has_room(const Batch& batch) const {
+    if (filled_ == written_) return true;
+    return filled_ - written_ < slots_.size() && bytes_ + batch.bytes() <= most_bytes_;
+  }
+
   // Each worker makes its own Answerer, with memory that is kept from line to line and never shared.
   void work() {
     Answerer answerer = run_.answerer();
@@ -249,6 +320,7 @@ class Pool {
       lock.unlock();
       answerer.answer(slot.batch);
       lock.lock();
+      bytes_ += slot.batch.output.size();
       slot.done = true;
       changed_.notify_all();
     }
@@ -263,7 +335,11 @@ class Pool {
       if (written_ == filled_) return;
       lock.unlock();
       writer_.write(slot.batch);
+      const std::size_t bytes = slot.batch.bytes();
+      empty(slot.batch.input);
+      empty(slot.batch.output);
       lock.lock();
+      bytes_ -= bytes;
       ++written_;
       if (!writer_.result()) stop_ = true;
       changed_.notify_all();
@@ -274,12 +350,14 @@ class Pool {
   const Run& run_;
   Writer& writer_;
   const unsigned threads_;
+  const std::size_t most_bytes_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Slot> slots_;
   std::uint64_t filled_ = 0;   ///< batches handed over
   std::uint64_t taken_ = 0;    ///< of these, taken by a worker
   std::uint64_t written_ = 0;  ///< of these, written
+  std::size_t bytes_ = 0;
   bool closed_ = false;
   bool stop_ = false;
   std::vector<std::thread> workers_;
@@ -315,7 +393,7 @@ Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& outp
   if (!output) return nothing_to_call("output");
   if (!make_worker) return nothing_to_call("make_worker");
   const Run run{input, output, make_worker, options};
-  BatchReader reader(input);
+  BatchReader reader(input, options);
   Writer writer(run);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   {
@@ -331,9 +409,11 @@ Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& outp
       if (!pool.add(batch)) break;
     }
   }
+  writer.progress().stopped = reader.stopped();
+  if (options.ended) options.ended(writer.progress());
   if (!reader.result()) return reader.result().error();
   if (!writer.result()) return writer.result().error();
-  return writer.take();
+  return std::move(writer.progress());
 }
 
 }  // namespace parlance

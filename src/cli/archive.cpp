@@ -17,6 +17,12 @@ Packing packing_of(std::string_view path) {
   return path.ends_with(".gz") ? Packing::gzip : path.ends_with(".zst") ? Packing::zstd : Packing::none;
 }
 
+Packing packing_of_bytes(std::string_view begin) {
+  return begin.starts_with("\x1F\x8B")           ? Packing::gzip
+         : begin.starts_with("\x28\xB5\x2F\xFD") ? Packing::zstd
+                                                 : Packing::none;
+}
+
 namespace {
 
 #if defined(PARLANCE_HAS_ZLIB) || defined(PARLANCE_HAS_ZSTD)

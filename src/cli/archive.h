@@ -15,6 +15,8 @@ namespace parlance::cli {
 enum class Packing { none, gzip, zstd };
 /// What the ending of a file's name says: .gz, .zst.
 Packing packing_of(std::string_view path);
+/// What the bytes say that a file begins with.
+Packing packing_of_bytes(std::string_view begin);
 
 /// Takes a piece; false where nobody wants more.
 using Pour = std::function<bool(std::string_view)>;

@@ -3,11 +3,13 @@
 // Begin reading at run_check.
 #include <memory>
 
+#include "cli/check_rows.h"
 #include "cli/commands.h"
 #include "cli/derive_choice.h"
 #include "cli/numbers.h"
 #include "cli/options.h"
 #include "cli/prompt_options.h"
+#include "cli/reply_choice.h"
 #include "cli/report.h"
 #include "parlance/check.h"
 #include "parlance/json_writer.h"
@@ -21,6 +23,10 @@ struct CheckCommand {
   std::uint64_t seed = 1;
   bool json = false;
   bool list = false;
+  bool jsonl = false;
+  std::string rows;
+  LineWish lines;
+  LossWish losses;  ///< --fail-on-error
 };
 
 constexpr int kBroken = 1;
@@ -63,8 +69,22 @@ std::string report_as_text(const CheckReport& report) {
   return out;
 }
 
+int check_lines_of(CheckCommand& command) {
+  if (command.json) return report(usage("--json and --jsonl exclude each other", "lines are JSON anyway"));
+  ReplyWish wish;
+  wish.prompt = command.prompt;
+  const Result<ReplySource> source = open_reply_source(wish);
+  if (!source) return report(source.error());
+  return check_rows(command.rows, source->setup, command.lines, command.losses);
+}
+
 int run_check(CheckCommand& command) {
   if (command.list) return list_laws();
+  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked)
+    return report(checked.error());
+  if (command.jsonl) return check_lines_of(command);
+  if (!command.rows.empty())
+    return report(usage("rows are read with --jsonl", "parlance check … --jsonl " + command.rows));
   CheckOptions options;
   options.count = command.count;
   options.seed = command.seed;
@@ -78,7 +98,8 @@ int run_check(CheckCommand& command) {
 
 constexpr const char* kCheckExamples = R"(Examples:
   parlance check -f terminal-agent              what holds for a built-in format
-  parlance check -t chat_template.jinja --count 2000 --json    for a pipeline)";
+  parlance check -t chat_template.jinja --count 2000 --json    for a pipeline
+  parlance check -m path/to/model --jsonl chats.jsonl          do the turns of a data set read back?)";
 
 }  // namespace
 
@@ -86,6 +107,8 @@ Run declare_check(Options& app) {
   auto command = std::make_shared<CheckCommand>();
   CheckCommand& c = *command;
   app.examples(kCheckExamples);
+  app.add_option("ROWS", c.rows, "With --jsonl: a data set of conversations; - or nothing for standard input")
+      .placeholder("FILE");
   declare_template_options(app, c.prompt);
   declare_limits(app, c.prompt);
   declare_variables(app, c.prompt.variables);
@@ -98,6 +121,10 @@ Run declare_check(Options& app) {
       .check(whole_number(0, ~std::uint64_t{0}))
       .show_default();
   app.add_flag("--json", c.json, "Print the report as a JSON object");
+  app.add_flag("--jsonl", c.jsonl,
+               "Read back each assistant's turn of the conversations in ROWS, one\na line; {\"turns\", \"holds\", "
+               "\"faults\"} a line out, in order");
+  declare_lines(app, c.lines, c.losses);
   app.add_flag("--laws", c.list, "List the laws and do nothing else");
   return [command] { return run_check(*command); };
 }

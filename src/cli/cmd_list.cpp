@@ -31,6 +31,7 @@ struct Entry {
   struct Member {
     std::string_view key;
     std::string text;
+    bool is_number = false;
   };
   std::vector<Member> members;
 };
@@ -104,8 +105,8 @@ Entries errors() {
                        {{"name", std::string(row.name)},
                         {"class", std::string(row.python_class)},
                         {"title", std::string(row.title)},
-                        {"http", std::to_string(row.http_status)},
-                        {"exit", std::to_string(row.exit_code)},
+                        {"http", std::to_string(row.http_status), true},
+                        {"exit", std::to_string(row.exit_code), true},
                         {"sentence", std::string(row.sentence)}}});
   }
   return entries;
@@ -192,7 +193,10 @@ std::string entries_as_json(const Entries& entries) {
       first = false;
       append_json_string(out, member.key);
       out += ": ";
-      append_json_string(out, member.text);
+      if (member.is_number)
+        out += member.text;
+      else
+        append_json_string(out, member.text);
     }
     out += "}";
   }

@@ -2,15 +2,20 @@
 //
 // Begin reading at run_prefix.
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/lines.h"
+#include "cli/losses.h"
 #include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
+#include "json/json.h"
+#include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "parlance/session.h"
 
@@ -23,7 +28,10 @@ struct PrefixCommand {
   TokenizeOptions tokenize;
   std::string before, after;
   bool json = false;
+  bool jsonl = false;
   bool check = false;
+  LineWish lines;
+  LossWish losses;  ///< --fail-on-error
 };
 
 /// One of the two requests.
@@ -40,13 +48,11 @@ struct PrefixSetting {
   std::unique_ptr<Tokenizer> tokenizer;  ///< null: bytes only
 };
 
-Result<Side> make_side(const PrefixCommand& command, const PrefixSetting& setting, const std::string& path) {
-  Result<PromptRequest> request = open_request(command.prompt, setting.prompt, path);
-  if (request) report_effort(command.prompt, request->conversation);
-  if (!request) return request.error();
+Result<Side> make_side(const PrefixCommand& command, const PrefixSetting& setting, Conversation conversation,
+                       const Template& compiled) {
   Side side;
-  side.conversation = std::move(request->conversation);
-  Result<Rendering> rendering = request->compiled.render(side.conversation, setting.prompt.render);
+  side.conversation = std::move(conversation);
+  Result<Rendering> rendering = compiled.render(side.conversation, setting.prompt.render);
   if (!rendering) return rendering.error();
   side.rendering = std::move(*rendering);
   if (setting.tokenizer == nullptr) return side;
@@ -54,6 +60,13 @@ Result<Side> make_side(const PrefixCommand& command, const PrefixSetting& settin
   if (!tokens) return tokens.error();
   side.tokens = std::move(*tokens);
   return side;
+}
+
+Result<Side> open_side(const PrefixCommand& command, const PrefixSetting& setting, const std::string& path) {
+  Result<PromptRequest> request = open_request(command.prompt, setting.prompt, path);
+  if (!request) return request.error();
+  report_effort(command.prompt, request->conversation);
+  return make_side(command, setting, std::move(request->conversation), request->compiled);
 }
 
 /// How much of each side the other does not share.
@@ -111,8 +124,10 @@ std::string cost_as_json(const Cost& cost, const char* unit, const std::optional
       .number("lost", static_cast<std::int64_t>(cost.lost))
       .number("new", static_cast<std::int64_t>(cost.fresh));
   object.key("difference") += difference ? difference_as_json(*difference) : "null";
-  return object.take() + "\n";
+  return object.take();
 }
+
+const char* unit_of(const PrefixSetting& setting) { return setting.tokenizer == nullptr ? "bytes" : "tokens"; }
 
 /// --tokenizer, else the model's own. One that nobody asked for and that cannot be read is no reason to stop: bytes
 /// tell as much.
@@ -130,7 +145,6 @@ Result<std::unique_ptr<Tokenizer>> open_tokens(const PrefixCommand& command, Pro
 }
 
 Result<void> prepare_prefix(PrefixCommand& command, PrefixSetting& setting) {
-  if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokens(command, setting.prompt);
   if (!tokenizer) return tokenizer.error();
@@ -144,24 +158,165 @@ void report_trust(const Side& before, const Side& after) {
   for (const std::string& note : after.tokens->notes) say_note("B: " + note);
 }
 
+// ---- JSONL
+
+/// Rows of two requests, {"a", "b"}, or of a conversation, each of whose turns is compared with the next.
+/// Threads: any may answer.
+class PrefixRows {
+ public:
+  PrefixRows(const PrefixCommand& command, const PrefixSetting& setting) : command_(command), setting_(setting) {}
+
+  Result<void> answer(const BulkLine& line, BulkAnswer& answer) {
+    Document document;
+    if (Result<void> parsed = document.parse(line.text); !parsed) return parsed;
+    const Value row = document.root();
+    if (!row.is(Kind::dict)) return Error(ErrorCode::conversation, "a line is not an object");
+    if (const Value id = row["id"]; !id.is_undefined()) answer.id = strict_json_text(id);
+    const bool is_pair = row["a"].is(Kind::dict) && row["b"].is(Kind::dict);
+    if (!is_pair && !row["messages"].is_sequence()) {
+      return Error(ErrorCode::conversation, "a line needs two requests, `a` and `b`, or a conversation's `messages`")
+          .hint("parlance convert --as openai --bare --jsonl makes `messages` of other forms");
+    }
+    Result<std::string> members = is_pair ? pair(row["a"], row["b"]) : turns(row);
+    if (!members) return members.error();
+    answer.members = std::move(*members);
+    return {};
+  }
+  void report(std::uint64_t lines) const {
+    if (broken_ == 0) return;
+    say_note(std::to_string(broken_) + " of " + std::to_string(lines) +
+             " lines have a prompt that does not go on from the one before: " + std::to_string(lost_) + " " +
+             unit_of(setting_) + " are lost; `difference` of each says where and why");
+  }
+  bool any_broken() const { return broken_ != 0; }
+
+ private:
+  Result<Side> side(const std::string& request) const {
+    Result<ChatRequest> read = setting_.prompt.reader->consume(request);
+    if (!read) return read.error();
+    const Result<Template>& compiled = setting_.prompt.reader->template_for(read->conversation);
+    if (!compiled) return compiled.error();
+    return make_side(command_, setting_, std::move(read->conversation), *compiled);
+  }
+  void count(std::size_t lost) {
+    ++broken_;
+    lost_ += lost;
+  }
+
+  Result<std::string> pair(Value a, Value b) {
+    const Result<Side> before = side(json_text(a));
+    if (!before) return before.error();
+    const Result<Side> after = side(json_text(b));
+    if (!after) return after.error();
+    const std::optional<PrefixDifference> difference = compare_prompts(before->view(), after->view());
+    const Cost cost = cost_of(*before, *after, difference);
+    if (difference) count(cost.lost);
+    const std::string json = cost_as_json(cost, unit_of(setting_), difference);
+    return json.substr(1, json.size() - 2);
+  }
+
+  /// The row with the messages up to this one.
+  static std::string request_up_to(Value row, std::size_t last) {
+    JsonWriter request('{'), messages('[');
+    for (const Value& message : row["messages"].items().first(last + 1)) messages.item(json_text(message));
+    request.raw("messages", messages.take());
+    for (const DictEntry& member : row.members()) {
+      const std::string_view name = member.key.text();
+      if (name != "id" && name != "messages") request.raw(name, json_text(member.value));
+    }
+    return request.take();
+  }
+  /// The prompts at the end of each message of an assistant's that something follows, and what the next one shares.
+  Result<std::string> turns(Value row) {
+    const std::span<const Value> messages = row["messages"].items();
+    const auto is_end = [&](std::size_t i) {
+      return i + 1 == messages.size() || messages[i]["role"].text() == "assistant";
+    };
+    std::int64_t turns = 0, first_broken = -1;
+    Cost all{};
+    std::optional<PrefixDifference> first;
+    std::optional<Side> before;
+    for (std::size_t i = 0, last = 0; i < messages.size(); ++i) {
+      if (!is_end(i)) continue;
+      Result<Side> now = side(request_up_to(row, i));
+      if (!now) return now.error();
+      if (before) {
+        ++turns;
+        std::optional<PrefixDifference> difference = compare_prompts(before->view(), now->view());
+        const Cost cost = cost_of(*before, *now, difference);
+        all = {all.shared + cost.shared, all.lost + cost.lost, all.fresh + cost.fresh};
+        if (difference && !first) {
+          first = std::move(difference);
+          first_broken = static_cast<std::int64_t>(last);
+        }
+      }
+      before = std::move(*now);
+      last = i;
+    }
+    if (first) count(all.lost);
+    std::string json = cost_as_json(all, unit_of(setting_), first);
+    std::string members = "\"turns\": " + std::to_string(turns) + ", " + json.substr(1, json.size() - 2);
+    if (first) members += ", \"behind\": " + std::to_string(first_broken);
+    return members;
+  }
+
+  const PrefixCommand& command_;
+  const PrefixSetting& setting_;
+  std::atomic<std::uint64_t> broken_ = 0;
+  std::atomic<std::uint64_t> lost_ = 0;
+};
+
+int compare_lines(const PrefixCommand& command, const PrefixSetting& setting) {
+  PrefixRows rows(command, setting);
+  const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) { return rows.answer(line, answer); };
+  const LineRun run = [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
+    Result<BulkProgress> done = each_line(worker)(input, output, options);
+    if (done) rows.report(done->lines);
+    return done;
+  };
+  const int code = run_lines(command.before, command.lines, setting.prompt, command.losses, run);
+  return code == 0 && command.check && rows.any_broken() ? 1 : code;
+}
+
+// ---- the command
+
+Result<void> check_prefix_options(const PrefixCommand& command) {
+  if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
+  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
+  if (!command.jsonl) {
+    if (!command.before.empty() && !command.after.empty()) return {};
+    return usage("two requests are compared: A and B",
+                 "parlance prefix … before.json after.json; with --jsonl a file of rows");
+  }
+  if (command.json) return usage("--json and --jsonl exclude each other", "lines are JSON anyway");
+  if (!command.after.empty())
+    return usage("--jsonl reads one file, whose rows have two requests each, `a` and `b`, or a conversation",
+                 "paste A B | jq -c -R 'split(\"\\t\") | {a: .[0] | fromjson, b: .[1] | fromjson}' makes one of two");
+  return check_lines(command.prompt, "prefix");
+}
+
 int run_prefix(PrefixCommand& command) {
+  if (Result<void> checked = check_prefix_options(command); !checked) return report(checked.error());
   PrefixSetting setting;
   if (Result<void> done = prepare_prefix(command, setting); !done) return report(done.error());
-  const Result<Side> before = make_side(command, setting, command.before);
+  if (command.jsonl) return compare_lines(command, setting);
+  const Result<Side> before = open_side(command, setting, command.before);
   if (!before) return report_render(before.error());
-  const Result<Side> after = make_side(command, setting, command.after);
+  const Result<Side> after = open_side(command, setting, command.after);
   if (!after) return report_render(after.error());
   report_trust(*before, *after);
   const std::optional<PrefixDifference> difference = compare_prompts(before->view(), after->view());
   const Cost cost = cost_of(*before, *after, difference);
-  const char* unit = setting.tokenizer == nullptr ? "bytes" : "tokens";
-  const int printed = print(command.json ? cost_as_json(cost, unit, difference) : cost_as_text(cost, unit, difference));
+  const char* const unit = unit_of(setting);
+  const int printed =
+      print(command.json ? cost_as_json(cost, unit, difference) + "\n" : cost_as_text(cost, unit, difference));
   return printed == 0 && command.check && difference ? 1 : printed;
 }
 
 constexpr const char* kPrefixExamples = R"(Examples:
   parlance prefix -m path/to/model --tokenizer path/to/model turn4.json turn5.json
-  parlance prefix -f terminal-agent before.json after.json --check || echo "the cache is lost")";
+  parlance prefix -f terminal-agent before.json after.json --check || echo "the cache is lost"
+  parlance prefix -m path/to/model --jsonl chats.jsonl      do the turns of each conversation go on?)";
 
 }  // namespace
 
@@ -169,14 +324,19 @@ Run declare_prefix(Options& app) {
   auto command = std::make_shared<PrefixCommand>();
   PrefixCommand& c = *command;
   app.examples(kPrefixExamples);
-  app.add_option("A", c.before, "A chat request as JSON: the earlier one").placeholder("FILE").required();
-  app.add_option("B", c.after, "The later one").placeholder("FILE").required();
+  app.add_option("A", c.before, "A chat request as JSON: the earlier one; with --jsonl the rows").placeholder("FILE");
+  app.add_option("B", c.after, "The later one").placeholder("FILE");
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);
   declare_protection_options(app, c.tokenize);
   app.add_flag("--json", c.json, "Print the same as JSON");
-  app.add_flag("--check", c.check, "Exit with 1 unless B begins with A");
+  app.add_flag("--check", c.check, "Exit with 1 unless B begins with A; with --jsonl, in each row");
+  app.add_flag("--jsonl", c.jsonl,
+               "A has two requests a line, {\"a\", \"b\"}, or a conversation,\neach of whose turns is compared with "
+               "the next; {\"shared\",\n"
+               "\"lost\", \"new\", \"difference\"} a line out, in order");
+  declare_lines(app, c.lines, c.losses);
   declare_limits(app, c.prompt);
   return [command] { return run_prefix(*command); };
 }

@@ -36,7 +36,7 @@ struct ReadCommand {
   std::string reply;
   std::string request;
   std::size_t chunks = 0;
-  unsigned threads = 0;
+  LineWish lines;
   LossWish losses;  ///< --fail-on-error
   bool stream = false;
   bool openai_stream = false;
@@ -165,8 +165,7 @@ Result<void> check_api(const ReadCommand& command) {
 
 Result<void> check_read_options(const ReadCommand& command) {
   if (Result<void> checked = check_api(command); !checked) return checked;
-  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
-    return checked;
+  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
   if (command.stream + command.openai_stream + command.jsonl + command.conversation > 1) {
     return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
                  "--conversation reads a whole prompt, and --jsonl brings replies of its own");
@@ -208,7 +207,7 @@ int run_read(ReadCommand& command) {
   const Result<ReplySource> source = open_reply_source(command.wish);
   if (!source) return report(source.error());
   if (command.jsonl && !command.show_format)
-    return run_reply_lines(command.reply, *source, command.wish, command.threads, command.losses);
+    return run_reply_lines(command.reply, *source, command.wish, command.lines, command.losses);
   const Result<ReplyStart> start = start_of(*source, command);
   if (!start) return report_render(start.error());
   if (command.show_format) return print(start->format.source().to_json() + "\n");
@@ -259,17 +258,16 @@ Run declare_read(Options& app) {
       "--openai-stream", c.openai_stream,
       "Print chat.completion.chunk objects, one a line: --as openai --stream, with ids of calls as in messages");
   app.add_flag("--jsonl", c.jsonl,
-               "REPLY has one {\"id\", \"request\", \"reply\"} a line; one message a line out, in order");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      .placeholder("N")
-      .check(whole_number(0, kMostThreads));
-  declare_fail_on_error(app, c.losses);
+               "REPLY has one {\"id\", \"request\", \"reply\"} a line, or \"messages\" and\n\"tools\" beside "
+               "\"reply\"; one message a line out, in order");
+  declare_lines(app, c.lines, c.losses);
   app.add_option("--chunks", c.chunks, "Feed this many bytes at a time; the result is the same")
       .placeholder("N")
       .check(whole_number(1, 1'000'000'000));
   app.add_flag("--conversation", c.conversation, "Read a whole prompt, and print it as a request");
-  app.add_flag("--number-calls", c.wish.number_calls,
-               "Calls without an id get call_1, call_2, … in place of a random one");
+  app.add_flag(
+      "--number-calls", c.wish.number_calls,
+      "Calls without an id get call_1, call_2, … in place of a random one\n(with --jsonl: one made of the line)");
   app.add_flag("--partial", c.wish.partial,
                "Beside incomplete arguments, also print the values received so far, as JSON");
   app.add_flag("--begin-in-reasoning", c.wish.begin_in_reasoning,

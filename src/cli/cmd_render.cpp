@@ -5,12 +5,13 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/nearest.h"
 #include "base/surrogates.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
-#include "cli/numbers.h"
+#include "cli/odd_roles.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -33,7 +34,7 @@ struct RenderCommand {
   bool html = false;
   std::string color;  ///< auto, always, never; empty: as never
   bool jsonl = false;
-  unsigned threads = 0;
+  LineWish lines;
   bool assistant = false;
   bool list = false;
   bool list_passes = false;
@@ -139,29 +140,36 @@ int render_each_line(const RenderCommand& command, const PromptSetup& setup) {
   rendering.render.want_spans = command.json;
   rendering.on_loss = command.losses.on_loss();
   rendering.members = {.spans = command.json, .assistant = command.assistant};
-  rendering.write = [members = rendering.members](const Conversation& conversation, CheckedRendering& checked,
-                                                  std::string& out) -> Result<void> {
+  OddRoles roles(setup.model);
+  rendering.write = [&roles, members = rendering.members](const Conversation& conversation, CheckedRendering& checked,
+                                                          std::string& out) -> Result<void> {
+    roles.add(conversation);
     checked.losses = in_options(std::move(checked.losses));
     append_rendering(out, conversation, checked, members);
     return {};
   };
   rendering.own_templates = !command.prompt.wish.any();
-  return run_lines(command.chat, command.threads, setup, command.losses,
+  return run_lines(command.chat, command.lines, setup, command.losses,
                    [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
-                     return render_lines(input, output, *setup.reader, rendering, options);
+                     Result<BulkProgress> done = render_lines(input, output, *setup.reader, rendering, options);
+                     if (done && !command.losses.quiet) roles.report(done->lines);
+                     return done;
                    });
 }
 
 // ---- the command
 
 Result<void> check_render_options(const RenderCommand& command) {
-  if (!command.color.empty() && command.color != "auto" && command.color != "always" && command.color != "never")
-    return usage("--color takes auto, always or never, not '" + command.color + "'", "--color alone is --color=always");
+  if (!command.color.empty() && command.color != "auto" && command.color != "always" && command.color != "never") {
+    NearestName nearest(command.color);
+    for (const std::string_view known : {"auto", "always", "never"}) nearest.offer(known);
+    return usage("--color takes auto, always or never, not '" + command.color + "'",
+                 nearest.best().empty() ? "--color alone is --color=always" : nearest.hint());
+  }
   const bool color = command.color == "always";
   if (command.json + command.html + color > 1) return usage("--json, --html and --color exclude each other");
   if (command.jsonl && (command.html || color)) return usage("--jsonl gives JSON; --html and --color show one prompt");
-  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
-    return checked;
+  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
   return command.jsonl ? check_lines(command.prompt, "render") : Result<void>();
 }
 
@@ -203,10 +211,7 @@ Run declare_render(Options& app) {
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; one result a line out, in order;\n"
                "without -t, -m, -f a line is {\"source\": template, \"context\": variables}");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      .placeholder("N")
-      .check(whole_number(0, kMostThreads));
-  declare_fail_on_error(app, c.losses);
+  declare_lines(app, c.lines, c.losses);
   app.add_flag("--assistant-mask", c.assistant, "Add `assistant`, the ranges an assistant wrote, to JSON results");
   declare_losses(app, c.losses);
   declare_limits(app, c.prompt);

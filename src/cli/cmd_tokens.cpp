@@ -4,17 +4,20 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/extension.h"
 #include "cli/guarded.h"
 #include "cli/input.h"
 #include "cli/lines.h"
-#include "cli/numbers.h"
+#include "cli/odd_roles.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
+#include "cli/token_stats.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
 #include "cli/unknown_text.h"
@@ -34,7 +37,8 @@ struct TokensCommand {
   bool jsonl = false;
   bool stop = false;
   std::vector<std::string> kinds;  ///< that training learns; none: all
-  unsigned threads = 0;
+  LineWish lines;
+  LengthWish lengths;
   LossWish losses;
 };
 
@@ -181,41 +185,81 @@ int tokenize_one(const TokensCommand& command, const TokensSetting& setting) {
 
 // ---- JSONL
 
-int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
-  BulkRendering rendering;
-  rendering.render = setting.prompt.render;
-  rendering.on_loss = command.losses.on_loss();
-  std::mutex mutex;
-  bool has_told = false;
-  const auto tell = [&](const std::vector<std::string>& marks) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (!has_told) report_marks(marks, setting, command.losses.quiet);
-    has_told = has_told || !marks.empty();
-  };
-  GuardedOfAssistants guarded;
-  rendering.write = [&](const Conversation& conversation, CheckedRendering& checked,
-                        std::string& members) -> Result<void> {
-    Result<PromptTokens> tokens = tokenize(checked.rendering, conversation, *setting.tokenizer, command.tokenize);
+/// A row after the other, and what is said of all.   Threads: any may write.
+class RowTokenizer {
+ public:
+  RowTokenizer(const TokensCommand& command, const TokensSetting& setting)
+      : command_(command), setting_(setting), stats_(command.lengths), roles_(setting.prompt.model) {}
+
+  Result<void> open() { return stats_.open(); }
+  Result<void> write(const Conversation& conversation, CheckedRendering& checked, std::string& members) {
+    Result<PromptTokens> tokens = tokenize(checked.rendering, conversation, *setting_.tokenizer, command_.tokenize);
     if (!tokens) return tokens.error();
-    const Result<void> chosen = choose_kinds(command, setting, conversation, checked.rendering, *tokens);
+    const Result<void> chosen = choose_kinds(command_, setting_, conversation, checked.rendering, *tokens);
     if (!chosen) return chosen.error();
+    roles_.add(conversation);
+    bool drops = false;
+    const Result<std::size_t> cut = stats_.add(*tokens, kinds(conversation, checked.rendering, *tokens), drops);
+    if (!cut) return cut.error();
+    if (drops) return {};
     if (!tokens->plain_marks.empty()) tell(tokens->plain_marks);
-    guarded.add(checked.rendering, conversation, *tokens);
-    if (command.losses.wanted()) lose_unknown(tokens->unknown, *setting.tokenizer, checked.losses);
-    if (command.json) {
-      write_tokens(members, *tokens, conversation, *setting.tokenizer);
+    guarded_.add(checked.rendering, conversation, *tokens);
+    if (command_.losses.wanted()) lose_unknown(tokens->unknown, *setting_.tokenizer, checked.losses);
+    if (command_.json) {
+      write_tokens(members, *tokens, conversation, *setting_.tokenizer);
       append_losses(members += ", ", in_options(checked.losses));
     } else {
       write_labels(members, *tokens);
     }
+    if (*cut != 0) members += ", \"truncated\": " + std::to_string(*cut);
     return {};
+  }
+  int report(std::uint64_t lines) const {
+    const bool quiet = command_.losses.quiet;
+    if (!quiet) guarded_.report(*setting_.tokenizer, lines);
+    if (!quiet) roles_.report(lines);
+    return stats_.report(quiet);
+  }
+
+ private:
+  std::optional<std::vector<ReplyKind>> kinds(const Conversation& conversation, const Rendering& rendering,
+                                              const PromptTokens& tokens) const {
+    if (!stats_.wants_kinds()) return {};
+    const Result<std::vector<KindRange>> ranges = setting_.prompt.reader->reply_kinds(conversation, rendering);
+    if (!ranges) return {};
+    return token_kinds(tokens.tokens, *ranges);
+  }
+  void tell(const std::vector<std::string>& marks) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!std::exchange(has_told_, true)) report_marks(marks, setting_, command_.losses.quiet);
+  }
+
+  const TokensCommand& command_;
+  const TokensSetting& setting_;
+  TokenStats stats_;
+  OddRoles roles_;
+  GuardedOfAssistants guarded_;
+  std::mutex mutex_;
+  bool has_told_ = false;
+};
+
+int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
+  RowTokenizer rows(command, setting);
+  if (Result<void> opened = rows.open(); !opened) return report(opened.error());
+  BulkRendering rendering;
+  rendering.render = setting.prompt.render;
+  rendering.on_loss = command.losses.on_loss();
+  rendering.write = [&](const Conversation& conversation, CheckedRendering& checked, std::string& members) {
+    return rows.write(conversation, checked, members);
   };
+  int code = 0;
   const LineRun run = [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
     Result<BulkProgress> done = render_lines(input, output, *setting.prompt.reader, rendering, options);
-    if (done && !command.losses.quiet) guarded.report(*setting.tokenizer, done->lines);
+    if (done) code = rows.report(done->lines);
     return done;
   };
-  return run_lines(command.chat, command.threads, setting.prompt, command.losses, run);
+  const int ended = run_lines(command.chat, command.lines, setting.prompt, command.losses, run);
+  return ended != 0 ? ended : code;
 }
 
 /// Line N of CHAT goes on from line N of IDS.
@@ -229,10 +273,11 @@ int extend_lines(const TokensCommand& command, const TokensSetting& setting) {
                           const BulkOptions& options) -> Result<BulkProgress> {
     Result<BulkProgress> done = each_line(worker)(input, output, options);
     if (!done) return done;
-    if (Result<void> ended = ids->check_end(done->lines); !ended) return ended.error();
+    if (done->stopped) return done;
+    if (Result<void> ended = ids->check_end(done->skipped + done->lines); !ended) return ended.error();
     return done;
   };
-  return run_lines(command.chat, command.threads, setting.prompt, command.losses, run);
+  return run_lines(command.chat, command.lines, setting.prompt, command.losses, run);
 }
 
 // ---- the command
@@ -254,10 +299,14 @@ Result<void> check_tokens_options(const TokensCommand& command) {
                  "without --extend, --json or --jsonl prints labels");
   if (!command.kinds.empty() && (!command.json && !command.jsonl))
     return usage("--mask chooses what labels have", "add --json or --jsonl, which print labels");
+  const std::string length = command.lengths.given();
+  if (!length.empty() && (!command.jsonl || !command.extend.empty()))
+    return usage(length + " is for --jsonl" + (command.jsonl ? ", and not beside --extend" : ""));
+  if (!command.lengths.policy.empty() && command.lengths.most == 0)
+    return usage("--too-long needs --max-tokens", "--max-tokens 4096 --too-long " + command.lengths.policy);
   if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");
   if (command.stop && !command.extend.empty()) return usage("--extend and --stop exclude each other");
-  if (Result<void> checked = check_for_lines(command.jsonl, command.threads, command.losses.fail_on_error); !checked)
-    return checked;
+  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
   if (command.stop) return check_stop(command);
   const bool both_from_input = command.extend == "-" && !command.prompt.example && is_stdin(command.chat);
   if (both_from_input) {
@@ -318,9 +367,8 @@ Run declare_tokens(Options& app) {
                "end a reply");
   app.add_flag("--jsonl", c.jsonl,
                "CHAT has one request a line; {\"ids\", \"labels\"} a line out, in order; with --json all");
-  app.add_option("--threads", c.threads, "For --jsonl; 0 for all cores")
-      .placeholder("N")
-      .check(whole_number(0, kMostThreads));
+  declare_lengths(app, c.lengths);
+  declare_lines(app, c.lines, c.losses);
   app.add_option(
          "--mask", c.kinds,
          "Labels have only these parts of the assistant's turns:\ncontent, reasoning, calls, marker or stop; may "
@@ -328,7 +376,6 @@ Run declare_tokens(Options& app) {
       .placeholder("KIND")
       .one_of({reply_kind_names().begin() + 1, reply_kind_names().end()})
       .one_value();
-  declare_fail_on_error(app, c.losses);
   app.add_flag("--stop", c.stop, "Print the tokens that end a reply: id, text, sources");
   app.add_option("--extend", c.extend,
                  "A file with the ids so far, as a list or as --json prints them;\nprint the ids to append. "

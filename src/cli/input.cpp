@@ -2,6 +2,7 @@
 #include "cli/input.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,11 +11,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <optional>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "cli/archive.h"
 #include "cli/prompt_options.h"
 
 namespace parlance::cli {
@@ -47,31 +50,36 @@ Result<void> claim_stdin(const char* what) {
   return usage(std::string("standard input cannot be both ") + taken + " and " + what, "name a file for one of them");
 }
 
-/// Calls `take` with each piece of the file, until it returns false or there is no more; 0 or the failure.
+/// Reads the next piece, at most as much as fits; 0 or less at the end and after a failure.
+using ReadPiece = std::function<ssize_t(std::span<char> into)>;
+
+ReadPiece pieces_of(int file) {
+  return [file](std::span<char> into) { return ::read(file, into.data(), into.size()); };
+}
+
+/// Calls `take` with each piece of the input, until it returns false or there is no more; 0 or the failure.
 template <typename Take>
-int for_each_piece(int file, Take take) {
+int for_each_piece(const ReadPiece& read, Take take) {
   std::array<char, 1 << 16> buffer;
   for (;;) {
-    const ssize_t size = ::read(file, buffer.data(), buffer.size());
+    const ssize_t size = read(buffer);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return size < 0 ? errno : 0;
     if (!take({buffer.data(), static_cast<std::size_t>(size)})) return 0;
   }
 }
 
-/// The whole of a packed file through its filter.
-Result<void> unpack(int file, const std::string& path, const Pour& pour) {
-  Result<std::unique_ptr<Filter>> filter = make_filter(packing_of(path), Direction::unpack, path);
-  if (!filter) return filter.error();
+/// The whole of a packed file through its filter. `name` is for errors.
+Result<void> unpack(const ReadPiece& read, Filter& filter, const std::string& name, const Pour& pour) {
   Result<void> fed;
   bool wanted = true;
   const Pour watched = [&](std::string_view piece) { return wanted = pour(piece); };
-  const int failed = for_each_piece(file, [&](std::string_view bytes) {
-    fed = (*filter)->feed(bytes, watched);
+  const int failed = for_each_piece(read, [&](std::string_view bytes) {
+    fed = filter.feed(bytes, watched);
     return fed.has_value() && wanted;
   });
-  if (failed != 0) return file_error(path, failed);
-  return fed && wanted ? (*filter)->finish(watched) : fed;
+  if (failed != 0) return file_error(name, failed);
+  return fed && wanted ? filter.finish(watched) : fed;
 }
 
 Result<int> open_file(const std::string& path) {
@@ -83,9 +91,11 @@ Result<int> open_file(const std::string& path) {
 Result<std::string> read_packed(const std::string& path) {
   const Result<int> file = open_file(path);
   if (!file) return file.error();
+  const Result<std::unique_ptr<Filter>> filter = make_filter(packing_of(path), Direction::unpack, path);
+  if (!filter) return filter.error();
   std::string text;
   bool fits = true;
-  const Result<void> done = unpack(*file, path, [&](std::string_view piece) {
+  const Result<void> done = unpack(pieces_of(*file), **filter, path, [&](std::string_view piece) {
     fits = text.size() + piece.size() <= kMostUnpacked;
     if (fits) text += piece;
     return fits;
@@ -101,7 +111,7 @@ Result<std::string> read_packed(const std::string& path) {
 Result<std::string> read_stdin() {
   std::string text;
   bool fits = true;
-  const int failed = for_each_piece(STDIN_FILENO, [&](std::string_view piece) {
+  const int failed = for_each_piece(pieces_of(STDIN_FILENO), [&](std::string_view piece) {
     fits = text.size() + piece.size() < kMostOfStdin;
     if (fits) text += piece;
     return fits;
@@ -113,12 +123,6 @@ Result<std::string> read_stdin() {
 
 }  // namespace
 
-namespace {
-int streamed = -1;
-}  // namespace
-
-int streamed_input() { return streamed; }
-
 std::string input_name(const std::string& path) { return is_stdin(path) ? "<stdin>" : path; }
 
 namespace {
@@ -126,10 +130,17 @@ namespace {
 using FileId = std::pair<dev_t, ino_t>;
 
 /// Of a file; none for pipes and the like, which may be read and written at once.
+std::optional<FileId> file_id(int status, const struct stat& found) {
+  if (status != 0 || !S_ISREG(found.st_mode)) return {};
+  return FileId{found.st_dev, found.st_ino};
+}
 std::optional<FileId> file_id(const std::string& path) {
   struct stat found {};
-  if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return {};
-  return FileId{found.st_dev, found.st_ino};
+  return file_id(::stat(path.c_str(), &found), found);
+}
+std::optional<FileId> file_id(int file) {
+  struct stat found {};
+  return file_id(::fstat(file, &found), found);
 }
 
 std::vector<FileId>& files_read() {
@@ -137,12 +148,14 @@ std::vector<FileId>& files_read() {
   return all;
 }
 
-}  // namespace
-
-bool has_read(const std::string& path) {
-  const std::optional<FileId> id = file_id(path);
+bool was_read(const std::optional<FileId>& id) {
   return id && std::ranges::find(files_read(), *id) != files_read().end();
 }
+
+}  // namespace
+
+bool has_read(const std::string& path) { return was_read(file_id(path)); }
+bool has_read(int file) { return was_read(file_id(file)); }
 
 Result<std::string> read_input(const std::string& path, const char* what) {
   if (!is_stdin(path)) {
@@ -155,19 +168,55 @@ Result<std::string> read_input(const std::string& path, const char* what) {
 
 struct InputStream::State {
   std::string path;
-  int file = -1;    ///< what is read from
-  int packed = -1;  ///< the archive
+  int file = -1;                         ///< what is read from
+  int packed = -1;                       ///< the archive
+  int watched = -1;                      ///< what was opened, which stays open: other threads ask how far it was read
+  std::array<int, 2> ending = {-1, -1};  ///< a pipe; the thread ends once its second end is closed
   std::thread unpacking;
+  std::unique_ptr<Filter> filter;
+  std::string begin;     ///< of the archive, that was read already
+  bool is_left = false;  ///< nobody wants the rest
   Result<void> unpacked;
 
-  ~State() { stop(); }
+  ~State() {
+    stop();
+    close(watched);
+  }
   void stop() {
-    streamed = -1;
-    if (file >= 0 && file != STDIN_FILENO) ::close(file);  // the thread's next write fails
-    file = -1;
+    close(file);  // the thread's next write fails
+    close(ending[1]);
     if (unpacking.joinable()) unpacking.join();
-    if (packed >= 0) ::close(packed);
-    packed = -1;
+    close(ending[0]);
+    close(packed);
+  }
+  static void close(int& one) {
+    if (one >= 0 && one != STDIN_FILENO) ::close(one);
+    one = -1;
+  }
+  /// From now on the file is what the thread unpacks.
+  Result<void> start(Packing packing, std::string begun) {
+    Result<std::unique_ptr<Filter>> made = make_filter(packing, Direction::unpack, input_name(path));
+    if (!made) return made.error();
+    filter = std::move(*made);
+    begin = std::move(begun);
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::pipe2(ending.data(), O_CLOEXEC) != 0)
+      return file_error(input_name(path), errno);
+    packed = std::exchange(file, ends[0]);
+    unpacking = std::thread([this, pipe = ends[1]] { unpack_into(pipe); });
+    return {};
+  }
+  /// The next piece of the archive; none once the thread is to end, which else might wait for ever.
+  ssize_t read_packed(std::span<char> into) {
+    if (!begin.empty()) {
+      const std::size_t size = begin.copy(into.data(), into.size());
+      begin.erase(0, size);
+      return static_cast<ssize_t>(size);
+    }
+    std::array<pollfd, 2> asked = {pollfd{packed, POLLIN, 0}, pollfd{ending[0], POLLIN, 0}};
+    if (::poll(asked.data(), asked.size(), -1) < 0) return -1;
+    is_left = asked[1].revents != 0;
+    return is_left ? 0 : ::read(packed, into.data(), into.size());
   }
   /// A reader that ends early breaks the pipe: that is no failure, and no signal.
   void unpack_into(int pipe) {
@@ -175,7 +224,9 @@ struct InputStream::State {
     sigemptyset(&broken);
     sigaddset(&broken, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &broken, nullptr);
-    unpacked = unpack(packed, path, [pipe](std::string_view piece) { return write_all(pipe, piece); });
+    unpacked = cli::unpack([this](std::span<char> into) { return read_packed(into); }, *filter, input_name(path),
+                           [pipe](std::string_view piece) { return write_all(pipe, piece); });
+    if (is_left) unpacked = {};
     ::close(pipe);
   }
 };
@@ -187,27 +238,35 @@ InputStream::~InputStream() = default;
 
 int InputStream::file() const { return state_->file; }
 
+bool InputStream::is_unpacked() const { return state_->packed >= 0; }
+
+double InputStream::share() const {
+  const int file = state_->watched;
+  struct stat found {};
+  if (file < 0 || ::fstat(file, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0) return -1;
+  return static_cast<double>(::lseek(file, 0, SEEK_CUR)) / static_cast<double>(found.st_size);
+}
+
+Result<void> InputStream::unpack(Packing packing, std::string begin) {
+  return state_->start(packing, std::move(begin));
+}
+
 Result<InputStream> InputStream::open(const std::string& path, const char* what) {
   auto state = std::make_unique<State>();
   state->path = path;
   if (is_stdin(path)) {
     if (Result<void> claimed = claim_stdin(what); !claimed) return claimed.error();
-    streamed = state->file = STDIN_FILENO;
-    return InputStream(std::move(state));
-  }
-  const Result<int> file = open_file(path);
-  if (!file) return file.error();
-  streamed = *file;
-  if (packing_of(path) == Packing::none) {
+    state->file = STDIN_FILENO;
+  } else {
+    const Result<int> file = open_file(path);
+    if (!file) return file.error();
     state->file = *file;
-    return InputStream(std::move(state));
   }
-  state->packed = *file;
-  if (auto known = make_filter(packing_of(path), Direction::unpack, path); !known) return known.error();
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return file_error(path, errno);
-  state->file = ends[0];
-  state->unpacking = std::thread([raw = state.get(), pipe = ends[1]] { raw->unpack_into(pipe); });
+  if (const std::optional<FileId> id = file_id(state->file)) files_read().push_back(*id);
+  state->watched = ::fcntl(state->file, F_DUPFD_CLOEXEC, 0);
+  const Packing packing = is_stdin(path) ? Packing::none : packing_of(path);
+  if (packing == Packing::none) return InputStream(std::move(state));
+  if (Result<void> started = state->start(packing, {}); !started) return started.error();
   return InputStream(std::move(state));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/archive.h"
 #include "parlance/result.h"
 
 namespace parlance::cli {
@@ -22,11 +23,10 @@ Result<std::string> read_input(const std::string& path, const char* what);
 /// Writes all of it. False after a failure; errno says which.
 bool write_all(int file, std::string_view bytes);
 
-/// Was the file read as an input, by this or another name?
+/// Was the file read as an input, or is it being read, by this or another name?
 bool has_read(const std::string& path);
-
-/// The file that is being read piece by piece, as a file descriptor; -1 for none. It is not to be written to.
-int streamed_input();
+/// The same of a file that is open.
+bool has_read(int file);
 
 /// An input piece by piece. An archive is unpacked by a thread of its own.
 class InputStream {
@@ -39,6 +39,13 @@ class InputStream {
 
   /// Where the bytes come from; belongs to the stream.
   int file() const;
+  /// Is it an archive by its name, or was unpack() called?
+  bool is_unpacked() const;
+  /// From here on, what comes from file() is unpacked; `begin` was read from it. Fails with file where this program has
+  /// no library for it.
+  Result<void> unpack(Packing packing, std::string begin);
+  /// How much of the file was read, from 0 to 1, of an archive in its own bytes; below 0 where it has no size.
+  double share() const;
   /// Call it when no more is to be read. Fails with file where an archive was damaged or cut off, so that its bytes
   /// were not all.
   Result<void> finish();

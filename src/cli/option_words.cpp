@@ -20,6 +20,7 @@ constexpr std::pair<std::string_view, std::string_view> kWords[] = {
     {"builtin_formats() has them", "parlance list formats shows them"},
     {"normalise_passes() has them", "parlance list passes shows them"},
     {"open_template_file() takes", "-t takes"},
+    {"stands in `request`: give that alone", "stands in `request`; parlance convert --bare writes it alone"},
     {"open the model to have its tokens", "-m MODEL brings its tokens along"},
     {"a grammar makes", "parlance grammar --request makes"},
     {"another template is given beside the request", "parlance render -t FILE renders with another template"},

@@ -4,8 +4,22 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "base/nearest.h"
+
 namespace parlance::cli {
 namespace {
+
+/// "" for one of the words, else which they are, and the nearest.
+std::string doubt_of_word(const std::string& given, const std::vector<std::string>& words) {
+  NearestName nearest(given);
+  std::string all;
+  for (const std::string& word : words) {
+    if (word == given) return {};
+    nearest.offer(word);
+    all.append(all.empty() ? "" : &word == &words.back() ? " or " : ", ").append(word);
+  }
+  return "takes " + all + ", not '" + given + "'" + (nearest.best().empty() ? "" : "; " + nearest.hint());
+}
 
 /// Of any type that CLI11 reads.
 template <typename Value>
@@ -24,7 +38,7 @@ Option& Option::check(ValueCheck check) {
   return *this;
 }
 Option& Option::one_of(const std::vector<std::string>& words) {
-  option_.check(CLI::IsMember(words).description(""));  // help would have the words in place of the placeholder
+  option_.check(ValueCheck([words](const std::string& given) { return doubt_of_word(given, words); }));
   return *this;
 }
 Option& Option::required() {

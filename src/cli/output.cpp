@@ -5,21 +5,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <thread>
 
 #include "cli/archive.h"
 #include "cli/input.h"
+#include "cli/interruption.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
+#include "cli/unfinished_file.h"
 
 namespace parlance::cli {
 namespace {
@@ -36,6 +37,8 @@ class PackedOutput {
     thread_ = std::thread([this, from = ends[0]] { run(from); });
     return ends[1];
   }
+  /// The failure so far; 0: none.
+  int failed() const { return failed_; }
   /// 0, or the failure.
   int finish() {
     if (thread_.joinable()) thread_.join();
@@ -63,101 +66,16 @@ class PackedOutput {
 
   std::unique_ptr<Filter> filter_;
   int file_;
-  int failed_ = 0;
+  std::atomic<int> failed_ = 0;
   std::thread thread_;
-};
-
-/// The bytes of one file in place of those of another. 0, or the failure.
-int copy_into(const std::string& from, const std::string& into) {
-  const int source = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
-  const int target = source < 0 ? -1 : ::open(into.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-  int failed = target < 0 ? errno : 0;
-  std::array<char, 1 << 16> buffer;
-  while (failed == 0) {
-    const ssize_t size = ::read(source, buffer.data(), buffer.size());
-    if (size == 0) break;
-    if (size < 0 ? errno != EINTR : !write_all(target, {buffer.data(), static_cast<std::size_t>(size)})) failed = errno;
-  }
-  if (source >= 0) ::close(source);
-  if (target >= 0 && ::close(target) != 0 && failed == 0) failed = errno;
-  return failed;
-}
-
-/// Gives a new file the owner and the group of the old one, where it has others.
-bool give_to(int file, const struct stat& old) {
-  struct stat made {};
-  if (::fstat(file, &made) == 0 && made.st_uid == old.st_uid && made.st_gid == old.st_gid) return true;
-  return ::fchown(file, old.st_uid, old.st_gid) == 0;
-}
-
-/// A file that has its name once it is whole: until then it stands beside it. What ends the program takes it away.
-class UnfinishedFile {
- public:
-  /// The open file; -1 where it cannot stand there: the folder takes none, it is no file (a pipe, a device), or a file
-  /// that a new one would not be: one of several names, or of an owner whom it cannot be given to.
-  int open(const std::string& path) {
-    struct stat old {};
-    const bool is_new = ::stat(path.c_str(), &old) != 0;
-    if (!is_new && (!S_ISREG(old.st_mode) || old.st_nlink > 1)) return -1;
-    if (is_new && ::lstat(path.c_str(), &old) == 0) return -1;  // a link to what is not there
-    std::error_code failed;
-    const std::filesystem::path real = is_new ? path : std::filesystem::canonical(path, failed).string();
-    if (failed || (!is_new && ::access(path.c_str(), W_OK) != 0)) return -1;
-    path_ = real.string();
-    unfinished_ = path_ + "." + std::to_string(::getpid()) + ".part";
-    const int file = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0) return -1;
-    if (!is_new && !give_to(file, old)) {
-      ::close(file);
-      ::unlink(unfinished_.c_str());
-      return -1;
-    }
-    if (!is_new) (void)::fchmod(file, old.st_mode & 07777);
-    name_ = unfinished_.c_str();
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) remove_at(signal);
-    return file;
-  }
-  /// Gives it its name, or takes it away. What cannot be replaced, such as a file that is a mount point, gets its
-  /// bytes. 0, or the failure.
-  int finish(bool is_whole) {
-    if (name_ == nullptr) return 0;
-    const int done = is_whole ? ::rename(unfinished_.c_str(), path_.c_str()) : ::unlink(unfinished_.c_str());
-    const int failed = done == 0 ? 0 : errno;
-    name_ = nullptr;
-    return failed != 0 && is_whole ? copy() : failed;
-  }
-  /// Where the bytes are that could not be brought to their place; "": there are none.
-  const std::string& left() const { return left_; }
-
- private:
-  int copy() {
-    const int failed = copy_into(unfinished_, path_);
-    if (failed == 0)
-      ::unlink(unfinished_.c_str());
-    else
-      left_ = unfinished_;
-    return failed;
-  }
-  static void remove_at(int signal) {
-    struct sigaction now {};
-    if (::sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
-    struct sigaction action {};
-    action.sa_handler = [](int number) {
-      if (const char* const name = name_) ::unlink(name);
-      ::raise(number);
-    };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    (void)::sigaction(signal, &action, nullptr);
-  }
-
-  std::string path_, unfinished_, left_;
-  static inline const char* volatile name_ = nullptr;  ///< for the handler of signals
 };
 
 struct Output {
   std::string path;
+  bool appends = false;
   UnfinishedFile unfinished;
   bool is_open = false;
+  int told = 0;  ///< the failure of writing that was told
   std::unique_ptr<PackedOutput> packed;
 };
 
@@ -170,16 +88,41 @@ Output& output() {
 bool is_stdout(const std::string& path) { return path.empty() || path == "-"; }
 
 Error cannot_write(int number) {
-  Error error(ErrorCode::file, output().path + ": " + std::strerror(number));
+  Error error(ErrorCode::file,
+              (is_stdout(output().path) ? "standard output" : output().path) + ": " + std::strerror(number));
   const std::string& left = output().unfinished.left();
   return left.empty() ? error : error.hint("all of it is in '" + left + "'");
 }
 
-bool is_same_file(int input, const std::string& path) {
-  struct stat read {
-  }, written{};
-  if (input < 0 || ::fstat(input, &read) != 0 || ::stat(path.c_str(), &written) != 0) return false;
-  return S_ISREG(read.st_mode) && read.st_dev == written.st_dev && read.st_ino == written.st_ino;
+/// Takes away what was written of lines that could not all be, where nobody else has written meanwhile.
+void take_back(std::size_t written) {
+  struct stat now {};
+  const off_t end = ::lseek(STDOUT_FILENO, 0, SEEK_CUR);
+  if (::fstat(STDOUT_FILENO, &now) != 0 || !S_ISREG(now.st_mode) || end != now.st_size) return;
+  const off_t begin = end - static_cast<off_t>(written);
+  if (::ftruncate(STDOUT_FILENO, begin) == 0) ::lseek(STDOUT_FILENO, begin, SEEK_SET);
+}
+
+/// Names that promise what is not written.
+struct OtherKind {
+  std::string_view ending, written_by;  ///< the program that packs so; "": it is no packing
+};
+constexpr OtherKind kOtherKinds[] = {{".xz", "xz"},     {".bz2", "bzip2"}, {".lz4", "lz4"}, {".br", "brotli"},
+                                     {".7z", "7z"},     {".zip", "zip"},   {".lzma", "xz"}, {".zstd", "zstd"},
+                                     {".gzip", "gzip"}, {".parquet", ""},  {".arrow", ""},  {".feather", ""},
+                                     {".avro", ""}};
+
+Result<void> check_name(const std::string& path) {
+  for (const OtherKind& kind : kOtherKinds) {
+    if (!path.ends_with(kind.ending)) continue;
+    const std::string plain = path.substr(0, path.size() - kind.ending.size());
+    if (kind.written_by.empty())
+      return usage("-o " + path + ": what is written is text, and no " + std::string(kind.ending.substr(1)),
+                   "-o " + plain + ".jsonl, which pandas and datasets read");
+    return usage("-o " + path + ": files are packed as .gz and .zst alone",
+                 "-o " + plain + ".zst, or parlance … | " + std::string(kind.written_by) + " > " + path);
+  }
+  return {};
 }
 
 }  // namespace
@@ -196,21 +139,75 @@ bool output_shows_color() {
 
 bool output_is_terminal() { return is_stdout(output().path) && ::isatty(STDOUT_FILENO) != 0; }
 
+namespace {
+
+/// What there is must end as it goes on: with a whole line, or an archive of the same kind.
+Result<void> check_end(int file, off_t size, Packing packing) {
+  const std::string& path = output().path;
+  std::array<char, 4> bytes{};
+  if (packing != Packing::none) {
+    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), 0);
+    const std::string_view begin(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (packing_of_bytes(begin) == packing) return {};
+    return usage("--append: " + path + " is not packed as its name says", "name another file");
+  }
+  if (::pread(file, bytes.data(), 1, size - 1) == 1 && bytes[0] == '\n') return {};
+  return usage(
+      "--append: the last line of " + path + " is cut off",
+      "truncate -s -$(tail -n 1 " + path + " | wc -c) " + path + " takes it away; --skip-lines as many as are left");
+}
+
+/// The file, to write at its end; -1 where there is none yet, or it is empty.
+Result<int> open_to_add(Output& out, Packing packing) {
+  struct stat found {};
+  if (::stat(out.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0) return -1;
+  const int file = ::open(out.path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+  if (file < 0) return cannot_write(errno);
+  if (Result<void> checked = check_end(file, found.st_size, packing); !checked) {
+    ::close(file);
+    return checked.error();
+  }
+  if (packing != Packing::none) out.unfinished.add_to(file);
+  return file;
+}
+
+/// The file of -o. An archive that is cut cannot be read: an older one stays in its place until the new one is whole.
+Result<int> open_target(Output& out, Packing packing) {
+  int file = -1;
+  if (out.appends) {
+    const Result<int> added = open_to_add(out, packing);
+    if (!added || *added >= 0) return added;
+  }
+  if (packing != Packing::none) file = out.unfinished.open(out.path);
+  if (file < 0) file = ::open(out.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return cannot_write(errno);
+  return file;
+}
+
+}  // namespace
+
+bool& output_appends() { return output().appends; }
+
+bool output_is_kept() { return output().packed == nullptr; }
+
 Result<void> open_output() {
   Output& out = output();
-  if (is_stdout(out.path) || out.is_open) return {};
-  if (is_same_file(streamed_input(), out.path) || has_read(out.path))
+  if (out.is_open) return {};
+  let_large_writes_fail();
+  if (is_stdout(out.path)) return {};
+  if (Result<void> checked = check_name(out.path); !checked) return checked;
+  if (has_read(out.path))
     return usage("-o " + out.path + " is the file that is being read", "write to another, and rename it then");
+  const Packing packing = packing_of(out.path);
   std::unique_ptr<Filter> filter;
-  if (const Packing packing = packing_of(out.path); packing != Packing::none) {
+  if (packing != Packing::none) {
     Result<std::unique_ptr<Filter>> made = make_filter(packing, Direction::pack, out.path);
     if (!made) return made.error();
     filter = std::move(*made);
   }
-  // An archive that is cut cannot be read: an older one stays in its place until the new one is whole.
-  int file = filter ? out.unfinished.open(out.path) : -1;
-  if (file < 0) file = ::open(out.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return cannot_write(errno);
+  Result<int> opened = open_target(out, packing);
+  if (!opened) return opened.error();
+  int file = *opened;
   if (filter) {
     out.packed = std::make_unique<PackedOutput>(std::move(filter), file);
     file = out.packed->start();
@@ -219,6 +216,27 @@ Result<void> open_output() {
   if (::dup2(file, STDOUT_FILENO) < 0) return cannot_write(errno);
   ::close(file);
   out.is_open = true;
+  return {};
+}
+
+Error output_error(int number) {
+  output().told = number;
+  return cannot_write(number);
+}
+
+int output_failure() { return output().told; }
+
+Result<void> write_lines(std::string_view lines) {
+  if (const int failed = output().packed ? output().packed->failed() : 0) return output_error(failed);
+  for (std::size_t written = 0; written < lines.size();) {
+    const ssize_t done = ::write(STDOUT_FILENO, lines.data() + written, lines.size() - written);
+    if (done == 0) errno = EIO;  // what takes nothing now would be asked for ever
+    if (done > 0) written += static_cast<std::size_t>(done);
+    if (done > 0 || errno == EINTR) continue;
+    const int failed = errno;
+    take_back(written);
+    return output_error(failed);
+  }
   return {};
 }
 
@@ -233,7 +251,8 @@ int finish_output(int code) {
     const int naming = out.unfinished.finish(failed == 0);
     if (failed == 0) failed = naming;
   }
-  return failed == 0 ? code : report(cannot_write(failed));
+  if (failed == 0 || (out.told != 0 && code != 0)) return code;
+  return report(cannot_write(failed));
 }
 
 }  // namespace parlance::cli

@@ -157,7 +157,9 @@ Result<void> check_prompt_options(const PromptOptions& command, bool needs_templ
                  "parlance list formats shows the built-in formats");
   }
   if (!command.syntax.empty() && !syntax_named(command.syntax)) {
-    return usage("--syntax takes jinja or go, not '" + command.syntax + "'");
+    NearestName nearest(command.syntax);
+    for (const std::string_view known : {"jinja", "go"}) nearest.offer(known);
+    return usage("--syntax takes jinja or go, not '" + command.syntax + "'", nearest.hint());
   }
   if (command.as_is && command.as_transformers) return usage("--as-is and --as-transformers exclude each other");
   if (command.generation_prompt && command.no_generation_prompt) {

@@ -1,11 +1,13 @@
 // Replies by the line. Begin reading at answer.
 #include "cli/reply_lines.h"
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/nearest.h"
+#include "base/sha256.h"
 #include "cli/lines.h"
 #include "cli/option_words.h"
 #include "cli/report.h"
@@ -18,10 +20,41 @@ namespace {
 
 Error line_error(std::string message) { return Error(ErrorCode::conversation, std::move(message)); }
 
-/// A request is optional: without it the reply begins where the format says.
-Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, Value request) {
-  if (request.is_undefined() || request.is_none()) return usual_start(source, wish);
-  return start_of_request(source, wish, json_text(request), "request");
+bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
+
+/// The row as a request: all of it but what is the line's own.
+std::string request_of_row(Value line) {
+  JsonWriter request('{');
+  for (const DictEntry& member : line.members()) {
+    const std::string_view name = member.key.text();
+    if (name != "id" && name != "reply" && name != "request") request.raw(name, json_text(member.value));
+  }
+  return request.take();
+}
+
+/// A request is optional: without it the reply begins where the format says. It stands in `request`, or the row is one
+/// itself, by its `messages`; `tools` alone give types.
+Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, Value line) {
+  if (const Value request = line["request"]; is_given(request))
+    return start_of_request(source, wish, json_text(request), "request");
+  if (is_given(line["messages"])) return start_of_request(source, wish, request_of_row(line), "the row");
+  Result<ReplyStart> start = usual_start(source, wish);
+  const Value tools = line["tools"];
+  if (!start || !is_given(tools) || source.tools.known()) return start;
+  Result<ReplyTools> known = ReplyTools::from_json(json_text(tools), "tools");
+  if (!known) return known.error();
+  start->options.tools = std::move(*known);
+  return start;
+}
+
+/// Ids for calls that have none: the same for each run over this line, others for any other line.
+std::function<std::string()> ids_of_calls(const ReplyWish& wish, const BulkLine& line) {
+  if (wish.number_calls) return {};
+  return [&line, number = 0]() mutable {
+    constexpr std::size_t kDigits = 24;
+    const std::string place = std::to_string(line.line) + ":" + std::to_string(number++) + ":";
+    return "call_" + sha256(place + std::string(line.text)).substr(0, kDigits);
+  };
 }
 
 template <typename Message, typename ToJson>
@@ -33,15 +66,15 @@ std::string read_into(Message& message, const ReplyStart& start, std::string_vie
   return to_json();
 }
 
-/// The object that answers a reply. `number`: of its line.
-std::string answer_of(const ReplyStart& start, const ReplyWish& wish, std::string_view reply, std::uint64_t number) {
+/// The object that answers a reply.
+std::string answer_of(const ReplyStart& start, const ReplyWish& wish, std::string_view reply, const BulkLine& line) {
   const std::optional<ReplyApi> api = reply_api_named(wish.as);
   if (!api) {
     ReplyMessage message;
-    return read_into(message, start, reply, [&] { return message.to_json(call_ids(wish), wish.partial); });
+    return read_into(message, start, reply, [&] { return message.to_json(ids_of_calls(wish, line), wish.partial); });
   }
   ReplyApiOptions options = wish.answer;
-  options.id = options.id.empty() ? reply_api_id(*api, number) : options.id + "-" + std::to_string(number);
+  options.id = options.id.empty() ? reply_api_id(*api, line.line) : options.id + "-" + std::to_string(line.line);
   ReplyApiWriter writer(*api, std::move(options));
   return read_into(writer, start, reply, [&] {
     writer.finish();
@@ -49,27 +82,31 @@ std::string answer_of(const ReplyStart& start, const ReplyWish& wish, std::strin
   });
 }
 
-/// Of members that are no part of a line, those whose names are near one that is.
-std::vector<std::string> misspelt_members(Value line) {
+/// Of members that are no part of a line, those whose names are near one that is; and those that count for nothing.
+std::vector<std::string> idle_members(Value line) {
   std::vector<std::string> notes;
   for (const DictEntry& member : line.members()) {
     const std::string_view name = member.key.text();
     NearestName nearest(name);
-    for (const std::string_view known : {"id", "reply", "request"}) nearest.offer(known);
+    for (const std::string_view known : {"id", "reply", "request", "messages", "tools"}) nearest.offer(known);
     if (nearest.best().empty() || nearest.best() == name) continue;
     notes.push_back(std::string(name) + ": no member of a line; " + nearest.hint());
+  }
+  for (const std::string_view name : {"messages", "tools"}) {
+    if (is_given(line["request"]) && is_given(line[name]))
+      notes.push_back(std::string(name) + ": not read, since `request` stands beside it");
   }
   return notes;
 }
 
-Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line, std::uint64_t number) {
+Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line, const BulkLine& bytes) {
   if (!line.is(Kind::dict)) return line_error("a line is not an object");
   const Value reply = line["reply"];
   if (!reply.is_string()) return line_error("a line needs `reply`, a text");
-  const Result<ReplyStart> start = start_of_line(source, wish, line["request"]);
+  const Result<ReplyStart> start = start_of_line(source, wish, line);
   if (!start) return start.error();
-  std::string json = answer_of(*start, wish, reply.text(), number);
-  std::vector<std::string> notes = misspelt_members(line);
+  std::string json = answer_of(*start, wish, reply.text(), bytes);
+  std::vector<std::string> notes = idle_members(line);
   notes.insert(notes.end(), start->notes.begin(), start->notes.end());
   if (notes.empty()) return json;
   json.pop_back();
@@ -90,7 +127,7 @@ Result<void> answer(const ReplySource& source, const ReplyWish& wish, const Bulk
   Document document;
   if (Result<void> parsed = document.parse(line.text); !parsed) return without_reading_options(parsed.error());
   if (const Value id = document.root()["id"]; !id.is_undefined()) answer.id = strict_json_text(id);
-  const Result<std::string> message = message_of(source, wish, document.root(), line.line);
+  const Result<std::string> message = message_of(source, wish, document.root(), line);
   if (!message) return without_reading_options(message.error());
   answer.members.assign(*message, 1, message->size() - 2);  // of an object
   return {};
@@ -98,13 +135,10 @@ Result<void> answer(const ReplySource& source, const ReplyWish& wish, const Bulk
 
 }  // namespace
 
-int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, unsigned threads,
+int run_reply_lines(const std::string& input, const ReplySource& source, const ReplyWish& wish, const LineWish& lines,
                     const LossWish& losses) {
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& to) { return answer(source, wish, line, to); };
-  const Result<BulkProgress> done = run_bulk(input, each_line(worker), {.threads = threads});
-  if (!done) return report(done.error());
-  report_lines(losses, *done);
-  return losses.fail_on_error && done->failed != 0 ? 1 : 0;
+  return run_lines(input, lines, losses, each_line(worker));
 }
 
 }  // namespace parlance::cli

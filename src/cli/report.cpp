@@ -71,7 +71,7 @@ int print(std::span<const std::string_view> pieces) {
     written = written && (piece.empty() || std::fwrite(piece.data(), 1, piece.size(), stdout) == piece.size());
   }
   if (written && std::fflush(stdout) == 0) return 0;
-  return report(Error(ErrorCode::file, std::string("writing the output: ") + std::strerror(errno)));
+  return report(output_error(errno));
 }
 
 }  // namespace parlance::cli

@@ -401,9 +401,13 @@ Error no_messages(Value variables) {
     const bool near = is_list(&entry.value) && !nearest.best().empty();
     if (near) return Error(ErrorCode::conversation, message).input(std::string(key)).hint(nearest.hint());
   }
-  if (std::string hint = hint_of_no_request(variables); !hint.empty())
-    return Error(ErrorCode::conversation, message).hint(std::move(hint));
-  return not_a_conversation(message, "");
+  for (std::string hint : {hint_of_no_request(variables), hint_of_row(variables)})
+    if (!hint.empty()) return Error(ErrorCode::conversation, message).hint(std::move(hint));
+  // A template of chats renders nothing of other members, so this is no way out for most.
+  return Error(ErrorCode::conversation, message)
+      .hint(
+          "a conversation is `messages`, a list of objects with role and content; a template that reads other members "
+          "gets them by the option normalise off");
 }
 
 Result<void> check_messages(Value messages, Value variables) {

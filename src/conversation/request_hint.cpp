@@ -2,6 +2,8 @@
 // place. Begin reading at hint_of_request.
 #include "conversation/request_hint.h"
 
+#include <utility>
+
 #include "conversation/api_request.h"
 #include "conversation/conversation.h"
 #include "conversation/custom_tool.h"
@@ -112,6 +114,43 @@ std::string hint_of_no_request(Value root) {
     return "a list of messages: write {\"messages\": ...} around it";
   const bool are_requests = member(root.list->items[0], "messages") != nullptr;
   return are_requests ? "a list of requests: each is read by itself" : "";
+}
+
+namespace {
+
+/// The first of the row's members that is a list of messages; null for none.
+const DictEntry* list_of_messages(Value row) {
+  for (const DictEntry& entry : entries(row)) {
+    const Value list = entry.value;
+    if (list.kind == Kind::list && list.list->size != 0 && is_message(list.list->items[0])) return &entry;
+  }
+  return nullptr;
+}
+
+bool has_text(Value row, std::string_view name) { return member_value(row, name).is_string(); }
+
+}  // namespace
+
+std::string hint_of_row(Value row) {
+  if (row.kind != Kind::dict) return {};
+  const Value request = member_value(row, "request");
+  if (member(request, "messages") != nullptr || member(request, "input") != nullptr)
+    return "its request stands in `request`: give that alone";
+  if (const Value failure = member_value(row, "error"); has_text(failure, "message"))
+    return "the row is an error itself: " + std::string(leaf_text(member_value(failure, "message")));
+  if (member(row, "chosen") != nullptr && member(row, "rejected") != nullptr)
+    return "a row of preferences: `chosen` and `rejected` are conversations of their own, each as `messages`";
+  if (const DictEntry* found = list_of_messages(row); found != nullptr)
+    return "`" + std::string(leaf_text(found->key)) + "` is a list of messages: name it `messages`";
+  constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
+      {"question", "answer"}, {"question", "response"}, {"query", "response"}, {"instruction", "response"}};
+  for (const auto& [asked, answered] : kPairs) {
+    if (!has_text(row, asked) || !has_text(row, answered)) continue;
+    return "a row of `" + std::string(asked) + "` and `" + std::string(answered) +
+           R"(`: as a chat it is {"messages": [{"role": "user", "content": …}, {"role": "assistant", "content": …}]})";
+  }
+  return has_text(row, "text") ? "a row of `text` is no conversation: it may be a prompt that was rendered already"
+                               : "";
 }
 
 }  // namespace parlance

@@ -16,4 +16,8 @@ std::string hint_of_request(const Conversation& conversation);
 /// What may be meant by JSON that is no request: a list of messages, or one message alone; "" for anything else.
 std::string hint_of_no_request(Value root);
 
+/// What may be meant by an object without messages: a row of data for training, an answer of a command; "" for anything
+/// else.
+std::string hint_of_row(Value row);
+
 }  // namespace parlance

@@ -429,7 +429,7 @@ def test_openrouters_switch_of_reasoning_is_an_effort():
         made, notes = written({**CHAT, "reasoning": {"enabled": True}}, api)
         assert ("lost", "reasoning.enabled") in notes and "reasoning" not in made and "thinking" not in made, (api, made, notes)
     made, notes = written({**CHAT, "reasoning": {"enabled": False}}, "openai")
-    assert made["reasoning"] == {"enabled": False} and notes == set(), (made, notes)
+    assert made["reasoning"] == {"enabled": False} and notes == {("kept", "reasoning")}, (made, notes)
 
 
 def test_a_request_of_that_api_is_not_converted():
@@ -494,7 +494,7 @@ def test_settings_of_each_api():
     request, notes = written(anthropic, "openai")
     assert {key: request[key] for key in request if key != "messages"} == {
         "max_completion_tokens": 5, "stop": ["x"], "user": "u", "top_k": 3, "tool_choice": "required", "parallel_tool_calls": False}
-    assert {note for note in notes if note[0] != "changed"} == {("lost", "thinking"), ("missing", "model")}, notes
+    assert {note for note in notes if note[0] != "changed"} == {("lost", "thinking"), ("missing", "model"), ("kept", "top_k")}, notes
     responses = {"model": "m", "input": "Hi", "max_output_tokens": 5, "text": {"verbosity": "low", "format": {"type": "json_object"}},
                  "reasoning": {"effort": "low", "summary": "auto"}, "truncation": "auto", "include": []}
     request, notes = written(responses, "openai")
@@ -627,6 +627,53 @@ def test_no_effort_beside_thinking_is_a_loss():
 def test_a_choice_in_anthropics_words_stays():
     request = {"model": "m", "max_tokens": 1, "messages": CHAT["messages"], "tool_choice": {"type": "none"}}
     assert written(request, "anthropic") == (request, set())
+
+
+def test_what_openais_chat_has_not_is_kept_and_told():
+    request = {**CHAT, "source": "web", "top_k": 5}
+    assert written(request, "openai") == (request, {("kept", "source"), ("kept", "top_k")})
+    assert written(request, "openai", "--var", "top_k=6") == ({**request, "top_k": 6}, {("kept", "source")})
+    code, out, err = run(request, "--as", "openai", "--strict")
+    assert code == 0 and json.loads(out) == request and "note: source: no member of OpenAI's chat: kept" in err, err
+    assert run(request, "--as", "openai", "-q")[2] == ""
+    assert ("lost", "source") in written(request, "anthropic")[1]
+
+
+def test_lines_end_with_a_summary():
+    rows = [{**CHAT, "source": "web"}, {**CHAT, "messages": [{**CHAT["messages"][0], "ts": 1}, {**CHAT["messages"][0], "ts": 2}]}, {"x": 1}]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    err = run(lines, "--as", "anthropic", "--jsonl")[2]
+    assert "note: 2 of 3 lines lost something: 2 × messages[].ts, 2 × seed, 1 × source; `notes` of each line names it" in err, err
+    assert "note: 2 of 3 lines lack what the API needs: 2 × max_tokens; --var sets it" in err, err
+    err = run(lines, "--as", "openai", "--jsonl")[2]
+    assert "note: 1 of 3 lines keep members that the API has not: 1 × source; `notes`" in err and "lost" not in err, err
+    err = run(lines, "--as", "anthropic", "--jsonl", "-q")[2]
+    assert "lost" not in err and "1 of 3 lines were answered by an error" in err, err
+    assert "written in another way" not in run(lines, "--as", "anthropic", "--jsonl")[2]
+    sharegpt = json.dumps({"conversations": [{"from": "human", "value": "Hi"}]}) + "\n"
+    assert "1 of 1 lines have something that is written in another way: 1 × messages" in run(sharegpt, "--as", "openai", "--jsonl", "-v")[2]
+
+
+def test_bare_lines_are_requests():
+    rows = [{"id": 7, "conversations": [{"from": "human", "value": "Hi"}], "split": "train"}, {"id": 8}, {**CHAT, "id": "z"}]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    code, out, err = run(lines, "--as", "openai", "--jsonl", "--bare", "--keep", "split")
+    first, second, third = map(json.loads, out.splitlines())
+    assert code == 0 and first == {"id": 7, "messages": [{"role": "user", "content": "Hi"}], "split": "train"}, first
+    assert second["id"] == 8 and second["line"] == 2 and second["error"] and third == {"id": "z", **CHAT}, (second, third)
+    assert "`notes` of each line" not in err and "1 × split" in err, err
+    for api in ("openai", "anthropic", "responses"):
+        bare = run(lines, "--as", api, "--jsonl", "--bare")[1]
+        done = subprocess.run([BINARY, "render", "-f", "chatml", "--jsonl"], input=bare, capture_output=True, text=True)
+        texts = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [(one["id"], "text" in one) for one in texts] == [(7, True), (8, False), ("z", True)], texts
+        assert texts[0]["text"] == texts[2]["text"] and "user\nHi" in texts[0]["text"], texts
+        assert texts[1]["error"]["hint"].startswith("the row is an error itself: the request has no `messages`"), texts[1]
+    code, _, err = run(json.dumps(CHAT), "--as", "openai", "--bare")
+    assert code == 2 and "--bare is for --jsonl" in err, err
+    wrapped = run(lines, "--as", "openai", "--jsonl")[1]
+    done = subprocess.run([BINARY, "render", "-f", "chatml", "--jsonl"], input=wrapped, capture_output=True, text=True)
+    assert "stands in `request`; parlance convert --bare writes it alone" in json.loads(done.stdout.splitlines()[0])["error"]["hint"], done.stdout
 
 
 def test_lines():

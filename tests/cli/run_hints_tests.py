@@ -344,5 +344,22 @@ def test_hints_of_other_apis(folder):
         assert "hint" in said and "--skip-pass" not in said, said
 
 
+def test_a_misspelt_value_names_the_nearest(folder):
+    rows = [(("read", "--as", "opnai", "-f", "chatml"), "--as: takes openai, anthropic, responses or ollama, not 'opnai'; did you mean 'openai'?"),
+            (("tokens", "--mask", "reasonning", "-f", "chatml"), "--mask: takes content, reasoning, calls, marker or stop, not 'reasonning'; did you mean 'reasoning'?"),
+            (("convert", "--as", "x"), "--as: takes openai, anthropic or responses, not 'x'"),
+            (("tokens", "--too-long", "trunkate", "-f", "chatml"), "did you mean 'truncate'?"),
+            (("render", "--color=alwys", "-f", "chatml"), "did you mean 'always'?"),
+            (("render", "--syntax", "jinjja", "-f", "chatml"), "did you mean 'jinja'?")]
+    for words, said in rows:
+        done = subprocess.run([BINARY, *words], input="{}", capture_output=True, text=True)
+        assert done.returncode == 2 and said in done.stderr, (words, done.stderr)
+
+
+def test_numbers_of_errors_are_numbers(folder):
+    done = subprocess.run([BINARY, "list", "errors", "--json"], capture_output=True, text=True, check=True)
+    assert all(isinstance(row["http"], int) and isinstance(row["exit"], int) for row in json.loads(done.stdout))
+
+
 if __name__ == "__main__":
     sys.exit(check.run_tests(sys.modules[__name__], "tests of hints", tempfile.TemporaryDirectory))

@@ -310,7 +310,7 @@ def test_notes_do_not_move_the_terminal():
 
 def test_errors_in_json_keep_the_class():
     line = json.dumps({"source": "{{ nope.x }}", "context": {}}) + "\n"
-    error = json.loads(run("render", "--as-is", "--jsonl", stdin=line)[0])["error"]
+    error = json.loads(run("render", "--as-is", "--jsonl", stdin=line, code=1)[0])["error"]
     assert error["type"] == "UndefinedError" and error["code"] == "undefined", error
 
 

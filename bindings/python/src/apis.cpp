@@ -180,8 +180,7 @@ void bind_requests(nb::module_& module) {
       .def_prop_ro(
           "kind", [](const RequestNote& n) { return std::string(name_of(n.kind)); },
           "'lost': it is not in the new request. 'missing': the API requires it, and the request has none. 'changed': "
-          "it "
-          "is written in another way.")
+          "it is written in another way. 'kept': the API has no such member, and the request has it all the same.")
       .def_ro("path", &RequestNote::path, "Where it stands in the request: 'messages[3].name'.")
       .def_ro("sentence", &RequestNote::sentence)
       .def("__str__", &RequestNote::display)

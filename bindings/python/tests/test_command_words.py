@@ -66,6 +66,7 @@ METHODS = {
 }
 # What only a program has: its input, its output and its help. --var-… say what a text on a command line is.
 OF_PROGRAMS = {"--help", "--json", "--jsonl", "--threads", "--fail-on-error", "--quiet", "--verbose", "--output", "--color", "--chunks"}
+OF_PROGRAMS |= {"--skip-lines", "--append", "--keep", "--bare", "--stats", "--max-tokens", "--too-long"}
 OF_PROGRAMS |= {"--var-text", "--var-json", "--var-file", "--example"}
 
 

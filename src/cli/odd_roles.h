@@ -1,0 +1,29 @@
+// Roles that no chat has by that name, such as human and gpt: a template writes them as they are, and finds no
+// assistant.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "cli/prompt_options.h"
+
+namespace parlance::cli {
+
+/// Of the rows of a data set. Roles that one of the templates names are none of these.   Threads: any may add.
+class OddRoles {
+ public:
+  explicit OddRoles(const ModelSource& model) : model_(model) {}
+  void add(const Conversation& conversation);
+  /// Says it on standard error, if there were any. `lines`: of how many.
+  void report(std::uint64_t lines) const;
+
+ private:
+  bool is_named(std::string_view role) const;
+
+  const ModelSource& model_;
+  std::mutex mutex_;
+  std::map<std::string, std::uint64_t> rows_;  ///< by role
+};
+
+}  // namespace parlance::cli

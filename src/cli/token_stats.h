@@ -1,0 +1,70 @@
+// How many tokens the rows of a data set have: told at the end of parlance tokens --jsonl, and written by --stats.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parlance/reply_kinds.h"
+#include "parlance/tokens.h"
+
+namespace parlance::cli {
+
+class Options;
+
+/// What is done with a row of more tokens than it may have.
+enum class TooLong : std::uint8_t { fail, drop, truncate };
+
+/// --max-tokens, --too-long, --stats.
+struct LengthWish {
+  std::uint64_t most = 0;  ///< 0: any number
+  std::string policy;      ///< the name of a TooLong
+  std::string stats;       ///< a file
+
+  TooLong too_long() const;
+  /// The option that was given; "": none.
+  std::string given() const;
+};
+void declare_lengths(Options& app, LengthWish& wish);
+
+/// Counts rows and their tokens.   Threads: any may add.
+class TokenStats {
+ public:
+  explicit TokenStats(const LengthWish& wish) : wish_(wish) {}
+
+  /// Opens the file of --stats, so that a run does not end with what could be known before. Fails with file, usage.
+  Result<void> open();
+  /// Are the kinds of tokens counted, which takes reading each turn?
+  bool wants_kinds() const { return !wish_.stats.empty(); }
+
+  /// A row, cut where the policy says so; the number of tokens that were cut off. Fails with limit_output where the
+  /// policy is to fail; `drops` becomes true where it is to drop. `kinds`: of each token, if they are known.
+  Result<std::size_t> add(PromptTokens& tokens, const std::optional<std::vector<ReplyKind>>& kinds, bool& drops);
+
+  /// Says it on standard error, unless `quiet`, and writes the file; the exit code.
+  int report(bool quiet) const;
+
+ private:
+  struct Spread {
+    std::uint64_t total = 0, least = 0, median = 0, p95 = 0, most = 0;
+  };
+  Spread spread() const;
+  void say() const;
+  std::string json() const;
+
+  const LengthWish& wish_;
+  int file_ = -1;
+  std::mutex mutex_;
+  std::map<std::size_t, std::uint64_t> rows_by_tokens_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t trained_ = 0;
+  std::uint64_t untrained_rows_ = 0;
+  std::uint64_t too_long_ = 0;
+  std::uint64_t rows_without_kinds_ = 0;
+  std::array<std::uint64_t, kReplyKinds> kinds_{};
+};
+
+}  // namespace parlance::cli
