@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -130,7 +131,7 @@ class LineJob {
   /// What is there already is added to, or written anew, as the user says; not lost by a run that goes on.
   Result<void> open() const {
     const std::string& path = output_path();
-    const bool is_file = !path.empty() && path != "-";
+    const bool is_file = !writes_to_stdout();
     if (output_appends() && !is_file) return usage("--append adds to the file of -o: give one");
     std::error_code none;
     const bool is_there =
@@ -154,6 +155,7 @@ class LineJob {
     return run(lines.bytes(interruption), write_lines, options_);
   }
 
+  static bool writes_to_stdout() { return output_path().empty() || output_path() == "-"; }
   /// "lines 1 to 70 of chats.jsonl"
   std::string done_lines() const {
     const std::uint64_t first = std::min(wish_.skip, last_.behind) + 1;
@@ -165,7 +167,7 @@ class LineJob {
   std::string how_to_go_on() const {
     const std::uint64_t done = std::max(last_.behind, wish_.skip);
     const std::string skip = "the same command with --skip-lines " + std::to_string(done);
-    const bool is_file = !output_path().empty() && output_path() != "-";
+    const bool is_file = !writes_to_stdout();
     return skip + (is_file ? " --append" : ", added to what is there") + " goes on";
   }
   int stopped_by(int signal) const {
@@ -173,6 +175,7 @@ class LineJob {
     return 128 + signal;
   }
   int fail(const Error& error) const {
+    if (output_failure() == EPIPE && writes_to_stdout()) return 128 + SIGPIPE;  // as `head` ends other programs: silently
     if (output_failure() == 0) {
       if (last_.lines != 0) say_note("answered before it failed: " + done_lines());
       return report(error);
@@ -183,7 +186,7 @@ class LineJob {
       return report(Error(std::move(parts)));
     }
     parts.message += "; written are the answers to " + done_lines();
-    if (output_failure() != EPIPE) parts.hint = how_to_go_on();
+    parts.hint = how_to_go_on();
     return report(Error(std::move(parts)));
   }
   void report_nothing(const BulkProgress& done) const {
