@@ -175,7 +175,7 @@ class LineJob {
     return 128 + signal;
   }
   int fail(const Error& error) const {
-    if (output_failure() == EPIPE && writes_to_stdout()) return 128 + SIGPIPE;  // as `head` ends other programs: silently
+    if (output_failure() == EPIPE && writes_to_stdout()) return 128 + SIGPIPE;  // silently, as others
     if (output_failure() == 0) {
       if (last_.lines != 0) say_note("answered before it failed: " + done_lines());
       return report(error);
