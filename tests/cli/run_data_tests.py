@@ -637,17 +637,17 @@ def on_a_terminal(folder, *words, stdin=None):
 
 
 def test_progress_knows_the_size_of_a_file(folder):
-    data = lines_of([row("x" * 100, id=i) for i in range(600_000)]).encode()
+    data = lines_of([row("x" * 100, id=i) for i in range(250_000)]).encode()
     (folder / "chats.jsonl").write_bytes(data)
     (folder / "chats.jsonl.gz").write_bytes(gzip.compress(data, 1))
-    for name in ("chats.jsonl", "chats.jsonl.gz", None):
+    for name in ("chats.jsonl.gz", None):  # and one from the file on standard input
         with (folder / "chats.jsonl").open("rb") as file:
             shown, code = on_a_terminal(folder, "--threads", 1, *([name] if name else []), stdin=file)
         assert code == 0
         shares = [int(share) for share in re.findall(r"\r(\d+) %, ", shown)]
         assert shares and shares == sorted(shares) and max(shares) <= 100, shares
         last = shown.rstrip().rpartition("\r")[2]
-        assert re.match(r"600000 answered, 0 failed, \d+ MB read, \d+ lines/s, \d+:\d\d", last), shown[-300:]
+        assert re.match(r"250000 answered, 0 failed, \d+ MB read, \d+ lines/s, \d+:\d\d", last), shown[-300:]
     with subprocess.Popen(["cat", "chats.jsonl"], stdout=subprocess.PIPE, cwd=folder) as cat:
         shown, code = on_a_terminal(folder, stdin=cat.stdout)
     assert code == 0 and "%" not in shown and "lines/s" in shown, shown[-300:]
