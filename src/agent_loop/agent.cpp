@@ -270,7 +270,7 @@ bool Agent::State::leave_out(bool must) {
   const std::size_t context = model.context().value_or(prompt_tokens);
   const double bytes = must ? measured / 2 : measured;
   std::vector<Message> shorter = messages;
-  const std::size_t earlier = take_notes(shorter);
+  const LeftOut earlier = take_notes(shorter);
   std::optional<AgentEvent::Compaction> chosen = choose_compaction(shorter, context, bytes, earlier);
   if (chosen) {
     compact(shorter, *chosen);

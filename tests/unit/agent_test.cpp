@@ -241,8 +241,9 @@ TEST(Agent, HasOneNoteHoweverOftenTurnsAreLeftOut) {
       for (const Message& message : all) weight += weight_of(message);
       if (weight < context * 4 * 9 / 10) continue;
       std::vector<Message> shorter = all;
-      const std::size_t earlier = take_notes(shorter);
-      EXPECT_EQ(earlier, turns);
+      const LeftOut earlier = take_notes(shorter);
+      EXPECT_EQ(earlier.turns, turns);
+      EXPECT_EQ(earlier.calls, turns) << "each has one";
       const auto chosen = choose_compaction(shorter, context, 4, earlier);
       ASSERT_TRUE(chosen) << context << " in turn " << turn;
       EXPECT_LT(chosen->note.size(), context * 4 / 8) << chosen->note;
@@ -314,6 +315,45 @@ TEST(Agent, MakesRoomWhenTheContextIsFull) {
 
 TEST(Agent, RepliesThatWereCutAreUtf8WhenTheConversationBeginsAnew) {
   std::vector<AgentReply> replies;
+/// What the only note of a conversation says of turns that were left out; they go one after the other.
+TEST(Agent, ANoteNamesTheLatestCallsOfAllThatWereLeftOut) {
+  std::vector<Message> all = conversation_of(40, 300);
+  for (int round = 0; round < 6; ++round) {
+    std::vector<Message> shorter = all;
+    const LeftOut earlier = take_notes(shorter);
+    const auto chosen = choose_compaction(shorter, 3000, 4, earlier);
+    ASSERT_TRUE(chosen);
+    std::string latest = shorter[chosen->first + chosen->count - 2].tool_calls[0].arguments_json;
+    std::replace(latest.begin(), latest.end(), '\n', ' ');
+    const std::size_t turns = earlier.turns + chosen->count / 2;
+    compact(shorter, *chosen);
+    all = std::move(shorter);
+    EXPECT_NE(chosen->note.find("work " + latest), std::string::npos) << chosen->note;
+    EXPECT_NE(chosen->note.find("[Here " + std::to_string(turns) + " turns"), std::string::npos) << chosen->note;
+    EXPECT_NE(chosen->note.find("\nand " + std::to_string(turns - 12) + " before these"), std::string::npos)
+        << chosen->note;
+    const std::vector<Message> more = conversation_of(10, 300);
+    for (std::size_t at = 1; at < more.size(); ++at) {
+      all.push_back(more[at]);
+      if (at % 2 == 0) continue;
+      all.back().tool_calls[0].arguments_json =
+          "{\n\"round\": " + std::to_string(round * 100 + static_cast<int>(at)) + "}";
+    }
+  }
+  LeftOut one = take_notes(all);
+  EXPECT_EQ(one.named.size(), 12U);
+  EXPECT_EQ(take_notes(all).turns, 0U);
+  // Where the latest turns that were left out have no calls, those before them are still named.
+  std::vector<Message> silent = conversation_of(1, 0);
+  for (int turn = 0; turn < 40; ++turn) {
+    silent.push_back({.role = "assistant", .content = std::string(300, 'y')});
+    silent.push_back({.role = "user", .content = "Go on."});
+  }
+  const auto chosen = choose_compaction(silent, 1000, 4, one);
+  ASSERT_TRUE(chosen);
+  EXPECT_NE(chosen->note.find(one.named.back()), std::string::npos) << chosen->note;
+}
+
   for (int turn = 0; turn < 30; ++turn) {
     replies.push_back(calling({"{\"n\": \"" + std::to_string(turn) + " \xf0\x9f\"}"}));
     replies.back().message.content = "a\xf0\x9f";
