@@ -181,7 +181,7 @@ QUIET = {  # settings of a shell, and what the next command prints with them
     "set +v; PS0='[ps0]'; PS1='$ '; PROMPT_COMMAND=('echo pc1' 'echo pc2 >&2')": ("a\n", ""),
     "declare -p PS0; trap 'echo trapped >&2' DEBUG ERR": ("a\n", ""),
     "trap 'echo trapped' DEBUG": ("a\n", ""),
-    "trap - ERR": ("a\n", ""),
+    "trap - ERR; trap 'echo returned' RETURN": ("a\n", ""),
     "alias .=false source=false builtin=true printf='echo x' set=false": ("a\n", ""),
     "unalias -a; set -u; unset PWD": ("a\n", ""),
     "set +u; readonly PS1 PROMPT_COMMAND": ("a\n", ""),

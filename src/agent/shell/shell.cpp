@@ -20,12 +20,13 @@ namespace {
 // `\.` are no aliases.
 
 /// Reports to the pipe, in the form of Resident's answers. A trap of DEBUG ends with its command: bash has none within
-/// the files that it is given, so no later command could take it away. Once the whole report is there, nothing of ours
-/// is left to run. Whatever fails in it does not end a shell with `set -e`.
+/// the files that it is given, so no later command could take it away. One of RETURN would run behind each such file.
+/// Once the whole report is there, nothing of ours is left to run. Whatever fails in it does not end a shell with `set
+/// -e`.
 constexpr const char* kReport = R"({
 \builtin printf '%s\0' {} "$?" "$-" >@answers
 \builtin set -
-\builtin trap - DEBUG
+\builtin trap - DEBUG RETURN
 \builtin unset PROMPT_COMMAND PS0 TMOUT
 \builtin declare PS1= PS2=
 \builtin pwd >@answers
