@@ -110,6 +110,9 @@ def check_programs_output(checks: Checks, new: Callable[[], Run]) -> None:
     outputs = [one for one in map(json.loads, lines) if one["event"] == "output"]
     [left] = [one for one in outputs if "left_out" in one]
     checks.that(left["stream"] == "stdout" and left["left_out"] > 7_000_000 and left["file"].endswith(".out"), f"what is not shown: {left}")
+    written = run.transcript().read_text("utf-8").splitlines()
+    checks.equal([one for one in written if not (one.startswith("{") and one.endswith("}"))], [], "lines of the transcript")
+    run.check_replay(checks, "what ends lines for some readers")
     checks.equal(outputs[-1]["text"], "a\x85{b\u2028{c\x7f", "each call is shown anew, as it is")
 
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "parlance/json.h"
+#include "parlance/reply_api.h"
 
 namespace parlance {
 namespace {
@@ -18,6 +19,12 @@ TEST(OneLine, EscapesWhatReadersTakeForTheEndOfALine) {
   ASSERT_TRUE(before.parse(text));
   ASSERT_TRUE(after.parse(one_line(text)));
   EXPECT_EQ(before.root().text(), after.root().text());
+}
+
+TEST(OneLine, EventsOfStreamsAreOneForEveryReader) {
+  std::string stream;
+  append_server_sent_event(stream, {.name = "delta", .data = "{\"text\": \"a\xe2\x80\xa8z\"}"});
+  EXPECT_EQ(stream, "event: delta\ndata: {\"text\": \"a\\u2028z\"}\n\n");
 }
 
 }  // namespace
