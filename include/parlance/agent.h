@@ -74,6 +74,9 @@ struct AgentRequest {
   bool anew = false;
   std::string_view tools;       ///< as in a request: a JSON list
   std::size_t most_tokens = 0;  ///< that the reply may have: what is left of AgentLimits::tokens; 0: any number
+  /// When AgentLimits::seconds are over: a reply that goes on behind it ends as one that a limit of tokens ends, with
+  /// AgentReply::length. Unset: never.
+  std::optional<std::chrono::steady_clock::time_point> deadline{};
 };
 
 /// A reply, and what it took.
@@ -110,6 +113,8 @@ struct SampleRequest {
   std::span<const TokenId> stop_tokens;  ///< each of them ends a reply, and belongs to it
   std::size_t most_tokens = 0;           ///< that the reply may have; 0: any number
   std::function<void(TokenId)> take;     ///< to be called for each token of the reply, in order, also the last
+  /// Look at it with each token, and end the reply behind it as a limit of tokens does. Unset: its time is never over.
+  std::optional<std::chrono::steady_clock::time_point> deadline{};
 };
 
 /// A model that a function samples: prompts are rendered, protected and encoded by a Session, which keeps the sampled
@@ -133,9 +138,10 @@ std::unique_ptr<AgentModel> make_session_model(SessionModelOptions options);
 ///     field      default  what
 ///     turns      200      replies of the model
 ///     tokens     0        that it samples, over all turns
-///     seconds    0        of the whole run
-///     repeats    3        of the same call with the same result, or of a circle of up to four: then the model is
-///                         told so; twice as often ends the agent
+///     seconds    0        of the whole run: within a reply, if the model heeds AgentRequest::deadline
+///     repeats    3        of the same call with the same result, of the same reply that was cut off or whose call
+///                         cannot be read, or of a circle of up to four of these: then the model is told so; twice as
+///                         often ends the agent
 ///     refusals   3        ends that are sent back: without verification, without a word, or waiting for the result
 ///                         of a call that is not there; the next one ends the agent
 struct AgentLimits {

@@ -131,6 +131,7 @@ struct Agent::State {
   bool step();
   void renew_tools();
   Result<AgentReply> ask();
+  std::optional<Clock::time_point> deadline() const;
   void make_room();
   bool leave_out(bool must);
   void take_reply(const AgentReply& reply);
@@ -138,6 +139,15 @@ struct Agent::State {
   ToolOutcome run_tool(std::string_view name, std::string_view id, std::string_view arguments);
   void take_outcome(std::string_view id, std::string_view name, std::string_view arguments, ToolOutcome outcome);
   void go_on_with(const AgentHistory& history);
+  /// How often the last steps were the same; `note` is for the model, if `is_told`.
+  struct Repeated {
+    unsigned times = 1;
+    bool is_told = false;
+    std::string note;
+  };
+  Repeated count(std::string step);
+  void tell_repeated(const Repeated& repeated);
+  void nothing_to_run(const ReplyMessage& reply, std::string text);
   void without_calls(const AgentReply& reply);
   void send_back(AgentEvent::Kind kind, std::string text, std::string_view end_of_patience);
   void answer(AgentEvent::Kind kind, std::string text);
@@ -245,10 +255,19 @@ Result<AgentReply> Agent::State::ask() {
   const auto pass = [this](const ReplyEvent& event) { tell({.kind = AgentEvent::Kind::reply, .reply = &event}); };
   const std::span<const Message> all(messages);
   const std::size_t most = options.limits.tokens == 0 ? 0 : options.limits.tokens - end.sampled_tokens;
-  const AgentRequest request{.messages = all.subspan(told), .anew = told == 0, .tools = tools, .most_tokens = most};
+  const AgentRequest request{
+      .messages = all.subspan(told), .anew = told == 0, .tools = tools, .most_tokens = most, .deadline = deadline()};
   Result<AgentReply> reply = model.reply(request, pass);
   if (!reply || reply->too_long) --end.turns;
   return reply;
+}
+
+std::optional<Clock::time_point> Agent::State::deadline() const {
+  constexpr double kMostSeconds = 1e9;  // of a clock's range
+  const double seconds = options.limits.seconds;
+  if (seconds == 0) return std::nullopt;
+  return begun +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, kMostSeconds)));
 }
 
 /// Before the prompt is larger than the context: an engine that refuses it has evaluated nothing, but it may not say
@@ -270,7 +289,7 @@ bool Agent::State::leave_out(bool must) {
   const std::size_t context = model.context().value_or(prompt_tokens);
   const double bytes = must ? measured / 2 : measured;
   std::vector<Message> shorter = messages;
-  const std::size_t earlier = take_notes(shorter);
+  const LeftOut earlier = take_notes(shorter);
   std::optional<AgentEvent::Compaction> chosen = choose_compaction(shorter, context, bytes, earlier);
   if (chosen) {
     compact(shorter, *chosen);
@@ -308,7 +327,7 @@ void Agent::State::take_reply(const AgentReply& reply) {
   weight = 0;
   for (const Message& one : messages) weight += weight_of(one);
   if (!readable)
-    answer(AgentEvent::Kind::unreadable, reply.length ? std::string(kCutOff) : sentence_of(reply.message));
+    nothing_to_run(reply.message, reply.length ? std::string(kCutOff) : sentence_of(reply.message));
   else if (reply.message.calls.empty())
     without_calls(reply);
   else
@@ -320,11 +339,38 @@ void Agent::State::answer(AgentEvent::Kind kind, std::string text) {
   messages.push_back({.role = "user", .content = std::move(text)});
 }
 
+/// A reply that was cut off, or whose calls cannot be read, is a step as a call is: it may be the same again and again.
+void Agent::State::nothing_to_run(const ReplyMessage& reply, std::string text) {
+  std::string step = reply.content + "\n" + reply.reasoning + "\n" + text;
+  for (const ReplyCall& call : reply.calls) step.append("\n").append(call.name).append("\n").append(call.arguments);
+  const Repeated repeated = count(std::move(step));
+  if (repeated.is_told) text.append("\n\n").append(repeated.note);
+  answer(AgentEvent::Kind::unreadable, std::move(text));
+  tell_repeated(repeated);
+}
+
+Agent::State::Repeated Agent::State::count(std::string step) {
+  const unsigned times = repetition.add(std::move(step));
+  const unsigned most = options.limits.repeats;
+  return {
+      .times = times,
+      .is_told = most != 0 && times >= most,
+      .note = "[You have done the same " + std::to_string(times) + " times, with the same result. Do something else.]"};
+}
+
+void Agent::State::tell_repeated(const Repeated& repeated) {
+  if (!repeated.is_told) return;
+  tell({.kind = AgentEvent::Kind::repeated, .text = repeated.note});
+  if (repeated.times >= 2 * options.limits.repeats)
+    stop(AgentEnd::Reason::repeats,
+         "the model did the same " + std::to_string(repeated.times) + " times, with the same result");
+}
+
 void Agent::State::without_calls(const AgentReply& reply) {
-  if (reply.length) return answer(AgentEvent::Kind::unreadable, std::string(kCutOff));
+  if (reply.length) return nothing_to_run(reply.message, std::string(kCutOff));
   const bool is_malformed = std::any_of(reply.message.diagnostics.begin(), reply.message.diagnostics.end(),
                                         [](const ReplyDiagnostic& one) { return one.fault == ReplyEvent::Fault::cut; });
-  if (is_malformed) return answer(AgentEvent::Kind::unreadable, sentence_of(reply.message));
+  if (is_malformed) return nothing_to_run(reply.message, sentence_of(reply.message));
   if (reply.awaits_result)
     return send_back(AgentEvent::Kind::unreadable, std::string(kAwaits),
                      "the model waits for the result of a call that cannot be read");
@@ -377,23 +423,17 @@ void Agent::State::take_outcome(std::string_view id, std::string_view name, std:
     unverified = false;
   if (outcome.changed || !unverified) unverified_changes = outcome.changes;
   const std::string& compared = outcome.compared.empty() ? outcome.text : outcome.compared;
-  const unsigned times = repetition.add(std::string(name).append("\n").append(arguments).append("\n").append(compared));
-  const unsigned most = options.limits.repeats;
-  const bool repeats = most != 0 && times >= most;
-  const std::string note =
-      "[You have done the same " + std::to_string(times) + " times, with the same result. Do something else.]";
+  const Repeated repeated = count(std::string(name).append("\n").append(arguments).append("\n").append(compared));
   Message message{.role = "tool", .content = outcome.text, .tool_call_id = std::string(id), .name = std::string(name)};
-  if (repeats) message.content.append("\n\n").append(note);
+  if (repeated.is_told) message.content.append("\n\n").append(repeated.note);
   tell({.kind = AgentEvent::Kind::outcome,
         .id = id,
         .name = name,
         .arguments = arguments,
         .text = message.content,
         .outcome = &outcome});
-  if (repeats) tell({.kind = AgentEvent::Kind::repeated, .text = note});
   messages.push_back(std::move(message));
-  if (most != 0 && times >= 2 * most)
-    stop(AgentEnd::Reason::repeats, "the model did the same " + std::to_string(times) + " times, with the same result");
+  tell_repeated(repeated);
 }
 
 /// The calls of the last reply that have no result yet.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "base/utf8.h"
 
@@ -14,6 +15,7 @@ constexpr std::size_t kMostNamedCalls = 12;
 constexpr std::size_t kMostOfACall = 120;
 constexpr std::string_view kNoteBegin = "[Here ";
 constexpr std::string_view kNoteAfterTurns = " turns were left out, since the context is full. Calls in them:";
+constexpr std::string_view kNoteMore = "\nand ", kNoteBefore = " before these";
 constexpr std::string_view kNoteEnd = "\nThe turns behind this are the latest.]";
 constexpr std::string_view kBetween = "\n\n";  // a message and its note
 
@@ -32,27 +34,60 @@ std::size_t weight(std::span<const Message> messages) {
   return sum;
 }
 
-std::string shortened(const std::string& text) {
-  if (text.size() <= kMostOfACall) return text;
-  return std::string(utf8::whole_prefix(text, kMostOfACall)) + "…";
+/// A call on one line.
+std::string line_of(const ToolCall& call) {
+  std::string text = call.arguments_json;
+  if (text.size() > kMostOfACall) text = std::string(utf8::whole_prefix(text, kMostOfACall)) + "…";
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return call.name + " " + text;
 }
 
-/// With the calls of `left_out`, as many as there is room for in `most` bytes.
-std::string note_of(std::span<const Message> left_out, std::size_t turns, std::size_t most) {
+/// With the latest calls, as many as there is room for in `most` bytes.
+std::string note_of(const LeftOut& left_out, std::size_t most) {
+  std::size_t size = 0;
+  auto first = left_out.named.end();
+  while (first != left_out.named.begin() && size + std::prev(first)->size() < most) size += (--first)->size() + 1;
+  const auto named = static_cast<std::size_t>(left_out.named.end() - first);
   std::string note(kNoteBegin);
-  note += std::to_string(turns) + std::string(kNoteAfterTurns);
-  std::size_t named = 0, calls = 0;
-  for (const Message& message : left_out) {
-    for (const ToolCall& call : message.tool_calls) {
-      ++calls;
-      const std::string line = "\n" + call.name + " " + shortened(call.arguments_json);
-      if (named == kMostNamedCalls || note.size() + line.size() > most) continue;
-      note += line;
-      ++named;
-    }
+  note += std::to_string(left_out.turns) + std::string(kNoteAfterTurns);
+  for (; first != left_out.named.end(); ++first) note.append("\n").append(*first);
+  if (left_out.calls > named) note.append(kNoteMore).append(std::to_string(left_out.calls - named)).append(kNoteBefore);
+  return note.append(kNoteEnd);
+}
+
+/// What was left out before, and `gone`.
+LeftOut with_gone(LeftOut all, std::span<const Message> gone, std::size_t turns) {
+  all.turns += turns;
+  for (const Message& message : gone) {
+    all.calls += message.tool_calls.size();
+    for (const ToolCall& call : message.tool_calls) all.named.push_back(line_of(call));
   }
-  if (calls > named) note += "\nand " + std::to_string(calls - named) + " more";
-  return note += kNoteEnd;
+  if (all.named.size() > kMostNamedCalls)
+    all.named.erase(all.named.begin(), all.named.end() - static_cast<std::ptrdiff_t>(kMostNamedCalls));
+  return all;
+}
+
+/// Reads what note_of() writes, behind its begin. Unset: it is something else.
+std::optional<LeftOut> read_note(std::string_view note) {
+  LeftOut read;
+  const char* const behind = std::from_chars(note.data(), note.data() + note.size(), read.turns).ptr;
+  note.remove_prefix(static_cast<std::size_t>(behind - note.data()));
+  if (!note.starts_with(kNoteAfterTurns)) return std::nullopt;
+  note.remove_prefix(kNoteAfterTurns.size());
+  note.remove_suffix(std::min(note.size(), kNoteEnd.size()));
+  if (note.ends_with(kNoteBefore)) {
+    const std::size_t at = note.rfind(kNoteMore);
+    if (at == note.npos) return std::nullopt;
+    std::from_chars(note.data() + at + kNoteMore.size(), note.data() + note.size(), read.calls);
+    note = note.substr(0, at);
+  }
+  while (!note.empty()) {
+    const std::size_t end = std::min(note.find('\n', 1), note.size());
+    read.named.emplace_back(note.substr(1, end - 1));
+    note.remove_prefix(end);
+  }
+  read.calls += read.named.size();
+  return read;
 }
 
 /// The results of the last turn.
@@ -79,7 +114,7 @@ std::size_t weight_of(const Message& message) {
 }
 
 std::optional<AgentEvent::Compaction> choose_compaction(std::span<const Message> messages, std::size_t context,
-                                                        double bytes_per_token, std::size_t earlier) {
+                                                        double bytes_per_token, const LeftOut& earlier) {
   const auto budget = static_cast<std::size_t>(static_cast<double>(context) * bytes_per_token / 2);
   const std::vector<std::size_t> begins = turn_begins(messages);
   if (begins.size() < 3) return std::nullopt;  // the last turn stays, and there is none before it
@@ -107,23 +142,24 @@ std::optional<AgentEvent::Compaction> choose_compaction(std::span<const Message>
                                 .count = gone.size(),
                                 .kept_tokens = tokens(weight(messages.first(begins[first]))),
                                 .freed_tokens = tokens(weight(gone)),
-                                .note = note_of(gone, earlier + last - first, budget / 8)};
+                                .note = note_of(with_gone(earlier, gone, last - first), budget / 8)};
 }
 
-std::size_t take_notes(std::vector<Message>& messages) {
-  std::size_t turns = 0;
+LeftOut take_notes(std::vector<Message>& messages) {
+  LeftOut all;
   for (Message& message : messages) {
     if (!message.content.ends_with(kNoteEnd)) continue;
     const std::size_t begin = message.content.rfind(std::string(kBetween).append(kNoteBegin));
     if (begin == std::string::npos) continue;
     const std::string_view note = std::string_view(message.content).substr(begin + kBetween.size() + kNoteBegin.size());
-    std::size_t count = 0;
-    const char* const behind = std::from_chars(note.data(), note.data() + note.size(), count).ptr;
-    if (!std::string_view(behind, note.data() + note.size()).starts_with(kNoteAfterTurns)) continue;
-    turns += count;
+    std::optional<LeftOut> read = read_note(note);
+    if (!read) continue;
+    all.turns += read->turns;
+    all.calls += read->calls;
+    std::move(read->named.begin(), read->named.end(), std::back_inserter(all.named));
     message.content.resize(begin);
   }
-  return turns;
+  return all;
 }
 
 std::optional<AgentEvent::Compaction> shorten_results(std::vector<Message>& messages, std::size_t context,

@@ -38,6 +38,7 @@ class SessionModel : public AgentModel {
   std::vector<bool> control_;
   unsigned made_ids_ = 0;
   std::size_t most_tokens_ = 0;  ///< of the reply that is asked for
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
 };
 
 Result<void> SessionModel::find_tokens() {
@@ -150,7 +151,8 @@ Result<AgentReply> SessionModel::sample(const ReplyStart& start, ReplySink event
                             .grammar = *grammar,
                             .stop_tokens = stop_ids_,
                             .most_tokens = most_tokens_,
-                            .take = take};
+                            .take = take,
+                            .deadline = deadline_};
   const std::size_t prompt_tokens = asked.ids.size();
   const Result<bool> length = options_.sample(asked);
   if (!length) return length.error();
@@ -173,6 +175,7 @@ Result<AgentReply> SessionModel::reply(const AgentRequest& request, ReplySink ev
         .hint("SessionModelOptions::sample gives the tokens of a reply");
   if (Result<void> found = find_tokens(); !found) return found.error();
   most_tokens_ = request.most_tokens;
+  deadline_ = request.deadline;
   const std::size_t before = session_ && !request.anew ? session_->ids().size() : 0;
   Result<std::string> broken = prepare(request);
   if (!broken) return broken.error();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apis/form.h"
+#include "base/one_line.h"
 #include "conversation/sealed_reasoning.h"
 
 namespace parlance {
@@ -45,14 +46,15 @@ std::string reply_api_id(ReplyApi api, std::uint64_t number) {
 
 std::string seal_reasoning(std::string_view reasoning) { return sealed_reasoning(reasoning); }
 
-// The data is JSON on one line. A newline in it would need a `data:` of its own (the HTML standard's event streams).
+// The data is JSON on one line. A newline in it would need a `data:` of its own (the HTML standard's event streams),
+// and many clients break lines at other characters, too.
 void append_server_sent_event(std::string& out, const ReplyApiEvent& event) {
   if (!event.name.empty()) out.append("event: ").append(event.name).append("\n");
-  out.append("data: ").append(event.data).append("\n\n");
+  out.append("data: ").append(one_line(event.data)).append("\n\n");
 }
 
 void append_stream_event(std::string& out, ReplyApi api, const ReplyApiEvent& event) {
-  api_of(api).in_lines ? out.append(event.data).push_back('\n') : append_server_sent_event(out, event);
+  api_of(api).in_lines ? out.append(one_line(event.data)).push_back('\n') : append_server_sent_event(out, event);
 }
 
 std::string_view end_of_stream(ReplyApi api) { return api_of(api).end_of_stream; }

@@ -11,9 +11,8 @@ namespace parlance::cli {
 namespace {
 
 constexpr const char* kTerminal =
-    "You work at a terminal, on a goal that you are given. You alone act: nobody answers questions, and you go on "
-    "until "
-    "the goal is reached.\n"
+    "You work at a terminal@, on a goal that you are given. You alone act: nobody answers questions, and you go on "
+    "until the goal is reached.\n"
     "\n"
     "1. Plan: before you act, think about the steps that lead to the goal.\n"
     "2. Execute: call `terminal` with one command at a time. The shell stays, with its folder and variables.\n"
@@ -26,9 +25,13 @@ constexpr const char* kTerminal =
     "Only after that, reply without a call, and say in a few words what was done.";
 
 constexpr const char* kInterpreter =
-    "You are connected to a computer without a network. To use it, write Python code, which the interpreter runs: its "
+    "You are connected to a computer@. To use it, write Python code, which the interpreter runs: its "
     "variables stay, and you see what it prints, the value of its last expression, and errors, which you mend. Take "
     "one step at a time until the goal is reached, and verify it before you say so.";
+
+std::string with_network(std::string text, bool has_network) {
+  return text.replace(text.find('@'), 1, has_network ? " with a network" : " without a network");
+}
 
 }  // namespace
 
@@ -49,8 +52,8 @@ bool speaks_of_tool(const RequestReader& reader, const RenderOptions& options, c
   });
 }
 
-std::string terminal_system() { return kTerminal; }
-std::string interpreter_system() { return kInterpreter; }
+std::string terminal_system(bool has_network) { return with_network(kTerminal, has_network); }
+std::string interpreter_system(bool has_network) { return with_network(kInterpreter, has_network); }
 
 Result<std::string> read_system(const std::string& given) {
   if (!given.starts_with('@')) return given;

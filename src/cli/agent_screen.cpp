@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "agent/tools/own_tools.h"
+#include "base/one_line.h"
 #include "cli/marked_text.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
@@ -34,6 +36,7 @@ class People : public AgentScreen {
   void begin(std::string_view goal, const std::vector<std::string>& facts) override;
   void show(const AgentEvent& event) override;
   void output(std::string_view bytes, bool is_error) override;
+  void output_end(bool, std::string_view) override {}
   void note(std::string_view text) override {
     line_break();
     say(kYellow, std::string(text) + "\n");
@@ -164,9 +167,8 @@ class Programs : public AgentScreen {
     line(JsonWriter('{').text("event", "begin").text("goal", goal).raw("facts", list.take()));
   }
   void show(const AgentEvent& event) override;
-  void output(std::string_view bytes, bool is_error) override {
-    line(JsonWriter('{').text("event", "output").text("stream", is_error ? "stderr" : "stdout").text("text", bytes));
-  }
+  void output(std::string_view bytes, bool is_error) override;
+  void output_end(bool is_error, std::string_view file) override;
   void note(std::string_view text) override { line(JsonWriter('{').text("event", "note").text("text", text)); }
   void end(const AgentEnd& end) override {
     JsonWriter made('{');
@@ -176,10 +178,39 @@ class Programs : public AgentScreen {
   }
 
  private:
-  static void line(JsonWriter& made) { write(made.take() + "\n"); }
+  static void line(JsonWriter& made) { write(one_line(made.take()) + "\n"); }
   static void line(JsonWriter&& made) { line(made); }
   static void add(JsonWriter& made, const AgentEvent& event);
+  static JsonWriter of_output(bool is_error, std::string_view text) {
+    JsonWriter made('{');
+    made.text("event", "output").text("stream", is_error ? "stderr" : "stdout").text("text", text);
+    return made;
+  }
+
+  // Of the call that runs, of stdout and of stderr: bytes of lines with output, and bytes of output that are in none.
+  std::size_t printed_[2]{}, left_out_[2]{};
 };
+
+/// Of each stream of a call a program gets the first part as it comes: a command may print without end.
+void Programs::output(std::string_view bytes, bool is_error) {
+  constexpr std::size_t kMostPrinted = 1 << 20;
+  if (left_out_[is_error] == 0 && printed_[is_error] < kMostPrinted) {
+    const std::string text = of_output(is_error, bytes).take();
+    printed_[is_error] += text.size();
+    write(one_line(text) + "\n");
+  } else {
+    left_out_[is_error] += bytes.size();
+  }
+}
+
+void Programs::output_end(bool is_error, std::string_view file) {
+  const std::size_t left_out = std::exchange(left_out_[is_error], 0);
+  if (left_out == 0) return;
+  JsonWriter made = of_output(is_error, "");
+  made.number("left_out", whole(left_out));
+  if (!file.empty()) made.text("file", file);
+  line(made);
+}
 
 void Programs::add(JsonWriter& made, const AgentEvent& event) {
   if (event.reply != nullptr) {
@@ -204,6 +235,7 @@ void Programs::add(JsonWriter& made, const AgentEvent& event) {
 }
 
 void Programs::show(const AgentEvent& event) {
+  if (event.kind == AgentEvent::Kind::call) printed_[0] = printed_[1] = 0;
   JsonWriter made('{');
   made.text("event", name_of(event.kind)).number("turn", event.turn);
   add(made, event);

@@ -19,6 +19,8 @@ class AgentScreen {
   virtual void show(const AgentEvent& event) = 0;
   /// Output of a command that runs, as it comes.
   virtual void output(std::string_view bytes, bool is_error) = 0;
+  /// All of it has come. `file` is where commands find the whole of a long one; "": it has none.
+  virtual void output_end(bool is_error, std::string_view file) = 0;
   /// A sentence that is no event of the loop.
   virtual void note(std::string_view text) = 0;
   virtual void end(const AgentEnd& end) = 0;

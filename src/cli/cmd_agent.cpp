@@ -306,10 +306,11 @@ int was_stopped(AgentScreen& screen) {
 /// terminal. A resumed run goes on with what it had.
 void choose_system(AgentCommand& command, const serve::ModelOptions& model) {
   if (!command.system.empty() || !command.resume.empty()) return;
+  const bool has_network = command.network || command.no_sandbox;
   if (command.interpreter)
-    command.system = interpreter_system();
+    command.system = interpreter_system(has_network);
   else if (!speaks_of_tool(model.reader, model.render, std::string(agent::kTerminalTool.name)))
-    command.system = terminal_system();
+    command.system = terminal_system(has_network);
 }
 
 /// What is to be said of a run that goes on.
@@ -470,13 +471,19 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
 }
 
 /// For the tools that run in the sandbox.
-agent::SandboxToolOptions tool_options(const AgentCommand& command, AgentScreen& screen, const Interrupts& signals,
-                                       const Clock& clock) {
+agent::SandboxToolOptions tool_options(const AgentCommand& command, agent::SandboxKind kind, AgentScreen& screen,
+                                       const Interrupts& signals, const Clock& clock) {
+  constexpr const char* kClosedTmp = "Temporary files go to $TMPDIR: /tmp is closed.";
   return {.timeout = static_cast<double>(command.timeout),
           .remaining = clock.is_limited() ? std::function<double()>([&] { return clock.remaining(); }) : nullptr,
           .output = {.shown = command.max_output},
           .on_output = [&](agent::Stream stream,
                            std::string_view bytes) { screen.output(bytes, stream == agent::Stream::err); },
+          .on_output_end =
+              [&](agent::Stream stream, const agent::Output& output) {
+                screen.output_end(stream == agent::Stream::err, output.file);
+              },
+          .place = kind == agent::SandboxKind::landlock ? kClosedTmp : "",
           .cancel = signals.descriptor()};
 }
 
@@ -532,7 +539,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   std::vector<std::string> watched = sandbox.policy().writable;
   watched.push_back(sandbox.policy().workspace);
   agent::WorkspaceChanges changes(std::move(watched));
-  const agent::SandboxToolOptions run_tools = tool_options(command, *screen, signals, clock);
+  const agent::SandboxToolOptions run_tools = tool_options(command, sandbox.kind(), *screen, signals, clock);
   if (Result<void> outside = check_outside(transcript_folder(command, session), sandbox.policy()); !outside)
     return refuse_run(command.json, outside.error());
   const std::string transcript = make_transcript_folder(command, session);

@@ -1,6 +1,10 @@
 # The agent's sandbox and shell. Each kind of sandbox and of user is a test of its own.
 parlance_test_program(agent_shell_tool agent/shell_tool.cpp)
 target_link_libraries(agent_shell_tool PRIVATE parlance_agent parlance)  # in this order
+parlance_test_program(agent_filter_test agent/filter_test.cpp)
+target_link_libraries(agent_filter_test PRIVATE parlance_agent parlance)
+add_test(NAME agent.filter COMMAND agent_filter_test)
+set_tests_properties(agent.filter PROPERTIES LABELS agent)
 set(agent ${CMAKE_CURRENT_SOURCE_DIR}/agent)
 foreach(kind IN ITEMS bubblewrap landlock)
   foreach(user IN ITEMS root nobody)

@@ -46,7 +46,7 @@ class Events:
 
 
 def events_of(text: str) -> Events:
-    return Events([json.loads(line) for line in text.splitlines() if line.startswith("{")])
+    return Events([json.loads(line) for line in text.split("\n") if line.startswith("{")])
 
 
 class Run:

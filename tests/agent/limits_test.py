@@ -18,7 +18,7 @@ from collections.abc import Callable
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import LONGEST, Checks, Run, end_if_none, events_of
 from engine import Asked, Reply
-from stranger_test import WIRE, Terminal, go, people, with_engine
+from stranger_test import WIRE, Script, Terminal, go, people, with_engine
 from wire import Call
 
 LEFT_OUT = "turns were left out, since the context is full"
@@ -96,6 +96,26 @@ def check_silence(checks: Checks, new: Callable[[], Run]) -> None:
         checks.that("neither a call nor an answer" in json.dumps(events.of("unreadable")), f"{replies}: it is told")
 
 
+def check_programs_output(checks: Checks, new: Callable[[], Run]) -> None:
+    """A program gets the first part of a long output, is told where the rest is, and has an event on each line."""
+    run = new()
+    commands = ("head -c 9000000 /dev/urandom; echo end >&2", r"printf 'a\xc2\x85{b\xe2\x80\xa8{c\x7f'")
+    with with_engine(run, Script(run, *commands)) as engine:
+        done = subprocess.run([*run.command(engine.url, "--no-verify"), "Do it."], capture_output=True, timeout=LONGEST)
+    text = done.stdout.decode()
+    checks.equal(done.returncode, 0, f"it ends: {done.stderr[-300:]!r}")
+    checks.that(len(text) < 4_000_000, f"what is printed of 9 MB: {len(text)}")
+    lines = text.splitlines()
+    checks.that(all(line.startswith("{") and line.endswith("}") for line in lines), "however lines are told apart")
+    outputs = [one for one in map(json.loads, lines) if one["event"] == "output"]
+    [left] = [one for one in outputs if "left_out" in one]
+    checks.that(left["stream"] == "stdout" and left["left_out"] > 7_000_000 and left["file"].endswith(".out"), f"what is not shown: {left}")
+    written = run.transcript().read_text("utf-8").splitlines()
+    checks.equal([one for one in written if not (one.startswith("{") and one.endswith("}"))], [], "lines of the transcript")
+    run.check_replay(checks, "what ends lines for some readers")
+    checks.equal(outputs[-1]["text"], "a\x85{b\u2028{c\x7f", "each call is shown anew, as it is")
+
+
 def check_approval_is_kept(checks: Checks, new: Callable[[], Run]) -> None:
     """A run that goes on asks before commands as it did."""
     run = new()
@@ -156,7 +176,15 @@ def main() -> int:
             count += 1
             return Run(parlance, WIRE, pathlib.Path(folder) / str(count))
 
-        for check in (check_many_turns, check_large_result, check_tokens, check_silence, check_approval_is_kept, check_options):
+        for check in (
+            check_many_turns,
+            check_large_result,
+            check_tokens,
+            check_silence,
+            check_programs_output,
+            check_approval_is_kept,
+            check_options,
+        ):
             check(checks, new)
     return checks.end()
 

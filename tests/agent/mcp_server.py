@@ -34,6 +34,8 @@ MODES = {
     "unknown": "speaks a revision that nobody knows",
     "modern": "speaks 2026-07-28, without a handshake",
     "garbage": "writes lines that are no messages",
+    "logs": "writes 6,000 lines of a log to standard output before each result",
+    "babbles": "writes 20,000 of them",
     "batch": "answers by lists of messages",
     "wrong_ids": "answers to other ids first, and to a number as a text",
     "only_wrong_ids": "answers calls to other ids alone",
@@ -116,6 +118,8 @@ class Server:
     def answer(self, request: dict[str, Any], result: Any) -> None:
         if self.mode == "garbage":
             print("a line for people\n\n{\n[1, 2\n\x00\xff\n42\nnull", flush=True)
+        if self.mode in ("logs", "babbles") and "content" in result:
+            print("\n".join(f"DEBUG line {number}" for number in range(6_000 if self.mode == "logs" else 20_000)), flush=True)
         if self.mode == "wrong_ids":
             for other in (request["id"] + 1, str(request["id"]), None, request["id"] - 1, 10**30):
                 self.send({"jsonrpc": "2.0", "id": other, "result": {"content": [{"type": "text", "text": "not this"}]}})

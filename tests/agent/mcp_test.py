@@ -109,6 +109,8 @@ AT_START = {  # what the error must have
 }
 IN_CALL = {  # what the model must read
     "garbage": "hi",
+    "logs": "hi",
+    "babbles": "it wrote more than 10000 lines to standard output that are no messages",
     "wrong_ids": "hi",
     "only_wrong_ids": UNKNOWN,
     "text_ids": 'it has not answered in time; it said: on standard output, no message: {"jsonrpc":"2.0","id":"',
@@ -146,6 +148,8 @@ def check_hostile(parlance: str, folder: pathlib.Path, mode: str, checks: Checks
         checks.that(IN_CALL[mode] in text and len(text) < 40_000, f"{mode}: {text[:300]!r}")
         checks.that("\ufffd" not in text, f"{mode}: no character is cut in halves")
     received = log_of(folder)
+    if mode == "babbles":
+        checks.equal(len([one for one in received if one.get("method") == "initialize"]), 2, f"{mode}: it is started again")
     cancelled = [one["params"]["requestId"] for one in received if one.get("method") == "notifications/cancelled"]
     calls = [one["id"] for one in received if one.get("method") == "tools/call"]
     if mode in ("only_wrong_ids", "text_ids", "deep"):

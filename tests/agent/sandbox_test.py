@@ -221,6 +221,51 @@ def check_files(checks: Checks, tool: Tool, outside: Outside, kind: str) -> None
     checks.that("700" in said(answer) and (kind != "landlock" or "2755" in said(answer)), "other modes can be had", answer)
 
 
+def check_foreign_files(checks: Checks, tool: Tool, place: Place) -> None:
+    """Files of another user in the workspace stay as they are, and nobody gives files away."""
+    if os.geteuid() != 0:
+        return  # nobody else can put a file there
+    closed, shown = place.workspace / "closed", place.workspace / "shown"
+    for path, mode in ((closed, 0o600), (shown, 0o644)):
+        path.write_text(SECRET + "\n")
+        os.chown(path, 12345, 12345)
+        path.chmod(mode)
+    before = tree_of(place.workspace)
+    for command in (
+        "chown $(id -u) closed && cat closed",
+        "chown -h $(id -u):$(id -g) closed",
+        "chmod 666 closed; cat closed",
+        "chmod 666 shown && echo more >> shown",
+        "touch -d yesterday shown",
+        "exec 9< shown && chmod 666 /dev/fd/9",
+        "python3 -c 'import os; os.fchown(os.open(\"shown\", os.O_RDONLY), os.geteuid(), -1)'",
+    ):
+        answer = tool.run(f"( {command} )")
+        checks.that(answer["status"] != 0 and SECRET not in said(answer), command, answer)
+    checks.equal(tree_of(place.workspace), before, "files of another user")
+    answer = tool.run("touch own && chmod 640 own && chown $(id -u):$(id -g) own && echo made; chown 12345 own; chgrp 12345 own")
+    facts = (place.workspace / "own").stat()
+    checks.equal(
+        (said(answer)[:5], facts.st_uid, facts.st_gid, facts.st_mode & 0o777), ("made\n", place.user, place.user, 0o640), "own files"
+    )
+    tool.run("rm -f closed shown own")
+
+
+def check_devices(checks: Checks, tool: Tool) -> None:
+    """They work, and what becomes of their modes stays in the sandbox."""
+    devices = [pathlib.Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom", "tty")]
+    before = {device: device.stat().st_mode for device in devices}
+    answer = tool.run(
+        "echo x > /dev/null && head -c 3 /dev/zero | wc -c && head -c 3 /dev/urandom | wc -c; echo y > /dev/tty; tty < /dev/tty"
+    )
+    checks.that(answer["out"]["text"].startswith("3\n3\ny\n/dev/"), "devices work", answer)
+    answer = tool.run("chmod u+x " + " ".join(map(str, devices)))
+    for device, mode in before.items():
+        checks.equal(device.stat().st_mode, mode, f"the mode of {device}")
+        if device.stat().st_mode != mode:
+            device.chmod(mode & 0o7777)  # the machine's
+
+
 def check_secrets(checks: Checks, tool: Tool, outside: Outside, kind: str) -> None:
     agent, canary = tool.start["pid"], outside.process.pid
     places = [
@@ -435,6 +480,8 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     settings = [f"readable={place.shown}", "processes=100", "memory=400000000", "file_size=100000000", f"stop={32 << 20}"]
     tool = open_or_skip(program, place, kind, *settings, env={"SECRET_KEY": VARIABLE})
     check_files(checks, tool, outside, kind)
+    check_foreign_files(checks, tool, place)
+    check_devices(checks, tool)
     check_secrets(checks, tool, outside, kind)
     check_processes(checks, tool, outside, kind)
     check_network(checks, tool, outside)

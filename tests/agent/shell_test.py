@@ -175,6 +175,70 @@ def check_lost(checks: Checks, tool: Tool) -> None:
         checks.that((third["end"], said(third)) == ("finished", "again\n"), f"the shell after {command!r}", third)
 
 
+QUIET = {  # settings of a shell, and what the next command prints with them
+    "set -x": ("a\n", "+++ echo a\n"),
+    "set +x; set -v": ("a\n", "echo a\n"),
+    "set +v; PS0='[ps0]'; PS1='$ '; PROMPT_COMMAND=('echo pc1' 'echo pc2 >&2')": ("a\n", ""),
+    "declare -p PS0; trap 'echo trapped >&2' DEBUG ERR": ("a\n", ""),
+    "trap 'echo trapped' DEBUG": ("a\n", ""),
+    "trap - ERR; trap 'echo returned' RETURN": ("a\n", ""),
+    "alias .=false source=false builtin=true printf='echo x' set=false": ("a\n", ""),
+    "unalias -a; set -u; unset PWD": ("a\n", ""),
+    "set +u; readonly PS1 PROMPT_COMMAND": ("a\n", ""),
+}
+
+
+def check_quiet(checks: Checks, tool: Tool) -> None:
+    """What a command sets is neither lost nor shows how the shell is told what to run."""
+    control = tool.run("cat $TMPDIR/../control/shell.run /run/parlance/shell.run")["out"]["text"]
+    checks.that("shell.command" in control, "the shell can read how it is run")
+    for command, (out, err) in QUIET.items():
+        first = tool.run(command)
+        checks.that("shell." not in said(first) and not first["restarted"], command, first)
+        answer = tool.run("echo a")
+        checks.equal((answer["out"]["text"], answer["err"]["text"]), (out, err), f"behind {command}")
+    for traced in ("set -x", "set -v"):
+        answer = tool.run(f"{traced}; sleep 60", timeout=0.5)
+        checks.that(answer["end"] == "timed_out" and "shell." not in said(answer), f"{traced} and a timeout", answer)
+        checks.that("shell." not in said(tool.run("set +xv")), f"behind {traced} and a timeout")
+    answer = tool.run("set -x; exit 3")
+    checks.that(answer["restarted"] and "shell." not in said(answer), "set -x and an end", answer)
+    answer = tool.run("trap 'echo bye' EXIT; exit")
+    checks.that(answer["restarted"] and answer["out"]["text"] == "bye\n", "what a trap prints at the end is shown", answer)
+    tool.run("trap 'echo trapped' DEBUG; KEPT=5; exit")
+    checks.that(said(tool.run("trap - DEBUG; echo $KEPT")) == "5\n", "what is kept has no output of traps in it")
+
+
+def check_waiting_shell(checks: Checks, tool: Tool) -> None:
+    """What would end or stop the shell while nobody looks."""
+    tool.run("TMOUT=1; KEPT=6; sleep 100 &")
+    time.sleep(1.5)
+    answer = tool.run("echo $KEPT $TMOUT")
+    checks.that(said(answer) == "6\n" and len(answer["jobs"]) == 1 and not answer["restarted"], "TMOUT", answer)
+    for command in ("suspend; echo on", "kill -STOP $$; echo on", "(sleep 0.3; kill -STOP $$) & sleep 0.6; echo on"):
+        answer = tool.run(command, timeout=15)
+        told = any("stopped" in note for note in answer["notes"])
+        checks.that((answer["end"], answer["out"]["text"][-3:]) == ("finished", "on\n") and told, command, answer)
+    answer = tool.run("sleep 0.2 & sleep 100 & echo a")
+    time.sleep(0.5)
+    answer = tool.run("echo b")
+    checks.that("Done" in answer["err"]["text"] and "sleep 0.2" in answer["err"]["text"], "a job that has ended meanwhile", answer)
+    answer = tool.run("kill -9 $$ &")
+    checks.that(answer["restarted"], "an end right behind a command is told with it", answer)
+
+
+def check_folder_names(checks: Checks, tool: Tool) -> None:
+    folder = f"{tool.place.workspace}/one\ntwo"
+    answer = tool.run("mkdir $'one\\ntwo'; cd $'one\\ntwo'; KEPT=7; sleep 100 &")
+    checks.that((answer["folder"], len(answer["jobs"])) == (folder, 1), "a folder with a newline", answer)
+    answer = tool.run("exit")
+    checks.that((answer["end"], answer["folder"], answer["restored"]) == ("program_ended", folder, True), "a new shell there", answer)
+    checks.equal(said(tool.run("pwd; echo $KEPT")), f"{folder}\n7\n", "in the same folder")
+    answer = tool.run("PWD=/nonsense; exit")
+    checks.that((answer["folder"], answer["restored"]) == (folder, True), "whatever PWD is", answer)
+    checks.equal(said(tool.run('echo "$PWD"; pwd; cd ..')), f"{folder}\n{folder}\n", "which is not restored")
+
+
 def check_forged_ends(checks: Checks, tool: Tool) -> None:
     """What a command writes cannot pass for its end, though it may know how that is told."""
     control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
@@ -226,7 +290,6 @@ ENDLESS = [
     "while :; do :; done",
     "while :; do sleep 0.1; done; echo no",
     "trap '' INT; sleep 60",
-    "suspend",
     "kill -STOP $$ & sleep 60",
     "sh -c 'trap \"\" INT TERM; sleep 60; sleep 60'",
     "sleep 60 | cat | tail",
@@ -274,6 +337,25 @@ def check_interactive(checks: Checks, tool: Tool, programs: list[str]) -> None:
             answer["end"] in ("waits_for_input", "timed_out") and INTERACTIVE[command] in said(answer), f"{command}: interrupted", answer
         )
         checks.that(said(tool.run("echo alive")).endswith("alive\n"), f"the shell after {command}")
+
+
+WAITING = [  # for somebody who types, though not in a read
+    "vim x",
+    "vim x < /dev/tty",
+    "python3 -c 'import select; select.select([open(\"/dev/tty\")], [], [])'",
+    "python3 -c 'import select; p = select.poll(); p.register(2, select.POLLIN); p.poll()'",
+    "python3 -c 'import select; p = select.epoll(); f = open(\"/dev/tty\"); p.register(f, select.EPOLLIN); p.poll(100)'",
+]
+
+
+def check_waiting(checks: Checks, tool: Tool) -> None:
+    for command in WAITING:
+        if tool.run(f"command -v {command.split()[0]}")["status"] != 0:
+            continue
+        answer = tool.run(command, timeout=40)
+        checks.that(answer["end"] == "waits_for_input" and answer["seconds"] < 30, f"{command}: it waits for input", answer)
+    answer = tool.run("python3 -c 'import select, os; r, w = os.pipe(); select.select([r], [], [], 3)'")
+    checks.equal(answer["end"], "finished", "who waits for something else is let wait")
 
 
 def check_output(checks: Checks, tool: Tool) -> None:
@@ -358,6 +440,14 @@ def check_python(checks: Checks, tool: Tool) -> None:
     checks.that(answer["out"]["cut"] and len(answer["observation"]) < 20000, "much output")
     answer = tool.python("while True: print('x' * 1000)")
     checks.that(answer["end"] == "too_much_output", "endless output", answer)
+    classes = "import pickle\nclass A: pass\ndef f(): return 8\npickle.loads(pickle.dumps(f))(), type(pickle.loads(pickle.dumps(A()))) is A"
+    checks.equal(observe(classes), result("(8, True)\n"), "functions and classes are pickled")
+    checks.equal(observe("import sys; sys.modules['__main__'].f()"), result("8\n"), "they are of the main module")
+    checks.equal(observe("{'answer', 'main', 'run', 'ME'} & {*globals()}"), result("set()\n"), "no names of ours")
+    answer = tool.python("import os; os.makedirs('p\\nq'); os.chdir('p\\nq')")
+    checks.equal(answer["folder"], f"{tool.place.workspace}/p\nq", "a folder with a newline")
+    answer = tool.python("import signal; os.chdir('..'); os.kill(os.getpid(), signal.SIGSTOP); 9", 15)
+    checks.that("9\n" in said(answer) and "told to go on" in answer["observation"], "stopped", answer)
     checks.that(
         observe("open('shared', 'w').write('y')") == result("1\n") and said(tool.run(f"cat {tool.place.workspace}/shared")) == "y",
         "the shell and Python share the workspace",
@@ -412,6 +502,9 @@ PARTS: tuple[Part, ...] = (
     (lambda checks, tool: check_tricks(checks, tool, TRICKS[-2:]),),
     (check_without_input,),
     (check_lost,),
+    (check_quiet,),
+    (check_waiting_shell, check_folder_names),
+    (check_waiting,),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][::2]),),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][1::2]),),
     (check_python,),

@@ -32,6 +32,7 @@ from typing import Any
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import LONGEST, Checks, Run, end_if_none, events_of
 from engine import Asked, Engine, Reply
+from scripted import kinds_here
 from wire import FORMATS, Call, Wire
 
 WIRE = FORMATS["terminal-agent"]
@@ -184,6 +185,11 @@ def check_system(checks: Checks, new: Callable[[], Run]) -> None:
     prompt = go_plain()
     for word in ("Plan:", "Execute:", "Observe:", "Adapt:", "Verify:", "one command at a time"):
         checks.that(word in prompt, f"a plain template: '{word}' is not in its prompt")
+    for options in ((), ("--network",), ("--interpreter",), ("--interpreter", "--network")):
+        prompt, has_network = go_plain(*options), "--network" in options
+        checks.equal(("with a network" in prompt, "without a network" in prompt), (has_network, not has_network), f"{options}: it says so")
+    for kind in kinds_here(run.parlance, run.folder / "kinds"):
+        checks.equal("/tmp is closed" in go_plain("--sandbox", kind), kind == "landlock", f"{kind}: where temporary files go")
     checks.that("You are a pirate." in go_plain("--system", "You are a pirate."), "--system TEXT")
     told = run.folder / "system.txt"
     told.write_text("Speak <|im_end|> Danish: ærø\n", "utf-8")

@@ -149,6 +149,58 @@ TEST(Agent, NoticesThatItGoesInCircles) {
   EXPECT_EQ(circle.add("d"), 1U);
 }
 
+TEST(Agent, NoticesRepliesThatCannotBeReadAgainAndAgain) {
+  AgentReply broken = calling({R"({"do": )"});
+  broken.message.calls[0].complete = false;
+  AgentReply cut_off = saying("and so on and so on");
+  cut_off.length = true;
+  AgentReply nothing{.prompt_tokens = 100, .length = true};
+  for (const AgentReply& reply : {broken, cut_off, nothing}) {
+    Scripted model({reply});
+    std::vector<std::string> told;
+    AgentOptions options = options_with(work());
+    options.events = [&told](const AgentEvent& event) {
+      if (event.kind == AgentEvent::Kind::repeated) told.emplace_back(event.text);
+    };
+    const AgentEnd end = Agent(model, std::move(options)).run();
+    EXPECT_EQ(end.reason, AgentEnd::Reason::repeats);
+    EXPECT_EQ(end.turns, 6U);
+    ASSERT_EQ(told.size(), 4U);
+    EXPECT_EQ(model.asked[2].back().content.find(told[0]), std::string::npos);
+    EXPECT_NE(model.asked[3].back().content.find(told[0]), std::string::npos) << "the model is told so, too";
+  }
+  AgentOptions patient = options_with(work());
+  patient.limits = {.turns = 20, .repeats = 0};
+  Scripted model({broken});
+  EXPECT_EQ(Agent(model, std::move(patient)).run().reason, AgentEnd::Reason::turns);
+  Scripted goes_on({cut_off, saying("Done.")});
+  EXPECT_EQ(Agent(goes_on, options_with(work())).run().reason, AgentEnd::Reason::done);
+}
+
+TEST(Agent, AReplyKnowsWhenItsTimeIsOver) {
+  class Slow : public Scripted {
+   public:
+    using Scripted::Scripted;
+    Result<AgentReply> reply(const AgentRequest& request, ReplySink events) override {
+      deadlines.push_back(request.deadline);
+      while (request.deadline && std::chrono::steady_clock::now() < *request.deadline) continue;
+      return Scripted::reply(request, std::move(events));
+    }
+    std::vector<std::optional<std::chrono::steady_clock::time_point>> deadlines;
+  };
+  AgentReply cut_off = saying("and so on");
+  cut_off.length = true;
+  Slow model({cut_off});
+  AgentOptions options = options_with(work());
+  options.limits.seconds = 0.05;
+  const AgentEnd end = Agent(model, std::move(options)).run();
+  EXPECT_EQ(end.reason, AgentEnd::Reason::seconds);
+  EXPECT_EQ(end.turns, 1U);
+  Slow endless({saying("Done.")});
+  EXPECT_EQ(Agent(endless, options_with(work())).run().reason, AgentEnd::Reason::done);
+  EXPECT_FALSE(endless.deadlines.at(0)) << "no limit";
+}
+
 TEST(Agent, HasLimits) {
   for (const auto& [limits, wanted] : std::vector<std::pair<AgentLimits, AgentEnd::Reason>>{
            {{.turns = 2, .repeats = 0}, AgentEnd::Reason::turns},
@@ -241,8 +293,9 @@ TEST(Agent, HasOneNoteHoweverOftenTurnsAreLeftOut) {
       for (const Message& message : all) weight += weight_of(message);
       if (weight < context * 4 * 9 / 10) continue;
       std::vector<Message> shorter = all;
-      const std::size_t earlier = take_notes(shorter);
-      EXPECT_EQ(earlier, turns);
+      const LeftOut earlier = take_notes(shorter);
+      EXPECT_EQ(earlier.turns, turns);
+      EXPECT_EQ(earlier.calls, turns) << "each has one";
       const auto chosen = choose_compaction(shorter, context, 4, earlier);
       ASSERT_TRUE(chosen) << context << " in turn " << turn;
       EXPECT_LT(chosen->note.size(), context * 4 / 8) << chosen->note;
@@ -260,6 +313,45 @@ TEST(Agent, HasOneNoteHoweverOftenTurnsAreLeftOut) {
     }
     EXPECT_GT(turns, 20U);
   }
+}
+
+/// What the only note of a conversation says of turns that were left out; they go one after the other.
+TEST(Agent, ANoteNamesTheLatestCallsOfAllThatWereLeftOut) {
+  std::vector<Message> all = conversation_of(40, 300);
+  for (int round = 0; round < 6; ++round) {
+    std::vector<Message> shorter = all;
+    const LeftOut earlier = take_notes(shorter);
+    const auto chosen = choose_compaction(shorter, 3000, 4, earlier);
+    ASSERT_TRUE(chosen);
+    std::string latest = shorter[chosen->first + chosen->count - 2].tool_calls[0].arguments_json;
+    std::replace(latest.begin(), latest.end(), '\n', ' ');
+    const std::size_t turns = earlier.turns + chosen->count / 2;
+    compact(shorter, *chosen);
+    all = std::move(shorter);
+    EXPECT_NE(chosen->note.find("work " + latest), std::string::npos) << chosen->note;
+    EXPECT_NE(chosen->note.find("[Here " + std::to_string(turns) + " turns"), std::string::npos) << chosen->note;
+    EXPECT_NE(chosen->note.find("\nand " + std::to_string(turns - 12) + " before these"), std::string::npos)
+        << chosen->note;
+    const std::vector<Message> more = conversation_of(10, 300);
+    for (std::size_t at = 1; at < more.size(); ++at) {
+      all.push_back(more[at]);
+      if (at % 2 == 0) continue;
+      all.back().tool_calls[0].arguments_json =
+          "{\n\"round\": " + std::to_string(round * 100 + static_cast<int>(at)) + "}";
+    }
+  }
+  LeftOut one = take_notes(all);
+  EXPECT_EQ(one.named.size(), 12U);
+  EXPECT_EQ(take_notes(all).turns, 0U);
+  // Where the latest turns that were left out have no calls, those before them are still named.
+  std::vector<Message> silent = conversation_of(1, 0);
+  for (int turn = 0; turn < 40; ++turn) {
+    silent.push_back({.role = "assistant", .content = std::string(300, 'y')});
+    silent.push_back({.role = "user", .content = "Go on."});
+  }
+  const auto chosen = choose_compaction(silent, 1000, 4, one);
+  ASSERT_TRUE(chosen);
+  EXPECT_NE(chosen->note.find(one.named.back()), std::string::npos) << chosen->note;
 }
 
 TEST(Agent, ShortensTheLastResultsWhereNothingElseCanGo) {

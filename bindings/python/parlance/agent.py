@@ -69,11 +69,13 @@ class Agent:
         model as the result of a run that failed.
     goal: what is to be done; system: a system message in place of the template's own.
     verify: the model may not end before a run has succeeded after the last change.
-    max_turns, max_tokens, max_seconds: limits; 0 is none. repeats: how often it may do the same with the same result.
+    max_turns, max_tokens, max_seconds: limits; 0 is none. The seconds are looked at with each token of sample, too, if it gives them
+        one by one. repeats: how often it may do the same with the same result, or reply the same that cannot be read.
     grammar: "gbnf", "lark", "structural-tag" or "json-schema": sample gets a grammar of each reply.
     context: tokens of the model's context; when it is full, turns are left out.
     events: is called with a dict for each event. approve: approve(name, arguments) is asked before each call; True lets it
         run, False or a text with the reason does not; anything else is a TypeError, which run() raises.
+    stopped: is asked between two steps; True ends the run.
 
     The sampled ids of each reply are kept: a turn's prompt begins with those of the turns before.
     """
@@ -97,6 +99,7 @@ class Agent:
         context: int | None = None,
         events: Callable[[dict[str, Any]], Any] | None = None,
         approve: Callable[[str, str], bool | str] | None = None,
+        stopped: Callable[[], bool] | None = None,
     ) -> None:
         from parlance._tokenizers import tokenizer_of
 
@@ -114,7 +117,7 @@ class Agent:
             raise TypeError(f"grammar is the name of a syntax, not a {type(grammar).__name__}")
         if grammar is not None:
             _check_grammar_syntax(grammar)
-        for name, function in (("events", events), ("approve", approve)):
+        for name, function in (("events", events), ("approve", approve), ("stopped", stopped)):
             if function is not None:
                 _check_function(name, function, "a function")
         if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
@@ -126,8 +129,17 @@ class Agent:
         self._goal, self._system, self._verify = goal, system, bool(verify)
         index = operator.index
         self._limits = (index(max_turns), index(max_tokens), _seconds(max_seconds), index(repeats), index(refusals))
-        self._grammar, self._events, self._approve = grammar, events, approve
+        self._grammar, self._events, self._approve, self._stopped = grammar, events, approve, stopped
+        self._messages: list[dict[str, Any]] = []
         self._context = None if context is None else operator.index(context)
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The conversation of the last run, as a request has it, without what was left out as the context was full.
+
+        Empty before a run has come to its end.
+        """
+        return self._messages
 
     def run(self) -> AgentEnd:
         """Runs until the end, which it returns. Each call begins anew.
@@ -135,10 +147,12 @@ class Agent:
         Raises what `sample`, `events` and `approve` raise, parlance.Error if a prompt cannot be made, and ValueError before the first
         turn where a tool has an empty name, that of another, or parameters that are no JSON Schema of an object.
         """
+        self._messages = []
         return AgentEnd(
             **_run_agent(
                 self._template._engine, self._tokenizer, self._sample, self._tools, self._goal, self._system, self._verify,
-                self._limits, self._grammar, self._context, self._events, self._approve,
+                self._limits, self._grammar, self._context, self._events, self._approve, self._stopped,
+                self._messages,
             )
         )  # fmt: skip
 

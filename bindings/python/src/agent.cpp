@@ -9,6 +9,8 @@
 
 #include "errors.h"
 #include "grammars.h"
+#include "objects.h"
+#include "parlance/json_writer.h"
 #include "prompt.h"
 #include "tokenizers.h"
 
@@ -62,6 +64,7 @@ std::function<Result<bool>(const SampleRequest&)> sampler_of(const nb::object& s
         asked.take(id);
         ended = std::find(stops.begin(), stops.end(), id) != stops.end();
         if (ended || ++count == asked.most_tokens) break;
+        if (asked.deadline && std::chrono::steady_clock::now() >= *asked.deadline) break;
       }
       return !ended;
     });
@@ -119,7 +122,7 @@ Approval approval_of(const nb::object& answer) {
 
 /// Functions of Python that the loop calls, and what of theirs was raised.
 struct Hooks {
-  nb::object events, approve;
+  nb::object events, approve, stopped;
   bool raised = false;
 
   void tell(const AgentEvent& event) {
@@ -136,16 +139,30 @@ struct Hooks {
     raised = true;
     return {.allowed = false};
   }
+  bool wants_end() {
+    if (raised || stopped.is_none()) return raised;
+    const Result<bool> said = calling([&] { return nb::cast<bool>(nb::bool_(stopped())); });
+    raised = !said;
+    return raised || *said;
+  }
 };
+
+/// As a request has them. Of what was told nothing is missing but what a full context left out.
+void take_messages(const std::vector<Message>& from, nb::list& into) {
+  Conversation made;
+  for (const Message& message : from)
+    if (!made.add(message)) return;
+  for (const Value& message : made.messages().items()) into.append(from_json(json_text(message)));
+}
 
 nb::dict run_agent(const std::shared_ptr<const Engine>& engine, const PyTokenizer& tokenizer, nb::object sample,
                    const std::vector<PyTool>& tools, std::string goal, std::string system, bool verify,
                    const std::tuple<unsigned, std::size_t, double, unsigned, unsigned>& limits,
                    const std::optional<std::string>& grammar, std::optional<std::size_t> context, nb::object events,
-                   nb::object approve) {
+                   nb::object approve, nb::object stopped, nb::list messages) {
   std::optional<GrammarSyntax> syntax;
   if (grammar) syntax = grammar_syntax_named(*grammar);
-  Hooks hooks{std::move(events), std::move(approve)};
+  Hooks hooks{std::move(events), std::move(approve), std::move(stopped)};
   const std::unique_ptr<AgentModel> model = make_session_model({.reader = engine->reader,
                                                                 .tokenizer = *tokenizer.tokenizer,
                                                                 .sample = sampler_of(sample),
@@ -157,9 +174,11 @@ nb::dict run_agent(const std::shared_ptr<const Engine>& engine, const PyTokenize
            options.limits.refusals) = limits;
   options.events = [&hooks](const AgentEvent& event) { hooks.tell(event); };
   options.approve = [&hooks](std::string_view name, std::string_view arguments) { return hooks.ask(name, arguments); };
-  options.stopped = [&hooks] { return hooks.raised || PyErr_CheckSignals() != 0; };
-  const AgentEnd end = Agent(*model, std::move(options)).run();
+  options.stopped = [&hooks] { return hooks.raised || PyErr_CheckSignals() != 0 || hooks.wants_end(); };
+  Agent agent(*model, std::move(options));
+  const AgentEnd end = agent.run();
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  take_messages(agent.messages(), messages);
   raise_kept();
   if (end.error) raise(*end.error);
   return end_of(end);
@@ -169,7 +188,8 @@ nb::dict run_agent(const std::shared_ptr<const Engine>& engine, const PyTokenize
 
 void bind_agent(nb::module_& module) {
   module.def("_run_agent", &run_agent, "engine"_a, "tokenizer"_a, "sample"_a, "tools"_a, "goal"_a, "system"_a,
-             "verify"_a, "limits"_a, "grammar"_a.none(), "context"_a.none(), "events"_a.none(), "approve"_a.none());
+             "verify"_a, "limits"_a, "grammar"_a.none(), "context"_a.none(), "events"_a.none(), "approve"_a.none(),
+             "stopped"_a.none(), "messages"_a);
 }
 
 }  // namespace parlance::python

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import fractions
 import functools
+import itertools
 import json
 import pathlib
 import re
@@ -141,6 +142,47 @@ def test_verification_and_limits(chatml_tokenizer: str) -> None:
     assert agent(chatml_tokenizer, Sampler(chatml_tokenizer, call("look", at="it")), look).run().reason == "repeats"
     end = agent(chatml_tokenizer, Sampler(chatml_tokenizer, call("look", at="it")), look, max_turns=2).run()
     assert (end.reason, end.turns) == ("turns", 2)
+
+
+def test_time_is_over_within_a_reply(chatml_tokenizer: str) -> None:
+    (word,) = opened(chatml_tokenizer).encode("a")[:1]
+    end = agent(chatml_tokenizer, lambda *_: itertools.repeat(word), look, max_seconds=0.3).run()
+    assert (end.reason, end.turns) == ("seconds", 1)
+
+
+def test_the_same_reply_that_breaks_off_ends_a_run(chatml_tokenizer: str) -> None:
+    tokens = opened(chatml_tokenizer).encode("and so on")
+    end = agent(chatml_tokenizer, lambda *_: tokens, look).run()
+    assert (end.reason, end.turns) == ("repeats", 6)
+
+
+def test_messages_of_a_run(chatml_tokenizer: str) -> None:
+    sample = Sampler(chatml_tokenizer, call("look", at="the kitchen"), "It is empty.<|im_end|>")
+    one = agent(chatml_tokenizer, sample, look, system="Be brief.")
+    assert one.messages == []
+    one.run()
+    first, second, third, fourth, last = one.messages
+    assert (first, second) == ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Do it"})
+    (asked,) = third["tool_calls"]
+    assert (third["role"], asked["function"]["name"]) == ("assistant", "look")
+    assert (fourth["role"], fourth["tool_call_id"], fourth["content"]) == ("tool", asked["id"], "the kitchen is empty<|im_end|>")
+    assert (last["role"], last["content"]) == ("assistant", "It is empty.")
+    assert "It is empty." in parlance.Template.builtin("terminal-agent").render(one.messages).text
+    sample.asked.clear()
+    assert one.run().turns == 2
+    assert len(one.messages) == 5
+
+
+def test_who_is_asked_ends_a_run(chatml_tokenizer: str) -> None:
+    sample = Sampler(chatml_tokenizer, call("look", at="the kitchen"))
+    one = agent(chatml_tokenizer, sample, look, repeats=0, stopped=lambda: len(sample.asked) == 3)
+    assert (one.run().reason, len(sample.asked)) == ("stopped", 3)
+
+    def broken() -> bool:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        agent(chatml_tokenizer, sample, look, stopped=broken).run()
 
 
 def test_a_full_context(chatml_tokenizer: str) -> None:

@@ -34,6 +34,7 @@ enum class LineEnd : std::uint8_t {
   cancelled,
   ended,     ///< the program has ended, or closed its output
   too_long,  ///< it writes a line past the limit: nothing more is read of it
+  given_up,  ///< by who reads it
 };
 
 class LineProcess {
@@ -53,7 +54,9 @@ class LineProcess {
   /// Takes some of what is there, without waiting. False: there is nothing more.
   bool take_written();
 
-  /// It may still run, but is done with: its output has ended or is too long.
+  /// What it writes is of no use: it is done with.
+  void give_up() { over_ = LineEnd::given_up; }
+  /// It may still run, but is done with: its output has ended or is too long, or it was given up.
   bool is_over() const { return over_ != LineEnd::none; }
   /// The last of its standard error.
   const std::string& last_errors() const { return errors_tail_; }

@@ -11,7 +11,7 @@ namespace {
 constexpr double kToAnswer = 5;  // seconds in which a server takes what we answer
 constexpr std::int64_t kNoSuchMethod = -32601;
 constexpr std::size_t kMostReason = 2000;       // bytes of an error's message
-constexpr std::size_t kMostGarbage = 10'000;    // lines
+constexpr std::size_t kMostGarbage = 10'000;    // lines before an answer
 constexpr std::size_t kMostShownGarbage = 200;  // bytes of the first of them
 constexpr int kMostAlong = 1000;                // messages between two turns
 
@@ -39,6 +39,8 @@ std::string McpAnswer::reason() const {
     case LineEnd::cancelled: return "the user interrupted it";
     case LineEnd::ended: return "it has ended";
     case LineEnd::too_long: return "it sent a line that does not end within 8 MiB";
+    case LineEnd::given_up:
+      return "it wrote more than " + std::to_string(kMostGarbage) + " lines to standard output that are no messages";
   }
   std::string text(utf8::whole_prefix(whole_text(error()["message"]), kMostReason));
   if (text.empty()) text = "its answer has neither a result nor the message of an error";
@@ -100,11 +102,14 @@ McpAnswer McpSession::request(std::string_view method, const std::string& parame
   McpAnswer answer;
   answer.end = process_->write(line_of(method, parameters, id), patience);
   const bool is_asked = answer.end == LineEnd::none;
+  const std::size_t before = garbage_;
   std::string line;
   while (answer.end == LineEnd::none) {
     answer.end = process_->read(line, patience);
     if (answer.end == LineEnd::none && take_line(line, id, answer.message, patience)) return answer;
-    if (garbage_ > kMostGarbage) answer.end = LineEnd::ended;
+    if (garbage_ - before <= kMostGarbage) continue;
+    process_->give_up();
+    answer.end = LineEnd::given_up;
   }
   const bool goes_on = answer.end == LineEnd::timed_out || answer.end == LineEnd::cancelled;
   if (is_asked && goes_on && method != "initialize") {

@@ -55,6 +55,22 @@ void show_etc(std::vector<std::string>& arguments, const SessionFolder& folder) 
   }
 }
 
+/// bubblewrap shows the machine's own devices, whose modes and times root's commands could change for all of it. So
+/// they get copies, where a copy can be made and opened.
+void copy_devices(std::vector<std::string>& arguments, const SessionFolder& folder) {
+  if (geteuid() != 0) return;
+  for (const char* name : {"null", "zero", "full", "random", "urandom", "tty"}) {
+    const std::string device = std::string("/dev/") + name, copy = folder.control() + "/device." + name;
+    struct stat facts {};
+    if (stat(device.c_str(), &facts) != 0 || !S_ISCHR(facts.st_mode)) continue;
+    const bool is_there = mknod(copy.c_str(), S_IFCHR | 0666, facts.st_rdev) == 0 || errno == EEXIST;
+    if (!is_there || chmod(copy.c_str(), 0666) != 0) continue;
+    const Descriptor opened(open(copy.c_str(), O_RDONLY | O_NOCTTY | O_CLOEXEC));
+    // A process without a terminal has no /dev/tty.
+    if (opened || errno == ENXIO) add(arguments, {"--dev-bind", copy, device});
+  }
+}
+
 /// What resolves names, which may lie in /run.
 void show_resolver(std::vector<std::string>& arguments) {
   std::error_code error;
@@ -84,6 +100,7 @@ std::vector<std::string> arguments_of(const SandboxPolicy& policy, const Session
   show_system(arguments);
   show_etc(arguments, folder);
   add(arguments, {"--proc", "/proc", "--dev", "/dev", "--bind", folder.state() + "/shm", "/dev/shm"});
+  copy_devices(arguments, folder);
   add(arguments, {"--bind", folder.temporary(), "/tmp", "--dir", "/var", "--symlink", "/tmp", "/var/tmp"});
   add(arguments, {"--ro-bind", folder.control(), kControlInside});
   add(arguments, {"--bind", folder.state(), std::string(kControlInside) + "/state"});

@@ -3,6 +3,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -107,19 +111,93 @@ std::vector<ProcessFacts> surely_below(pid_t root) {
   return found;
 }
 
-/// Where it waits in a read(), of which descriptor; unset: it does something else.
-std::optional<long> descriptor_it_reads(pid_t process) {
-  // "0 0x3 0x7ffe…": the number of the call, and its arguments
-  const std::string call = text_of(process, "syscall");
+/// A system call that a process waits in: its number, and the arguments.
+struct WaitingCall {
+  long number = -1;  ///< -1: it waits in none
+  std::uint64_t arguments[6]{};
+};
+
+WaitingCall waiting_call(pid_t process) {
+  // "0 0x3 0x7ffe…"
+  const std::string text = text_of(process, "syscall");
+  WaitingCall call;
   char* end = nullptr;
-  if (call.empty() || std::strtol(call.c_str(), &end, 10) != SYS_read || end == call.c_str()) return std::nullopt;
-  return std::strtol(end, nullptr, 16);
+  const long number = std::strtol(text.c_str(), &end, 10);
+  if (end == text.c_str()) return call;
+  call.number = number;
+  for (std::uint64_t& argument : call.arguments) argument = std::strtoull(end, &end, 16);
+  return call;
 }
 
-std::string target_of_descriptor(pid_t process, long descriptor) {
-  const std::string link = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
+bool read_memory_of(pid_t process, std::uint64_t from, void* into, std::size_t size) {
+  const Descriptor memory(::open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  return memory && ::pread(memory.get(), into, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
+}
+
+/// Of select().
+std::vector<int> selected(pid_t process, const WaitingCall& call) {
+  fd_set read{};
+  const int count = static_cast<int>(std::min<std::uint64_t>(call.arguments[0], FD_SETSIZE));
+  const std::size_t bytes = (static_cast<std::size_t>(count) + 63) / 64 * 8;  // as the kernel reads it
+  std::vector<int> found;
+  if (call.arguments[1] == 0 || !read_memory_of(process, call.arguments[1], &read, bytes)) return found;
+  for (int each = 0; each < count; ++each)
+    if (FD_ISSET(each, &read)) found.push_back(each);
+  return found;
+}
+
+/// Of poll().
+std::vector<int> polled(pid_t process, const WaitingCall& call) {
+  constexpr std::uint64_t kMost = 256;
+  std::vector<pollfd> all(static_cast<std::size_t>(std::min(call.arguments[1], kMost)));
+  std::vector<int> found;
+  if (!read_memory_of(process, call.arguments[0], all.data(), all.size() * sizeof(pollfd))) return found;
+  for (const pollfd& one : all)
+    if (one.fd >= 0 && (one.events & POLLIN) != 0) found.push_back(one.fd);
+  return found;
+}
+
+/// Of epoll_wait(), by the kernel's list of what is in the set: lines as "tfd:       17 events:       19 data: …".
+std::vector<int> in_epoll_set(pid_t process, const WaitingCall& call) {
+  const std::string text = text_of(process, ("fdinfo/" + std::to_string(call.arguments[0])).c_str());
+  std::vector<int> found;
+  for (std::size_t at = text.find("tfd:"); at != std::string::npos; at = text.find("tfd:", at + 1)) {
+    int descriptor = -1;
+    unsigned events = 0;
+    if (std::sscanf(text.c_str() + at, "tfd: %d events: %x", &descriptor, &events) == 2 && (events & EPOLLIN) != 0)
+      found.push_back(descriptor);
+  }
+  return found;
+}
+
+/// The descriptors that it waits for something to read from; empty: it does something else.
+std::vector<int> descriptors_it_reads(pid_t process) {
+  const WaitingCall call = waiting_call(process);
+  switch (call.number) {
+    case SYS_read: return {static_cast<int>(call.arguments[0])};
+#ifdef SYS_select
+    case SYS_select:
+#endif
+    case SYS_pselect6: return selected(process, call);
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+    case SYS_ppoll: return polled(process, call);
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+    case SYS_epoll_pwait: return in_epoll_set(process, call);
+    default: return {};
+  }
+}
+
+std::string path_of_descriptor(pid_t process, int descriptor) {
+  return "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
+}
+
+std::string target_of_descriptor(pid_t process, int descriptor) {
   char target[64];
-  const ssize_t size = readlink(link.c_str(), target, sizeof target);
+  const ssize_t size = readlink(path_of_descriptor(process, descriptor).c_str(), target, sizeof target);
   return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : std::string();
 }
 
@@ -165,14 +243,27 @@ pid_t outer_pid(pid_t root, pid_t inside) {
   return 0;
 }
 
-bool waits_for_terminal(pid_t process) {
-  const std::optional<long> descriptor = descriptor_it_reads(process);
-  const std::string target = descriptor ? target_of_descriptor(process, *descriptor) : "";
-  return target.starts_with("/dev/pts/") || target == "/dev/tty";
+char state_of(pid_t process) {
+  ProcessFacts facts;
+  return read_facts(process, facts) ? facts.state : '?';
+}
+
+bool waits_for_input(pid_t process, int pipe) {
+  struct stat ours {};
+  const bool is_known = ::fstat(pipe, &ours) == 0;
+  for (const int descriptor : descriptors_it_reads(process)) {
+    const std::string target = target_of_descriptor(process, descriptor);
+    if (target.starts_with("/dev/pts/") || target == "/dev/tty") return true;
+    struct stat its {};
+    const bool is_there = is_known && ::stat(path_of_descriptor(process, descriptor).c_str(), &its) == 0;
+    if (is_there && its.st_dev == ours.st_dev && its.st_ino == ours.st_ino) return true;
+  }
+  return false;
 }
 
 bool waits_at_terminal_input(pid_t process) {
-  return descriptor_it_reads(process) == 0 && target_of_descriptor(process, 0).starts_with("/dev/pts/");
+  const WaitingCall call = waiting_call(process);
+  return call.number == SYS_read && call.arguments[0] == 0 && target_of_descriptor(process, 0).starts_with("/dev/pts/");
 }
 
 void signal_all(pid_t root, int signal) {

@@ -29,9 +29,13 @@ std::uint64_t proportional_memory(pid_t process);
 /// The process below `root` that calls itself `inside` (in its PID namespace). 0: there is none.
 pid_t outer_pid(pid_t root, pid_t inside);
 
-/// Does the process wait for somebody who types: is it in a read from a terminal?
-bool waits_for_terminal(pid_t process);
-/// The same of its standard input, by the terminal's own name and not as /dev/tty.
+/// 'R', 'S', 'T'…; '?': it has ended.
+char state_of(pid_t process);
+
+/// Does the process wait for somebody who types: does it read from a terminal, or wait (select, poll, epoll) until it
+/// can? The same of `pipe`, which is where its standard error goes: a program may take that for its terminal.
+bool waits_for_input(pid_t process, int pipe);
+/// Is it in a read of its standard input, which is a terminal by its own name and not as /dev/tty?
 bool waits_at_terminal_input(pid_t process);
 
 /// Sends a signal to all below `root`, without it.

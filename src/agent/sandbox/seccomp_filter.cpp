@@ -31,7 +31,7 @@ constexpr std::uint32_t kProcessor = AUDIT_ARCH_AARCH64;
 constexpr int kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432, kFspick = 433,
               kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435, kPidfdGetfd = 438,
               kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452, kOpenat2 = 437, kSetxattrat = 463,
-              kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469, kMemfdSecret = 447;
+              kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469, kMemfdSecret = 447, kPidfdSendSignal = 424;
 
 /// Refused in every sandbox: other processes' memory, mounts and namespaces, kernel facilities with a large surface,
 /// the clock and the machine itself.
@@ -249,6 +249,23 @@ void allow_families(Program& program, const std::vector<int>& families) {
   });
 }
 
+/// Signals whose receiver cannot be told from the call's arguments: by a descriptor, by one of a process's threads, or
+/// by what happens to a file. C libraries have tgkill(), which names the process, too.
+void refuse_hidden_signals(Program& program) {
+  constexpr std::uint32_t kSetOwner = F_SETOWN, kSetOwnerOf = 15;              // F_SETOWN_EX
+  constexpr std::uint32_t kSetSocketOwner = 0x8901, kSetSocketGroup = 0x8902;  // FIOSETOWN, SIOCSPGRP
+  program.refuse(kPidfdSendSignal);
+  program.refuse(SYS_tkill);
+  program.for_call(SYS_fcntl, [&] {
+    program.load_argument(1);
+    for (const std::uint32_t request : {kSetOwner, kSetOwnerOf}) program.if_equal(request, failing(EPERM));
+  });
+  program.for_call(SYS_ioctl, [&] {
+    program.load_argument(1);
+    for (const std::uint32_t request : {kSetSocketOwner, kSetSocketGroup}) program.if_equal(request, failing(EPERM));
+  });
+}
+
 void refuse_for_landlock(Program& program, const SeccompChoice& choice) {
   for (const int number : kRefusedWithLandlock) program.refuse(number);
   for (const int number : kUnsupportedWithLandlock) program.refuse(number, failing(EOPNOTSUPP));
@@ -268,8 +285,10 @@ void refuse_for_landlock(Program& program, const SeccompChoice& choice) {
     program.load_argument(0);
     program.if_at_least(1, failing(EPERM));
   });
+  if (choice.landlock_abi < 6) refuse_hidden_signals(program);
   for (const int number : {static_cast<int>(SYS_kill), static_cast<int>(SYS_tkill), static_cast<int>(SYS_tgkill),
-                           static_cast<int>(SYS_rt_sigqueueinfo), static_cast<int>(SYS_pidfd_open)}) {
+                           static_cast<int>(SYS_rt_sigqueueinfo), static_cast<int>(SYS_rt_tgsigqueueinfo),
+                           static_cast<int>(SYS_pidfd_open)}) {
     program.for_call(number, [&] {
       program.load_argument(0);
       program.if_equal(0xffffffffU, failing(EPERM));  // everybody

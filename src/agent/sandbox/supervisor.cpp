@@ -41,7 +41,8 @@ struct Plan {
   int channel[2]{};   ///< by which the command hands the filter's descriptor to its supervisor
 };
 
-/// A command as root has its files, but none of its powers.
+/// A command as root has its files, but none of its powers. So has its supervisor: what it does for commands is refused
+/// wherever root would need a power for it, such as with files of others.
 bool drop_capabilities() {
   for (std::size_t each = 0; each < kMostCapabilities; ++each) prctl(PR_CAPBSET_DROP, each, 0, 0, 0);
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -196,6 +197,7 @@ int reap(pid_t command) {
   syscall(SYS_close_range, 303, ~0U, 0);
   plan.lifeline = 300;
   prefer_this_thread();
+  if (plan.rules >= 0 && !drop_capabilities() && geteuid() == 0) end_all(127);
   watch(plan, command, filter < 0 ? -1 : 302, 301);
 }
 

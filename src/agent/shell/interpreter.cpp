@@ -15,6 +15,7 @@ ResidentKind python(const Sandbox& sandbox) {
   const std::string control = sandbox.control_inside();
   ResidentKind kind;
   kind.name = "python";
+  kind.title = "Python";
   kind.command = {"/usr/bin/env",
                   "python3",
                   "-u",

@@ -29,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kStart = 20;   // seconds in which the program must be ready
 constexpr double kLook = 0.25;  // seconds between two looks at whether it waits for input
 constexpr double kLost = 0.5;   // seconds at the prompt without a report
+constexpr double kBack = 0.1;   // seconds between a report and the prompt
 constexpr double kDrain = 2;    // seconds for output that is on its way
 constexpr int kTick = 50;       // milliseconds
 
@@ -46,10 +47,13 @@ std::string random_token() {
   return token;
 }
 
-std::string with_token(std::string text, const std::string& token) {
-  for (std::size_t at = text.find("{}"); at != std::string::npos; at = text.find("{}", at)) text.replace(at, 2, token);
+std::string with_words(std::string text, std::string_view word, const std::string& value) {
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + value.size()))
+    text.replace(at, word.size(), value);
   return text;
 }
+
+std::string with_token(std::string text, const std::string& token) { return with_words(std::move(text), "{}", token); }
 
 Result<Descriptor> open_pipe(const std::string& path) {
   unlink(path.c_str());
@@ -74,19 +78,38 @@ class OpenWatch {
   bool works_ = false;
 };
 
-/// An answer's lines behind its token; empty: it has not come.
-std::vector<std::string> answer_in(const std::string& received, const std::string& token) {
-  std::vector<std::string> lines;
-  const std::size_t begin = received.find(token + "\n");
-  const std::size_t end = begin == std::string::npos ? begin : received.find('\0', begin);
-  if (end == std::string::npos) return lines;
-  std::size_t from = begin + token.size() + 1;
-  while (from < end) {
-    const std::size_t to = std::min(received.find('\n', from), end);
-    lines.push_back(received.substr(from, to - from));
+/// An answer, as resident.h has it.
+struct Answer {
+  std::string status, letters, folder, jobs;
+  bool ends() const { return jobs == "ends"; }
+};
+
+/// The last one with this token: an interruption may have cut off those before. Unset: it has not come, or not whole.
+std::optional<Answer> answer_in(const std::string& received, const std::string& token) {
+  std::size_t from = received.rfind(token + '\0');
+  if (from == std::string::npos) return std::nullopt;
+  from += token.size() + 1;
+  Answer answer;
+  for (std::string* field : {&answer.status, &answer.letters, &answer.folder, &answer.jobs}) {
+    const std::size_t to = received.find('\0', from);
+    if (to == std::string::npos) return std::nullopt;
+    *field = received.substr(from, to - from);
     from = to + 1;
   }
-  return lines;
+  if (answer.folder.ends_with('\n')) answer.folder.pop_back();
+  return answer;
+}
+
+std::vector<int> numbers_in(const std::string& lines) {
+  std::vector<int> numbers;
+  for (const char* at = lines.c_str(); *at != 0;) {
+    char* end = nullptr;
+    const long number = std::strtol(at, &end, 10);
+    if (end == at) break;
+    numbers.push_back(static_cast<int>(number));
+    at = end;
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -116,7 +139,7 @@ Result<void> Resident::open_pipes() {
 Result<void> Resident::write_files(const std::string& text, const std::string& token) {
   Result<void> done = write_file(path("command"), text);
   for (const auto& [ending, script] : kind_.scripts) {
-    if (done) done = write_file(path(ending), with_token(script, token));
+    if (done) done = write_file(path(ending), with_token(with_words(script, "{kept}", kept_), token));
   }
   return done;
 }
@@ -135,6 +158,7 @@ struct Resident::Run {
   int stage = 0;  ///< 0: runs; then the signals that it was sent
   Clock::time_point at_prompt_since{};
   int times_typed = 0;  ///< the line after an interruption
+  bool was_stopped = false;
 
   void take(Stream stream, const std::string& bytes) {
     if (bytes.empty()) return;
@@ -182,6 +206,13 @@ struct Resident::Run {
     } else if (seconds_since(waits_since) > options.patience) {
       stop(RunEnd::waits_for_input);
     }
+  }
+
+  /// A program that has stopped itself would come back for nobody.
+  void keep_going() {
+    if (resident.group_ <= 0 || state_of(resident.group_) != 'T') return;
+    kill(resident.group_, SIGCONT);
+    was_stopped = true;
   }
 
   /// An interruption that has not helped yet.
@@ -256,7 +287,7 @@ void Resident::interrupt(int signal) const {
 bool Resident::somebody_should_type() const {
   const int group = terminal_.foreground();
   for (const ProcessFacts& facts : processes_below(process_->root())) {
-    if (facts.group == group && waits_for_terminal(facts.pid)) return true;
+    if (facts.group == group && waits_for_input(facts.pid, errors_.get())) return true;
   }
   return false;
 }
@@ -279,7 +310,7 @@ Result<void> Resident::launch(const std::string& folder) {
   process_ = std::move(*process);
   std::string received, said;
   const Clock::time_point begin = Clock::now();
-  while (answer_in(received, token).empty()) {
+  while (!answer_in(received, token)) {
     pollfd watched[] = {{answers_.get(), POLLIN, 0}, {process_->end(), POLLIN, 0}};
     poll(watched, 2, kTick);
     received += read_some(answers_.get());
@@ -288,7 +319,7 @@ Result<void> Resident::launch(const std::string& folder) {
       return Error(ErrorCode::usage, kind_.name + " does not start in the sandbox: " + said);
     }
   }
-  group_ = outer_pid(process_->root(), std::atoi(answer_in(received, token)[0].c_str()));
+  group_ = outer_pid(process_->root(), std::atoi(answer_in(received, token)->status.c_str()));
   read_some(errors_.get());
   return {};
 }
@@ -321,43 +352,57 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
   Run run{*this, options, token, files.capture(options.output, ".out"), files.capture(options.output, ".err")};
   const OpenWatch command(path("command"));
   terminal_.type(with_token(kind_.run_line, token));
-  std::vector<std::string> answer;
-  while (answer.empty() && !ended()) {
+  while (!ended()) {
     run.read_pipes();
-    answer = answer_in(run.received, token);
-    if (answer.size() == 3 && answer[2] == "ends") answer.clear();  // wait for that
-    if (!answer.empty()) break;
+    const std::optional<Answer> answer = answer_in(run.received, token);
+    if (answer && !answer->ends()) break;  // else wait for that
     run.check_limits();
     if (run.stage != 0) run.go_on_stopping();
+    run.keep_going();
     if (!run.is_lost()) continue;
     if (!command.was_opened()) run.reason = RunEnd::never_ran;
     process_->kill();
   }
+  wait_for_prompt();
   return finish(run);
+}
+
+/// What ends it right behind its report (`kill -9 $$ &`) belongs to this run, and not to the next one.
+void Resident::wait_for_prompt() {
+  const Clock::time_point since = Clock::now();
+  while (kind_.has_prompt && !ended() && seconds_since(since) < kBack && !waits_at_terminal_input(group_)) {
+    pollfd watched{process_->end(), POLLIN, 0};
+    poll(&watched, 1, 1);
+  }
 }
 
 RunResult Resident::finish(Run& run) {
   RunResult result;
   result.seconds = seconds_since(run.begin);
   run.drain();
-  const std::vector<std::string> answer = answer_in(run.received += read_some(answers_.get()), run.token);
+  const std::optional<Answer> answer = answer_in(run.received += read_some(answers_.get()), run.token);
   result.end = run.reason;
   if (ended()) {
     result.end = run.reason == RunEnd::finished ? RunEnd::program_ended : run.reason;
     result.status = process_->status();
   }
-  if (!answer.empty() && !result.status) result.status = std::atoi(answer[0].c_str());
-  if (answer.size() > 1) result.folder = answer[1];
-  for (std::size_t each = 2; each < answer.size() && !ended(); ++each) {
-    result.background_jobs.push_back(std::atoi(answer[each].c_str()));
+  if (answer) {
+    if (!result.status) result.status = std::atoi(answer->status.c_str());
+    result.folder = answer->folder;
+    result.background_jobs = ended() ? std::vector<int>() : numbers_in(answer->jobs);
+    kept_ = answer->letters;
+    std::erase_if(kept_, [this](char letter) { return kind_.kept.find(letter) == std::string::npos; });
   }
   result.notes = process_->take_notes();
+  if (run.was_stopped) result.notes.push_back(kind_.title + " had stopped itself, and was told to go on.");
   run.show(Stream::out, run.out_border.rest());
   run.show(Stream::err, run.err_border.rest());
   result.out = run.out.finish();
   result.err = run.err.finish();
   // bash ends its line at an interruption.
   if (run.stage != 0 && result.err.text == "\n") result.err.text.clear();
+  // With `set -v` it shows what was typed behind one.
+  if (run.times_typed > 0) result.err.text = with_words(std::move(result.err.text), kind_.after_line + "\n", "");
   return result;
 }
 

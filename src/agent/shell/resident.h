@@ -5,8 +5,9 @@
 //   NAME.command   a file: the text to run
 //   terminal       we type one line, which makes the program run the file; the text's standard output comes here
 //   NAME.errors    a pipe with a name: its standard error
-//   NAME.answers   a pipe with a name: at the end the program writes the token of this command, the status and the
-//   folder
+//   NAME.answers   a pipe with a name: at the end the program writes the token of this command and four fields, each
+//                  with a zero behind it: the status; letters, of which some are kept for the next run; the folder,
+//                  with the end of a line; the numbers of the jobs that run, a line each, or "ends"
 //
 // All lie in the session's folder `control`, which programs cannot change, and are opened by name for each command: so
 // the command has no descriptor of ours that it could close, and none stays with what it starts in the background.
@@ -69,14 +70,17 @@ std::string how_it_ended(std::string_view program, const RunResult& run);
 /// What program it is.
 struct ResidentKind {
   std::string name{};                  ///< of its files in the folder
+  std::string title{};                 ///< for people: "Python"
   std::vector<std::string> command{};  ///< with arguments
   /// The line that makes it run the command. `{}` stands for the token.
   std::string run_line{};
   /// Typed after an interruption, where the run's own report was cut off; "": it never is.
   std::string after_line{};
+  /// Those of these letters that are in an answer's second field stand for `{kept}` in the scripts of the next run.
+  std::string kept{};
   /// Its commands have another standard input than itself: where it reads its own, it is at its prompt.
   bool has_prompt = false;
-  /// Files to write before each run, as name and text with `{}` for the token.
+  /// Files to write before each run, as name and text with `{}` for the token and `{kept}`.
   std::vector<std::pair<std::string, std::string>> scripts{};
 };
 
@@ -101,13 +105,15 @@ class Resident {
   RunResult finish(Run& run);
   void interrupt(int signal) const;
   bool somebody_should_type() const;
+  void wait_for_prompt();
 
   const Sandbox& sandbox_;
   ResidentKind kind_;
   Terminal terminal_;
   Descriptor errors_, answers_;
   std::unique_ptr<SandboxedProcess> process_;
-  int group_ = 0;  ///< of the program itself, in the terminal's foreground when nothing else is
+  int group_ = 0;     ///< of the program itself, in the terminal's foreground when nothing else is
+  std::string kept_;  ///< of the last answer: ResidentKind::kept
 };
 
 }  // namespace parlance::agent

@@ -14,39 +14,67 @@ namespace parlance::agent {
 
 namespace {
 
-/// Reports to the pipe: token, status, folder, jobs. `\builtin` is no alias.
-constexpr const char* kReport =
-    R"({ \builtin printf '%s\n%s\n%s\n' {} "$?" "$PWD"; \builtin jobs -rp; \builtin jobs -sp; \builtin printf '\0'; })";
+// What we type and what our scripts do shall not show, whatever a command has set: the lines that we type send bash's
+// own errors nowhere, and the command has redirections of its own. Traces (`set -x`, `set -v`) are on for the command
+// alone, each builtin of ours has its own redirection, as traps of DEBUG print before it is made, and `\builtin` and
+// `\.` are no aliases.
+
+/// Reports to the pipe, in the form of Resident's answers. A trap of DEBUG ends with its command: bash has none within
+/// the files that it is given, so no later command could take it away. One of RETURN would run behind each such file.
+/// Once the whole report is there, nothing of ours is left to run. Whatever fails in it does not end a shell with `set
+/// -e`.
+constexpr const char* kReport = R"({
+\builtin printf '%s\0' {} "$?" "$-" >@answers
+\builtin set -
+\builtin trap - DEBUG RETURN
+\builtin unset PROMPT_COMMAND PS0 TMOUT
+\builtin declare PS1= PS2=
+\builtin pwd >@answers
+\builtin printf '\0' >@answers
+\builtin jobs -rp >@answers
+\builtin jobs -sp >@answers
+\builtin printf '\0' >@answers
+} >/dev/null || \builtin :
+)";
 
 /// At the start: @control is the folder of the pipes, @state the one for what stays, @processes the limit.
-constexpr const char* kStartScript = R"(PS1= PS2= PROMPT_COMMAND=
-unset HISTFILE MAILCHECK
+constexpr const char* kStartScript = R"(PS1= PS2=
+unset HISTFILE MAILCHECK PROMPT_COMMAND PS0 TMOUT
 set +o history +H
 if [[ -r @state/shell.saved ]]; then
-  . @state/shell.saved; rm -f -- @state/shell.saved; PS1= PS2= PROMPT_COMMAND=
+  . @state/shell.saved; rm -f -- @state/shell.saved; \builtin declare PS1= PS2=
 fi 2>/dev/null
 \ulimit -u @processes 2>/dev/null
-\trap '. @control/shell.leave' EXIT
-\builtin printf '{}\n%s\n\0' "$$" >@control/shell.answers
+\trap '{ \. @control/shell.leave; } >/dev/null 2>&1' EXIT
+\builtin printf '%s\0' {} "$$" '' '' '' >@answers
 )";
 
-/// When it ends by `exit` or `set -e`: what the next shell begins with.
+/// When it ends by `exit` or `set -e`: what the next shell begins with. Its folder is the one that it starts in, and
+/// what would end it while it waits is not for it.
 constexpr const char* kLeave =
-    R"(\builtin printf '%s\n%s\n%s\nends\n\0' {} "$?" "$PWD" >@control/shell.answers 2>/dev/null
-{ \builtin declare -p; \builtin declare -f; \builtin alias -p; } >@state/shell.saved 2>/dev/null
+    R"(\builtin printf '%s\0' {} "$?" '' >@answers
+\builtin set -
+\builtin trap - DEBUG ERR RETURN
+\builtin pwd >@answers
+\builtin printf '\0ends\0' >@answers
+\builtin unset PWD OLDPWD PROMPT_COMMAND PS0 TMOUT
+{ \builtin declare -p; \builtin declare -f; \builtin alias -p; } >@state/shell.saved
 )";
 
-constexpr const char* kRun = R"(. @control/shell.command </dev/null >/dev/tty 2>@control/shell.errors
-@report >@control/shell.answers 2>/dev/null
-{ PS1= PS2= PROMPT_COMMAND=; } 2>/dev/null
+constexpr const char* kRun = R"({
+\builtin set -{kept}
+\. @control/shell.command </dev/null >/dev/tty 2>@control/shell.errors
+@report
+}
 )";
 
-constexpr const char* kAfter = R"(@report >@control/shell.answers 2>/dev/null
-{ PS1= PS2= PROMPT_COMMAND=; } 2>/dev/null
-)";
+constexpr const char* kAfter = "@report";
+
+std::string line_for(const std::string& script) { return "{ \\. " + script + "; } 2>/dev/null"; }
 
 std::string filled(std::string text, const Sandbox& sandbox) {
   const std::pair<std::string, std::string> words[] = {{"@report", kReport},
+                                                       {"@answers", "@control/shell.answers"},
                                                        {"@control", sandbox.control_inside()},
                                                        {"@state", sandbox.control_inside() + "/state"},
                                                        {"@processes", std::to_string(sandbox.process_limit())}};
@@ -62,9 +90,11 @@ ResidentKind bash(const Sandbox& sandbox) {
   const std::string control = sandbox.control_inside();
   ResidentKind kind;
   kind.name = "shell";
+  kind.title = "The shell";
   kind.command = {"/bin/bash", "--noprofile", "--noediting", "--rcfile", control + "/shell.start", "-i"};
-  kind.run_line = ". " + control + "/shell.run";
-  kind.after_line = ". " + control + "/shell.after";
+  kind.run_line = line_for(control + "/shell.run");
+  kind.after_line = line_for(control + "/shell.after");
+  kind.kept = "xv";
   kind.has_prompt = true;
   kind.scripts = {{"start", filled(kStartScript, sandbox)},
                   {"run", filled(kRun, sandbox)},

@@ -50,6 +50,12 @@ RunOptions run_options(const SandboxToolOptions& options, double timeout) {
           .cancel = options.cancel};
 }
 
+void tell_output_end(const SandboxToolOptions& options, const RunResult& run) {
+  if (!options.on_output_end) return;
+  options.on_output_end(Stream::out, run.out);
+  options.on_output_end(Stream::err, run.err);
+}
+
 bool succeeded(const RunResult& run) { return run.end == RunEnd::finished && run.status == 0; }
 
 void add_sentences(std::string& text, const std::vector<std::string>& sentences) {

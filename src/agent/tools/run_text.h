@@ -14,12 +14,16 @@ struct SandboxToolOptions {
   double longest = 3600;                ///< that a call may name
   OutputLimits output{};
   std::function<void(Stream, std::string_view)> on_output{};
-  int cancel = -1;  ///< a descriptor; what runs is interrupted when it can be read
+  /// Is told of a run's output once all of it has come.
+  std::function<void(Stream, const Output&)> on_output_end{};
+  std::string place{};  ///< a sentence for the model about where it works, in the description of a tool; or ""
+  int cancel = -1;      ///< a descriptor; what runs is interrupted when it can be read
 };
 
 /// Seconds that a run may take for which `wished` are asked.
 double seconds_for(const SandboxToolOptions& options, double wished);
 RunOptions run_options(const SandboxToolOptions& options, double timeout);
+void tell_output_end(const SandboxToolOptions& options, const RunResult& run);
 
 bool succeeded(const RunResult& run);
 /// "exit status 0, 0.01 s"

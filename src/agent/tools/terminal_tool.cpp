@@ -45,6 +45,8 @@ std::vector<std::string> joined(std::vector<std::string> some, const std::vector
   return some;
 }
 
+std::string with_space(const std::string& sentence) { return sentence.empty() ? sentence : " " + sentence; }
+
 std::string status_of(const CodeResult& result) {
   if (result.run.end == RunEnd::program_ended)
     return how_it_ended("Python", result.run) + ", " + seconds_text(result.run.seconds);
@@ -76,6 +78,7 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
     const Result<CommandResult> result =
         shell.run(std::string(given->root()[kTerminalTool.argument].text()), run_options(options, timeout));
     if (!result) return result.error();
+    tell_output_end(options, result->run);
     const bool others_run = !result->run.background_jobs.empty();
     const std::vector<std::string> changed = changes.after_command(succeeded(result->run), others_run);
     constexpr std::string_view kWriter = "; if a job in the background writes there, end it first";
@@ -88,7 +91,8 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
                        .notes = joined(result->run.notes, sentences_of(*result))};
   };
   return {.name = std::string(kTerminalTool.name),
-          .description = "Runs a command in a persistent bash shell, and returns its exit status, stdout and stderr.",
+          .description = "Runs a command in a persistent bash shell, and returns its exit status, stdout and stderr." +
+                         with_space(options.place),
           .parameters = kTerminal,
           .run = run};
 }
@@ -101,6 +105,7 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
     const Result<CodeResult> result = interpreter.run(std::string(given->root()[kInterpreterTool.argument].text()),
                                                       run_options(options, options.timeout));
     if (!result) return result.error();
+    tell_output_end(options, result->run);
     std::string text = result->text();
     while (!text.empty() && text.back() == '\n') text.pop_back();  // the template writes what stands around it
     const bool is_fine = !result->failed && result->run.end == RunEnd::finished;
@@ -113,7 +118,8 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
                        .notes = result->notes()};
   };
   return {.name = std::string(kInterpreterTool.name),
-          .description = "Runs Python code in a persistent process, and returns what it prints and its last value.",
+          .description = "Runs Python code in a persistent process, and returns what it prints and its last value." +
+                         with_space(options.place),
           .parameters = kInterpreter,
           .run = run};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/one_line.h"
 #include "base/sha256.h"
 #include "parlance/source.h"
 #include "serve/capture/record.h"
@@ -19,6 +20,7 @@ constexpr std::size_t kSealSize = kSeal.size() + kDigits + 2;  // "}
 }  // namespace
 
 std::string sealed(std::string record) {
+  record = one_line(record);
   record.pop_back();
   const std::string hash = sha256(record).substr(0, kDigits);
   return record.append(kSeal).append(hash).append("\"}");

@@ -10,7 +10,7 @@
 
 namespace parlance::serve {
 
-/// A record with a hash of itself as its last member.
+/// A record on one line for every reader, with a hash of itself as its last member.
 std::string sealed(std::string record);
 /// Is the record what it was when it was written?
 bool is_intact(std::string_view line);

@@ -1,0 +1,13 @@
+// JSON on one line for readers that break lines at more than line feeds.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace parlance {
+
+/// The JSON with an escape (\u2028) for each character that readers take for the end of a line (U+0085, U+2028,
+/// U+2029), as Python's str.splitlines() does, or for a control character (U+007F to U+009F). Outside of strings there
+/// are none.
+std::string one_line(std::string_view json);
+
+}  // namespace parlance
