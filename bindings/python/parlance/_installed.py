@@ -1,11 +1,13 @@
 """Methods that parlance puts on one tokenizer or processor. Begin reading at put_on.
 
 They are on a class of its own for it, derived from the one that it had: so they belong to whatever the tokenizer is copied to, by
-copy.copy() as by pickle, and the copy renders with its own template. What install() was given goes along in the instance.
+copy.copy() as by pickle, and the copy renders with its own template. What install() was given goes along in the instance. Its
+`__class__` is the one that it had; type() alone shows the derived one.
 """
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import types
@@ -82,7 +84,7 @@ class Method:
         if instance is None:
             return getattr(_own(owner), self.name)
         if _STATE not in vars(instance):
-            return types.MethodType(getattr(own_class(instance), self.name), instance)
+            return method_of_class(instance, self.name)
         defaults = vars(instance)[_STATE]["defaults"] if self._takes_defaults else {}
         return Installed(instance, self._method, defaults, self._more)
 
@@ -132,6 +134,33 @@ def _own(kind: type) -> Any:
     return next((vars(one)[_OWN] for one in kind.__mro__ if _OWN in vars(one)), kind)
 
 
+def method_of_class(tokenizer: Any, name: str) -> Any:
+    """The method of a tokenizer's class, bound, whatever was put on the tokenizer or is an attribute of it."""
+    kinds = type(tokenizer).__mro__
+    ours = max((number for number, kind in enumerate(kinds) if _OWN in vars(kind)), default=-1)
+    for kind in kinds[ours + 1 :]:
+        if name in vars(kind):
+            return vars(kind)[name].__get__(tokenizer, type(tokenizer))
+    raise AttributeError(f"{own_class(tokenizer).__name__!r} object has no attribute {name!r}")
+
+
+def derived(kind: Any, members: dict[str, Any], *more: type) -> type:
+    """A class that is derived from this one, also from `more`, and that shows itself, by its names and by `__class__`, as what it is
+    derived from."""
+    shown = vars(kind).get(_OWN, kind)
+
+    def get_class(self: Any) -> type:
+        return shown if type(self) is made else type(self)
+
+    def set_class(self: Any, value: type) -> None:
+        object.__dict__["__class__"].__set__(self, value)
+
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
+    members = {**names, _OWN: _own(kind), "__class__": property(get_class, set_class), **members}
+    made: type = types.new_class(kind.__name__, (kind, *more), {}, lambda names: names.update(members))
+    return made
+
+
 @functools.cache
 def methods() -> dict[str, Method]:
     """Those that are put on, by name."""
@@ -159,8 +188,9 @@ def _derived(kind: type) -> type:
         args = tuple(kind if one is made else one for one in found[1])
         return (_made_again, (found[0], args), *found[2:])
 
-    members = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__, "__reduce_ex__": __reduce_ex__}
-    made: type = types.new_class(kind.__name__, (kind,), {}, lambda names: names.update({**members, **methods(), _OWN: kind}))
+    # Which copyreg would add when first asked, so that a fingerprint by dill, as of datasets, would become another.
+    names = list(copyreg._slotnames(kind))  # type: ignore[attr-defined]
+    made = derived(kind, {"__reduce_ex__": __reduce_ex__, "__slotnames__": names, **methods()})
     return made
 
 
