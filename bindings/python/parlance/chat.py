@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from parlance._installed import no_tokenizer, own_class, put_on, take_off
+from parlance._installed import called, no_tokenizer, override_of, own_class, put_on, take_off
 from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
@@ -44,12 +44,12 @@ def _also_for_others(method: _Method) -> _Method:
         if is_processor(tokenizer):
             from parlance import processors
 
-            return processors.apply_chat_template(tokenizer, *args, **kwargs)
-        own = _own_method(tokenizer)
+            return called(tokenizer, "apply_chat_template", processors.apply_chat_template, args, kwargs)
+        own = override_of(tokenizer, "apply_chat_template")
         if own is None:
             if not callable(getattr(tokenizer, "get_chat_template", None)):
                 raise no_tokenizer(tokenizer)
-            return method(tokenizer, *args, **kwargs)
+            return called(tokenizer, "apply_chat_template", method, args, kwargs)
         _check_own(tokenizer, kwargs)
         return own(tokenizer, *args, **{name: value for name, value in kwargs.items() if name not in _OURS})
 
@@ -57,13 +57,6 @@ def _also_for_others(method: _Method) -> _Method:
 
 
 _OURS = ("protect", "trust", "mask", "transformers_version", "limits")
-
-
-def _own_method(tokenizer: Any) -> Any:
-    """The method of a class that overrides transformers' own, as that of Mistral's tokenizers, which have no template; else None."""
-    found = [vars(kind)["apply_chat_template"] for kind in own_class(tokenizer).__mro__ if "apply_chat_template" in vars(kind)]
-    is_of_transformers = any(kind.__name__ == "PreTrainedTokenizerBase" for kind in own_class(tokenizer).__mro__)
-    return found[0] if is_of_transformers and len(found) > 1 else None
 
 
 def _check_own(tokenizer: Any, asked: dict[str, Any]) -> None:
@@ -171,8 +164,8 @@ def apply_chat_template(
     if sanitized is not None:
         out = sanitized.encode(texts, is_batched, truncation, shape, more)
     else:
-        if isinstance(more, Mapping) and "sanitize_control_tokens" in more and sanitizes(version):
-            shape["sanitize_control_tokens"] = False  # as the method does: so the tokenizer refuses the other one
+        if sanitizes(version) and hasattr(tokenizer, "_mark_chat_inputs"):
+            shape["sanitize_control_tokens"] = False  # as the method does, in releases whose tokenizers know it
         out = tokenizer(texts if is_batched else texts[0], truncation=truncation, add_special_tokens=False, **shape, **more)
     if not return_dict:
         return out["input_ids"]
@@ -210,7 +203,7 @@ def install(tokenizer: Any, **defaults: Any) -> Any:
 
     Raises ValueError for `protect`, `trust`, `mask` and `limits` of a tokenizer whose class has an apply_chat_template of its own.
     """
-    if not is_processor(tokenizer) and _own_method(tokenizer) is not None:
+    if not is_processor(tokenizer) and override_of(tokenizer, "apply_chat_template") is not None:
         _check_own(tokenizer, defaults)
     put_on(tokenizer, defaults)
     return tokenizer
