@@ -12,7 +12,7 @@ import logging
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from parlance._core import LIMITS, RELEASES, Rendering, Template
@@ -66,7 +66,7 @@ def _warn_of_older(installed: str) -> None:
         f"transformers {installed} is older than the releases whose apply_chat_template parlance follows ({oldest} to {newest}). What is "
         f'called is as in {oldest}{differs}. transformers_version="{oldest}" says that this is meant.',
         UserWarning,
-        stacklevel=5,  # of who called apply_chat_template
+        stacklevel=6,  # of who called apply_chat_template
     )
 
 
@@ -136,13 +136,17 @@ def _schema_of(function: Any) -> Any:
     return chat_template_utils.get_json_schema(function)  # as the installed release describes it
 
 
-def _checked_documents(documents: Sequence[Any] | None) -> Sequence[Any] | None:
+def _checked_documents(documents: Any, version: str) -> Any:
+    """As they were given. What is neither a list nor a tuple is what the release makes of it; before it made plain data, that was what
+    the template could go through."""
     if documents is None:
         return None
     for document in documents:
         if not isinstance(document, dict):
             raise TypeError("Documents should be a list of dicts with 'title' and 'text' keys!")
-    return documents or []
+    if isinstance(documents, (list, tuple, str, Mapping)):
+        return documents
+    return plain_data(documents, placeholders=True) if _makes_plain(version) else list(documents)
 
 
 def _check_free(name: str, variables: dict[str, Any], function: str) -> None:
@@ -165,19 +169,20 @@ def messages_of(chat: Any, version: str) -> Any:
         return chat
     iter(chat)
     if not _RELEASES[version]:
-        if _number(version) >= _number(_FIRST_PLAIN):
-            _check_messages(chat)
         return chat
     if isinstance(chat, (list, tuple)) and all(type(message) is dict or _is_object(message) for message in chat):
         return chat
     return [message if _is_object(message) else _without_none(message) for message in chat]
 
 
+def _makes_plain(version: str) -> bool:
+    """Whether the release makes plain data of all that a template gets."""
+    return _number(version) >= _number(_FIRST_PLAIN)
+
+
 def _check_messages(chat: Any) -> None:
-    """Raises TypeError for the first that is no message. Iterators are left to the render, which takes their items."""
-    if isinstance(chat, Iterator):
-        return
-    for message in chat if isinstance(chat, Sequence) and not isinstance(chat, (str, bytes)) else plain_data(chat, placeholders=True):
+    """Raises TypeError for the first that is no message. Of what is neither a list nor a tuple, plain data has none."""
+    for message in chat if isinstance(chat, (list, tuple)) else plain_data(chat, placeholders=True):
         if type(message) is dict or isinstance(message, Mapping) or _is_object(message):
             continue
         raise TypeError(_NO_MESSAGE.format(plain_data(message, placeholders=True)))
@@ -284,12 +289,14 @@ class _Continued:
 def _final_message(message: Any, version: str) -> dict[str, Any]:
     """The message that goes on, as plain data, of which nothing is the caller's.
 
-    Raises TypeError for what is no message.
+    Raises TypeError for what is no message, or AttributeError, where the release does not look what it is.
     """
-    makes_plain = _number(version) >= _number(_FIRST_PLAIN)
+    makes_plain = _makes_plain(version)
     plain = plain_data(message, placeholders=makes_plain)
-    if makes_plain and not isinstance(plain, dict):
-        raise TypeError(_NO_MESSAGE.format(plain))
+    if not isinstance(plain, dict):
+        if makes_plain:
+            raise TypeError(_NO_MESSAGE.format(plain))
+        raise AttributeError(f"{type(message).__name__!r} object has no attribute 'get'")
     return _without_none(plain) if _RELEASES[version] and _is_object(message) else dict(plain)
 
 
@@ -314,9 +321,16 @@ def _warn_once(sentence: str) -> None:
 
 
 def warn_without_tags(template: str) -> None:
-    """Logs once, as transformers does, that an assistant mask was asked of a template that has no {% generation %} tags."""
-    if not _GENERATION.search(template):
-        _warn_once("return_assistant_tokens_mask==True but chat template does not contain `{% generation %}` keyword.")
+    """Logs once, by transformers' own logger, that an assistant mask was asked of a template that has no {% generation %} tags."""
+    if _GENERATION.search(template):
+        return
+    try:
+        from transformers.utils import chat_template_utils
+    except ImportError:
+        warn = _warn_once
+    else:
+        warn = chat_template_utils.logger.warning_once
+    warn("return_assistant_tokens_mask==True but chat template does not contain `{% generation %}` keyword.")
 
 
 class RenderedChat(NamedTuple):
@@ -345,15 +359,19 @@ def render_chats(
 
     Raises what transformers raises; an error of the template is a parlance.Error too.
     """
+    if masked:
+        _check_free("compiled_template", variables, _MASKED_RENDER)
     _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
     compiled = _compiled(template, version, limits)
     tools = plain_tools(tools)
-    documents = _checked_documents(documents)
+    documents = _checked_documents(documents, version)
     function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"
     field = continue_final_message if isinstance(continue_final_message, str) else "content"
     rendered: list[RenderedChat] = []
     for chat in chats:
         chat = getattr(chat, "messages", chat)
+        if _makes_plain(version):
+            _check_messages(chat)
         if continue_final_message:
             continued = _Continued(_dropped(chat, version), field, template, version)
             _check_free("messages", variables, function)
