@@ -83,16 +83,25 @@ Limits = tuple[tuple[str, int], ...]
 """Of renders: arguments of a Template's factories."""
 
 
-def limits_of(asked: Mapping[str, int] | None) -> Limits:
+# transformers has no limits but CPython's stack: of a request's data it prints nearly a thousand levels, half as many where it makes
+# them plain before. Memory is counted as a render makes it, garbage too: ten thousand messages that a template joins one by one to a
+# list take more than a Template's 512 MiB. The steps of a Template hold here too, and bound what is hostile to a few seconds.
+_DEPTH, _DEPTH_OF_PLAIN = 1000, 500
+_MEMORY = 2 << 30
+
+
+def limits_of(asked: Mapping[str, int] | None, version: str) -> Limits:
     """Raises TypeError for what is no mapping, ValueError for a name that is no limit's."""
+    limits = {"max_depth": _DEPTH_OF_PLAIN if _makes_plain(version) else _DEPTH, "max_memory": _MEMORY}
     if asked is None:
-        return ()
+        return tuple(limits.items())
     if not isinstance(asked, Mapping):
         raise TypeError(f"limits is a dict, such as {{'max_steps': 1_000_000}}, not {type(asked).__name__}")
     unknown = next((name for name in asked if name not in LIMITS), None)
     if unknown is not None:
         raise ValueError(f"the limits are {', '.join(LIMITS)}, not {unknown!r}")
-    return tuple(sorted(asked.items()))
+    given = {name: limit for name, limit in asked.items() if limit is not None}
+    return tuple(sorted({**limits, **given}.items()))
 
 
 @functools.lru_cache(maxsize=128)

@@ -109,6 +109,7 @@ def apply_chat_template(
     * `transformers_version`: the release to follow; by default the installed one.
     * `limits={"max_steps": 1_000_000}`: limits of each render, as the factories of Template take them: `max_steps`, `max_output` and
       `max_memory` (both in bytes), `max_depth`. A render that reaches one raises parlance.Error with a code such as "limit_steps".
+      The defaults are higher than a Template's: 2 GiB of memory, and as many levels of data as the release itself can print.
 
     Gives a str (a list of them for a batch) with `tokenize=False`, a BatchEncoding by default, the ids alone with
     `return_dict=False`. Raises what transformers raises; an error of the template is a parlance.Error too, with its line. TypeError for
@@ -123,7 +124,7 @@ def apply_chat_template(
         raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
     template = tokenizer.get_chat_template(chat_template, tools)
     version = followed(transformers_version)
-    limited = limits_of(limits)
+    limited = limits_of(limits, version)
     is_batched = _is_batch(conversation)
     chats = [messages_of(chat, version) for chat in (conversation if is_batched else [conversation])]
     if continue_final_message:

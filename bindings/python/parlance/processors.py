@@ -44,7 +44,8 @@ def apply_chat_template(
     protected or masked.
     """
     trusted = paths_of(trust)
-    call = _Call(processor, kinds_of(mask), bool(protect), trusted, followed(transformers_version), limits_of(limits))
+    version = followed(transformers_version)
+    call = _Call(processor, kinds_of(mask), bool(protect), trusted, version, limits_of(limits, version))
     return call.run(args, kwargs)
 
 
