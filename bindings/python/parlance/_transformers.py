@@ -5,6 +5,7 @@ Source of the rules: transformers 5.21 to 5.23, utils/chat_template_utils.py (re
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -12,10 +13,11 @@ import logging
 import re
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from parlance._core import LIMITS, RELEASES, Rendering, Template
+from parlance._errors import Error, of_method
 
 logger = logging.getLogger("parlance")
 
@@ -342,6 +344,15 @@ def warn_without_tags(template: str) -> None:
     warn("return_assistant_tokens_mask==True but chat template does not contain `{% generation %}` keyword.")
 
 
+@contextlib.contextmanager
+def _raised_as_the_method_does(template: str, version: str) -> Iterator[None]:
+    try:
+        yield
+    except Error as error:
+        of_method(error, template, has_own_namespace=_makes_plain(version))
+        raise
+
+
 class RenderedChat(NamedTuple):
     """A prompt and its rendering, of whose text it is the beginning: all of it, unless the final message goes on."""
 
@@ -371,7 +382,8 @@ def render_chats(
     if masked:
         _check_free("compiled_template", variables, _MASKED_RENDER)
     _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
-    compiled = _compiled(template, version, limits)
+    with _raised_as_the_method_does(template, version):
+        compiled = _compiled(template, version, limits)
     tools = plain_tools(tools)
     documents = _checked_documents(documents, version)
     function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"
@@ -384,10 +396,12 @@ def render_chats(
         if continue_final_message:
             continued = _Continued(_dropped(chat, version), field, template, version)
             _check_free("messages", variables, function)
-            rendering = compiled._render_plain(continued.messages, tools, documents, variables, assistant=assistant, spans=spans)
+            with _raised_as_the_method_does(template, version):
+                rendering = compiled._render_plain(continued.messages, tools, documents, variables, assistant=assistant, spans=spans)
             rendered.append(RenderedChat(continued.cut(rendering.text), rendering))
             continue
         _check_free("messages", variables, function)
-        rendering = compiled._render_plain(chat, tools, documents, variables, assistant=assistant, spans=spans)
+        with _raised_as_the_method_does(template, version):
+            rendering = compiled._render_plain(chat, tools, documents, variables, assistant=assistant, spans=spans)
         rendered.append(RenderedChat(rendering.text, rendering))
     return rendered
