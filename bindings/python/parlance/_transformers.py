@@ -331,7 +331,7 @@ def _warn_once(sentence: str) -> None:
     logger.warning(sentence)
 
 
-def warn_without_tags(template: str) -> None:
+def _warn_without_tags(template: str) -> None:
     """Logs once, by transformers' own logger, that an assistant mask was asked of a template that has no {% generation %} tags."""
     if _GENERATION.search(template):
         return
@@ -379,15 +379,23 @@ def render_chats(
 
     Raises what transformers raises; an error of the template is a parlance.Error too.
     """
-    if masked:
-        _check_free("compiled_template", variables, _MASKED_RENDER)
     _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
+    if masked:
+        _warn_without_tags(template)
     with _raised_as_the_method_does(template, version):
         compiled = _compiled(template, version, limits)
     tools = plain_tools(tools)
     documents = _checked_documents(documents, version)
     function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"
+    taken = ("compiled_template", "messages") if masked else ("messages",)
     field = continue_final_message if isinstance(continue_final_message, str) else "content"
+
+    def render(messages: Any) -> Rendering:
+        for name in taken:
+            _check_free(name, variables, function)
+        with _raised_as_the_method_does(template, version):
+            return compiled._render_plain(messages, tools, documents, variables, assistant=assistant, spans=spans)
+
     rendered: list[RenderedChat] = []
     for chat in chats:
         chat = getattr(chat, "messages", chat)
@@ -395,13 +403,9 @@ def render_chats(
             _check_messages(chat)
         if continue_final_message:
             continued = _Continued(_dropped(chat, version), field, template, version)
-            _check_free("messages", variables, function)
-            with _raised_as_the_method_does(template, version):
-                rendering = compiled._render_plain(continued.messages, tools, documents, variables, assistant=assistant, spans=spans)
+            rendering = render(continued.messages)
             rendered.append(RenderedChat(continued.cut(rendering.text), rendering))
-            continue
-        _check_free("messages", variables, function)
-        with _raised_as_the_method_does(template, version):
-            rendering = compiled._render_plain(chat, tools, documents, variables, assistant=assistant, spans=spans)
-        rendered.append(RenderedChat(rendering.text, rendering))
+        else:
+            rendering = render(chat)
+            rendered.append(RenderedChat(rendering.text, rendering))
     return rendered

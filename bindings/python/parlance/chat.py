@@ -17,7 +17,7 @@ from parlance._installed import called, no_tokenizer, override_of, own_class, pu
 from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, sanitizes, warn_without_tags
+from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, sanitizes
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -137,8 +137,6 @@ def apply_chat_template(
         sanitized = Sanitized(tokenizer, template, tokenize and not return_assistant_tokens_mask)
         chats = [getattr(chat, "messages", chat) for chat in chats]
         chats, tools, documents, kwargs = sanitized.mark(chats, tools, documents, kwargs)
-    if return_assistant_tokens_mask:
-        warn_without_tags(template)
     rendered = render_chats(
         template,
         chats,

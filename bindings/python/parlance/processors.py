@@ -17,7 +17,7 @@ from parlance._installed import derived, method_of_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, paths_of, tokens_of
 from parlance._tokenizers import tokenizer_of
-from parlance._transformers import Limits, RenderedChat, check_continued, followed, limits_of, render_chats, warn_without_tags
+from parlance._transformers import Limits, RenderedChat, check_continued, followed, limits_of, render_chats
 from parlance._truncation import most_tokens, truncated
 
 __all__ = ["apply_chat_template"]
@@ -116,8 +116,6 @@ class _Call:
     ) -> tuple[list[str], list[Ranges]]:
         """In place of transformers' render_jinja_template: prompts, and for each the ranges of its {% generation %} blocks."""
         is_marked = self._protect or bool(self._kinds)
-        if return_assistant_tokens_mask or GENERATION in self._kinds:
-            warn_without_tags(chat_template)
         rendered = render_chats(
             chat_template,
             conversations,
@@ -127,6 +125,7 @@ class _Call:
             version=self._version,
             continue_final_message=continue_final_message,
             assistant=bool(self._kinds) and GENERATION not in self._kinds,
+            masked=return_assistant_tokens_mask or GENERATION in self._kinds,
             spans=is_marked,
             limits=self._limits,
         )

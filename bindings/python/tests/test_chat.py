@@ -492,6 +492,14 @@ def test_a_mask_without_tags_is_told_by_the_logger_of_transformers(tokenizer: An
                     logger.removeHandler(log)
             assert log.texts == expected, method
             log.texts.clear()
+        loggers[0].warning_once.__func__.cache_clear()  # type: ignore[attr-defined]
+        loggers[0].addHandler(log)
+        try:
+            with pytest.raises(TypeError, match="multiple values for keyword argument 'conversations'"):
+                method(GOOD, conversations=1, **asked)
+        finally:
+            loggers[0].removeHandler(log)
+        assert log.texts == []
 
 
 def ends_of(tokenizer: Any, chat: Any, **asked: Any) -> list[Any]:

@@ -86,6 +86,7 @@ ARGUMENTS: list[dict[str, Any]] = [
     {"documents": ["x"]},
     {"tools": [1]},
     {"chat_template": "{{ raise_exception('no') }}"},
+    {"tokenize": True, "return_dict": True, "return_assistant_tokens_mask": True, "compiled_template": "x"},
 ]
 
 
