@@ -298,7 +298,10 @@ class _Tokenizer:
             return stand_in._parlance_tokenizer
         if "tokenizer" in vars(stand_in):
             return vars(stand_in)["tokenizer"]
-        raise AttributeError("tokenizer")  # the class's own __getattr__ goes on
+        try:
+            return getattr(super(type(stand_in), stand_in), "tokenizer")  # of the class  # noqa: B009
+        except AttributeError:
+            raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute 'tokenizer'") from None
 
     def __set__(self, stand_in: Any, value: Any) -> None:
         vars(stand_in)["tokenizer"] = value

@@ -246,6 +246,25 @@ def test_what_the_method_sets_stays_on_the_processor(made: Any, way: dict[str, A
         assert one.tokenizer is made.tokenizer and "_parlance_tokenizer" not in vars(one)
 
 
+def test_a_tokenizer_that_the_class_gives_or_none(made: Any) -> None:
+    class Gives(type(made)):  # type: ignore[misc]
+        @property
+        def tokenizer(self) -> Any:
+            return self.given
+
+    asked = {"tokenize": True, "return_dict": True}
+    real = plain(dict(made.apply_chat_template(chats(made.test_kind)[0], **asked)))
+    one = Gives.__new__(Gives)
+    vars(one).update({name: value for name, value in vars(made).items() if name != "tokenizer"}, given=made.tokenizer)
+    for way in WAYS:
+        ours = plain(dict(parlance.apply_chat_template(one, chats(made.test_kind)[0], **asked, **way)))
+        assert {name: ours[name] for name in real} == real
+    del made.tokenizer
+    assert outcome(lambda: parlance.apply_chat_template(made, chats(made.test_kind)[0])) == outcome(
+        lambda: made.apply_chat_template(chats(made.test_kind)[0])
+    )
+
+
 def test_a_method_of_the_instance_is_not_the_one_that_is_replaced(made: Any) -> None:
     real = plain(made.apply_chat_template(chats(made.test_kind)[0], tokenize=True))
     made.apply_chat_template = lambda *args, **kwargs: "mine"
