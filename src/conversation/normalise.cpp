@@ -373,11 +373,13 @@ constexpr bool are_in_order() {
 }
 static_assert(are_in_order());
 
-/// What transformers goes through before the template sees it.
-Result<void> check_lists(const Value& variables) {
+/// What transformers goes through before the template sees it. Documents of a batch may be anything that Python goes
+/// through, which the binding has done: templates get what cannot be JSON as a text with its type.
+Result<void> check_lists(const Value& variables, bool of_batch) {
   for (const std::string_view name : {"tools", "documents"}) {
     const Value* given = member(variables, name);
     if (given == nullptr || given->is_none() || given->is_sequence()) continue;
+    if (of_batch && name == "documents") continue;
     return not_a_conversation("`" + std::string(name) + "` is not a list", std::string(name));
   }
   return {};
@@ -559,7 +561,8 @@ Result<void> normalise(ConversationState& state, const ReadOptions& options) {
   const Value* messages = member(state.variables, "messages");
   if (Result<void> checked = check_messages(messages == nullptr ? Value{} : *messages, state.variables); !checked)
     return checked.error();
-  if (Result<void> checked = check_lists(state.variables); !checked) return checked.error();
+  if (Result<void> checked = check_lists(state.variables, options.as_transformers && options.of_batch); !checked)
+    return checked.error();
   state.as_transformers = options.as_transformers;
   if (options.as_transformers) {
     if (Result<void> checked = check_as_transformers(state.variables, options.of_batch); !checked)

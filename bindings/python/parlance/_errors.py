@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """What went wrong, where in the template or the input, and what may help. `str()` has all of it, with source lines."""
+    """What went wrong, where in the template or the input, and what may help. `str()` has all of it, with source lines; of an error that
+    apply_chat_template raises it has the sentence alone, as transformers' own, and `display` all of it, which tracebacks show too."""
 
     _parts: Mapping[str, Any] = MappingProxyType({  # of one that Python code raises
         "code": "", "message": "", "name": "", "line": None, "column": None, "path": "", "hint": "", "trace": [],
@@ -67,9 +68,16 @@ class Error(Exception):
         """The macros and loops around the place, newest first."""
         return list(self._parts["trace"])
 
-    def __str__(self) -> str:
-        # The classes that an error also is have a str() of their own, which goes by what only they are made with.
+    @property
+    def display(self) -> str:
+        """All of it, with source lines."""
         return str(self._parts["display"]) if "display" in self._parts else Exception.__str__(self)
+
+    def __str__(self) -> str:
+        if "source" in self._parts:
+            return self.message
+        # The classes that an error also is have a str() of their own, which goes by what only they are made with.
+        return self.display
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (of_engine, (self._python_class, self._parts)) if self._python_class else (type(self), self.args)
@@ -219,7 +227,41 @@ def of_engine(python_class: str, parts: dict[str, Any]) -> Error:
         # What Jinja2's own class sets when it is made.
         for name, value in (("lineno", parts["line"]), ("name", parts["name"]), ("filename", None), ("source", None)):
             setattr(error, name, value)
+    if "source" in parts:
+        _speak_as_method(error)
     return error
+
+
+# What is a function within one of transformers'.
+_LOCAL = ("raise_exception() ", "strftime_now() ", "tojson() ")
+_NAMESPACE = ("'jinja2.utils.Namespace object'", "'transformers.utils.chat_template_utils.TemplateNamespace object'")
+
+
+def of_method(error: Error, source: str, *, has_own_namespace: bool) -> None:
+    """Makes an error of the template `source` one that transformers' apply_chat_template could raise: its words, its arguments, and what
+    Jinja2 sets. What parlance says beyond them is a note of the exception."""
+    if error._parts.get("line") is None:
+        return  # of the request, which only parlance has
+    said = error.message
+    if said.startswith(_LOCAL):
+        said = "_cached_compile_jinja_template.<locals>." + said
+    if has_own_namespace:
+        said = said.replace(*_NAMESPACE)
+    error._parts = {**error._parts, "message": said, "source": source}
+    _speak_as_method(error)
+
+
+def _speak_as_method(error: Error) -> None:
+    parts = error._parts
+    error.args = (parts["message"],)
+    if error._python_class == "KeyError":
+        error.args = (importlib.import_module("ast").literal_eval(parts["message"]),)  # its text is repr() of the key
+    if error._python_class in ("TemplateSyntaxError", "TemplateAssertionError"):
+        for name, value in (("name", None), ("source", parts["source"]), ("translated", True)):
+            setattr(error, name, value)
+    add_note = getattr(error, "add_note", None)  # from Python 3.11 on
+    if add_note is not None:
+        add_note(error.display.rstrip("\n"))
 
 
 def of_object(kind: type[BaseException], path: str, sentence: str) -> Error:

@@ -1,11 +1,13 @@
 """Methods that parlance puts on one tokenizer or processor. Begin reading at put_on.
 
 They are on a class of its own for it, derived from the one that it had: so they belong to whatever the tokenizer is copied to, by
-copy.copy() as by pickle, and the copy renders with its own template. What install() was given goes along in the instance.
+copy.copy() as by pickle, and the copy renders with its own template. What install() was given goes along in the instance. Its
+`__class__` is the one that it had; type() alone shows the derived one.
 """
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import types
@@ -19,7 +21,7 @@ _MASKS = ("mask", "return_assistant_tokens_mask")  # which a call must be able t
 
 
 class Installed:
-    # It can be pickled with its tokenizer, and shows itself, to inspect and help(), as the method that it replaces.
+    # It can be pickled with its tokenizer, and shows itself, to inspect, help() and errors, as the method that it replaces.
 
     def __init__(self, tokenizer: Any, method: Callable[..., Any], defaults: dict[str, Any], more: str = "") -> None:
         """`more` is a sentence for help()."""
@@ -27,6 +29,7 @@ class Installed:
         self._method = method
         self._defaults = defaults
         self._more = more
+        self.__module__ = self._replaced.__module__
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         parameters = inspect.signature(self._replaced).parameters if args else {}
@@ -43,6 +46,33 @@ class Installed:
 
     def __get__(self, instance: Any, owner: Any = None) -> Installed:  # help() shows what has it as a method
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """What a bound method has: __self__, __qualname__, __annotations__, __defaults__, __code__ and others."""
+        if name.startswith("__") and "_tokenizer" in vars(self):
+            return getattr(self._replaced, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def __func__(self) -> Callable[..., Any]:
+        """Called with the tokenizer it does what this does, for those who take a method apart."""
+
+        @functools.wraps(self._replaced.__func__)  # type: ignore[attr-defined]
+        def function(tokenizer: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return getattr(tokenizer, self.__name__)(*args, **kwargs)
+
+        return function
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Installed):
+            return NotImplemented
+        return self._tokenizer is other._tokenizer and self._method is other._method
+
+    def __hash__(self) -> int:
+        return hash((id(self._tokenizer), self._method))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._tokenizer, self.__name__)  # as a bound method
 
     @property
     def __name__(self) -> str:
@@ -82,7 +112,7 @@ class Method:
         if instance is None:
             return getattr(_own(owner), self.name)
         if _STATE not in vars(instance):
-            return types.MethodType(getattr(own_class(instance), self.name), instance)
+            return method_of_class(instance, self.name)
         defaults = vars(instance)[_STATE]["defaults"] if self._takes_defaults else {}
         return Installed(instance, self._method, defaults, self._more)
 
@@ -132,6 +162,67 @@ def _own(kind: type) -> Any:
     return next((vars(one)[_OWN] for one in kind.__mro__ if _OWN in vars(one)), kind)
 
 
+def override_of(tokenizer: Any, name: str, of: str = "PreTrainedTokenizerBase") -> Any:
+    """The method of a class that overrides transformers' own, as that of Mistral's tokenizers, which have no template; else None."""
+    kinds = own_class(tokenizer).__mro__
+    found = [vars(kind)[name] for kind in kinds if name in vars(kind)]
+    return found[0] if len(found) > 1 and any(kind.__name__ == of for kind in kinds) else None
+
+
+def method_of_class(tokenizer: Any, name: str) -> Any:
+    """The method of a tokenizer's class, bound, whatever was put on the tokenizer or is an attribute of it."""
+    kinds = type(tokenizer).__mro__
+    ours = max((number for number, kind in enumerate(kinds) if _OWN in vars(kind)), default=-1)
+    for kind in kinds[ours + 1 :]:
+        if name in vars(kind):
+            return vars(kind)[name].__get__(tokenizer, type(tokenizer))
+    raise AttributeError(f"{own_class(tokenizer).__name__!r} object has no attribute {name!r}")
+
+
+def derived(kind: Any, members: dict[str, Any], *more: type) -> type:
+    """A class that is derived from this one, also from `more`, and that shows itself, by its names and by `__class__`, as what it is
+    derived from."""
+    shown = vars(kind).get(_OWN, kind)
+
+    def get_class(self: Any) -> type:
+        return shown if type(self) is made else type(self)
+
+    def set_class(self: Any, value: type) -> None:
+        object.__dict__["__class__"].__set__(self, value)
+
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
+    members = {**names, _OWN: _own(kind), "__class__": property(get_class, set_class), **members}
+    made: type = types.new_class(kind.__name__, (kind, *more), {}, lambda names: names.update(members))
+    return made
+
+
+def called(tokenizer: Any, name: str, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `method` gives that is in place of the one of this name. For arguments that this one cannot take, what that one raises: a
+    TypeError that names its class."""
+    try:
+        return method(tokenizer, *args, **kwargs)
+    except TypeError:
+        real = _refusal(tokenizer, name, args, kwargs)
+        if real is None:
+            raise
+    raise real
+
+
+def _refusal(tokenizer: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
+    try:
+        replaced = method_of_class(tokenizer, name)
+    except AttributeError:
+        return None
+    try:
+        inspect.signature(replaced).bind(*args, **kwargs)
+    except TypeError:
+        try:
+            replaced(*args, **kwargs)
+        except TypeError as real:
+            return real.with_traceback(None)
+    return None
+
+
 @functools.cache
 def methods() -> dict[str, Method]:
     """Those that are put on, by name."""
@@ -159,8 +250,9 @@ def _derived(kind: type) -> type:
         args = tuple(kind if one is made else one for one in found[1])
         return (_made_again, (found[0], args), *found[2:])
 
-    members = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__, "__reduce_ex__": __reduce_ex__}
-    made: type = types.new_class(kind.__name__, (kind,), {}, lambda names: names.update({**members, **methods(), _OWN: kind}))
+    # Which copyreg would add when first asked, so that a fingerprint by dill, as of datasets, would become another.
+    names = list(copyreg._slotnames(kind))  # type: ignore[attr-defined]
+    made = derived(kind, {"__reduce_ex__": __reduce_ex__, "__slotnames__": names, **methods()})
     return made
 
 

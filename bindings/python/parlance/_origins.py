@@ -178,7 +178,7 @@ def warn_of_guarded(rendering: Rendering, engine: Tokenizer, tokens: Tokens, tru
     of_assistant = collections.Counter(one.id for one in tokens.guarded) - collections.Counter(one.id for one in others)
     if of_assistant:
         names = ", ".join(engine.decode([id]).decode(errors="replace") for id in sorted(of_assistant))
-        warnings.warn(of_guarded(names), stacklevel=6)  # of who called apply_chat_template
+        warnings.warn(of_guarded(names), stacklevel=7)  # of who called apply_chat_template
 
 
 def of_guarded(names: str) -> str:

@@ -5,6 +5,7 @@ Source of the rules: transformers 5.21 to 5.23, utils/chat_template_utils.py (re
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from parlance._core import LIMITS, RELEASES, Rendering, Template
+from parlance._errors import Error, of_method
 
 logger = logging.getLogger("parlance")
 
@@ -66,7 +68,7 @@ def _warn_of_older(installed: str) -> None:
         f"transformers {installed} is older than the releases whose apply_chat_template parlance follows ({oldest} to {newest}). What is "
         f'called is as in {oldest}{differs}. transformers_version="{oldest}" says that this is meant.',
         UserWarning,
-        stacklevel=5,  # of who called apply_chat_template
+        stacklevel=6,  # of who called apply_chat_template
     )
 
 
@@ -83,16 +85,25 @@ Limits = tuple[tuple[str, int], ...]
 """Of renders: arguments of a Template's factories."""
 
 
-def limits_of(asked: Mapping[str, int] | None) -> Limits:
+# transformers has no limits but CPython's stack: of a request's data it prints nearly a thousand levels, half as many where it makes
+# them plain before. Memory is counted as a render makes it, garbage too: ten thousand messages that a template joins one by one to a
+# list take more than a Template's 512 MiB. The steps of a Template hold here too, and bound what is hostile to a few seconds.
+_DEPTH, _DEPTH_OF_PLAIN = 1000, 500
+_MEMORY = 2 << 30
+
+
+def limits_of(asked: Mapping[str, int] | None, version: str) -> Limits:
     """Raises TypeError for what is no mapping, ValueError for a name that is no limit's."""
+    limits = {"max_depth": _DEPTH_OF_PLAIN if _makes_plain(version) else _DEPTH, "max_memory": _MEMORY}
     if asked is None:
-        return ()
+        return tuple(limits.items())
     if not isinstance(asked, Mapping):
         raise TypeError(f"limits is a dict, such as {{'max_steps': 1_000_000}}, not {type(asked).__name__}")
     unknown = next((name for name in asked if name not in LIMITS), None)
     if unknown is not None:
         raise ValueError(f"the limits are {', '.join(LIMITS)}, not {unknown!r}")
-    return tuple(sorted(asked.items()))
+    given = {name: limit for name, limit in asked.items() if limit is not None}
+    return tuple(sorted({**limits, **given}.items()))
 
 
 @functools.lru_cache(maxsize=128)
@@ -136,13 +147,17 @@ def _schema_of(function: Any) -> Any:
     return chat_template_utils.get_json_schema(function)  # as the installed release describes it
 
 
-def _checked_documents(documents: Sequence[Any] | None) -> Sequence[Any] | None:
+def _checked_documents(documents: Any, version: str) -> Any:
+    """As they were given. What is neither a list nor a tuple is what the release makes of it; before it made plain data, that was what
+    the template could go through."""
     if documents is None:
         return None
     for document in documents:
         if not isinstance(document, dict):
             raise TypeError("Documents should be a list of dicts with 'title' and 'text' keys!")
-    return documents or []
+    if isinstance(documents, (list, tuple, str, Mapping)):
+        return documents
+    return plain_data(documents, placeholders=True) if _makes_plain(version) else list(documents)
 
 
 def _check_free(name: str, variables: dict[str, Any], function: str) -> None:
@@ -165,19 +180,20 @@ def messages_of(chat: Any, version: str) -> Any:
         return chat
     iter(chat)
     if not _RELEASES[version]:
-        if _number(version) >= _number(_FIRST_PLAIN):
-            _check_messages(chat)
         return chat
     if isinstance(chat, (list, tuple)) and all(type(message) is dict or _is_object(message) for message in chat):
         return chat
     return [message if _is_object(message) else _without_none(message) for message in chat]
 
 
+def _makes_plain(version: str) -> bool:
+    """Whether the release makes plain data of all that a template gets."""
+    return _number(version) >= _number(_FIRST_PLAIN)
+
+
 def _check_messages(chat: Any) -> None:
-    """Raises TypeError for the first that is no message. Iterators are left to the render, which takes their items."""
-    if isinstance(chat, Iterator):
-        return
-    for message in chat if isinstance(chat, Sequence) and not isinstance(chat, (str, bytes)) else plain_data(chat, placeholders=True):
+    """Raises TypeError for the first that is no message. Of what is neither a list nor a tuple, plain data has none."""
+    for message in chat if isinstance(chat, (list, tuple)) else plain_data(chat, placeholders=True):
         if type(message) is dict or isinstance(message, Mapping) or _is_object(message):
             continue
         raise TypeError(_NO_MESSAGE.format(plain_data(message, placeholders=True)))
@@ -284,12 +300,14 @@ class _Continued:
 def _final_message(message: Any, version: str) -> dict[str, Any]:
     """The message that goes on, as plain data, of which nothing is the caller's.
 
-    Raises TypeError for what is no message.
+    Raises TypeError for what is no message, or AttributeError, where the release does not look what it is.
     """
-    makes_plain = _number(version) >= _number(_FIRST_PLAIN)
+    makes_plain = _makes_plain(version)
     plain = plain_data(message, placeholders=makes_plain)
-    if makes_plain and not isinstance(plain, dict):
-        raise TypeError(_NO_MESSAGE.format(plain))
+    if not isinstance(plain, dict):
+        if makes_plain:
+            raise TypeError(_NO_MESSAGE.format(plain))
+        raise AttributeError(f"{type(message).__name__!r} object has no attribute 'get'")
     return _without_none(plain) if _RELEASES[version] and _is_object(message) else dict(plain)
 
 
@@ -313,10 +331,26 @@ def _warn_once(sentence: str) -> None:
     logger.warning(sentence)
 
 
-def warn_without_tags(template: str) -> None:
-    """Logs once, as transformers does, that an assistant mask was asked of a template that has no {% generation %} tags."""
-    if not _GENERATION.search(template):
-        _warn_once("return_assistant_tokens_mask==True but chat template does not contain `{% generation %}` keyword.")
+def _warn_without_tags(template: str) -> None:
+    """Logs once, by transformers' own logger, that an assistant mask was asked of a template that has no {% generation %} tags."""
+    if _GENERATION.search(template):
+        return
+    try:
+        from transformers.utils import chat_template_utils
+    except ImportError:
+        warn = _warn_once
+    else:
+        warn = chat_template_utils.logger.warning_once
+    warn("return_assistant_tokens_mask==True but chat template does not contain `{% generation %}` keyword.")
+
+
+@contextlib.contextmanager
+def _raised_as_the_method_does(template: str, version: str) -> Iterator[None]:
+    try:
+        yield
+    except Error as error:
+        of_method(error, template, has_own_namespace=_makes_plain(version))
+        raise
 
 
 class RenderedChat(NamedTuple):
@@ -346,21 +380,32 @@ def render_chats(
     Raises what transformers raises; an error of the template is a parlance.Error too.
     """
     _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
-    compiled = _compiled(template, version, limits)
+    if masked:
+        _warn_without_tags(template)
+    with _raised_as_the_method_does(template, version):
+        compiled = _compiled(template, version, limits)
     tools = plain_tools(tools)
-    documents = _checked_documents(documents)
+    documents = _checked_documents(documents, version)
     function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"
+    taken = ("compiled_template", "messages") if masked else ("messages",)
     field = continue_final_message if isinstance(continue_final_message, str) else "content"
+
+    def render(messages: Any) -> Rendering:
+        for name in taken:
+            _check_free(name, variables, function)
+        with _raised_as_the_method_does(template, version):
+            return compiled._render_plain(messages, tools, documents, variables, assistant=assistant, spans=spans)
+
     rendered: list[RenderedChat] = []
     for chat in chats:
         chat = getattr(chat, "messages", chat)
+        if _makes_plain(version):
+            _check_messages(chat)
         if continue_final_message:
             continued = _Continued(_dropped(chat, version), field, template, version)
-            _check_free("messages", variables, function)
-            rendering = compiled._render_plain(continued.messages, tools, documents, variables, assistant=assistant, spans=spans)
+            rendering = render(continued.messages)
             rendered.append(RenderedChat(continued.cut(rendering.text), rendering))
-            continue
-        _check_free("messages", variables, function)
-        rendering = compiled._render_plain(chat, tools, documents, variables, assistant=assistant, spans=spans)
-        rendered.append(RenderedChat(rendering.text, rendering))
+        else:
+            rendering = render(chat)
+            rendered.append(RenderedChat(rendering.text, rendering))
     return rendered

@@ -13,11 +13,11 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from parlance._installed import no_tokenizer, own_class, put_on, take_off
+from parlance._installed import called, no_tokenizer, override_of, own_class, put_on, take_off
 from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, sanitizes, warn_without_tags
+from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, sanitizes
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -44,12 +44,12 @@ def _also_for_others(method: _Method) -> _Method:
         if is_processor(tokenizer):
             from parlance import processors
 
-            return processors.apply_chat_template(tokenizer, *args, **kwargs)
-        own = _own_method(tokenizer)
+            return called(tokenizer, "apply_chat_template", processors.apply_chat_template, args, kwargs)
+        own = override_of(tokenizer, "apply_chat_template")
         if own is None:
             if not callable(getattr(tokenizer, "get_chat_template", None)):
                 raise no_tokenizer(tokenizer)
-            return method(tokenizer, *args, **kwargs)
+            return called(tokenizer, "apply_chat_template", method, args, kwargs)
         _check_own(tokenizer, kwargs)
         return own(tokenizer, *args, **{name: value for name, value in kwargs.items() if name not in _OURS})
 
@@ -57,13 +57,6 @@ def _also_for_others(method: _Method) -> _Method:
 
 
 _OURS = ("protect", "trust", "mask", "transformers_version", "limits")
-
-
-def _own_method(tokenizer: Any) -> Any:
-    """The method of a class that overrides transformers' own, as that of Mistral's tokenizers, which have no template; else None."""
-    found = [vars(kind)["apply_chat_template"] for kind in own_class(tokenizer).__mro__ if "apply_chat_template" in vars(kind)]
-    is_of_transformers = any(kind.__name__ == "PreTrainedTokenizerBase" for kind in own_class(tokenizer).__mro__)
-    return found[0] if is_of_transformers and len(found) > 1 else None
 
 
 def _check_own(tokenizer: Any, asked: dict[str, Any]) -> None:
@@ -116,6 +109,7 @@ def apply_chat_template(
     * `transformers_version`: the release to follow; by default the installed one.
     * `limits={"max_steps": 1_000_000}`: limits of each render, as the factories of Template take them: `max_steps`, `max_output` and
       `max_memory` (both in bytes), `max_depth`. A render that reaches one raises parlance.Error with a code such as "limit_steps".
+      The defaults are higher than a Template's: 2 GiB of memory, and as many levels of data as the release itself can print.
 
     Gives a str (a list of them for a batch) with `tokenize=False`, a BatchEncoding by default, the ids alone with
     `return_dict=False`. Raises what transformers raises; an error of the template is a parlance.Error too, with its line. TypeError for
@@ -130,7 +124,7 @@ def apply_chat_template(
         raise ValueError("`mask` requires `return_dict=True` and `tokenize=True`")
     template = tokenizer.get_chat_template(chat_template, tools)
     version = followed(transformers_version)
-    limited = limits_of(limits)
+    limited = limits_of(limits, version)
     is_batched = _is_batch(conversation)
     chats = [messages_of(chat, version) for chat in (conversation if is_batched else [conversation])]
     if continue_final_message:
@@ -143,8 +137,6 @@ def apply_chat_template(
         sanitized = Sanitized(tokenizer, template, tokenize and not return_assistant_tokens_mask)
         chats = [getattr(chat, "messages", chat) for chat in chats]
         chats, tools, documents, kwargs = sanitized.mark(chats, tools, documents, kwargs)
-    if return_assistant_tokens_mask:
-        warn_without_tags(template)
     rendered = render_chats(
         template,
         chats,
@@ -171,8 +163,8 @@ def apply_chat_template(
     if sanitized is not None:
         out = sanitized.encode(texts, is_batched, truncation, shape, more)
     else:
-        if isinstance(more, Mapping) and "sanitize_control_tokens" in more and sanitizes(version):
-            shape["sanitize_control_tokens"] = False  # as the method does: so the tokenizer refuses the other one
+        if sanitizes(version) and hasattr(tokenizer, "_mark_chat_inputs"):
+            shape["sanitize_control_tokens"] = False  # as the method does, in releases whose tokenizers know it
         out = tokenizer(texts if is_batched else texts[0], truncation=truncation, add_special_tokens=False, **shape, **more)
     if not return_dict:
         return out["input_ids"]
@@ -210,7 +202,7 @@ def install(tokenizer: Any, **defaults: Any) -> Any:
 
     Raises ValueError for `protect`, `trust`, `mask` and `limits` of a tokenizer whose class has an apply_chat_template of its own.
     """
-    if not is_processor(tokenizer) and _own_method(tokenizer) is not None:
+    if not is_processor(tokenizer) and override_of(tokenizer, "apply_chat_template") is not None:
         _check_own(tokenizer, defaults)
     put_on(tokenizer, defaults)
     return tokenizer

@@ -13,11 +13,11 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from parlance._installed import methods, own_class
+from parlance._installed import derived, method_of_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, paths_of, tokens_of
 from parlance._tokenizers import tokenizer_of
-from parlance._transformers import Limits, RenderedChat, check_continued, followed, limits_of, render_chats, warn_without_tags
+from parlance._transformers import Limits, RenderedChat, check_continued, followed, limits_of, render_chats
 from parlance._truncation import most_tokens, truncated
 
 __all__ = ["apply_chat_template"]
@@ -44,12 +44,13 @@ def apply_chat_template(
     protected or masked.
     """
     trusted = paths_of(trust)
-    call = _Call(processor, kinds_of(mask), bool(protect), trusted, followed(transformers_version), limits_of(limits))
+    version = followed(transformers_version)
+    call = _Call(processor, kinds_of(mask), bool(protect), trusted, version, limits_of(limits, version))
     return call.run(args, kwargs)
 
 
 class _Call:
-    """One call of a processor's method. It runs on a copy of the processor, so that the caller's own stays as it is."""
+    """One call of a processor's method. It runs on a stand-in, whose attributes are the processor's own."""
 
     def __init__(self, processor: Any, kinds: tuple[str, ...], protect: bool, trust: list[str], version: str, limits: Limits):
         self._processor = processor
@@ -62,11 +63,10 @@ class _Call:
         self._masks: list[list[int]] | None = None
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        copy = _rendered_by_parlance(self._processor)
-        copy._parlance_render = self._render
+        stand_in = _stand_in(self._processor, _processor_class, _parlance_render=self._render)
         if not (self._protect or self._kinds):
-            return copy.apply_chat_template(*args, **kwargs)
-        signature = inspect.signature(copy.apply_chat_template)
+            return stand_in.apply_chat_template(*args, **kwargs)
+        signature = inspect.signature(stand_in.apply_chat_template)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         rest = next((name for name, one in signature.parameters.items() if one.kind is one.VAR_KEYWORD), "")
@@ -74,13 +74,13 @@ class _Call:
         self._check(asked)
         if not asked.get("tokenize"):
             self._protect, self._kinds = False, ()  # a text has nothing to protect
-            return copy.apply_chat_template(*args, **kwargs)
-        copy.tokenizer = _unmarking(self._processor.tokenizer)
-        copy.tokenizer._parlance_encode = self._encode
+            return stand_in.apply_chat_template(*args, **kwargs)
+        tokenizer = _stand_in(self._processor.tokenizer, _tokenizer_class, _parlance_encode=self._encode)
+        object.__setattr__(stand_in, "_parlance_tokenizer", tokenizer)
         for name in ("return_assistant_tokens_mask", "sanitize_control_tokens"):
             if asked.get(name):
                 (bound.arguments if name in bound.arguments else bound.arguments[rest])[name] = False
-        out = copy.apply_chat_template(*bound.args, **bound.kwargs)
+        out = stand_in.apply_chat_template(*bound.args, **bound.kwargs)
         name = type(self._processor).__name__
         if self._marks is None:
             raise ValueError(f"protect and mask are not possible: {name} does not render its prompts by transformers' renderer")
@@ -116,8 +116,6 @@ class _Call:
     ) -> tuple[list[str], list[Ranges]]:
         """In place of transformers' render_jinja_template: prompts, and for each the ranges of its {% generation %} blocks."""
         is_marked = self._protect or bool(self._kinds)
-        if return_assistant_tokens_mask or GENERATION in self._kinds:
-            warn_without_tags(chat_template)
         rendered = render_chats(
             chat_template,
             conversations,
@@ -127,6 +125,7 @@ class _Call:
             version=self._version,
             continue_final_message=continue_final_message,
             assistant=bool(self._kinds) and GENERATION not in self._kinds,
+            masked=return_assistant_tokens_mask or GENERATION in self._kinds,
             spans=is_marked,
             limits=self._limits,
         )
@@ -264,23 +263,48 @@ def _marked_encoding() -> Any:
     return type("BatchEncoding", (BatchEncoding,), {"char_to_token": char_to_token})
 
 
-# ---- a copy whose method renders by parlance
+# ---- what stands in for a processor, whose method renders by parlance
 
 
-def _rendered_by_parlance(processor: Any) -> Any:
-    """A copy of the processor, whose method calls `_parlance_render` where transformers calls its renderer."""
-    return _copy(processor, _processor_class)
+def _stand_in(one: Any, changed: Callable[[Any], Any], **slots: Any) -> Any:
+    """An object with the very attributes of `one`, so that what a method sets is the caller's, of a class that is derived from its class.
 
-
-def _unmarking(tokenizer: Any) -> Any:
-    """A copy of the tokenizer, which hands texts to `_parlance_encode`."""
-    return _copy(tokenizer, _tokenizer_class)
-
-
-def _copy(one: Any, changed: Callable[[Any], Any]) -> Any:
-    made: Any = object.__new__(changed(own_class(one)))
-    vars(made).update({name: value for name, value in vars(one).items() if name not in methods()})
+    Other threads may call the same processor: what belongs to this call is in slots.
+    """
+    made: Any = object.__new__(changed(type(one)))
+    object.__setattr__(made, "__dict__", vars(one))
+    for name, value in slots.items():
+        object.__setattr__(made, name, value)
     return made
+
+
+class _OwnMethod:
+    """The processor's own method, whatever was put on the processor, or is an attribute of it."""
+
+    def __get__(self, stand_in: Any, owner: Any = None) -> Any:
+        return self if stand_in is None else method_of_class(stand_in, "apply_chat_template")
+
+    def __set__(self, stand_in: Any, value: Any) -> None:
+        vars(stand_in)["apply_chat_template"] = value
+
+
+class _Tokenizer:
+    """The tokenizer that stands in for the processor's, where there is one."""
+
+    def __get__(self, stand_in: Any, owner: Any = None) -> Any:
+        if stand_in is None:
+            return self
+        if hasattr(stand_in, "_parlance_tokenizer"):
+            return stand_in._parlance_tokenizer
+        if "tokenizer" in vars(stand_in):
+            return vars(stand_in)["tokenizer"]
+        try:
+            return getattr(super(type(stand_in), stand_in), "tokenizer")  # of the class  # noqa: B009
+        except AttributeError:
+            raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute 'tokenizer'") from None
+
+    def __set__(self, stand_in: Any, value: Any) -> None:
+        vars(stand_in)["tokenizer"] = value
 
 
 @functools.lru_cache(maxsize=64)
@@ -298,7 +322,8 @@ def _processor_class(kind: Any) -> type:
 
     # Between the processor's class, which may have a method of its own that goes on with this one, and transformers' base class.
     base = type("ProcessorMixin", (ProcessorMixin,), {"apply_chat_template": apply_chat_template})
-    return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__qualname__": kind.__qualname__})
+    members: dict[str, Any] = {"apply_chat_template": _OwnMethod(), "tokenizer": _Tokenizer(), **_ends_silently(kind)}
+    return derived(kind, {**members, "__slots__": ("_parlance_render", "_parlance_tokenizer")}, base)
 
 
 @functools.lru_cache(maxsize=64)
@@ -307,4 +332,9 @@ def _tokenizer_class(kind: Any) -> type:
         own = functools.partial(kind.__call__, self)
         return own(text, *args, **kwargs) if args or text is None else self._parlance_encode(own, text, kwargs)
 
-    return type(kind.__name__, (kind,), {"__call__": call, "__module__": kind.__module__, "__qualname__": kind.__qualname__})
+    return derived(kind, {"__call__": call, "__slots__": ("_parlance_encode",), **_ends_silently(kind)})
+
+
+def _ends_silently(kind: Any) -> dict[str, Any]:
+    """Members of a class whose objects share their attributes with others, which live on."""
+    return {"__del__": lambda self: None} if hasattr(kind, "__del__") else {}

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from parlance._core import Message, ReplyFormat, ReplyReader, Template, Tokenizer
 from parlance._errors import Error
-from parlance._installed import no_tokenizer
+from parlance._installed import called, no_tokenizer, override_of
 from parlance._tokenizers import is_processor, tokenizer_of
 from parlance._transformers import plain_tools
 
@@ -24,6 +24,22 @@ __all__ = ["parse_response"]
 _OF_TOKENIZERS = ("get_chat_template", "chat_template", "response_template")
 
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _left_to_own(method: _Method) -> _Method:
+    """The method, which leaves a tokenizer or a processor whose class has a method of its own to that one."""
+
+    @functools.wraps(method)
+    def either(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
+        of = "ProcessorMixin" if is_processor(tokenizer) else "PreTrainedTokenizerBase"
+        own = override_of(tokenizer, "parse_response", of)
+        return called(tokenizer, "parse_response", method, args, kwargs) if own is None else own(tokenizer, *args, **kwargs)
+
+    return either  # type: ignore[return-value]
+
+
+@_left_to_own
 def parse_response(
     tokenizer: Any,
     response: Any,
@@ -32,7 +48,7 @@ def parse_response(
     prefix: Any = None,
     tools: Sequence[Any] | None = None,
 ) -> Any:
-    """What `tokenizer.parse_response(response, …)` gives; `tokenizer` may be a processor too.
+    """What `tokenizer.parse_response(response, …)` gives; `tokenizer` may be a processor too. A class with a method of its own keeps it.
 
     `response` is a text or token ids, or a batch: a list of texts, a list of ids, an array or tensor of two dimensions. `prefix` is the
     prompt before it, one for all or one for each; `tools` are those of the prompt. Gives a message as a dict, or a list of them.
@@ -50,6 +66,9 @@ def parse_response(
         if not hasattr(tokenizer, "tokenizer"):
             raise ValueError("Can't use parse_response on a processor class without a tokenizer!")
         tokenizer = tokenizer.tokenizer
+        own = override_of(tokenizer, "parse_response")
+        if own is not None:
+            return own(tokenizer, response, schema, prefix=prefix, tools=tools)
     if schema is not None or getattr(tokenizer, "response_template", None) is not None:
         own = getattr(type(tokenizer), "parse_response", None)
         if own is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import datetime
 import decimal
@@ -15,6 +16,7 @@ import pathlib
 import types
 import warnings
 from typing import Any
+from unittest import mock
 
 import parlance
 import pytest
@@ -462,3 +464,151 @@ def test_what_is_no_message_has_the_class_and_words_of_the_method(tokenizer: Any
         assert isinstance(ours[0], TypeError)
         if "Chat messages should" in real[1] or "not iterable" in real[1]:
             assert ours[1] == real[1], more
+
+
+RELEASE = tuple(int(part) for part in __import__("transformers").__version__.split(".")[:3])
+
+
+def test_a_mask_without_tags_is_told_by_the_logger_of_transformers(tokenizer: Any) -> None:
+    """Once, and not where transformers is to be silent."""
+    from transformers.utils import logging as of_transformers
+
+    warned = "return_assistant_tokens_mask==True but chat template does not contain `{% generation %}` keyword."
+    log, asked = Log(), {"return_assistant_tokens_mask": True}
+    loggers = [logging.getLogger(name) for name in ("transformers.utils.chat_template_utils", "parlance")]
+    for method in (tokenizer.apply_chat_template, functools.partial(parlance.apply_chat_template, tokenizer)):
+        for verbosity, expected in ((logging.ERROR, []), (logging.WARNING, [warned])):
+            before = of_transformers.get_verbosity()
+            loggers[0].warning_once.__func__.cache_clear()  # type: ignore[attr-defined]
+            of_transformers.set_verbosity(verbosity)
+            for logger in loggers:
+                logger.addHandler(log)
+            try:
+                for _ in range(2):
+                    method(GOOD, **asked)
+            finally:
+                of_transformers.set_verbosity(before)
+                for logger in loggers:
+                    logger.removeHandler(log)
+            assert log.texts == expected, method
+            log.texts.clear()
+        loggers[0].warning_once.__func__.cache_clear()  # type: ignore[attr-defined]
+        loggers[0].addHandler(log)
+        try:
+            with pytest.raises(TypeError, match="multiple values for keyword argument 'conversations'"):
+                method(GOOD, conversations=1, **asked)
+        finally:
+            loggers[0].removeHandler(log)
+        assert log.texts == []
+
+
+def ends_of(tokenizer: Any, chat: Any, **asked: Any) -> list[Any]:
+    """What the method and parlance give, or the class and the words of what they raise. `chat` makes the conversation."""
+    ends: list[Any] = []
+    for method in (tokenizer.apply_chat_template, functools.partial(parlance.apply_chat_template, tokenizer)):
+        try:
+            ends.append(method(chat(), **{name: value() if callable(value) else value for name, value in asked.items()}))
+        except Exception as error:
+            kinds = [kind for kind in type(error).__mro__ if kind.__module__ != "parlance" and kind is not parlance.Error]
+            ends.append((kinds[0], *error.args))
+    return ends
+
+
+def test_documents_are_what_they_were_given_as(tokenizer: Any) -> None:
+    document = {"title": "A", "text": "B"}
+    given: list[Any] = [(), [], (document,), [document], {}, ""]
+    made = [lambda: collections.deque([document]), lambda: iter([document]), lambda: collections.UserList([document])]
+    for read in ("{{ documents }}", "{{ documents | tojson }}", "{% for one in documents %}{{ one.text }},{% endfor %}"):
+        for documents in [*given, *(made if RELEASE >= (5, 22, 2) else [])]:
+            real, ours = ends_of(tokenizer, lambda: GOOD, documents=documents, chat_template=read, tokenize=False)
+            assert ours == real, (read, documents)
+        # Up to 5.22.1 templates get the object itself, of which parlance makes a list.
+        older = {"chat_template": "{% for one in documents %}{{ one.text }},{% endfor %}", "tokenize": False}
+        for version in ("5.21.0", "5.22.0"):
+            one = parlance.apply_chat_template(tokenizer, GOOD, documents=made[0](), transformers_version=version, **older)
+            assert one == "B,"
+
+
+def test_a_tokenizer_is_called_with_what_the_method_calls_it_with(tokenizer: Any) -> None:
+    kind, given = type(tokenizer), []
+    for method in (tokenizer.apply_chat_template, functools.partial(parlance.apply_chat_template, tokenizer)):
+        for asked in ({}, {"padding": True, "tokenizer_kwargs": {"return_attention_mask": False}}, {"return_assistant_tokens_mask": True}):
+            with mock.patch.object(kind, "__call__", autospec=True, side_effect=kind.__call__) as called:
+                method(GOOD, **asked)
+            given.append(called.call_args.kwargs)
+    assert given[:3] == given[3:]
+
+
+def test_names_of_variables_that_the_method_has_no_place_for(tokenizer: Any) -> None:
+    for name, template, masked in itertools.product(("compiled_template", "messages", "conversations"), (PLAIN, TAGGED), (False, True)):
+        asked = {name: "x", "chat_template": template, "return_assistant_tokens_mask": masked}
+        real, ours = ends_of(tokenizer, lambda: GOOD, **asked)
+        assert ours == real, asked
+
+
+def test_chats_that_are_no_lists(tokenizer: Any) -> None:
+    """From 5.22.2 on a chat is made plain data; from 5.23 on a tokenizer's method takes its items before."""
+    if RELEASE < (5, 22, 2):
+        pytest.skip("templates get the chat as it is")
+    made = [
+        lambda: collections.deque(GOOD), lambda: iter(GOOD), lambda: (one for one in GOOD), lambda: collections.UserList(GOOD),
+        lambda: {"a": GOOD}, lambda: types.MappingProxyType({}), lambda: "ab", lambda: range(2), lambda: set(), lambda: dict.fromkeys("ab"),
+    ]  # fmt: skip
+    for chat in made:
+        for more in ({}, {"continue_final_message": True}):
+            real, ours = ends_of(tokenizer, chat, tokenize=False, **more)
+            assert ours == real, chat()
+
+
+def test_what_is_no_message_does_not_go_on_before_it_is_looked_at(tokenizer: Any) -> None:
+    if RELEASE >= (5, 22, 2):
+        pytest.skip("messages are looked at")
+    for final in (None, 5, "Yes", [], (), 1.5):
+        real, ours = ends_of(tokenizer, lambda: [*GOOD, final], continue_final_message=True, tokenize=False)  # noqa: B023
+        assert ours == real, final
+
+
+def test_an_installed_method_has_what_a_method_has(tokenizer: Any) -> None:
+    names = ["__self__", "__qualname__", "__annotations__", "__defaults__", "__kwdefaults__", "__code__", "__module__", "__name__"]
+    for name in ("apply_chat_template", "parse_response"):
+        real = {one: getattr(getattr(tokenizer, name), one) for one in names}
+        parlance.install(tokenizer, add_generation_prompt=True)
+        method = getattr(tokenizer, name)
+        assert {one: getattr(method, one) for one in names} == real
+        assert method == getattr(tokenizer, name) and hash(method) == hash(getattr(tokenizer, name))
+        assert method != getattr(parlance.install(copy.copy(tokenizer)), name) and method != 3
+        assert method.__func__.__qualname__ == real["__qualname__"]
+        with pytest.raises(AttributeError, match="object has no attribute 'other'"):
+            _ = method.other
+        assert copy.copy(method) == method
+        parlance.uninstall(tokenizer)
+    parlance.install(tokenizer, add_generation_prompt=True)
+    function = tokenizer.apply_chat_template.__func__
+    assert function(tokenizer, GOOD, tokenize=False) == tokenizer.apply_chat_template(GOOD, tokenize=False)
+    assert function(tokenizer, GOOD, tokenize=False).endswith("<|im_start|>assistant\n")
+
+
+def test_arguments_that_the_method_cannot_take(tokenizer: Any) -> None:
+    """It is the class's method that is named."""
+
+    def refused(call: Any) -> str:
+        with pytest.raises(TypeError) as raised:
+            call()
+        return str(raised.value)
+
+    ways: list[Any] = [
+        lambda one: one.apply_chat_template(),
+        lambda one: one.apply_chat_template(GOOD, conversation=GOOD),
+        lambda one: one.apply_chat_template(*[None] * 30),
+        lambda one: one.encode_message_with_chat_template(GOOD[0], [], tokenize=False),
+        lambda one: one.parse_response(),
+        lambda one: one.parse_response("x", no_such=1),
+        lambda one: one.parse_response("x", None, None),
+    ]
+    real = [refused(lambda: way(tokenizer)) for way in ways]  # noqa: B023
+    assert all("PreTrainedTokenizerBase." in said for said in real)
+    assert [refused(lambda: parlance.apply_chat_template(tokenizer)), refused(lambda: parlance.parse_response(tokenizer))] == [
+        real[0], real[4],
+    ]  # fmt: skip
+    parlance.install(tokenizer)
+    assert [refused(lambda: way(tokenizer)) for way in ways] == real  # noqa: B023

@@ -85,6 +85,40 @@ def test_apply_chat_template(code: str, chatml_tokenizer: str) -> None:
         parlance.install(tokenizer, limits=limits).apply_chat_template(CHAT)
 
 
+def nested(levels: int, kind: type) -> Any:
+    made: Any = 0
+    for _ in range(levels):
+        made = [made] if kind is list else {"a": made}
+    return made
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+@pytest.mark.parametrize("text", ["{{ messages }}", "{{ messages | tojson }}", "{{ messages[0].content == messages[1].content }}"])
+def test_apply_chat_template_reads_what_nests_as_deeply_as_the_method(text: str, kind: type, chatml_tokenizer: str) -> None:
+    tokenizer = transformers_tokenizer(chatml_tokenizer)
+    plain = tuple(int(part) for part in __import__("transformers").__version__.split(".")[:3]) >= (5, 22, 2)
+    for levels in (198, 320, 400) if plain else (198, 480, 900):
+        chat = [{"role": "user", "content": nested(levels, kind)}, {"role": "user", "content": nested(levels, kind)}]
+        asked = {"chat_template": text, "tokenize": False}
+        assert parlance.apply_chat_template(tokenizer, chat, **asked) == tokenizer.apply_chat_template(chat, **asked)
+    if "==" in text:
+        return  # Python first looks whether both are one object
+    chat = [{"role": "user", "content": nested(600 if plain else 1100, kind)}]
+    for call in (tokenizer.apply_chat_template, lambda *args, **more: parlance.apply_chat_template(tokenizer, *args, **more)):
+        with pytest.raises(RecursionError):
+            call(chat, **asked)
+
+
+def test_apply_chat_template_joins_ten_thousand_messages(chatml_tokenizer: str) -> None:
+    tokenizer = transformers_tokenizer(chatml_tokenizer)
+    tokenizer.chat_template = (
+        "{% set ns = namespace(all=[]) %}{% for m in messages %}{% set ns.all = ns.all + [m] %}{% endfor %}{{ ns.all | length }}"
+    )
+    assert parlance.apply_chat_template(tokenizer, CHAT * 10_000, tokenize=False) == str(len(CHAT) * 10_000)
+    with pytest.raises(MemoryError):
+        parlance.apply_chat_template(tokenizer, CHAT * 10_000, tokenize=False, limits={"max_memory": 512 << 20})
+
+
 def test_limits_are_those_of_experiments_too() -> None:
     """Each gets a share of the steps."""
     text = "{% for i in range(2000) %}{{ i }}{% endfor %}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"

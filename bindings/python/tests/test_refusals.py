@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import sys
 from typing import Any
 
 import parlance
@@ -83,7 +86,7 @@ def check(tokenizer: Any, chat: Any, arguments: dict[str, Any]) -> None:
         assert ours == real, what
         return
     assert isinstance(ours, type(real)), what
-    assert (ours.message if isinstance(ours, parlance.Error) else str(ours)) == str(real), what
+    assert str(ours) == str(real), what
 
 
 @pytest.fixture(params=[PLAIN, TAGGED], ids=["plain", "tagged"])
@@ -126,3 +129,30 @@ def test_what_is_no_text_does_not_go_on(tokenizer: Any) -> None:
     numpy = pytest.importorskip("numpy")
     for content in (numpy.int64(4), numpy.float32(1.5), numpy.bool_(True), numpy.str_("Yes"), 4, {"a": 1}, object(), b"Yes", [3], []):
         check(tokenizer, [*GOOD, {"role": "assistant", "content": content}], {"continue_final_message": True})
+
+
+ERRORS = [
+    "{{ messages[0].x.y }}", "{{ '{a}'.format(1) }}", "{{ raise_exception('no') }}", "{{ raise_exception() }}", "{{ strftime_now() }}",
+    "{% if %}", "a\n{% if x %}", "{{ 'x' | nofilter }}", "{% set n = namespace() %}{{ n.a.b }}", "{{ 1 / 0 }}", "{{ messages + 1 }}",
+    "{{ {}['a'].b }}", "{{ [1][7].x }}", "{{ 'x' | tojson(1, 2, 3, 4, 5, 6) }}", "{{ messages.append(1) }}", "{{ ''.encode('é') }}",
+    "{{ 'a'.index('b') }}", "{{ range(10 ** 9) }}", "{% include 'x' %}", "{{ x }", "{{ 'x' is notest }}", "{% endfor %}", "{{ [].pop() }}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ERRORS)
+def test_an_error_of_a_template_has_the_words_of_the_method(tokenizer: Any, text: str) -> None:
+    """What parlance says beyond them is in `display`, and from Python 3.11 on in a note, which tracebacks show."""
+    real = outcome(tokenizer.apply_chat_template, GOOD, {"chat_template": text})
+    for one in (tokenizer, parlance.install(copy.copy(tokenizer))):
+        ours = outcome(lambda *args, **kwargs: parlance.apply_chat_template(one, *args, **kwargs), GOOD, {"chat_template": text})  # noqa: B023
+        for error in (ours, pickle.loads(pickle.dumps(ours))):
+            assert isinstance(error, type(real)) and isinstance(error, parlance.Error)
+            assert (str(error), error.args) == (str(real), real.args)
+            for name in ("lineno", "name", "filename", "source", "translated", "message"):
+                assert not hasattr(real, name) or getattr(error, name) == getattr(real, name), name
+            assert error.display.startswith(f"<template>:{error.line}:{error.column}: ") and text.split("\n")[-1] in error.display
+            if sys.version_info >= (3, 11):
+                assert error.__notes__ == [error.display.rstrip("\n")]
+    with pytest.raises(parlance.Error) as alone:
+        parlance.Template.from_string(text).render(GOOD)
+    assert str(alone.value) == alone.value.display and not hasattr(alone.value, "__notes__")

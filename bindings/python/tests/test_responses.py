@@ -160,6 +160,34 @@ def test_of_a_processor(chatml_tokenizer: str) -> None:
         parlance.parse_response(made, REPLIES[0])
 
 
+def test_a_class_with_a_method_of_its_own_keeps_it(tokenizer: Any) -> None:
+    class Own(type(tokenizer)):  # type: ignore[misc]
+        def parse_response(self, response: Any, schema: Any = None, *, loud: bool = False, **given: Any) -> Any:
+            return {"role": "assistant", "content": response.upper() if loud else response, "given": sorted(given)}
+
+    own = Own(tokenizer_object=tokenizer.backend_tokenizer, chat_template=TEMPLATE)
+    for one in (own, parlance.install(Own(tokenizer_object=tokenizer.backend_tokenizer, chat_template=TEMPLATE))):
+        for asked in ({}, {"loud": True}, {"prefix": PROMPT, "tools": None}):
+            real = Own.parse_response(own, "Yes", **asked)
+            assert parlance.parse_response(one, "Yes", **asked) == one.parse_response("Yes", **asked) == real
+    from made_processors import processor
+
+    try:
+        made = processor("llava", TEMPLATE)
+    except (ImportError, AttributeError) as error:
+        pytest.skip(f"no processor: {error}")
+    made.tokenizer = own
+    real = {"role": "assistant", "content": "Yes", "given": ["prefix", "tools"]}
+    assert made.parse_response("Yes") == parlance.parse_response(made, "Yes") == real
+
+    class Whole(type(made)):  # type: ignore[misc]
+        def parse_response(self, response: Any) -> Any:
+            return "whole"
+
+    made.__class__ = Whole
+    assert parlance.parse_response(made, "Yes") == parlance.install(made).parse_response("Yes") == "whole"
+
+
 def test_a_tokenizer_of_another_package(chatml_tokenizer: str) -> None:
     engine = parlance.Tokenizer.from_file(chatml_tokenizer)
     fields = {"thinking": {"open": "<think>\n", "close": "\n</think>\n"}, "content": {"close": "<|im_end|>"}}

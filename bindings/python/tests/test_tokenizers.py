@@ -657,10 +657,26 @@ def test_an_installed_tokenizer_is_what_it_was(chatml_tokenizer: str, tmp_path: 
     parlance.install(parlance.install(made, tokenize=False))
     assert isinstance(made, kind) and (type(made).__name__, type(made).__module__) == (kind.__name__, kind.__module__)
     assert type(made).apply_chat_template is own
+    assert made.__class__ is kind and copy.copy(made).__class__ is kind and pickle.loads(pickle.dumps(made)).__class__ is kind
     made.save_pretrained(tmp_path)
     assert "parlance" not in (tmp_path / "tokenizer_config.json").read_text("utf-8")
     parlance.uninstall(made)
     assert type(made) is kind and set(vars(made)) == before and made.apply_chat_template.__func__ is own
+
+
+def test_a_copy_changes_nothing_of_the_class(chatml_tokenizer: str) -> None:
+    """By which dill, and datasets with it, would take the tokenizer for another one than before."""
+    made = transformers_tokenizer(chatml_tokenizer)
+
+    class Slotted(type(made)):  # type: ignore[misc]
+        __slots__ = ("mine",)
+
+    slotted = parlance.install(Slotted(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json"))
+    slotted.mine = 3
+    for one in (parlance.install(made), slotted):
+        before = dict(vars(type(one)))
+        assert getattr(copy.deepcopy(one), "mine", 3) == getattr(copy.copy(one), "mine", 3) == 3
+        assert dict(vars(type(one))) == before
 
 
 def test_a_method_of_the_instance_comes_back(chatml_tokenizer: str) -> None:
