@@ -165,7 +165,44 @@ TEST(NormaliseApis, ANamespaceOfResponsesGivesItsFunctions) {
   for (const Change& change : inside_of(*chat).changes) {
     if (!change.loses.empty()) lost.push_back(place_of(inside_of(*chat), change));
   }
-  EXPECT_EQ(lost, (std::vector<std::string>{"tools[1].name", "tools[1].description", "tools[1].tools[2]"}));
+  EXPECT_EQ(lost, (std::vector<std::string>{"tools[1].description", "tools[1].tools[2]"}));
+}
+
+TEST(NormaliseApis, CallsOfANamespaceHaveTheNameThatTheModelKnows) {
+  const auto names = [](const char* tools) {
+    const Result<Conversation> chat = Conversation::from_json(
+        std::string(R"({"input": [{"role": "user", "content": "a"}, {"type": "function_call", "call_id": "1", "name": )"
+                    R"("g", "namespace": "crm", "arguments": "{}"}, {"type": "function_call", "call_id": "2", "name": )"
+                    R"("g", "arguments": "{}"}], "tool_choice": {"type": "function", "namespace": "crm", "name": )"
+                    R"("g"}, "tools": )") +
+        tools + "}");
+    if (!chat) return chat.error().display();
+    std::string all;
+    for (const Value& tool : chat->tools().items()) {
+      const Value inner = member_value(tool, "function");
+      all.append(leaf_text(member_value(inner.is_undefined() ? tool : inner, "name"))).append(" ");
+    }
+    for (const Value& call : items(chat->messages())[1]["tool_calls"].items())
+      all.append("|").append(call["function"]["name"].text());
+    return all.append("|").append(chat->variables()["tool_choice"]["function"]["name"].text());
+  };
+  constexpr const char* kCrm = R"({"type": "namespace", "name": "crm", "tools": [{"type": "function", "name": "g"}]})";
+  const auto list = [&](std::string more) { return "[" + std::string(kCrm) + more + "]"; };
+  EXPECT_EQ(names(list("").c_str()), "g |g|g|g");
+  EXPECT_EQ(names("[]"), "|g|g|g");
+  EXPECT_EQ(names(list(R"(, {"type": "function", "name": "g"})").c_str()), "crm__g g |crm__g|g|crm__g");
+  EXPECT_EQ(
+      names(list(R"(, {"type": "namespace", "name": "erp__", "tools": [{"type": "custom", "name": "g"}]})").c_str()),
+      "crm__g erp__g |crm__g|g|crm__g");
+  // a name that is another's already, or too long for an API, has digits of its own
+  const std::string taken = names(list(R"(, {"name": "g"}, {"name": "crm__g"})").c_str());
+  EXPECT_EQ(taken.substr(0, 7), "crm__g_");
+  const std::string space(62, 's');
+  const std::string longer =
+      names(("[{\"name\": \"g\"}, {\"type\": \"namespace\", \"name\": \"" + space + R"(", "tools": [{"name": "g"}]}])")
+                .c_str());
+  EXPECT_EQ(longer.substr(0, 2 + 55), "g " + std::string(55, 's'));
+  EXPECT_EQ(longer.substr(2).find(' '), 64U);
 }
 
 TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {
