@@ -238,6 +238,23 @@ TEST(GrammarOptions, AreWhatARequestAsksOfItsReply) {
   EXPECT_EQ(grammar_options("[]").error().code(), ErrorCode::conversation);
 }
 
+TEST(GrammarOptions, TheChoiceOfOneToolIsOneCall) {
+  const auto parallel = [](const char* choice, const char* more) {
+    const Result<GrammarOptions> options =
+        grammar_options(std::string(R"({"tools": [{"name": "f"}], "tool_choice": )") + choice + more + "}");
+    EXPECT_TRUE(options) << choice << more;
+    return options && options->parallel;
+  };
+  constexpr const char* kNamed[] = {R"({"type": "function", "function": {"name": "f"}})",
+                                    R"({"type": "function", "name": "f"})", R"({"type": "tool", "name": "f"})"};
+  for (const char* const choice : kNamed) {
+    EXPECT_FALSE(parallel(choice, "")) << choice;
+    EXPECT_FALSE(parallel(choice, R"(, "parallel_tool_calls": null)")) << choice;
+    EXPECT_TRUE(parallel(choice, R"(, "parallel_tool_calls": true)")) << choice;
+  }
+  EXPECT_TRUE(parallel(R"("required")", ""));
+}
+
 TEST(GrammarOptions, MostCallsAreTheSameByTheBodyAndByTheConversation) {
   const auto most = [](const Result<GrammarOptions>& options) { return options ? options->max_calls : 99; };
   for (const char* const request :
