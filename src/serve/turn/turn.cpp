@@ -1,6 +1,8 @@
 // One reply. Begin reading at Turn::plan, then at Turn::run.
 #include "serve/turn/turn.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "serve/json/members.h"
@@ -12,11 +14,18 @@ namespace parlance::serve {
 
 using Printed = std::optional<PrintedGrammar>;
 
+namespace {
+
+bool must_call(const GrammarOptions& wanted) {
+  return wanted.choice == ToolChoice::required || wanted.choice == ToolChoice::named;
+}
+
+}  // namespace
+
 bool wants_grammar(const GrammarOptions& wanted, bool has_calls) {
   // Calls that are asked for without tools are an error, which the grammar's maker says.
-  const bool must_call = wanted.choice == ToolChoice::required || wanted.choice == ToolChoice::named;
   // With tools that must not be called, it is the grammar that forbids calls.
-  return must_call || has_calls || wanted.response.kind != ResponseFormat::Kind::text;
+  return must_call(wanted) || has_calls || wanted.response.kind != ResponseFormat::Kind::text;
 }
 
 Result<Printed> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,
@@ -101,6 +110,8 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
   if (!schema) return schema.error();
   Turn made(std::move(model), std::move(*start), std::move(prompt), std::move(settings));
   made.grammar_ = text_of(*grammar);
+  const Result<GrammarOptions> wanted = grammar_options(made.prompt_.session.conversation());
+  made.must_call_ = made.grammar_ != nullptr && wanted && must_call(*wanted);
   if (*grammar) made.made_grammar_ = (*grammar)->grammar;
   made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
@@ -132,6 +143,7 @@ Turn Turn::another(unsigned choice) const {
   settings.choice = choice;
   Turn made(model_, start_, prompt_.copy(), std::move(settings));
   made.grammar_ = grammar_;
+  made.must_call_ = must_call_;
   made.made_grammar_ = made_grammar_;
   made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
@@ -230,6 +242,18 @@ void Turn::add(const GenerationEnd& second) {
     end_.evaluated.reset();
 }
 
+/// Text that is the beginning of a call, for clients: markup, and a diagnostic.
+void Turn::read_as_cut(const ReplyEvent& event, const Take& read) const {
+  const bool is_told = std::ranges::any_of(
+      reply_.message.diagnostics, [](const ReplyDiagnostic& one) { return one.fault == ReplyEvent::Fault::cut; });
+  if (!is_told)
+    read({.kind = ReplyEvent::Kind::malformed,
+          .fault = ReplyEvent::Fault::cut,
+          .position = event.position,
+          .text = "the rest of a call"});
+  read({.kind = ReplyEvent::Kind::marker, .position = event.position, .source = event.source});
+}
+
 Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   ReplyParser parser(start_.format, start_.options);
   StopFinder stops(settings_.sampling.stop);
@@ -274,8 +298,13 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   }
   if (cut) end_.sampled_tokens = static_cast<std::int64_t>(sampled_.size() + text_tokens_);
   const bool ended = ended_;  // by the model's own mark: finish() ends each reply
+  // What the grammar had begun as a call is no text of the reply: a limit cut it off before its name.
+  const auto read_rest = [&](const ReplyEvent& event) {
+    const bool is_cut_call = must_call_ && end_.length && !ended && event.kind == ReplyEvent::Kind::content;
+    is_cut_call ? read_as_cut(event, read) : read(event);
+  };
   pieces.finish(parser, read);
-  parser.finish(read);
+  parser.finish(read_rest);
   stops.finish(passed);
   stop_text_ = stops.found();
   end_.length = end_.length && !ended && !stop_text_;  // the engine's limit came with the last token, or behind it

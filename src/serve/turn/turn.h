@@ -165,6 +165,7 @@ class Turn {
   bool has_room_behind() const;
   void go_on(Generation& asked);
   void add(const GenerationEnd& second);
+  void read_as_cut(const ReplyEvent& event, const Take& read) const;
 
   std::shared_ptr<const ServedModel> model_;
   ReplyStart start_;
@@ -172,6 +173,7 @@ class Turn {
   TurnSettings settings_;
   ReplyKinds kinds_;
   std::shared_ptr<const std::string> grammar_;
+  bool must_call_ = false;               ///< the grammar demands a call
   std::optional<Grammar> made_grammar_;  ///< that this is the text of
   std::string schema_;
   std::size_t prompt_tokens_ = 0;
