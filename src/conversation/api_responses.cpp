@@ -10,6 +10,19 @@
 namespace parlance::api {
 namespace {
 
+constexpr std::string_view kOwnItem = "only the API can read it: passed over";
+
+/// Items that no chat has a place for, and that stay in a history for good.
+bool is_own(std::string_view type) {
+  return is_one_of(type, {"compaction", "compaction_summary", "context_compaction", "ghost_snapshot"});
+}
+bool is_passed_over(std::string_view type) {
+  return is_own(type) ||
+         is_one_of(type, {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
+                          "computer_call", "computer_call_output", "tool_search_call", "tool_search_output", "mcp_call",
+                          "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"});
+}
+
 /// Several items are one turn of the assistant: reasoning, a message, calls.
 class ResponsesConverter {
  public:
@@ -60,16 +73,34 @@ class ResponsesConverter {
     if (type == "reasoning") return reasoning(item);
     if (type == "function_call" || type == "custom_tool_call") return call(item, type == "custom_tool_call");
     if (is_one_of(type, {"local_shell_call", "shell_call", "apply_patch_call"})) return client_call(item, type);
+    if (is_passed_over(type)) return r_.note(item, is_own(type) ? kOwnItem : kServerCall, true);
     flush();
     if (is_one_of(type, {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}))
       return client_output(item, type);
     if (type == "function_call_output" || type == "custom_tool_call_output") return output(item);
+    if (type == "agent_message") return agent_message(item);
     if (type == "item_reference")
       return r_.fail(item, "an item_reference names what is kept on a server", "give the item itself");
     r_.fail(item,
             type.empty() ? "an item without `type` and `role`"
                          : "an item of the type " + quoted(type) + " cannot be converted",
             "leave the item out, or give its text as a message");
+  }
+
+  /// What another agent told this one, which is not the model's own text. Its `content` may be sealed.
+  void agent_message(Value item) {
+    r_.leave(item, {"type", "content"}, {"id", "status", "author", "recipient"});
+    Draft draft{.role = "user"};
+    draft.of.push_back(item);
+    const Value content = member_value(item, "content");
+    if (content.is_string()) draft.parts.push_back(r_.text_part(content, item));
+    for (const Value& part : content.kind == Kind::list ? items(content) : std::span<const Value>()) {
+      if (const Value text = member_value(part, "text"); text.is_string())
+        draft.parts.push_back(r_.text_part(text, part));
+      else
+        r_.note(part, kOwnItem, true);
+    }
+    if (!draft.parts.empty()) r_.add(draft);
   }
 
   Draft& turn() {
@@ -438,6 +469,7 @@ class ResponsesConverter {
     const Value format = member_value(text, "format");
     if (!is_given(format)) return;
     if (word(format, "type") != "json_schema") return r_.set("response_format", format);
+    if (!is_given(member_value(format, "schema"))) return r_.fail(format, "`schema` is missing", "give a JSON Schema");
     DictBuilder made(r_.rt, 2);
     made.set("type", Value::view("json_schema"));
     made.set("json_schema", filtered(r_.rt, format, [](std::string_view key) { return key != "type"; }));
