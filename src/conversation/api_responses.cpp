@@ -10,6 +10,8 @@
 namespace parlance::api {
 namespace {
 
+/// Answers have the namespace again, but a chat that is written for another server has lost it.
+constexpr std::string_view kFlat = "a chat has no namespaces: their functions stand alone";
 constexpr std::string_view kOwnItem = "only the API can read it: passed over";
 
 /// Items that no chat has a place for, and that stay in a history for good.
@@ -229,6 +231,8 @@ class ResponsesConverter {
 
   void call(Value item, bool custom) {
     r_.leave(item, {"type", "call_id", "name", "namespace", "arguments", "input"}, {"id", "status"});
+    if (const Value space = member_value(item, "namespace"); r_.keeps_steering && is_given(space))
+      r_.note(space, kFlat, true);
     const Value name = name_in_space(item, word(item, "namespace"));
     const Value given = r_.text_in(item, custom ? "input" : "arguments");
     if (r_.failure) return;
@@ -388,11 +392,10 @@ class ResponsesConverter {
 
   /// The client's functions, which a chat has one beside the other (tool_spaces.h). Answers have the namespace again.
   void tools_of_namespace(Value space, ListBuilder& made) {
-    constexpr std::string_view kFlat = "a chat has no namespaces: their functions stand alone";
     const Value inner = member_value(space, "tools");
     if (r_.list_at(inner.is_undefined() ? space : inner, "`tools`").is_undefined()) return;
     r_.leave(space, {"type", "name", "description", "tools"});
-    if (const Value said = member_value(space, "name"); is_given(said)) r_.note(said, kFlat, false);
+    if (const Value said = member_value(space, "name"); is_given(said)) r_.note(said, kFlat, r_.keeps_steering);
     if (const Value said = member_value(space, "description"); is_given(said)) r_.note(said, kFlat, true);
     add_tools(inner, made, word(space, "name"), true);
   }
