@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine import Engine, Reply
+import served
+from engine import TOKENIZER, Engine, Reply
 from gateway import SKIPPED, Checks, Gateway
+from scripted_engine import ScriptedEngine
 
 try:
     import anthropic
@@ -146,6 +148,25 @@ def one_choice(rules: Rules) -> None:
             grammars.append(rules.grammar())
         rules.checks.equal(grammars[0], grammars[1], f"{path}: the choice of one tool is one call")
         rules.checks.that(grammars[2] != grammars[1], f"{path}: several where that is asked for")
+
+
+def one_choice_without_grammar(parlance: str, checks: Checks) -> None:
+    """An engine that takes no grammar may write several calls: the answer has the first."""
+    calls = "".join(call("look", f'{{"at": "{place}"}}').text.replace("<|im_end|>", "\n") for place in ("a", "b", "c")) + "<|im_end|>"
+    engine = ScriptedEngine(TOKENIZER).start()
+    engine.script({"text": calls})
+    with served.Gateway(parlance, f"openai-completions={engine.url}", form="terminal-agent") as gateway:
+        client: Any = openai.OpenAI(base_url=gateway.url + "/v1", api_key="none", max_retries=0)
+        tools: Any = [{"type": "function", "function": {"name": "look", "parameters": PARAMETERS}}]
+        asked: Json = {"model": "mine", "messages": [USER], "tools": tools}
+        named: Json = {"type": "function", "function": {"name": "look"}}
+        for more, wanted in (({"tool_choice": named}, 1), ({"tool_choice": named, "parallel_tool_calls": True}, 3), ({}, 3)):
+            choice = client.chat.completions.create(**asked, **more).choices[0]
+            checks.equal((len(choice.message.tool_calls), choice.finish_reason), (wanted, "tool_calls"), f"{more}")
+            with client.chat.completions.stream(**asked, **more) as stream:
+                final = stream.get_final_completion().choices[0]
+            checks.equal((len(final.message.tool_calls), final.finish_reason), (wanted, "tool_calls"), f"{more}, streamed")
+            checks.equal(final.message.tool_calls[0].function.arguments, '{"at": "a"}', f"{more}: the first")
 
 
 def names_of_calls(rules: Rules) -> None:
@@ -358,6 +379,7 @@ def main() -> int:
         with Gateway(sys.argv[1], engine.url) as gateway:
             for test in tests:
                 test(Rules(gateway, engine, checks))
+        one_choice_without_grammar(sys.argv[1], checks)
         parts_of_other_roles(sys.argv[1], engine, checks)
     return checks.end()
 
