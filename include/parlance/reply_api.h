@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "parlance/reply.h"
+#include "parlance/value.h"
 
 namespace parlance {
 
@@ -73,6 +74,16 @@ enum class ShownReasoning : std::uint8_t {
 /// signature of a thinking block without its text. It is not encrypted.
 std::string seal_reasoning(std::string_view reasoning);
 
+/// A tool of Responses that is in a namespace, {"type": "namespace", "name": SPACE, "tools": [{"name": NAME, …}]}. A
+/// chat has no namespaces: the model calls the tool NAME, or SPACE__NAME where another tool has that name too.
+struct NamespacedTool {
+  std::string shown{};  ///< what the model calls it by
+  std::string space{};
+  std::string name{};
+};
+/// Those of the `tools` of a request.
+std::vector<NamespacedTool> namespaced_tools(Value tools);
+
 /// The parts of an answer that are not in the reply. No default comes from the clock or a random generator.
 struct ReplyApiOptions {
   std::string id{};  ///< the answer's id; "": reply_api_id(api, 0)
@@ -104,6 +115,8 @@ struct ReplyApiOptions {
   /// are items of their own then: local_shell_call, shell_call and apply_patch_call. A stream has them when they have
   /// ended.
   std::vector<std::string> tool_types{};
+  /// Responses: the request's tools that are in namespaces. Calls of them have their `namespace` and their own name.
+  std::vector<NamespacedTool> namespaces{};
   /// Responses: members of the request that the answer repeats, as name and JSON: {"temperature", "0.5"}. What is not
   /// given has the API's default; names that the API does not repeat are ignored. The JSON is written as it stands,
   /// unchecked.

@@ -8,6 +8,7 @@
 #include "apis/form.h"
 #include "base/one_line.h"
 #include "conversation/sealed_reasoning.h"
+#include "conversation/tool_spaces.h"
 
 namespace parlance {
 namespace {
@@ -114,5 +115,12 @@ std::string ReplyApiWriter::choices_to_json(std::span<const ReplyApiWriter* cons
 }
 
 std::string ReplyApiWriter::to_json() const { return form_ == nullptr ? "{}" : form_->to_json(); }
+
+std::vector<NamespacedTool> namespaced_tools(Value tools) {
+  std::vector<NamespacedTool> all;
+  for (ToolOfSpace& tool : tools_of_spaces(tools))
+    all.push_back({std::move(tool.shown), std::move(tool.space), std::move(tool.name)});
+  return all;
+}
 
 }  // namespace parlance

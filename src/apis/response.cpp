@@ -195,6 +195,12 @@ class Response final : public BlockForm {
     return json.text("status", status).take();
   }
 
+  const NamespacedTool* namespaced(const Block& block) const {
+    const std::vector<NamespacedTool>& tools = options().namespaces;
+    const auto found = std::ranges::find_if(tools, [&](const NamespacedTool& one) { return one.shown == block.name; });
+    return found == tools.end() ? nullptr : &*found;
+  }
+
   const ItemNames& names_of(const Block& block) const {
     if (block.kind == Block::Kind::call) return block.custom ? kCustom : kFunction;
     if (block.kind == Block::Kind::text) return kText;
@@ -230,9 +236,11 @@ class Response final : public BlockForm {
     Json json('{');
     json.text("id", item_id(block, number));
     if (block.kind == Block::Kind::call) {
-      json.text("type", block.custom ? "custom_tool_call" : "function_call")
-          .text("call_id", id)
-          .text("name", block.name);
+      json.text("type", block.custom ? "custom_tool_call" : "function_call").text("call_id", id);
+      if (const NamespacedTool* tool = namespaced(block))
+        json.text("name", tool->name).text("namespace", tool->space);
+      else
+        json.text("name", block.name);
       json.text(names_of(block).member, text).text("status", status);
       if (block.custom && !begins && (!block.reader.exact() || !block.complete)) json.text("arguments", block.text);
       return json.take();

@@ -6,12 +6,18 @@
 #include "conversation/api_request.h"
 #include "conversation/client_tools.h"
 #include "conversation/media_parts.h"
+#include "value/string.h"
 
 namespace parlance::api {
 namespace {
 
 constexpr const char* kSystemForm = "`system` is a text or a list of blocks of the type text";
 constexpr const char* kSystemHint = "what is no text belongs into a message of the user's";
+
+/// Claude Code's clients begin `system` with such a line, which has another text in each request.
+constexpr std::string_view kBilling = "x-anthropic-billing-header:";
+constexpr std::string_view kBillingNote =
+    "a billing header, which is another one in each request, so that no cache would find the prompt: left out";
 
 constexpr std::string_view kLeaveOut = "leave the block out, or give its text as a block of the type text";
 constexpr std::string_view kUnknownTool =
@@ -26,6 +32,12 @@ bool is_run_by_api(std::string_view type) {
   constexpr std::string_view kRun[] = {"web_search_",       "web_fetch_", "code_execution_",
                                        "tool_search_tool_", "advisor_",   "mcp_toolset"};
   return std::ranges::any_of(kRun, [&](std::string_view begin) { return type.starts_with(begin); });
+}
+
+/// Blocks of calls of such tools, and of what they gave.
+bool is_of_server_tool(std::string_view type) {
+  return is_one_of(type, {"server_tool_use", "mcp_tool_use", "tool_reference", "container_upload"}) ||
+         type.ends_with("_tool_result");
 }
 
 /// Types of tools that the API defines end in a date: web_search_20250305.
@@ -78,11 +90,12 @@ class AnthropicConverter {
     Draft draft{.role = "system"};
     draft.of.push_back(system);
     if (system.is_string()) {
-      if (system.size != 0) draft.parts.push_back(r_.text_part(system, system));
+      const Value text = without_billing(system);
+      if (text.size != 0) draft.parts.push_back(r_.text_part(text, system));
     } else if (system.kind == Kind::list) {
       for (const Value& block : items(system)) {
         if (word(block, "type") != "text") return r_.fail(block, kSystemForm, kSystemHint);
-        text_block(block, draft);
+        text_block(block, draft, &block == items(system).data());
       }
     } else {
       return r_.fail(system, kSystemForm, kSystemHint);
@@ -171,17 +184,37 @@ class AnthropicConverter {
       r_.leave(block, {"type", "content"}, {"cache_control", "citations"});
       return blocks(member_value(block, "content"), draft);
     }
+    if (type == "compaction") return compaction(block, draft);
     if (type.empty()) return r_.fail(block, "a block of content without `type`");
-    const bool ran = type.starts_with("server_") || type.starts_with("mcp_") || type.ends_with("_tool_result");
-    r_.fail(block,
-            "a block of the type " + quoted(type) + (ran ? ", which is of a tool that the API itself runs," : "") +
-                " cannot be converted",
-            std::string(kLeaveOut));
+    if (is_of_server_tool(type)) return r_.note(block, kServerCall, true);
+    r_.fail(block, "a block of the type " + quoted(type) + " cannot be converted", std::string(kLeaveOut));
   }
 
-  void text_block(Value block, Draft& draft) {
+  /// What the API has made of the messages before it.
+  void compaction(Value block, Draft& draft) {
+    r_.leave(block, {"type", "content"}, {"cache_control", "encrypted_content", "signature"});
+    const Value text = member_value(block, "content");
+    if (text.is_string())
+      draft.parts.push_back(r_.text_part(text, block));
+    else
+      r_.note(block, "without its text: passed over", true);
+  }
+
+  /// Behind the line of a billing header.
+  Value without_billing(Value text) {
+    const std::string_view said = leaf_text(text);
+    if (!said.starts_with(kBilling)) return text;
+    r_.note(text, kBillingNote, true);
+    const std::size_t line = std::min(said.find('\n'), said.size());
+    return substring(r_.rt, text, std::min(said.find_first_not_of("\r\n", line), said.size()), said.size());
+  }
+
+  /// `first`: of `system`.
+  void text_block(Value block, Draft& draft, bool first = false) {
     r_.leave(block, {"type", "text"}, {"cache_control"});
-    const Value text = r_.text_in(block, "text");
+    const Value given = r_.text_in(block, "text");
+    const Value text = first && given.is_string() ? without_billing(given) : given;
+    if (first && text.size == 0 && given.size != 0) return;
     if (text.is_string()) draft.parts.push_back(r_.text_part(text, block));
   }
 

@@ -35,6 +35,11 @@ namespace api {
 inline constexpr std::string_view kServerTool =
     "a tool that the API itself runs, and a template does not know: left out";
 
+/// The note of a call of such a tool, and of what it gave. A session goes on with them, and a line in the assistant's
+/// own words would be one that it learns to write.
+inline constexpr std::string_view kServerCall =
+    "of a tool that the API itself runs, and a chat has no place for: passed over";
+
 /// A message that is being made.
 struct Draft {
   std::string_view role;

@@ -5,14 +5,31 @@
 
 #include "conversation/api_request.h"
 #include "conversation/client_tools.h"
+#include "conversation/tool_spaces.h"
 
 namespace parlance::api {
 namespace {
 
+/// Answers have the namespace again, but a chat that is written for another server has lost it.
+constexpr std::string_view kFlat = "a chat has no namespaces: their functions stand alone";
+constexpr std::string_view kOwnItem = "only the API can read it: passed over";
+
+/// Items that no chat has a place for, and that stay in a history for good.
+bool is_own(std::string_view type) {
+  return is_one_of(type, {"compaction", "compaction_summary", "context_compaction", "ghost_snapshot"});
+}
+bool is_passed_over(std::string_view type) {
+  return is_own(type) ||
+         is_one_of(type, {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
+                          "computer_call", "computer_call_output", "tool_search_call", "tool_search_output", "mcp_call",
+                          "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"});
+}
+
 /// Several items are one turn of the assistant: reasoning, a message, calls.
 class ResponsesConverter {
  public:
-  explicit ResponsesConverter(Request& request) : r_(request) {}
+  explicit ResponsesConverter(Request& request)
+      : r_(request), spaces_(tools_of_spaces(member_value(request.given, "tools"))) {}
 
   void run() {
     for (const std::string_view name : {"previous_response_id", "conversation", "prompt"}) {
@@ -58,16 +75,34 @@ class ResponsesConverter {
     if (type == "reasoning") return reasoning(item);
     if (type == "function_call" || type == "custom_tool_call") return call(item, type == "custom_tool_call");
     if (is_one_of(type, {"local_shell_call", "shell_call", "apply_patch_call"})) return client_call(item, type);
+    if (is_passed_over(type)) return r_.note(item, is_own(type) ? kOwnItem : kServerCall, true);
     flush();
     if (is_one_of(type, {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}))
       return client_output(item, type);
     if (type == "function_call_output" || type == "custom_tool_call_output") return output(item);
+    if (type == "agent_message") return agent_message(item);
     if (type == "item_reference")
       return r_.fail(item, "an item_reference names what is kept on a server", "give the item itself");
     r_.fail(item,
             type.empty() ? "an item without `type` and `role`"
                          : "an item of the type " + quoted(type) + " cannot be converted",
             "leave the item out, or give its text as a message");
+  }
+
+  /// What another agent told this one, which is not the model's own text. Its `content` may be sealed.
+  void agent_message(Value item) {
+    r_.leave(item, {"type", "content"}, {"id", "status", "author", "recipient"});
+    Draft draft{.role = "user"};
+    draft.of.push_back(item);
+    const Value content = member_value(item, "content");
+    if (content.is_string()) draft.parts.push_back(r_.text_part(content, item));
+    for (const Value& part : content.kind == Kind::list ? items(content) : std::span<const Value>()) {
+      if (const Value text = member_value(part, "text"); text.is_string())
+        draft.parts.push_back(r_.text_part(text, part));
+      else
+        r_.note(part, kOwnItem, true);
+    }
+    if (!draft.parts.empty()) r_.add(draft);
   }
 
   Draft& turn() {
@@ -195,8 +230,10 @@ class ResponsesConverter {
   }
 
   void call(Value item, bool custom) {
-    r_.leave(item, {"type", "call_id", "name", "arguments", "input"}, {"id", "status"});
-    const Value name = r_.text_in(item, "name");
+    r_.leave(item, {"type", "call_id", "name", "namespace", "arguments", "input"}, {"id", "status"});
+    if (const Value space = member_value(item, "namespace"); r_.keeps_steering && is_given(space))
+      r_.note(space, kFlat, true);
+    const Value name = name_in_space(item, word(item, "namespace"));
     const Value given = r_.text_in(item, custom ? "input" : "arguments");
     if (r_.failure) return;
     Draft& draft = turn();
@@ -296,11 +333,20 @@ class ResponsesConverter {
     if (!is_given(tools)) return;
     if (r_.list_at(tools, "`tools`").is_undefined()) return;
     ListBuilder made(r_.rt, tools.list->size);
-    add_tools(tools, made, false);
+    add_tools(tools, made, {}, false);
     if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
   }
 
-  void add_tools(Value tools, ListBuilder& made, bool in_namespace) {
+  /// The name of a call or a tool, as a chat has it.
+  Value name_in_space(Value of, std::string_view space) {
+    const Value name = r_.text_in(of, "name");
+    if (space.empty() || !name.is_string()) return name;
+    const std::string shown = shown_name(spaces_, space, leaf_text(name));
+    return shown == leaf_text(name) ? name : Value::view(r_.state.arena.copy_text(shown));
+  }
+
+  /// `space`: the name of the namespace in which they are, or "".
+  void add_tools(Value tools, ListBuilder& made, std::string_view space, bool in_namespace) {
     for (const Value& tool : items(tools)) {
       if (r_.failure || r_.dict_at(tool, "a tool").is_undefined()) return;
       if (member(tool, "function") != nullptr)
@@ -308,15 +354,14 @@ class ResponsesConverter {
                        "a tool with `function` is of OpenAI's chat; this API has name and parameters beside type");
       const std::string_view type = word(tool, "type");
       if (type == "custom") {
-        r_.text_in(tool, "name");
-        made.append(custom(tool));
+        made.append(custom(tool, name_in_space(tool, space)));
       } else if (type == "namespace" && !in_namespace) {
         tools_of_namespace(tool, made);
       } else if (type != "function" && !type.empty()) {
         client_tool(tool, type, made);
       } else {
         r_.leave(tool, {"type", "name", "description", "parameters", "strict"}, {"defer_loading"});
-        const Value name = r_.text_in(tool, "name");
+        const Value name = name_in_space(tool, space);
         if (r_.failure) return;
         made.append(r_.function_tool(tool, name, member_value(tool, "description"), member_value(tool, "parameters"),
                                      strict(tool)));
@@ -335,24 +380,24 @@ class ResponsesConverter {
     made.append(r_.client_tool(*known, tool));
   }
 
-  Value custom(Value tool) {
+  Value custom(Value tool, Value name) {
     const auto is_own = [](std::string_view key) { return is_one_of(key, {"type", "name", "description", "format"}); };
     r_.leave(tool, {"type", "name", "description", "format"}, {"defer_loading"});
     const bool all =
         std::ranges::all_of(entries(tool), [&](const DictEntry& one) { return is_own(leaf_text(one.key)); });
-    return all ? tool : filtered(r_.rt, tool, is_own);
+    const Value made = all ? tool : filtered(r_.rt, tool, is_own);
+    const bool is_own_name = !name.is_string() || leaf_text(name) == word(tool, "name");
+    return is_own_name ? made : with_member(r_.rt, made, "name", name);
   }
 
-  /// The client's functions, which a chat has one beside the other.
+  /// The client's functions, which a chat has one beside the other (tool_spaces.h). Answers have the namespace again.
   void tools_of_namespace(Value space, ListBuilder& made) {
-    constexpr std::string_view kFlat = "a chat has no namespaces: their functions stand alone, under their own names";
     const Value inner = member_value(space, "tools");
     if (r_.list_at(inner.is_undefined() ? space : inner, "`tools`").is_undefined()) return;
     r_.leave(space, {"type", "name", "description", "tools"});
-    for (const std::string_view member : {"name", "description"}) {
-      if (const Value said = member_value(space, member); is_given(said)) r_.note(said, kFlat, true);
-    }
-    add_tools(inner, made, true);
+    if (const Value said = member_value(space, "name"); is_given(said)) r_.note(said, kFlat, r_.keeps_steering);
+    if (const Value said = member_value(space, "description"); is_given(said)) r_.note(said, kFlat, true);
+    add_tools(inner, made, word(space, "name"), true);
   }
 
   /// Functions are strict here unless it is said that they are not; in OpenAI's chat it is the other way round, so
@@ -376,10 +421,11 @@ class ResponsesConverter {
     const Value name = member_value(choice, "name");
     if (const ClientTool* known = find_responses_client_tool(word(choice, "type")))
       return r_.choice_of(Value::view(known->name), choice);
-    if (word(choice, "type") == "function" && name.is_string()) return r_.choice_of(name, choice);
+    const Value shown = name.is_string() ? name_in_space(choice, word(choice, "namespace")) : name;
+    if (word(choice, "type") == "function" && name.is_string()) return r_.choice_of(shown, choice);
     if (word(choice, "type") != "custom" || !name.is_string()) return choice;
     DictBuilder inner(r_.rt, 1), made(r_.rt, 2);
-    inner.set("name", name);
+    inner.set("name", shown);
     made.set("type", Value::view("custom"));
     made.set("custom", inner.finish());
     return r_.made(made.finish(), choice);
@@ -388,14 +434,24 @@ class ResponsesConverter {
   Value allowed(Value choice) {
     const Value tools = member_value(choice, "tools");
     ListBuilder list(r_.rt, 4);
-    for (const Value& tool : tools.kind == Kind::list ? items(tools) : std::span<const Value>())
-      list.append(one_choice(tool));
+    for (const Value& tool : tools.kind == Kind::list ? items(tools) : std::span<const Value>()) {
+      if (word(tool, "type") == "namespace")
+        append_choices_of_space(word(tool, "name"), tool, list);
+      else
+        list.append(one_choice(tool));
+    }
     DictBuilder inner(r_.rt, 2), made(r_.rt, 2);
     inner.set("mode", member_value(choice, "mode"));
     inner.set("tools", list.finish());
     made.set("type", Value::view("allowed_tools"));
     made.set("allowed_tools", inner.finish());
     return r_.made(made.finish(), choice);
+  }
+
+  void append_choices_of_space(std::string_view space, Value of, ListBuilder& list) {
+    for (const ToolOfSpace& tool : spaces_) {
+      if (tool.space == space) list.append(r_.choice_of(Value::view(r_.state.arena.copy_text(tool.shown)), of));
+    }
   }
 
   void reasoning_config(Value reasoning) {
@@ -416,6 +472,7 @@ class ResponsesConverter {
     const Value format = member_value(text, "format");
     if (!is_given(format)) return;
     if (word(format, "type") != "json_schema") return r_.set("response_format", format);
+    if (!is_given(member_value(format, "schema"))) return r_.fail(format, "`schema` is missing", "give a JSON Schema");
     DictBuilder made(r_.rt, 2);
     made.set("type", Value::view("json_schema"));
     made.set("json_schema", filtered(r_.rt, format, [](std::string_view key) { return key != "type"; }));
@@ -423,6 +480,7 @@ class ResponsesConverter {
   }
 
   Request& r_;
+  const std::vector<ToolOfSpace> spaces_;
   Draft turn_;
   std::vector<std::pair<Value, Value>> shell_ids_;  ///< of calls of a local shell: those of the item and of the call
   bool open_ = false;

@@ -1,4 +1,5 @@
 // From what a template can to the passes that a request needs. Begin reading at adapt.
+#include <algorithm>
 #include <utility>
 
 #include "conversation/media_parts.h"
@@ -43,7 +44,11 @@ class Adaptation {
 
   // Where only parts show, text becomes parts, and the other way round. Where both show and differ, as in white space
   // that is trimmed in one shape only, a lone part becomes text.
+  // A template whose known roles take text alone is asked for no other of any role, which it writes in the same way.
   void content() {
+    const bool only_text =
+        std::ranges::all_of(can_.contents, [](const ContentShape& shape) { return shape.text && !shape.parts; });
+    if (only_text && !can_.contents.empty()) return use(Pass::content_parts);
     use_for(Pass::content_parts, roles(can_, [](const ContentShape& shape) { return shape.text && !shape.parts; }));
     use_for(Pass::one_part,
             roles(can_, [](const ContentShape& shape) { return shape.text && shape.parts && !shape.alike; }));

@@ -43,12 +43,18 @@ Needs needs_of_parts(Value content) {
   return needs;
 }
 
+/// A role that only some templates know is written as those that all know.
+Needs contents_for(std::string_view role) {
+  const Needs known = content_of_role(role);
+  return known != 0 || role.empty() ? known : content_of_role("user") | content_of_role("system");
+}
+
 Needs needs_of_message(Value message) {
   Needs needs = 0;
   for (const DictEntry& entry : entries(message)) {
     const std::string_view key = leaf_text(entry.key);
     if (key == "content" && entry.value.kind == Kind::list)
-      needs |= content_of_role(role_of(message)) | needs_of_parts(entry.value);
+      needs |= contents_for(role_of(message)) | needs_of_parts(entry.value);
     const bool has_images = key == kImages && entry.value.kind == Kind::list && entry.value.list->size != 0;
     if (has_images) needs |= content_of_role(role_of(message)) | kNeedsImages;
     // Clients write "tool_calls": null for none.

@@ -1,8 +1,10 @@
 // How the reply to a request is read. Begin reading at RequestReader::reply_to.
 #include <algorithm>
+#include <span>
 
 #include "base/reasoning_names.h"
 #include "conversation/conversation.h"
+#include "conversation/custom_tool.h"
 #include "conversation/edit.h"
 #include "json/json.h"
 #include "parlance/reply_prompt.h"
@@ -19,15 +21,35 @@ bool has_other_tools(const Conversation& conversation) {
                      [&](std::string_view name) { return member(conversation.variables(), name) != nullptr; });
 }
 
+/// The custom tool of this name among those of a request, or in a namespace of them.
+Value custom_tool_named(Value given, std::string_view name) {
+  for (const Value tool : given.is_sequence() ? items(given) : std::span<const Value>()) {
+    if (is_text(member(inside_custom(tool), "name"), name)) return tool;
+    const Value inner = is_text(member(tool, "type"), "namespace") ? member_value(tool, "tools") : Value();
+    if (const Value found = custom_tool_named(inner, name); !found.is_undefined()) return found;
+  }
+  return {};
+}
+
+/// One that the request has under another name.
+Value custom_tool(Runtime& rt, Value name) {
+  DictBuilder made(rt, 2);
+  made.set("type", Value::view("custom"));
+  made.set("name", name);
+  return made.finish();
+}
+
 /// The tools of a request: its custom tools as it declares them, since templates know them as functions.
 Value declared_tools(Runtime& rt, const Conversation& conversation, Value tools) {
-  const Value* given = member(inside_of(conversation).document.root(), "tools");
-  if (given == nullptr || !given->is_sequence() || items(*given).size() != items(tools).size()) return tools;
-  const std::vector<Change>& changes = inside_of(conversation).changes;
+  const Value given = member_value(inside_of(conversation).document.root(), "tools");
   std::vector<Value> declared(items(tools).begin(), items(tools).end());
-  for (const Change& change : changes) {
-    const bool custom = change.tool >= 0 && change.pass == Pass::custom_tools;
-    if (custom) declared[static_cast<std::size_t>(change.tool)] = items(*given)[static_cast<std::size_t>(change.tool)];
+  for (const Change& change : inside_of(conversation).changes) {
+    if (change.tool < 0 || change.pass != Pass::custom_tools) continue;
+    Value& tool = declared[static_cast<std::size_t>(change.tool)];
+    const Value name = member_value(member_value(tool, "function"), "name");
+    if (!name.is_string()) continue;
+    const Value own = custom_tool_named(given, leaf_text(name));
+    tool = own.is_undefined() ? custom_tool(rt, name) : own;
   }
   ListBuilder list(rt, static_cast<std::uint32_t>(declared.size()));
   for (const Value tool : declared) list.append(tool);

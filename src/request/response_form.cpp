@@ -2,6 +2,8 @@
 // response_of.
 #include "request/response_form.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -22,6 +24,71 @@ Error no_form(std::string_view path, std::string message = "this is not a valid 
 
 using Found = Result<std::optional<ResponseFormat>>;
 
+// ---- what no schema says, and a grammar would take for any JSON
+
+constexpr std::string_view kTypes[] = {"array", "boolean", "integer", "null", "number", "object", "string"};
+/// Members of a schema that are a schema, or a list of schemas; then those that are schemas by names.
+constexpr std::string_view kInner[] = {"items",
+                                       "prefixItems",
+                                       "additionalItems",
+                                       "contains",
+                                       "propertyNames",
+                                       "unevaluatedItems",
+                                       "unevaluatedProperties",
+                                       "additionalProperties",
+                                       "allOf",
+                                       "anyOf",
+                                       "oneOf",
+                                       "not",
+                                       "if",
+                                       "then",
+                                       "else"};
+constexpr std::string_view kNamed[] = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"};
+constexpr int kDepth = 128;  // a schema that is deeper is a grammar's to refuse
+
+Result<void> check_schema(Value schema, const std::string& path, int depth);
+
+Result<void> check_type(Value type, const std::string& path) {
+  if (type.is_undefined() || type.is_none()) return {};
+  const auto is_known = [](Value one) {
+    return one.is_string() && std::ranges::find(kTypes, leaf_text(one)) != std::end(kTypes);
+  };
+  if (type.is_sequence() ? std::ranges::all_of(items(type), is_known) : is_known(type)) return {};
+  return Error(ErrorCode::conversation, "this is no type of JSON Schema")
+      .input(path)
+      .hint(
+          "array, boolean, integer, null, number, object or string, or a list of them; without a type all are allowed");
+}
+
+Result<void> check_inner(Value inner, const std::string& path, int depth) {
+  if (!inner.is_sequence()) return inner.is(Kind::dict) ? check_schema(inner, path, depth) : Result<void>();
+  std::size_t number = 0;
+  for (const Value one : items(inner)) {
+    if (auto checked = check_schema(one, path + "[" + std::to_string(number++) + "]", depth); !checked) return checked;
+  }
+  return {};
+}
+
+Result<void> check_schema(Value schema, const std::string& path, int depth) {
+  if (schema.is(Kind::boolean) || depth > kDepth) return {};
+  if (!schema.is(Kind::dict)) return Error(ErrorCode::conversation, "a schema is an object, true or false").input(path);
+  if (auto checked = check_type(member_value(schema, "type"), path + ".type"); !checked) return checked;
+  for (const std::string_view name : kInner) {
+    const Value inner = member_value(schema, name);
+    if (inner.is_undefined()) continue;
+    if (auto checked = check_inner(inner, path + "." + std::string(name), depth + 1); !checked) return checked;
+  }
+  for (const std::string_view name : kNamed) {
+    const Value named = member_value(schema, name);
+    if (!named.is(Kind::dict)) continue;
+    for (const DictEntry& one : entries(named)) {
+      const std::string at = path + "." + std::string(name) + "." + std::string(leaf_text(one.key));
+      if (auto checked = check_schema(one.value, at, depth + 1); !checked) return checked;
+    }
+  }
+  return {};
+}
+
 /// A schema, as an object or as its text.
 Found schema_in(Value value, std::string_view path) {
   ResponseFormat format;
@@ -31,9 +98,10 @@ Found schema_in(Value value, std::string_view path) {
   if (!is_schema && !value.is_string()) return no_form(path);
   format.schema = is_schema ? json_text(value) : std::string(leaf_text(value));
   Document schema;
-  if (is_schema) return std::optional(std::move(format));
-  if (Result<void> parsed = schema.parse(format.schema, path); !parsed)
+  if (Result<void> parsed = is_schema ? Result<void>() : schema.parse(format.schema, path); !parsed)
     return Error(parsed.error()).input(std::string(path));
+  if (auto checked = check_schema(is_schema ? value : schema.root(), std::string(path), 0); !checked)
+    return checked.error();
   return std::optional(std::move(format));
 }
 

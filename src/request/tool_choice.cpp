@@ -127,7 +127,9 @@ Result<void> take_tool_options(GrammarOptions& options, Value request) {
   if (!single) return single.error();
   const Value functions = member_value(request, "functions");  // before `tools`: answers have a place for one call
   const bool is_one = functions.is_sequence() && !items(functions).empty();
-  options.parallel = parallel->value_or(options.parallel && !is_one) && !single->value_or(false);
+  // The APIs answer the choice of one tool by one call of it.
+  const bool by_default = options.parallel && !is_one && options.choice != ToolChoice::named;
+  options.parallel = parallel->value_or(by_default) && !single->value_or(false);
   return {};
 }
 

@@ -22,7 +22,7 @@ struct AdaptRow {
   "{% for m in messages %}" before                                                    \
   "<{{ m.role }}>{{ m.content if m.content is string else raise_exception('list') }}" \
   "{% for c in m.tool_calls %}" calls "{% endfor %}</>{% endfor %}"
-#define TEXT_ONLY "content-parts:user,assistant,system,developer,tool"
+#define TEXT_ONLY "content-parts"
 #define CHANGED(content) "{% for m in messages %}<{{ m.role }}>{{ " content " }}</>{% endfor %}"
 #define CALL "[{{ c.function.name }} {{ c.function.arguments | tojson }}]"
 
@@ -89,7 +89,7 @@ const AdaptRow kAdaptRows[] = {
      {"reasoning-part:thinking"}},
     {"no developer",
      TURNS("{% if m.role == 'developer' %}{{ raise_exception('role') }}{% endif %}", CALL),
-     {"developer-role", "content-parts:user,assistant,system,tool"}},
+     {"developer-role", "content-parts"}},
     {"the system first",
      TURNS("{% if m.role in ['system', 'developer'] and not loop.first %}{{ raise_exception('first') }}{% endif %}",
            CALL),

@@ -40,8 +40,8 @@ TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
        "OpenAI Responses: `previous_response_id` is state on a server, which is not in the request"},
       {R"({"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "file-1"}]}]})",
        "input[0].content[0].file_id", "OpenAI Responses: a file_id names what is kept on a server"},
-      {R"({"input": [{"type": "web_search_call", "id": "1"}]})", "input[0]",
-       "OpenAI Responses: an item of the type 'web_search_call' cannot be converted"},
+      {R"({"input": [{"type": "weather_call", "id": "1"}]})", "input[0]",
+       "OpenAI Responses: an item of the type 'weather_call' cannot be converted"},
       {R"({"contents": [{"role": "assistant", "parts": []}]})", "contents[0].role",
        "Gemini: 'assistant' is not a role of this API, which has user and model"},
       {R"({"contents": [{"parts": [{"executableCode": {"code": "1"}}]}]})", "contents[0].parts[0].executableCode",
@@ -165,7 +165,99 @@ TEST(NormaliseApis, ANamespaceOfResponsesGivesItsFunctions) {
   for (const Change& change : inside_of(*chat).changes) {
     if (!change.loses.empty()) lost.push_back(place_of(inside_of(*chat), change));
   }
-  EXPECT_EQ(lost, (std::vector<std::string>{"tools[1].name", "tools[1].description", "tools[1].tools[2]"}));
+  EXPECT_EQ(lost, (std::vector<std::string>{"tools[1].description", "tools[1].tools[2]"}));
+}
+
+TEST(NormaliseApis, CallsOfANamespaceHaveTheNameThatTheModelKnows) {
+  const auto names = [](const char* tools) {
+    const Result<Conversation> chat = Conversation::from_json(
+        std::string(R"({"input": [{"role": "user", "content": "a"}, {"type": "function_call", "call_id": "1", "name": )"
+                    R"("g", "namespace": "crm", "arguments": "{}"}, {"type": "function_call", "call_id": "2", "name": )"
+                    R"("g", "arguments": "{}"}], "tool_choice": {"type": "function", "namespace": "crm", "name": )"
+                    R"("g"}, "tools": )") +
+        tools + "}");
+    if (!chat) return chat.error().display();
+    std::string all;
+    for (const Value& tool : chat->tools().items()) {
+      const Value inner = member_value(tool, "function");
+      all.append(leaf_text(member_value(inner.is_undefined() ? tool : inner, "name"))).append(" ");
+    }
+    for (const Value& call : items(chat->messages())[1]["tool_calls"].items())
+      all.append("|").append(call["function"]["name"].text());
+    return all.append("|").append(chat->variables()["tool_choice"]["function"]["name"].text());
+  };
+  constexpr const char* kCrm = R"({"type": "namespace", "name": "crm", "tools": [{"type": "function", "name": "g"}]})";
+  const auto list = [&](std::string more) { return "[" + std::string(kCrm) + more + "]"; };
+  EXPECT_EQ(names(list("").c_str()), "g |g|g|g");
+  EXPECT_EQ(names("[]"), "|g|g|g");
+  EXPECT_EQ(names(list(R"(, {"type": "function", "name": "g"})").c_str()), "crm__g g |crm__g|g|crm__g");
+  EXPECT_EQ(
+      names(list(R"(, {"type": "namespace", "name": "erp__", "tools": [{"type": "custom", "name": "g"}]})").c_str()),
+      "crm__g erp__g |crm__g|g|crm__g");
+  // a name that is another's already, or too long for an API, has digits of its own
+  const std::string taken = names(list(R"(, {"name": "g"}, {"name": "crm__g"})").c_str());
+  EXPECT_EQ(taken.substr(0, 7), "crm__g_");
+  const std::string space(62, 's');
+  const std::string longer =
+      names(("[{\"name\": \"g\"}, {\"type\": \"namespace\", \"name\": \"" + space + R"(", "tools": [{"name": "g"}]}])")
+                .c_str());
+  EXPECT_EQ(longer.substr(0, 2 + 55), "g " + std::string(55, 's'));
+  EXPECT_EQ(longer.substr(2).find(' '), 64U);
+}
+
+/// The messages, each by its role and its content, and behind them the places of what was lost.
+std::string said_and_lost(const char* request) {
+  const Result<Conversation> chat = Conversation::from_json(request);
+  if (!chat) return chat.error().display();
+  std::string all;
+  for (const Value& message : items(chat->messages())) {
+    all.append(message["role"].text()).append(" ").append(json_text(message["content"])).append("\n");
+    for (const Value& call : message["tool_calls"].items()) all.append(call["function"]["name"].text()).append("\n");
+  }
+  for (const Change& change : inside_of(*chat).changes) {
+    if (!change.loses.empty()) all.append("lost ").append(place_of(inside_of(*chat), change)).append("\n");
+  }
+  return all;
+}
+
+TEST(NormaliseApis, WhatTheApisOwnToolsDidIsPassedOver) {
+  EXPECT_EQ(said_and_lost(
+                R"({"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": [
+      {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}},
+      {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+      {"type": "mcp_tool_use", "id": "m", "name": "n", "server_name": "v", "input": {}},
+      {"type": "mcp_tool_result", "tool_use_id": "m", "content": [{"type": "text", "text": "r"}]},
+      {"type": "bash_code_execution_tool_result", "tool_use_id": "b", "content": {}},
+      {"type": "text", "text": "So."}, {"type": "tool_use", "id": "1", "name": "f", "input": {}}]},
+      {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [
+          {"type": "tool_reference", "tool_name": "g"}]}]},
+      {"role": "assistant", "content": [{"type": "compaction", "content": "Before: q."}]}]})"),
+            "user \"q\"\nassistant \"So.\"\nf\ntool \"\"\nassistant \"Before: q.\"\n"
+            "lost messages[1].content[0]\nlost messages[1].content[1]\nlost messages[1].content[2]\n"
+            "lost messages[1].content[3]\nlost messages[1].content[4]\nlost messages[2].content[0].content[0]\n");
+  EXPECT_EQ(said_and_lost(
+                R"({"input": [{"role": "user", "content": "q"}, {"type": "reasoning", "summary": []},
+      {"type": "web_search_call", "id": "w"}, {"role": "assistant", "content": "So."}, {"type": "mcp_call", "id": "m"},
+      {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
+      {"type": "function_call_output", "call_id": "1", "output": "r"}, {"type": "compaction", "encrypted_content": "x"},
+      {"type": "agent_message", "author": "a", "recipient": "b", "content": [{"type": "input_text", "text": "Go on."},
+          {"type": "encrypted_content", "encrypted_content": "x"}]}]})"),
+            "user \"q\"\nassistant \"So.\"\nf\ntool \"r\"\nuser \"Go on.\"\n"
+            "lost input[2]\nlost input[4]\nlost input[7]\nlost input[8].content[1]\n");
+}
+
+TEST(NormaliseApis, ABillingHeaderIsNoPartOfSystem) {
+  constexpr const char* kMessages = R"(, "messages": [{"role": "user", "content": "q"}]})";
+  const auto of = [&](const std::string& system) {
+    return said_and_lost((R"({"system": )" + system + kMessages).c_str());
+  };
+  EXPECT_EQ(of(R"([{"type": "text", "text": "x-anthropic-billing-header: cch=1;"}, {"type": "text", "text": "S"}])"),
+            "system \"S\"\nuser \"q\"\nlost system[0].text\n");
+  EXPECT_EQ(of(R"([{"type": "text", "text": "x-anthropic-billing-header: cch=1;\n\nS"}])"),
+            "system \"S\"\nuser \"q\"\nlost system[0].text\n");
+  EXPECT_EQ(of(R"("x-anthropic-billing-header: cch=1;\nS")"), "system \"S\"\nuser \"q\"\nlost system\n");
+  EXPECT_EQ(of(R"("x-anthropic-billing-header: cch=1;")"), "user \"q\"\nlost system\n");
+  EXPECT_EQ(of(R"("S\nx-anthropic-billing-header: c")"), "system \"S\\nx-anthropic-billing-header: c\"\nuser \"q\"\n");
 }
 
 TEST(NormaliseApis, MessagesOfOtherApisKnowTheirPlaces) {

@@ -432,6 +432,18 @@ TEST(ReplyApi, CallsOfToolsThatTheClientRunsAreItemsOfTheirOwn) {
   EXPECT_TRUE(has_text(answer_of(ReplyApi::responses, {}, R"({"commands": ["ls"]})"), R"("type": "function_call")"));
 }
 
+TEST(ReplyApi, CallsOfToolsInNamespacesHaveTheNamespace) {
+  std::string stream;
+  const ReplyApiOptions options = {.namespaces = {{"crm__shell", "crm", "shell"}, {"shell", "erp", "shell"}}};
+  const std::string whole = answer_of(ReplyApi::responses, options, "{}", &stream);
+  constexpr const char* kCall =
+      R"("type": "function_call", "call_id": "call_1", "name": "shell", "namespace": "erp", )";
+  EXPECT_TRUE(has_text(whole, kCall)) << whole;
+  std::size_t count = 0;
+  for (std::size_t at = stream.find(kCall); at != stream.npos; at = stream.find(kCall, at + 1)) ++count;
+  EXPECT_EQ(count, 3U) << stream;  // added, done, and the whole
+}
+
 TEST(ReplyApi, RequestsAreNotWrittenForOllama) {
   const Result<ApiRequest> made = request_as(ReplyApi::ollama, R"({"messages": []})");
   ASSERT_FALSE(made);

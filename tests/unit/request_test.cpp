@@ -238,6 +238,39 @@ TEST(GrammarOptions, AreWhatARequestAsksOfItsReply) {
   EXPECT_EQ(grammar_options("[]").error().code(), ErrorCode::conversation);
 }
 
+TEST(GrammarOptions, TheChoiceOfOneToolIsOneCall) {
+  const auto parallel = [](const char* choice, const char* more) {
+    const Result<GrammarOptions> options =
+        grammar_options(std::string(R"({"tools": [{"name": "f"}], "tool_choice": )") + choice + more + "}");
+    EXPECT_TRUE(options) << choice << more;
+    return options && options->parallel;
+  };
+  constexpr const char* kNamed[] = {R"({"type": "function", "function": {"name": "f"}})",
+                                    R"({"type": "function", "name": "f"})", R"({"type": "tool", "name": "f"})"};
+  for (const char* const choice : kNamed) {
+    EXPECT_FALSE(parallel(choice, "")) << choice;
+    EXPECT_FALSE(parallel(choice, R"(, "parallel_tool_calls": null)")) << choice;
+    EXPECT_TRUE(parallel(choice, R"(, "parallel_tool_calls": true)")) << choice;
+  }
+  EXPECT_TRUE(parallel(R"("required")", ""));
+}
+
+TEST(GrammarOptions, ASchemaHasTheTypesOfJsonSchema) {
+  const auto place = [](const std::string& schema) {
+    const Result<GrammarOptions> options =
+        grammar_options(R"({"response_format": {"type": "json_schema", "json_schema": {"schema": )" + schema + "}}}");
+    return options ? "" : options.error().input_path();
+  };
+  constexpr const char* kAt = "response_format.json_schema.schema";
+  EXPECT_EQ(place(R"({"type": "foo"})"), std::string(kAt) + ".type");
+  EXPECT_EQ(place(R"({"properties": {"a": {"items": [{"type": ["null", 1]}]}}})"),
+            std::string(kAt) + ".properties.a.items[0].type");
+  EXPECT_EQ(place(R"({"patternProperties": {"^a": 5}})"), std::string(kAt) + ".patternProperties.^a");
+  EXPECT_EQ(place(R"({"type": ["string", "null"], "properties": {"a": true, "type": {"const": {"type": "x"}}}})"), "");
+  EXPECT_EQ(place(R"({"type": null, "items": null, "additionalProperties": false})"), "");
+  EXPECT_EQ(grammar_options(R"({"guided_json": "{\"type\": \"foo\"}"})").error().input_path(), "guided_json.type");
+}
+
 TEST(GrammarOptions, MostCallsAreTheSameByTheBodyAndByTheConversation) {
   const auto most = [](const Result<GrammarOptions>& options) { return options ? options->max_calls : 99; };
   for (const char* const request :

@@ -33,6 +33,7 @@ void set_of_responses(Value body, ReplyApiOptions& options) {
   const bool encrypts = std::ranges::any_of(body["include"].items(),
                                             [](Value name) { return name.text() == "reasoning.encrypted_content"; });
   if (encrypts) options.encrypt_reasoning = seal_reasoning;
+  options.namespaces = namespaced_tools(body["tools"]);
   for (const Value& tool : body["tools"].items()) {
     const Value place = tool["environment"];  // what runs in the API's containers is not offered
     if (!is_given(place) || place["type"].text() == "local") options.tool_types.emplace_back(tool["type"].text());

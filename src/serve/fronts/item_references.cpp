@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "parlance/json.h"
+#include "parlance/reply_api.h"
 #include "reply/custom_input.h"
 #include "serve/json/members.h"
 
@@ -37,10 +38,13 @@ std::string text_part(std::string_view type, std::string_view text) {
   return JsonWriter('[').item(JsonWriter('{').text("type", type).text("text", text).take()).take();
 }
 
-std::string call_item(std::string_view id, const ToolCall& call, bool custom) {
+std::string call_item(std::string_view id, const ToolCall& call, bool custom,
+                      const std::vector<NamespacedTool>& namespaces) {
+  const auto tool = std::ranges::find_if(namespaces, [&](const NamespacedTool& one) { return one.shown == call.name; });
   JsonWriter made('{');
   made.text("id", id).text("type", custom ? "custom_tool_call" : "function_call").text("call_id", call.id);
-  made.text("name", call.name);
+  made.text("name", tool == namespaces.end() ? call.name : tool->name);
+  if (tool != namespaces.end()) made.text("namespace", tool->space);
   custom ? made.text("input", reply::custom_text(call.arguments_json).input)
          : made.text("arguments", call.arguments_json);
   return made.take();
@@ -49,7 +53,8 @@ std::string call_item(std::string_view id, const ToolCall& call, bool custom) {
 /// The items of a turn by the ids that its answer gave them, which number what the reply consists of
 /// (apis/response.cpp). Nobody has kept the order of a reply with text behind calls: its calls and text are not among
 /// them.
-std::unordered_map<std::string, std::string> items_of_turn(const Held& held) {
+std::unordered_map<std::string, std::string> items_of_turn(const Held& held,
+                                                           const std::vector<NamespacedTool>& namespaces) {
   std::unordered_map<std::string, std::string> items;
   const Message& reply = held.reply;
   std::size_t number = 0;
@@ -71,8 +76,8 @@ std::unordered_map<std::string, std::string> items_of_turn(const Held& held) {
     ++number;
   }
   for (const ToolCall& call : reply.tool_calls) {
-    items[id_with("fc_")] = call_item(id_with("fc_"), call, false);
-    items[id_with("ctc_")] = call_item(id_with("ctc_"), call, true);
+    items[id_with("fc_")] = call_item(id_with("fc_"), call, false, namespaces);
+    items[id_with("ctc_")] = call_item(id_with("ctc_"), call, true, namespaces);
     ++number;
   }
   return items;
@@ -82,7 +87,8 @@ std::unordered_map<std::string, std::string> items_of_turn(const Held& held) {
 /// times as much; an item is given once, as the API has it.
 class NamedItems {
  public:
-  explicit NamedItems(const AnswersKept& kept) : kept_(kept), room_(kept.most) {}
+  NamedItems(const AnswersKept& kept, Value tools)
+      : kept_(kept), namespaces_(namespaced_tools(tools)), room_(kept.most) {}
 
   /// Is it reasoning that is not kept any more?
   bool is_lost_reasoning(std::string_view id) {
@@ -119,10 +125,11 @@ class NamedItems {
   void read_turn(std::string_view id) {
     if (id.empty()) return;
     const std::shared_ptr<const Held> held = kept_.sessions.by_response(kept_.model, id, kept_.owner);
-    if (held != nullptr) items_.merge(items_of_turn(*held));
+    if (held != nullptr) items_.merge(items_of_turn(*held, namespaces_));
   }
 
   const AnswersKept& kept_;
+  const std::vector<NamespacedTool> namespaces_;
   std::size_t room_;
   std::unordered_map<std::string, std::string> items_;  // of the answers that were read, by their ids
   std::unordered_set<std::string> answers_, given_;     // ids
@@ -134,7 +141,7 @@ Result<WholeInput> with_referenced_items(Value body, const AnswersKept& kept) {
   const std::span<const Value> given = body["input"].items();
   WholeInput made;
   if (std::none_of(given.begin(), given.end(), is_reference)) return made;
-  NamedItems named(kept);
+  NamedItems named(kept, body["tools"]);
   JsonWriter items('[');
   for (const Value& item : given) {
     const std::string place = "input[" + std::to_string(&item - given.data()) + "].id";

@@ -191,7 +191,8 @@ void add_unenforced(const BackendFacts& engine, const GrammarOptions& asked, boo
     add(into, "constraint", own_path(body, "response_format"), std::string(kNot));
   if (asked.choice == ToolChoice::required || asked.choice == ToolChoice::named)
     add(into, "constraint", own_path(body, "tool_choice"), std::string(kNot));
-  const bool says_one = body["functions"].items().empty();  // of which nobody asks for more
+  // of `functions` nobody asks for more, and the choice of one tool is told already
+  const bool says_one = body["functions"].items().empty() && asked.choice != ToolChoice::named;
   if (calls && !asked.parallel && says_one) add(into, "constraint", "parallel_tool_calls", std::string(kNot));
   if (calls && asked.max_calls > 0) add(into, "constraint", "max_tool_calls", std::string(kNot));
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "serve/fronts/shape.h"
 
@@ -73,11 +74,37 @@ class KnownCalls {
   const std::map<std::string, std::string, std::less<>>& rewritten_;
 };
 
+/// A member that is an id or a name.
+Result<void> check_named(Value of, std::string_view member, const std::string& path) {
+  if (!ascii::is_blank(of[member].text())) return {};
+  return misshapen(path + "." + std::string(member), is_given(of[member]) ? "a text that is not blank" : "given");
+}
+
+Result<void> check_tool_use(Value block, const std::string& path) {
+  for (const std::string_view member : {"id", "name"})
+    if (Result<void> named = check_named(block, member, path); !named) return named;
+  return block["input"].is(Kind::dict) ? Result<void>() : misshapen(path + ".input", "an object");
+}
+
+/// Calls of tools and what they gave name each other. Other items of the kind (local_shell_call) may have their own id
+/// alone.
+Result<void> check_call_item(Value item, const std::string& path) {
+  const std::string_view type = item["type"].text();
+  const bool is_call = type == "function_call" || type == "custom_tool_call";
+  if (!is_call && type != "function_call_output" && type != "custom_tool_call_output") return {};
+  Result<void> named = check_named(item, "call_id", path);
+  return named && is_call ? check_named(item, "name", path) : named;
+}
+
 Result<void> check_results_of_anthropic(Value body, const EarlierCalls& earlier) {
   KnownCalls known(earlier);
   const auto check_block = [&known](Value block, const std::string& path) {
-    if (block["type"].text() == "tool_use") known.add(block["id"]);
+    if (block["type"].text() == "tool_use") {
+      known.add(block["id"]);
+      return check_tool_use(block, path);
+    }
     if (block["type"].text() != "tool_result") return Result<void>();
+    if (Result<void> named = check_named(block, "tool_use_id", path); !named) return named;
     return known.check(block["tool_use_id"], path + ".tool_use_id", "tool_use");
   };
   const auto check_content = [&](Value message, const std::string& path) {
@@ -90,6 +117,7 @@ Result<void> check_results_of_anthropic(Value body, const EarlierCalls& earlier)
 Result<void> check_results_of_responses(Value body, const EarlierCalls& earlier) {
   KnownCalls known(earlier);
   const auto check_item = [&known](Value item, const std::string& path) {
+    if (Result<void> named = check_call_item(item, path); !named) return named;
     if (!item["type"].text().ends_with("_call_output")) return known.add(item["call_id"]), Result<void>();
     return known.check(item["call_id"], path + ".call_id", "call");
   };

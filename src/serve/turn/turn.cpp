@@ -1,6 +1,8 @@
 // One reply. Begin reading at Turn::plan, then at Turn::run.
 #include "serve/turn/turn.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "serve/json/members.h"
@@ -12,11 +14,24 @@ namespace parlance::serve {
 
 using Printed = std::optional<PrintedGrammar>;
 
+namespace {
+
+/// The choice of one tool. Answers to `functions`, which have a place for one call, say themselves what they leave out.
+bool must_call_once(const GrammarOptions& wanted, const Conversation& conversation) {
+  const bool has_functions = is_given(conversation.variables()["functions"]);
+  return wanted.choice == ToolChoice::named && !wanted.parallel && !has_functions;
+}
+
+bool must_call(const GrammarOptions& wanted) {
+  return wanted.choice == ToolChoice::required || wanted.choice == ToolChoice::named;
+}
+
+}  // namespace
+
 bool wants_grammar(const GrammarOptions& wanted, bool has_calls) {
   // Calls that are asked for without tools are an error, which the grammar's maker says.
-  const bool must_call = wanted.choice == ToolChoice::required || wanted.choice == ToolChoice::named;
   // With tools that must not be called, it is the grammar that forbids calls.
-  return must_call || has_calls || wanted.response.kind != ResponseFormat::Kind::text;
+  return must_call(wanted) || has_calls || wanted.response.kind != ResponseFormat::Kind::text;
 }
 
 Result<Printed> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,
@@ -101,6 +116,9 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
   if (!schema) return schema.error();
   Turn made(std::move(model), std::move(*start), std::move(prompt), std::move(settings));
   made.grammar_ = text_of(*grammar);
+  const Result<GrammarOptions> wanted = grammar_options(made.prompt_.session.conversation());
+  made.must_call_once_ = wanted && must_call_once(*wanted, made.prompt_.session.conversation());
+  made.must_call_ = made.grammar_ != nullptr && wanted && must_call(*wanted);
   if (*grammar) made.made_grammar_ = (*grammar)->grammar;
   made.schema_ = std::move(*schema);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
@@ -132,6 +150,8 @@ Turn Turn::another(unsigned choice) const {
   settings.choice = choice;
   Turn made(model_, start_, prompt_.copy(), std::move(settings));
   made.grammar_ = grammar_;
+  made.must_call_ = must_call_;
+  made.must_call_once_ = must_call_once_;
   made.made_grammar_ = made_grammar_;
   made.schema_ = schema_;
   made.prompt_tokens_ = prompt_tokens_;
@@ -230,6 +250,24 @@ void Turn::add(const GenerationEnd& second) {
     end_.evaluated.reset();
 }
 
+/// Where one call is asked for, the reply ends before a second one, which no grammar forbade.
+bool Turn::is_of_second_call(const ReplyEvent& event) {
+  called_twice_ = called_twice_ || (must_call_once_ && event.kind == ReplyEvent::Kind::call_begin && event.call > 0);
+  return called_twice_;
+}
+
+/// Text that is the beginning of a call, for clients: markup, and a diagnostic.
+void Turn::read_as_cut(const ReplyEvent& event, const Take& read) const {
+  const bool is_told = std::ranges::any_of(
+      reply_.message.diagnostics, [](const ReplyDiagnostic& one) { return one.fault == ReplyEvent::Fault::cut; });
+  if (!is_told)
+    read({.kind = ReplyEvent::Kind::malformed,
+          .fault = ReplyEvent::Fault::cut,
+          .position = event.position,
+          .text = "the rest of a call"});
+  read({.kind = ReplyEvent::Kind::marker, .position = event.position, .source = event.source});
+}
+
 Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   ReplyParser parser(start_.format, start_.options);
   StopFinder stops(settings_.sampling.stop);
@@ -237,6 +275,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   const auto begun = std::chrono::steady_clock::now();
   const auto passed = [&](const ReplyEvent& event) { take(event); };
   const auto read = [&](const ReplyEvent& event) {
+    if (is_of_second_call(event)) return;
     note(event);
     stops.add(event, passed);
   };
@@ -248,7 +287,9 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   };
   bool cut = false;  // the engine's count of tokens never came, or is of more than the reply
   // An engine need not know what ends a reply of this format. What it samples behind that is none of the reply.
-  const auto is_past = [&] { return ended_ || stops.found() || (pieces.are_whole() && is_at_limit()); };
+  const auto is_past = [&] {
+    return ended_ || called_twice_ || stops.found() || (pieces.are_whole() && is_at_limit());
+  };
   const TokenSink sink = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
     if (times_.first_token.count() == 0) times_.first_token = std::chrono::steady_clock::now() - begun;
     bool goes_on = true;
@@ -259,7 +300,7 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
     }
     if (!is_last) co_await flush();
     const bool all_taken = goes_on && is_last;
-    goes_on = goes_on && !stops.found() && !(pieces.are_whole() && is_at_limit());
+    goes_on = goes_on && !called_twice_ && !stops.found() && !(pieces.are_whole() && is_at_limit());
     cut = !goes_on && !all_taken;
     co_return goes_on;
   };
@@ -274,11 +315,17 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   }
   if (cut) end_.sampled_tokens = static_cast<std::int64_t>(sampled_.size() + text_tokens_);
   const bool ended = ended_;  // by the model's own mark: finish() ends each reply
+  // What the grammar had begun as a call is no text of the reply: a limit cut it off before its name.
+  const auto read_rest = [&](const ReplyEvent& event) {
+    const bool is_cut_call = must_call_ && end_.length && !ended && event.kind == ReplyEvent::Kind::content;
+    is_cut_call ? read_as_cut(event, read) : read(event);
+  };
   pieces.finish(parser, read);
-  parser.finish(read);
+  parser.finish(read_rest);
   stops.finish(passed);
   stop_text_ = stops.found();
-  end_.length = end_.length && !ended && !stop_text_;  // the engine's limit came with the last token, or behind it
+  end_.length = end_.length && !ended && !called_twice_ &&
+                !stop_text_;  // the engine's limit came with the last token, or behind it
   times_.whole = std::chrono::steady_clock::now() - begun;
 }
 
@@ -359,7 +406,8 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
 }
 
 std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string response_id) {
-  if (sampled_.empty() || stop_text_) return nullptr;  // no ids are known, or the client was not told all of the reply
+  if (sampled_.empty() || stop_text_ || called_twice_)
+    return nullptr;  // no ids are known, or the client was not told all of the reply
   if (!reply) return nullptr;
   const MessageKeys& keys = prompt_.keys;
   const Key none;

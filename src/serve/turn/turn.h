@@ -165,6 +165,8 @@ class Turn {
   bool has_room_behind() const;
   void go_on(Generation& asked);
   void add(const GenerationEnd& second);
+  bool is_of_second_call(const ReplyEvent& event);
+  void read_as_cut(const ReplyEvent& event, const Take& read) const;
 
   std::shared_ptr<const ServedModel> model_;
   ReplyStart start_;
@@ -172,6 +174,9 @@ class Turn {
   TurnSettings settings_;
   ReplyKinds kinds_;
   std::shared_ptr<const std::string> grammar_;
+  bool must_call_ = false;               ///< the grammar demands a call
+  bool must_call_once_ = false;          ///< the request asks for one call of one tool
+  bool called_twice_ = false;            ///< although it was asked for one call
   std::optional<Grammar> made_grammar_;  ///< that this is the text of
   std::string schema_;
   std::size_t prompt_tokens_ = 0;
