@@ -8,6 +8,7 @@
 #include "serve/fronts/answer_form.h"
 #include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
+#include "serve/fronts/own_grammar.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/threads.h"
 #include "serve/fronts/tool_shape.h"
@@ -309,6 +310,7 @@ void find_losses(Chat& chat, Value body, const Conversation& conversation) {
   if (chat.api.generate)
     for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
   add_unserved(model, body, chat.losses);
+  add_unserved_in_chats(body, chat.losses);
 }
 
 /// What the reply will not be held to.
@@ -329,7 +331,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   SessionHints hints = hints_of(call.exchange.request(), body);
   if (is_anthropics && is_given(body["thread"])) hints.response = thread_of(body);
   const std::int64_t least_tokens = is_anthropics ? 0 : 1;  // 0: only evaluate the prompt
-  const Result<TurnSettings> settings = turn_settings(limits, body, std::move(hints), least_tokens);
+  const Result<TurnSettings> settings = turn_settings(*chat.model, body, std::move(hints), least_tokens);
   if (!settings) return settings.error();
   const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body) : 1U;
   if (!choices) return choices.error();
@@ -380,17 +382,21 @@ std::string repeated_json(std::string_view name, Value value) {
 
 }  // namespace
 
-Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints,
+Result<TurnSettings> turn_settings(const ServedModel& model, Value body, SessionHints hints,
                                    std::int64_t least_tokens) {
-  Result<SamplingSettings> sampling = read_sampling(limits, body, least_tokens);
+  Result<SamplingSettings> sampling = read_sampling(model.limits, body, least_tokens);
   if (!sampling) return sampling.error();
-  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
+  if (Result<void> checked = check_ids(model, *sampling); !checked) return checked.error();
+  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(model.limits, body);
   if (!reasoning) return reasoning.error();
+  Result<OwnGrammar> grammar = read_own_grammar(model, body);
+  if (!grammar) return grammar.error();
   return TurnSettings{.sampling = std::move(*sampling),
                       .hints = std::move(hints),
                       .new_session = random_id("session-"),
                       .logprobs = logprobs_of(body),
-                      .reasoning_tokens = *reasoning};
+                      .reasoning_tokens = *reasoning,
+                      .grammar = std::move(*grammar)};
 }
 
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
@@ -413,6 +419,9 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
   if (is_given(usage["include_usage"]) && !usage["include_usage"].is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream_options.include_usage must be true or false")
         .input("stream_options.include_usage");
+  const bool streams = flag_of(stream, api.streams_by_default);
+  if (Result<void> fits = api.api == ReplyApi::openai ? check_stream_options(usage, streams) : Result<void>(); !fits)
+    return fits.error();
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
   if (Result<void> checked = check_messages_shape(body, api.api); !checked) return checked.error();
   if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
@@ -423,11 +432,16 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
   chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
   chat->losses = losses;
-  chat->stream = flag_of(stream, api.streams_by_default);
+  chat->stream = streams;
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
   chat->old_functions = api.api == ReplyApi::openai && !body["functions"].items().empty();
   set_answer_form(body, api.api, chat->written);
+  chat->names_tokens = flag_of(body["return_tokens_as_token_ids"], false);
+  chat->returns_ids = api.api == ReplyApi::openai && flag_of(body["return_token_ids"], false);
+  // The ids of reasoning that is left out would tell it.
+  chat->written.token_ids =
+      chat->returns_ids && model->backend->facts().gives_ids && chat->written.reasoning != ShownReasoning::none;
   chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())
