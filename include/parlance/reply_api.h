@@ -123,6 +123,8 @@ struct ReplyOutcome {
   std::optional<ReplyUsage> usage{};
   std::optional<std::string> stop_sequence{};  ///< the request's stop text that ended the reply
   std::optional<ReplyTimes> times{};
+  std::string done_reason{};  ///< Ollama's answers: another than the reply's own; "": that
+  std::string context{};      ///< Ollama's /api/generate: JSON of the ids that a request may go on from; "": none
 };
 
 /// A token of the reply, and how likely it was. Lifetime: the views need to live only during the call that takes them.

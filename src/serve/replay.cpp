@@ -259,6 +259,8 @@ std::optional<Turn> Replay::followed(const Line& line, const std::shared_ptr<con
 std::shared_ptr<const Held> Replay::kept_of(const Line& line, Turn& turn, SessionStore& store) {
   const Value record = line.record.root();
   const std::string id(record["id"].text());
+  if (!line.of_agent && !record["generate"].is_undefined())
+    return turn.keep(store, call_ids_of(record), context_id(turn.context()));
   if (!line.of_agent) return turn.keep(store, call_ids_of(record), id);
   if (record["key"].text().empty()) {  // the engine failed, or the reply broke off: the agent went on without it
     agents_[line.file].leave(turn);

@@ -108,14 +108,15 @@ ReplyUsage usage_of(const Turn& turn) {
           .reasoning_tokens = static_cast<std::int64_t>(turn.reasoning_tokens())};
 }
 
-ReplyOutcome outcome_of(const Turn& turn) {
+ReplyOutcome outcome_of(const Chat& chat, const Turn& turn) {
   const TurnTimes& times = turn.times();
   return {.length = turn.length(),
           .usage = usage_of(turn),
           .stop_sequence = turn.stop_text(),
           .times = ReplyTimes{.total = times.whole.count(),
                               .prompt = times.first_token.count(),
-                              .eval = (times.whole - times.first_token).count()}};
+                              .eval = (times.whole - times.first_token).count()},
+          .context = chat.api.generate && turn.can_go_on() ? ids_json(turn.context()) : std::string()};
 }
 
 /// Headers that say what the session did.
@@ -215,7 +216,8 @@ void find_calls_left_out(const Call& call, Chat& chat, const Turn& turn) {
 Task<> finish(Call& call, Chat& chat, Answer& answer) {
   count(call, chat, answer.turn);
   find_calls_left_out(call, chat, answer.turn);
-  co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, chat.id));
+  const std::string id = chat.api.generate ? context_id(answer.turn.context()) : chat.id;
+  co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, id));
 }
 
 /// The prompt is one, the replies are all.
@@ -265,7 +267,7 @@ Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
   const auto choice = [&](std::size_t number) { return sample(chat, *answers[number], nobody, flush); };
   for (const auto& answer : answers) answer->writer.begin();
   co_await together(answers.size(), choice);
-  for (const auto& answer : answers) answer->writer.finish({}, outcome_of(answer->turn));
+  for (const auto& answer : answers) answer->writer.finish({}, outcome_of(chat, answer->turn));
   store(call, chat, *answers.front());
   for (const auto& answer : answers) co_await finish(call, chat, *answer);
   co_await call.exchange.answer(200, "application/json", whole_json(chat, answers));
@@ -296,7 +298,7 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
   Gateway& gateway = streamed.call.gateway;
   const bool waits = gateway.capture() != nullptr || gateway.shared() != nullptr;
   if (waits) co_await flush();  // before the disk or Redis is waited for
-  ReplyOutcome outcome = outcome_of(answer.turn);
+  ReplyOutcome outcome = outcome_of(streamed.chat, answer.turn);
   if (streamed.answers.size() > 1) {  // the last one tells the usage of all
     outcome.usage.reset();
     if (--streamed.unfinished == 0) outcome.usage = usage_of(streamed.answers);
@@ -347,7 +349,7 @@ Task<> answer_load(Call& call, const Chat& chat) {
                                            .created = static_cast<std::int64_t>(std::time(nullptr)),
                                            .generate = chat.api.generate});
   writer.begin();
-  writer.finish();
+  writer.finish({}, {.done_reason = chat.loads});
   co_await call.exchange.answer(200, "application/json", writer.to_json());
 }
 
@@ -362,7 +364,7 @@ Task<> chat(Call& call, const ChatApi& api) {
 }
 
 Task<> answer_chat(Call& call, Chat& chat) {
-  if (chat.loads) {
+  if (!chat.loads.empty()) {
     co_await answer_load(call, chat);
     co_return;
   }

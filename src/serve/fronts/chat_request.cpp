@@ -13,6 +13,7 @@
 #include "serve/fronts/threads.h"
 #include "serve/fronts/tool_shape.h"
 #include "serve/random_id.h"
+#include "serve/turn/continuation.h"
 #include "serve/turn/reply_begin.h"
 
 namespace parlance::serve {
@@ -102,7 +103,8 @@ std::vector<std::string> behind(std::span<const Value> messages, const OwnHead& 
 
 /// The instructions of a request, each as a message.
 std::vector<std::string> instructions_of(const ServedModel& model, Value body) {
-  const Value said = body["messages"].is_undefined() ? body["instructions"] : Value();
+  Value said;  // of /api/generate, the system message
+  if (body["messages"].is_undefined()) said = is_given(body["instructions"]) ? body["instructions"] : body["system"];
   if (said.is_string() && said.text().empty()) return {};
   if (said.is_string()) return {JsonWriter('{').text("role", "system").text("content", whole_text(said)).take()};
   if (!said.is_sequence()) return {};
@@ -224,6 +226,10 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
   if (!request || hints.response.empty()) return request;
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
   if (held == nullptr) {
+    if (given.api == ReplyApi::ollama)
+      return Error(ErrorCode::conversation, "the context is of no answer that is known here, or not any more")
+          .input("context")
+          .hint("leave it out, or send the whole conversation to /api/chat");
     const std::string what = is_thread ? "the message '" : "the response '";
     return Error(ErrorCode::conversation, what + hints.response + "' is not known here, or not any more")
         .input(is_thread ? "thread.previous_message_id" : "previous_response_id")
@@ -330,6 +336,11 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const bool is_anthropics = chat.api.api == ReplyApi::anthropic;
   SessionHints hints = hints_of(call.exchange.request(), body);
   if (is_anthropics && is_given(body["thread"])) hints.response = thread_of(body);
+  if (chat.api.generate && !body["context"].items().empty()) {
+    const Result<std::vector<TokenId>> context = read_ids(body["context"], *chat.model, "context");
+    if (!context) return context.error();
+    hints.response = context_id(*context);
+  }
   const std::int64_t least_tokens = is_anthropics ? 0 : 1;  // 0: only evaluate the prompt
   const Result<TurnSettings> settings = turn_settings(*chat.model, body, std::move(hints), least_tokens);
   if (!settings) return settings.error();
@@ -345,8 +356,6 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
                      std::make_move_iterator(facts.losses.end()));
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
-  chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
-  if (chat.loads) return {};
   if (Result<void> said = check_said(request->conversation); !said) return said;
   chat.logprobs = settings->logprobs.has_value();
   find_losses(chat, body, request->conversation);
@@ -408,6 +417,23 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 
 namespace {
 
+/// 0, "0", "0s".
+bool is_no_time(Value keep) {
+  if (!keep.is_string()) return keep.is_small_int() && keep.integer == 0;
+  return keep.text().starts_with('0') && keep.text().find_first_of("123456789") == std::string_view::npos;
+}
+
+/// What a request without messages asks Ollama for: that the model is loaded, or no longer; "": it has some. Neither is
+/// done by an engine here, which has its model, and is not asked.
+Result<std::string> load_asked(Value body, bool generate) {
+  const Value images = body["images"], messages = body["messages"];
+  const bool says = generate ? !body["prompt"].text().empty() || !images.items().empty()
+                             : is_given(messages) && (!messages.is_sequence() || !messages.items().empty());
+  if (says) return std::string();
+  if (body["model"].text().empty()) return Error(ErrorCode::conversation, "model is required").input("model");
+  return std::string(is_no_time(body["keep_alive"]) ? "unload" : "load");
+}
+
 Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const ModelRef& model, const ChatApi& api,
                                            bool may_wait) {
   const auto& [body, text, losses] = input;
@@ -448,6 +474,10 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
       chat->members.emplace_back(std::string(member.key.text()), repeated_json(member.key.text(), member.value));
   }
   if (text.data() != call.exchange.request().body.data()) chat->rewritten = std::string(text);
+  Result<std::string> loads = api.api == ReplyApi::ollama ? load_asked(body, api.generate) : std::string();
+  if (!loads) return loads.error();
+  chat->loads = std::move(*loads);
+  if (!chat->loads.empty()) return chat;
   const std::string made = api.generate ? messages_of_generate(body) : std::string();
   if (Result<void> planned = plan_turns(call, *chat, body, api.generate ? made : text, may_wait); !planned) {
     const std::string& path = planned.error().input_path();

@@ -36,7 +36,7 @@ struct Chat {
   bool stream_usage = false;
   bool explain = false;           ///< the request asks for the member `parlance`
   bool looks_for_losses = false;  ///< by a render of their own: somebody asks for them
-  bool loads = false;             ///< Ollama: a request without messages only loads the model
+  std::string loads{};  ///< Ollama: "load" or "unload", which a request without messages asks for; "": it has some
   bool logprobs = false;
   bool names_tokens = false;                                   ///< in logprobs by their ids, "token_id:17"
   bool returns_ids = false;                                    ///< of the prompt, and of each choice

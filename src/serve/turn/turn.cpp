@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/sha256.h"
 #include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "serve/json/members.h"
@@ -340,6 +341,18 @@ Message told_message(const ReplyMessage& reply, const std::vector<std::string>& 
 
 }  // namespace
 
+std::string context_id(std::span<const TokenId> ids) {
+  constexpr std::size_t kDigits = 32;
+  return "context-" + sha256(ids_json(ids)).substr(0, kDigits);
+}
+
+std::vector<TokenId> Turn::context() const {
+  const std::span<const TokenId> prompt = prompt_.session.ids();
+  std::vector<TokenId> ids(prompt.begin(), prompt.end());
+  ids.insert(ids.end(), sampled_.begin(), sampled_.end());
+  return ids;
+}
+
 std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                        std::string response_id) {
   std::optional<Message> reply = reply_.as_message();
@@ -387,8 +400,7 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
 }
 
 std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string response_id) {
-  // No ids are known, or the client was not told all of the reply.
-  if (sampled_.empty() || stop_text_ || stopped_) return nullptr;
+  if (!can_go_on()) return nullptr;
   if (!reply) return nullptr;
   const MessageKeys& keys = prompt_.keys;
   const Key none;

@@ -24,6 +24,9 @@ struct OwnGrammar {
   std::string path{};                         ///< of the member that it is from
 };
 
+/// By which a turn is kept whose ids a client has as Ollama's `context`.
+std::string context_id(std::span<const TokenId> ids);
+
 /// What a request asks of a turn besides its conversation.
 struct TurnSettings {
   SamplingSettings sampling{};
@@ -110,6 +113,11 @@ class Turn {
   /// reply.
   std::shared_ptr<const Held> keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                    std::string response_id);
+
+  /// Whether a conversation can go on from the reply: its ids are known, and the client was told all of its text.
+  bool can_go_on() const { return !sampled_.empty() && !stop_text_ && !stopped_; }
+  /// The ids of the prompt and the reply, before the turn is kept.
+  std::vector<TokenId> context() const;
 
   /// The same without keeping it anywhere. Null also for a reply with a call that is not whole.
   std::shared_ptr<Held> held(const std::vector<std::string>& call_ids, std::string response_id);
