@@ -68,6 +68,7 @@ enum class ShownReasoning : std::uint8_t {
   whole,
   signed_only,  ///< Anthropic's Messages: thinking blocks without their text, which sign_reasoning() may carry
   none,
+  as_text,  ///< in the content, with the marks around it
 };
 
 /// An opaque text from which requests are read with this reasoning: a reasoning item's `encrypted_content`, or the
@@ -103,6 +104,10 @@ struct ReplyApiOptions {
   /// The request has `functions`, which were before `tools`: the answer has its call as `function_call`, which is also
   /// its finish reason. There is a place for one call; further ones are left out.
   bool old_functions = false;
+  /// vLLM: a choice has `token_ids`, in a stream those since the chunk before: what add_tokens() was told.
+  bool token_ids = false;
+  std::string prompt_token_ids{};  ///< JSON: a member of the answer, in a stream of its first chunk; "": there is none
+  bool usage_in_chunks = false;    ///< vLLM: each chunk of a stream has the usage so far, from `usage_at_start` on
 
   /// Anthropic's Messages: makes the signature of a thinking block from its text. By default it is "".
   std::function<std::string(std::string_view thinking)> sign_reasoning{};
@@ -131,17 +136,21 @@ struct ReplyOutcome {
   std::optional<ReplyUsage> usage{};
   std::optional<std::string> stop_sequence{};  ///< the request's stop text that ended the reply
   std::optional<ReplyTimes> times{};
+  std::string done_reason{};  ///< Ollama's answers: another than the reply's own; "": that
+  std::string context{};      ///< Ollama's /api/generate: JSON of the ids that a request may go on from; "": none
 };
 
 /// A token of the reply, and how likely it was. Lifetime: the views need to live only during the call that takes them.
 struct ReplyLogprob {
   struct Alternative {
-    std::string_view token;  ///< its bytes, which need not be whole characters
-    double logprob = 0;      ///< -infinity and NaN are written as -9999
+    std::string_view token;   ///< its bytes, which need not be whole characters
+    double logprob = 0;       ///< -infinity and NaN are written as -9999
+    std::string_view name{};  ///< what is written as `token`; "": the token itself
   };
   std::string_view token;
   double logprob = 0;
   std::span<const Alternative> top{};
+  std::string_view name{};  ///< as that of an alternative
 };
 
 /// An error as an API says it.
@@ -204,6 +213,9 @@ class ReplyApiWriter {
   /// In Responses they are in the output_text.delta that has any of the token's bytes; those of reasoning, calls and
   /// markup are left out. Anthropic's API has none.
   void add_logprobs(std::span<const ReplyLogprob> tokens);
+  /// Tells the ids of tokens that were sampled, before add() with the events that they give; -1: one that is not known.
+  /// Chat completions have them where the options say so; a chunk has those of events that gave none, too.
+  void add_tokens(std::span<const std::int32_t> ids);
   /// Closes everything that is open, and the stream.
   void finish(const ReplyApiSink& sink = {}, const ReplyOutcome& outcome = {});
   /// Ends the stream with an error in place of finish(), or behind it: choices of one stream end apart. to_json() is

@@ -44,6 +44,13 @@ struct SourceParameter {
   std::string value;
 };
 
+/// What a GGUF file says of its weights, in Ollama's words; "": it does not say it.
+struct WeightFacts {
+  std::string family;        ///< "llama"
+  std::string size;          ///< "135M": about the number of parameters
+  std::string quantization;  ///< "Q4_K_M"
+};
+
 /// The facts that a model's files state about its chat format. open_model() returns at least one template, unless
 /// `may_lack_template`.
 struct ModelSource {
@@ -55,8 +62,9 @@ struct ModelSource {
   std::string system;                       ///< Modelfile's SYSTEM: for requests that begin with no system message
   std::vector<SourceMessage> messages;      ///< Modelfile's MESSAGEs: put before the messages of a request
   std::vector<SourceParameter> parameters;  ///< Modelfile's PARAMETERs
-  std::string response_template;            ///< JSON, from tokenizer_config.json (response_template.h)
-  std::optional<bool> add_bos_token;        ///< whether the tokenizer itself adds BOS (GGUF)
+  WeightFacts weights{};
+  std::string response_template;      ///< JSON, from tokenizer_config.json (response_template.h)
+  std::optional<bool> add_bos_token;  ///< whether the tokenizer itself adds BOS (GGUF)
   std::optional<bool> add_eos_token;
   std::vector<std::string> notes;  ///< for people: parts of the files that were ignored
   std::string looked_for;          ///< where open_model() searched for a template: the hint if there is none

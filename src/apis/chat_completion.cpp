@@ -15,15 +15,23 @@ class ChatCompletion final : public Form {
       : Form(ReplyApi::openai, std::move(options), std::move(default_id), "call_"),
         deltas_([this] { return ids_.back() = make_call_id(); }),
         chunk_head_(head("chat.completion.chunk")) {
-    plain_head_ = chunk_json({}, {}, false);
+    plain_head_ = chunk_json({}, {}, false, {});
     const std::size_t place = plain_head_.rfind(kDelta) + kDelta.size();
     plain_end_ = plain_head_.substr(place);
     plain_head_.resize(place);
+    is_first_ = !this->options().prompt_token_ids.empty();
   }
 
   void begin_stream() override { say_chunk(R"({"role": "assistant", "content": ""})", false); }
 
   void add_logprobs(std::span<const ReplyLogprob> tokens) override { waiting_.add(tokens); }
+
+  void add_tokens(std::span<const std::int32_t> ids) override {
+    tokens_ += static_cast<std::int64_t>(ids.size());
+    if (!options().token_ids) return;
+    for (const std::int32_t id : ids)
+      if (id >= 0) append_items(pending_ids_, std::to_string(id));
+  }
 
   std::string choice_json() const override { return choice(true).take(); }
 
@@ -31,6 +39,7 @@ class ChatCompletion final : public Form {
     Json json = head("chat.completion");
     json.raw("choices", choices);
     if (usage) json.raw("usage", usage_json(*usage));
+    append_prompt_ids(json);
     return json.take();
   }
 
@@ -89,6 +98,7 @@ class ChatCompletion final : public Form {
     Json json = head("chat.completion");
     json.raw("choices", "[" + choice(false).take() + "]");
     if (outcome().usage) json.raw("usage", usage_json(*outcome().usage));
+    append_prompt_ids(json);
     append_additions(json);
     return json.take();
   }
@@ -100,11 +110,20 @@ class ChatCompletion final : public Form {
       json.number("calls_left_out", static_cast<std::int64_t>(message_.calls.size() - 1));
   }
 
+  void append_prompt_ids(Json& json) const {
+    if (!options().prompt_token_ids.empty()) json.raw("prompt_token_ids", options().prompt_token_ids);
+  }
+
+  void append_ids_of(Json& choice, std::string_view ids) const {
+    if (options().token_ids) choice.key("token_ids").append("[").append(ids).append("]");
+  }
+
   Json choice(bool with_additions) const {
     Json json('{');
     json.number("index", options().choice).raw("message", message_json());
     append_logprobs_of(json, logprobs_);
     json.text("finish_reason", own_finish_reason());
+    append_ids_of(json, ids_said_);
     if (with_additions) append_additions(json);
     return json;
   }
@@ -176,22 +195,37 @@ class ChatCompletion final : public Form {
 
   void say_chunk(std::string_view delta, bool last) {
     const std::string logprobs = take_logprobs();
+    const std::string ids = std::exchange(pending_ids_, {});
+    append_items(ids_said_, ids);
     if (!listens()) return;
-    if (!last && logprobs.empty()) {  // as nearly all are: what they share is written once
+    const bool is_plain = !options().token_ids && !options().usage_in_chunks && !is_first_;
+    if (!last && logprobs.empty() && is_plain) {  // as nearly all are: what they share is written once
       chunk_.assign(plain_head_).append(delta).append(plain_end_);
       return say({}, chunk_);
     }
-    say({}, chunk_json(delta, logprobs, last));
+    say({}, chunk_json(delta, logprobs, last, ids));
+    is_first_ = false;
   }
 
-  std::string chunk_json(std::string_view delta, std::string_view logprobs, bool last) const {
+  ReplyUsage usage_so_far() const {
+    ReplyUsage usage = options().usage_at_start.value_or(ReplyUsage());
+    usage.output_tokens = tokens_;
+    return usage;
+  }
+
+  std::string chunk_json(std::string_view delta, std::string_view logprobs, bool last, std::string_view ids) const {
     Json choice('{');
     choice.number("index", options().choice).raw("delta", delta);
     append_logprobs_of(choice, logprobs);
     last ? choice.text("finish_reason", own_finish_reason()) : choice.null("finish_reason");
+    append_ids_of(choice, ids);
     Json json = chunk_head_;
     json.raw("choices", "[" + choice.take() + "]");
-    if (options().stream_usage) json.null("usage");
+    if (is_first_) append_prompt_ids(json);
+    if (options().usage_in_chunks)
+      json.raw("usage", usage_json(usage_so_far()));
+    else if (options().stream_usage)
+      json.null("usage");
     if (last) append_additions(json);
     return json.take();
   }
@@ -207,6 +241,9 @@ class ChatCompletion final : public Form {
   ReplyDeltas deltas_;
   std::string delta_;
   WaitingLogprobs waiting_;
+  std::int64_t tokens_ = 0;
+  std::string ids_said_, pending_ids_;       ///< items of lists, as of logprobs
+  bool is_first_ = false;                    ///< the next chunk has the prompt's ids
   std::string logprobs_, pending_logprobs_;  ///< items of lists: those that chunks had, and those of the next
   Json chunk_head_;
   static constexpr std::string_view kDelta = "\"delta\": ";

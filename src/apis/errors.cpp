@@ -48,9 +48,9 @@ Json& text_or_null(Json& json, std::string_view name, std::string_view value) {
 }
 
 /// A token and its probability; JSON has no infinity.
-Json logprob_json(std::string_view token, double logprob) {
+Json logprob_json(std::string_view token, double logprob, std::string_view name) {
   Json json('{'), bytes('[');
-  std::string& number = json.text("token", token).key("logprob");
+  std::string& number = json.text("token", name.empty() ? token : name).key("logprob");
   char digits[32];
   const double finite = std::isfinite(logprob) ? logprob : -9999.0;
   number.append(digits, std::to_chars(std::begin(digits), std::end(digits), finite).ptr);
@@ -83,8 +83,9 @@ std::string reply_error_json(ReplyApi api, const ReplyApiError& error) {
 namespace apis {
 
 std::string logprob_item(const ReplyLogprob& token) {
-  Json one = logprob_json(token.token, token.logprob), top('[');
-  for (const ReplyLogprob::Alternative& other : token.top) top.item(logprob_json(other.token, other.logprob).take());
+  Json one = logprob_json(token.token, token.logprob, token.name), top('[');
+  for (const ReplyLogprob::Alternative& other : token.top)
+    top.item(logprob_json(other.token, other.logprob, other.name).take());
   return one.raw("top_logprobs", top.take()).take();
 }
 

@@ -33,7 +33,28 @@ void ReplyApiWriter::Form::add(const ReplyEvent& event) {
   calls_ = calls_ || event.kind == ReplyEvent::Kind::call_begin;
   if (event.kind == ReplyEvent::Kind::malformed)
     diagnostics_.push_back({event.position, std::string(event.text), event.fault});
-  if (!is_hidden) take(event);
+  if (is_hidden) return;
+  options_.reasoning == ShownReasoning::as_text ? take(as_text(event)) : take(event);
+}
+
+/// Which marks are of reasoning is known by what stands beside them.
+ReplyEvent ReplyApiWriter::Form::as_text(const ReplyEvent& event) {
+  using Kinds = ReplyEvent::Kind;
+  ReplyEvent made = event;
+  const bool opens = event.kind == Kinds::reasoning && !std::exchange(reasons_, true);
+  if (event.kind == Kinds::reasoning) {
+    made.kind = Kinds::content;
+    if (opens) made.text = opening_ = std::exchange(mark_, {}).append(event.text);
+  } else if (event.kind == Kinds::marker && (reasons_ || (closes_ && reply::is_blank(event.source)))) {
+    made.kind = Kinds::content;
+    made.text = event.source;
+    closes_ = true;
+  } else if (event.kind == Kinds::marker) {
+    mark_.append(event.source);
+  }
+  if (event.kind != Kinds::reasoning && event.kind != Kinds::malformed) reasons_ = false;
+  if (event.kind == Kinds::content || event.kind == Kinds::call_begin) mark_.clear(), closes_ = false;
+  return made;
 }
 
 void ReplyApiWriter::Form::finish(const ReplyOutcome& outcome) {

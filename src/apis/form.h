@@ -55,6 +55,7 @@ class ReplyApiWriter::Form {
   void begin();
   void add(const ReplyEvent& event);
   virtual void add_logprobs(std::span<const ReplyLogprob>) {}
+  virtual void add_tokens(std::span<const std::int32_t>) {}
   void finish(const ReplyOutcome& outcome);
   void fail(const ReplyApiError& error);
   std::string to_json() const { return error_ ? failed_json() : whole_json(); }
@@ -100,7 +101,12 @@ class ReplyApiWriter::Form {
   ReplyOutcome outcome_;
   std::optional<ReplyApiError> error_;
   ReplyFinish finish_;
+  /// The event as the content that it becomes where reasoning is shown as text.
+  ReplyEvent as_text(const ReplyEvent& event);
+
   bool calls_ = false;
+  std::string mark_, opening_;             ///< as_text(): marks that reasoning may follow; they and its first piece
+  bool reasons_ = false, closes_ = false;  ///< the event before was reasoning, or the mark that ends it
   bool has_begun_ = false;
   bool has_ended_ = false;
   std::vector<ReplyDiagnostic> diagnostics_;

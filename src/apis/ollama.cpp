@@ -117,7 +117,9 @@ class Ollama final : public BlockForm {
   }
 
   void append_end(Json& json) const {
-    json.text("done_reason", finish_reason() == "length" || has_cut_call(blocks()) ? "length" : "stop");
+    const bool is_cut = finish_reason() == "length" || has_cut_call(blocks());
+    json.text("done_reason", !outcome().done_reason.empty() ? outcome().done_reason : is_cut ? "length" : "stop");
+    if (!outcome().context.empty()) json.raw("context", outcome().context);
     const ReplyTimes times = outcome().times.value_or(ReplyTimes());
     const ReplyUsage usage = outcome().usage.value_or(ReplyUsage());
     if (outcome().times) json.number("total_duration", times.total).number("load_duration", times.load);

@@ -100,6 +100,10 @@ void ReplyApiWriter::add_logprobs(std::span<const ReplyLogprob> tokens) {
   if (form_ != nullptr) form_->add_logprobs(tokens);
 }
 
+void ReplyApiWriter::add_tokens(std::span<const std::int32_t> ids) {
+  if (form_ != nullptr) form_->add_tokens(ids);
+}
+
 /// Where a writer has failed, its error is the answer: a client takes an answer with fewer choices for a whole one.
 std::string ReplyApiWriter::choices_to_json(std::span<const ReplyApiWriter* const> writers,
                                             const std::optional<ReplyUsage>& usage) {

@@ -7,6 +7,7 @@
 #include "serve/fronts/errors.h"
 #include "serve/fronts/routes.h"
 #include "serve/models/engine.h"
+#include "serve/random_id.h"
 
 namespace parlance::serve {
 
@@ -60,6 +61,14 @@ ReplyApi api_of(const HttpRequest& request, const Route* route) {
   return is_anthropic ? ReplyApi::anthropic : ReplyApi::openai;
 }
 
+/// The client's own id of its request, if it is fit for a header and a log.
+std::string request_id_of(const HttpRequest& request) {
+  constexpr std::size_t kMost = 128;
+  const std::string_view given = request.header("x-request-id");
+  const bool fits = std::all_of(given.begin(), given.end(), [](char c) { return c > ' ' && c < '\x7F'; });
+  return given.empty() || given.size() > kMost || !fits ? random_id("req_") : std::string(given);
+}
+
 /// A server without an engine renders, and reads what others sampled.
 constexpr std::string_view kNoEngine =
     "this server has no engine, so it answers no chat; /v1/chat/completions/render makes the prompt's ids";
@@ -104,18 +113,19 @@ void Gateway::replace(Offer offer) {
   });
 }
 
-void Gateway::count(const EngineFailure& failure, std::string_view session) {
+void Gateway::count(const EngineFailure& failure, std::string_view session, std::string_view request) {
   if (is_refusal(failure)) {
     const std::string code = error_of(failure).code;
     metrics_.refusals.add("code=\"" + code + "\"");
     log_.say(LogLevel::info, "refused", [&](JsonWriter& line) {
-      line.text("session", session).text("code", code).text("message", failure.own_message());
+      line.text("session", session).text("request", request).text("code", code).text("message", failure.own_message());
     });
     return;
   }
   metrics_.engine_failures.add("kind=\"" + std::string(name_of(failure.kind())) + "\"");
   log_.say(LogLevel::error, "engine_failure", [&](JsonWriter& line) {
-    line.text("session", session).text("kind", name_of(failure.kind())).text("message", failure.own_message());
+    line.text("session", session).text("request", request);
+    line.text("kind", name_of(failure.kind())).text("message", failure.own_message());
   });
 }
 
@@ -123,9 +133,12 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   HttpRequest& request = exchange.request();
   const std::string packing = packing_of(request);
   const std::string stranger = hosts_ ? hosts_->refusal_of(request) : std::string();
+  request.path = usual_path(request.path);
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
-  Call call{*this, exchange, offer(), route, api_of(request, route)};
+  Call call{*this, exchange, offer(), route, api_of(request, route), request_id_of(request)};
+  exchange.add_header("X-Request-Id", call.id);
+  if (call.api == ReplyApi::anthropic) exchange.add_header("Request-Id", call.id);
   ReplyApiError error{.status = 0};
   if (refused != 0) {
     error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused, request))};
@@ -156,7 +169,7 @@ Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
                         "\"");
   metrics_.whole.add(seconds);
   log_.say(LogLevel::debug, "request", [&](JsonWriter& line) {
-    line.text("method", request.method).text("path", request.path).raw("status", status);
+    line.text("request", call.id).text("method", request.method).text("path", request.path).raw("status", status);
     line.raw("seconds", std::to_string(seconds));
   });
 }

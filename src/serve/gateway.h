@@ -64,7 +64,7 @@ class Gateway {
   Inspector* inspector() { return inspector_.get(); }
   const Log& log() const { return log_; }
   /// Counts and logs what an engine did to a session, or that a request was refused before.
-  void count(const EngineFailure& failure, std::string_view session);
+  void count(const EngineFailure& failure, std::string_view session, std::string_view request);
   /// For gauges of the server's connections.
   void watch(const HttpServer& server) { server_ = &server; }
   const HttpServer* server() const { return server_; }

@@ -8,6 +8,7 @@
 #include "serve/capture/continuation_record.h"
 #include "serve/capture/reader.h"
 #include "serve/fronts/chat_request.h"
+#include "serve/fronts/own_grammar.h"
 #include "serve/recorded_engine.h"
 #include "serve/succession.h"
 
@@ -223,13 +224,16 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
   if (!request) return failed(request.error());
   Result<SamplingSettings> sampling = read_sampling(body.root(), 0);
   if (!sampling) return failed(sampling.error());
+  Result<OwnGrammar> grammar = read_own_grammar(*model, body.root());
+  if (!grammar) return failed(grammar.error());
   const OwnHead own = own_head_of(*model, request->conversation, body.root());
   Result<Turn> turn = Turn::plan(model, store, std::move(*request),
                                  {.sampling = std::move(*sampling),
                                   .hints = hints,
                                   .new_session = std::string(record["session"].text()),
                                   .choice = static_cast<unsigned>(number_in(record["choice"])),
-                                  .own = own});
+                                  .own = own,
+                                  .grammar = std::move(*grammar)});
   if (!turn) return failed(turn.error());
   return std::move(*turn);
 }
@@ -255,6 +259,8 @@ std::optional<Turn> Replay::followed(const Line& line, const std::shared_ptr<con
 std::shared_ptr<const Held> Replay::kept_of(const Line& line, Turn& turn, SessionStore& store) {
   const Value record = line.record.root();
   const std::string id(record["id"].text());
+  if (!line.of_agent && !record["generate"].is_undefined())
+    return turn.keep(store, call_ids_of(record), context_id(turn.context()));
   if (!line.of_agent) return turn.keep(store, call_ids_of(record), id);
   if (record["key"].text().empty()) {  // the engine failed, or the reply broke off: the agent went on without it
     agents_[line.file].leave(turn);
@@ -289,12 +295,9 @@ void Replay::continuation(const Line& line, const std::shared_ptr<const ServedMo
   if (!prompts) return failed(prompts.error());
   const auto number = static_cast<std::size_t>(number_in(record["prompt_number"]));
   if (number >= prompts->size()) return differ(line, "request", "it has no prompt of this number");
-  const Result<std::vector<TokenId>> stops =
-      read_ids(body.root()["sampling_params"]["stop_token_ids"], *model, "stop_token_ids");
-  if (!stops) return failed(stops.error());
   compare_prompt(line, (*prompts)[number]);
   if (record["status"].text() != "answered") return;
-  Continuation one(model, {.prompt = (*prompts)[number], .sampling = &*sampling, .stops = *stops});
+  Continuation one(model, {.prompt = (*prompts)[number], .sampling = &*sampling});
   std::vector<SampledToken> tokens;
   for (const TokenId id : listed_ids(record["sampled"])) tokens.push_back({.id = id});
   if (const Value text = record["sampled_text"]; text.is_string()) tokens.push_back({.text = std::string(text.text())});

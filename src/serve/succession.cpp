@@ -26,7 +26,7 @@ Result<ChatRequest> read_behind(const ServedModel& model, const Held& last, Valu
 
 Result<Turn> Succession::plan(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
                               SessionHints hints) {
-  Result<TurnSettings> settings = turn_settings(model->limits, body, std::move(hints));
+  Result<TurnSettings> settings = turn_settings(*model, body, std::move(hints));
   if (!settings) return settings.error();
   if (last_ && last_->response_id == settings->hints.response && last_->model == model) {
     const Result<ChatRequest> request = read_behind(*model, *last_, body);
@@ -41,7 +41,7 @@ Result<Turn> Succession::plan(const std::shared_ptr<const ServedModel>& model, V
 
 Result<Turn> Succession::plan_copy(const std::shared_ptr<const ServedModel>& model, Value body, std::string_view text,
                                    SessionHints hints) {
-  const Result<TurnSettings> settings = turn_settings(model->limits, body, std::move(hints));
+  const Result<TurnSettings> settings = turn_settings(*model, body, std::move(hints));
   if (!settings) return settings.error();
   return plan_copy(model, body, text, *settings);
 }

@@ -69,6 +69,8 @@ constexpr TextKey kTextKeys[] = {
     {"tokenizer.ggml.model", &GgufHeader::tokenizer},
     {"tokenizer.ggml.pre", &GgufHeader::splitting},
     {"general.name", &GgufHeader::name},
+    {"general.architecture", &GgufHeader::architecture},
+    {"general.size_label", &GgufHeader::size_label},
 };
 
 /// The keys that hold a number of the vocabulary, and the variable that its token becomes. The
@@ -104,6 +106,7 @@ struct NumberKey {
   std::optional<std::int64_t> GgufHeader::*number;
 };
 constexpr NumberKey kNumberKeys[] = {
+    {"general.file_type", &GgufHeader::file_type},
     {"split.no", &GgufHeader::split_number},
     {"split.count", &GgufHeader::split_count},
 };

@@ -70,11 +70,14 @@ struct GgufHeader {
   std::string_view token_types;   ///< an array of numbers of four bytes each; "" where there is none
   std::string_view token_scores;  ///< the same
   bool scores_are_integers = false;
-  GgufTexts merges;            ///< "left right" each
-  std::string_view tokenizer;  ///< tokenizer.ggml.model: which algorithm
-  std::string_view splitting;  ///< tokenizer.ggml.pre: how it splits text into words
-  std::string_view name;       ///< general.name
-  std::string_view charsmap;   ///< tokenizer.ggml.precompiled_charsmap: what is replaced before text becomes tokens
+  GgufTexts merges;                       ///< "left right" each
+  std::string_view tokenizer;             ///< tokenizer.ggml.model: which algorithm
+  std::string_view splitting;             ///< tokenizer.ggml.pre: how it splits text into words
+  std::string_view name;                  ///< general.name
+  std::string_view architecture;          ///< general.architecture: "llama"
+  std::string_view size_label;            ///< general.size_label: "135M"
+  std::optional<std::int64_t> file_type;  ///< general.file_type: how most weights are stored
+  std::string_view charsmap;  ///< tokenizer.ggml.precompiled_charsmap: what is replaced before text becomes tokens
   std::optional<bool> add_space_prefix;
   std::optional<bool> remove_extra_whitespaces;
   std::optional<bool> add_bos_token;

@@ -73,6 +73,24 @@ void add_tokens(ModelSource& source, const GgufHeader& header) {
   }
 }
 
+/// llama.cpp's names of file types, by their numbers; "": it has gone, or is none.
+constexpr std::string_view kFileTypes[] = {
+    "F32",    "F16",    "Q4_0",   "Q4_1",    "",       "",       "",       "Q8_0",   "Q5_0",  "Q5_1",
+    "Q2_K",   "Q3_K_S", "Q3_K_M", "Q3_K_L",  "Q4_K_S", "Q4_K_M", "Q5_K_S", "Q5_K_M", "Q6_K",  "IQ2_XXS",
+    "IQ2_XS", "Q2_K_S", "IQ3_XS", "IQ3_XXS", "IQ1_S",  "IQ4_NL", "IQ3_S",  "IQ3_M",  "IQ2_S", "IQ2_M",
+    "IQ4_XS", "IQ1_M",  "BF16",   "",        "",       "",       "TQ1_0",  "TQ2_0",  "MXFP4"};
+
+WeightFacts weights_of(const GgufHeader& header) {
+  const auto text = [](std::string_view given) {
+    return utf8::is_valid(given, false) ? std::string(given) : std::string();
+  };
+  const std::int64_t type = header.file_type.value_or(-1);
+  const bool is_known = type >= 0 && type < static_cast<std::int64_t>(std::size(kFileTypes));
+  return {.family = text(header.architecture),
+          .size = text(header.size_label),
+          .quantization = std::string(is_known ? kFileTypes[static_cast<std::size_t>(type)] : "")};
+}
+
 ModelSource source_of(const std::string& path, const GgufHeader& header) {
   ModelSource source;
   source.path = source.tokenizer_path = path;
@@ -83,6 +101,7 @@ ModelSource source_of(const std::string& path, const GgufHeader& header) {
   add_tokens(source, header);
   source.add_bos_token = header.add_bos_token;
   source.add_eos_token = header.add_eos_token;
+  source.weights = weights_of(header);
   source.looked_for = kLookedForInGguf;
   if (!header.type.empty() && header.type != "model") {
     source.looked_for = "its general.type is '" + std::string(header.type) + "': it is not a model by itself";

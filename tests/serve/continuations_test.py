@@ -110,7 +110,7 @@ def generate(gateway: Gateway, engine: Engine, checks: Checks) -> list[tuple[str
     checks.equal((status, refused["error"]["type"]), (400, "BadRequestError"), "a grammar that the engine does not take")
     gateway.post("/inference/v1/generate", asked | {"sampling_params": {"structured_outputs": {"json": {"type": "object"}}}})
     checks.that("grammar" in engine.asked[-1].body, "a schema becomes the engine's grammar")
-    faults: Any = ({"token_ids": []}, {"token_ids": [-1]}, {"sampling_params": None}, {"output_mode": "text"}, {"features": {}})
+    faults: Any = ({"token_ids": []}, {"token_ids": [-1]}, {"sampling_params": []}, {"output_mode": "text"}, {"features": {}})
     for wrong in faults:
         checks.equal(gateway.post("/inference/v1/generate", asked | {"sampling_params": {}} | wrong)[0], 400, f"wrong: {wrong}")
     answers = [("GenerateTokensResponse", answer), ("ErrorResponse", refused)]

@@ -51,7 +51,9 @@ QUIET: dict[str, Json] = {
         "user": "u", "metadata": {"a": "b"}, "temperature": 0.5, "stop": ["x"], "seed": 3, "store": True, "logprobs": True, "n": 2,
         "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}], "tool_choice": "required",
         "parallel_tool_calls": False, "session_id": "s", "prompt_cache_key": "k", "modalities": ["text"], "logit_bias": {"65": 1},
-        "bad_words": [], "mirostat": 0, "web_search_options": None,
+        "bad_words": [], "mirostat": 0, "web_search_options": None, "stop_token_ids": [3],
+        "echo": False, "best_of": 1, "skip_special_tokens": True, "prompt_logprobs": None, "return_token_ids": True,
+        "include_reasoning": False, "return_tokens_as_token_ids": True,
     },
     MESSAGES: {"system": "s", "stop_sequences": ["x"], "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
                "metadata": {"user_id": "u"}, "service_tier": "auto"},
@@ -59,13 +61,19 @@ QUIET: dict[str, Json] = {
                 "background": False, "include": ["reasoning.encrypted_content"]},
     OLLAMA: {"options": {"num_predict": 9, "stop": ["x"], "num_ctx": 4096}, "keep_alive": "5m", "format": "json"},
     GENERATE: {"system": "s", "options": {"num_predict": 9}, "format": {"type": "object"}, "context": []},
-    "/v1/completions": {"max_tokens": 3, "response_format": {"type": "json_object"}, "user": "u"},
+    "/v1/completions": {"max_tokens": 3, "response_format": {"type": "json_object"}, "user": "u", "echo": False,
+                        "skip_special_tokens": False},
 }  # fmt: skip
 # What is told unasked: it is known without a render.
 KNOWN: list[tuple[str, Json, Found]] = [
     (CHAT, {"bad_words": [SECRET], "min_tokens": 2}, {("setting", "bad_words"), ("setting", "min_tokens")}),
     (CHAT, {"mirostat": 2}, {("setting", "mirostat")}),
-    (CHAT, {"structured_outputs": {"grammar": f"root ::= '{SECRET}'"}}, {("setting", "structured_outputs.grammar")}),
+    (CHAT, {"prompt_logprobs": 0, "echo": True, "best_of": 2, "skip_special_tokens": False},
+     {("setting", "prompt_logprobs"), ("setting", "echo"), ("setting", "best_of"), ("setting", "skip_special_tokens")}),
+    (CHAT, {"logprob_token_ids": [3], "return_hidden_states": True, "timings_per_token": True, "return_progress": True,
+            "cache_salt": SECRET},
+     {("setting", name) for name in ("logprob_token_ids", "return_hidden_states", "timings_per_token", "return_progress", "cache_salt")}),
+    ("/v1/completions", {"prompt_logprobs": 1, "cache_salt": SECRET}, {("setting", "prompt_logprobs"), ("setting", "cache_salt")}),
     (CHAT, {"web_search_options": {"search_context_size": "low"}}, {("setting", "web_search_options")}),
     (CHAT, {"response_format": {"type": "json_schema", "json_schema": {"schema": LOOSE}}}, {("constraint", "response_format")}),
     (CHAT, {"structured_outputs": {"json": LOOSE}}, {("constraint", "structured_outputs.json")}),
@@ -271,6 +279,15 @@ def long_names(checks: Checks) -> None:
         checks.equal([len(loss["path"]) for line in lines_of(gateway) for loss in line["losses"]], [128], "the log has its begin")
 
 
+def engines_without_ids(checks: Checks) -> None:
+    for members in ({"stop_token_ids": [3]}, {"return_token_ids": True}, {"return_tokens_as_token_ids": True, "logprobs": True}):
+        path = next(iter(members))
+        with served("openai-completions", "--log", "turns") as gateway:
+            losses = Losses(gateway, checks)
+            losses.logged(CHAT, members, {("setting", path)}, "info")
+            checks.that("prompt_token_ids" in losses.ask(CHAT, members) or path != "return_token_ids", "the prompt's are known")
+
+
 def engines_without_grammars(checks: Checks) -> None:
     schema = {"type": "json_schema", "json_schema": {"schema": {"type": "object"}}}
     tools, functions = {"tools": [FUNCTION]}, {"functions": [FUNCTION["function"]]}
@@ -338,6 +355,7 @@ def main() -> int:
         notes_of_grammars,
         hints,
         long_names,
+        engines_without_ids,
         engines_without_grammars,
         calls_left_out,
     ):

@@ -281,6 +281,12 @@ def check_completions(server):
     answers.append(("CompletionResponse", answer))
     check(answer["choices"][0]["text"] == text, answer)
     check("".join(answer["choices"][0]["logprobs"]["tokens"]).startswith(text), answer)
+    told = answer["choices"][0]["logprobs"]
+    named = [
+        {"token": f"token_id:{id}", "logprob": -0.5, "top_logprobs": [{"token": f"token_id:{id}", "logprob": -0.5}]} for id in [*ids, end]
+    ]
+    choice["logprobs"] = {"content": named}
+    check(server.post("/v1/completions/derender", body)["choices"][0]["logprobs"] == told, "tokens that are named by their ids")
     body["completion_request"]["stop"] = ["好"]
     check(server.post("/v1/completions/derender", body)["choices"][0]["text"] == text.split("好")[0], "stop")
     for cuts in ([cut] for cut in range(1, len(ids))):

@@ -49,7 +49,8 @@ class Gateway:
     """A gateway in front of an engine. Ends with its `with`."""
 
     def __init__(self, binary: str, backend: str, *arguments: str, form: str = "terminal-agent") -> None:
-        command = [binary, "serve", "-f", form, "--tokenizer", str(TOKENIZER), "--backend", backend, "--port", "0", *arguments]
+        command = [binary, "serve", *(["-f", form] if form else []), "--tokenizer", str(TOKENIZER), "--backend", backend, "--port", "0"]
+        command += arguments
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout and self.process.stderr
         self.lines: list[Json] = []

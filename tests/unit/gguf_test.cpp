@@ -211,6 +211,24 @@ TEST(Gguf, WithoutATemplate) {
   EXPECT_NE(failure(folder.open("p.gguf")).find("general.type is 'mmproj'"), std::string::npos);
 }
 
+TEST(Gguf, FactsOfWeights) {
+  const auto with_type = [](std::uint32_t type) {
+    return some_model().string("general.size_label", "135M").u32("general.file_type", type).bytes();
+  };
+  const ModelFolder folder({{"m.gguf", with_type(15)},
+                            {"gone.gguf", with_type(4)},
+                            {"none.gguf", with_type(4000000000)},
+                            {"plain.gguf", some_model().bytes()}});
+  const auto weights = [&folder](const char* name) {
+    const Result<ModelSource> source = folder.open(name);
+    return source ? source->weights : WeightFacts{.size = source.error().display()};
+  };
+  EXPECT_EQ(weights("m.gguf").size, "135M");
+  EXPECT_EQ(weights("m.gguf").quantization, "Q4_K_M");
+  for (const char* name : {"gone.gguf", "none.gguf", "plain.gguf"}) EXPECT_EQ(weights(name).quantization, "") << name;
+  EXPECT_EQ(weights("plain.gguf").size, "");
+}
+
 TEST(Gguf, LaterPartsLeadToTheFirst) {
   const auto part = [](int number) {
     GgufMaker maker = number == 0 ? some_model() : GgufMaker();

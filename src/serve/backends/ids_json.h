@@ -74,6 +74,18 @@ inline void append_ids_json(std::string& out, std::span<const TokenId> ids) {
   out += ']';
 }
 
+/// The id in "token_id:17", as vLLM writes a token in logprobs; -1: it is another text.
+inline TokenId id_named(std::string_view text) {
+  constexpr std::string_view kBefore = "token_id:";
+  if (!text.starts_with(kBefore) || text.size() == kBefore.size()) return -1;
+  TokenId id = 0;
+  for (const char c : text.substr(kBefore.size())) {
+    if (c < '0' || c > '9' || id >= 100'000'000) return -1;
+    id = id * 10 + c - '0';
+  }
+  return id;
+}
+
 /// "[1,2,3]"
 inline std::string ids_json(std::span<const TokenId> ids) {
   std::string out;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/utf8.h"
 #include "parlance/json.h"
 
 namespace parlance::serve {
@@ -65,17 +66,17 @@ bool is_within(Value value, double least, double most) {
   return number && *number >= least && *number <= most;
 }
 
-bool is_id(Value value) {
-  std::int32_t id = 0;
-  const std::string_view text = value.text();
+std::optional<TokenId> biased_id(std::string_view text) {
+  TokenId id = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), id);
-  return failed == std::errc() && end == text.data() + text.size() && id >= 0;
+  const bool is_id = failed == std::errc() && end == text.data() + text.size() && id >= 0;
+  return is_id ? std::optional(id) : std::nullopt;
 }
 
 bool are_biases(Value value) {
   const auto members = value.members();
   return value.is(Kind::dict) && std::all_of(members.begin(), members.end(), [](const DictEntry& one) {
-           return is_id(one.key) && finite_number(one.value);
+           return biased_id(one.key.text()) && finite_number(one.value);
          });
 }
 
@@ -98,6 +99,30 @@ std::string_view words_for(const SettingNames& setting) {
 
 Error wrong(std::string_view name, std::string_view wanted) {
   return Error(ErrorCode::conversation, path_of(name) + " must be " + std::string(wanted)).input(path_of(name));
+}
+
+/// Which of the biases is none.
+std::string fault_of(Value biases) {
+  constexpr std::size_t kMost = 64;  // bytes: it is the client's text
+  for (const DictEntry& one : biases.members()) {
+    const std::string key(utf8::whole_prefix(one.key.text(), kMost));
+    if (!biased_id(one.key.text())) return ": '" + key + "' is no id";
+    if (!finite_number(one.value)) return ": that of " + key + " is no number";
+  }
+  return {};
+}
+
+Result<void> read_stop_ids(Value list, std::vector<TokenId>& into) {
+  constexpr std::string_view kName = "stop_token_ids";
+  constexpr std::size_t kMost = 1024;
+  if (list.is_undefined() || list.is_none()) return {};
+  if (!list.is_sequence() || list.items().size() > kMost) return wrong(kName, "a list of at most 1024 token ids");
+  for (const Value& id : list.items()) {
+    if (!id.is_small_int() || id.integer < 0 || id.integer > INT32_MAX)
+      return wrong(kName, "a list of token ids, which are integers from 0 on");
+    into.push_back(static_cast<TokenId>(id.integer));
+  }
+  return {};
 }
 
 Result<void> read_stops(Value request, std::vector<std::string>& into) {
@@ -179,7 +204,10 @@ Result<SamplingSettings> read_sampling(Value request, std::int64_t least_tokens)
     for (const std::string_view name : kNames[number].members) {
       const Value given = member_of(request, name);
       if (given.is_undefined() || given.is_none()) continue;
-      if (!fits(given, kNames[number])) return wrong(name, words_for(kNames[number]));
+      const Value biases = kNames[number].wanted == Wanted::biases ? given : Value();
+      if (!fits(given, kNames[number])) return wrong(name, std::string(words_for(kNames[number])) + fault_of(biases));
+      for (const DictEntry& bias : biases.members())
+        made.highest_biased = std::max(made.highest_biased, biased_id(bias.key.text()).value_or(-1));
       const bool is_limit = static_cast<Setting>(number) == Setting::max_tokens;
       if (is_limit && given.integer < least_tokens && name != ".num_predict")
         return wrong(name, "at least " + std::to_string(least_tokens));
@@ -189,6 +217,7 @@ Result<SamplingSettings> read_sampling(Value request, std::int64_t least_tokens)
     }
   }
   if (Result<void> read = read_stops(request, made.stop); !read) return read.error();
+  if (Result<void> read = read_stop_ids(request["stop_token_ids"], made.stop_ids); !read) return read.error();
   return made;
 }
 

@@ -10,6 +10,7 @@
 
 #include "parlance/json_writer.h"
 #include "parlance/result.h"
+#include "parlance/tokenizer.h"
 #include "parlance/value.h"
 
 namespace parlance::serve {
@@ -36,6 +37,8 @@ std::string_view name_of(Setting setting);
 struct SamplingSettings {
   std::vector<std::pair<Setting, std::string>> values;  ///< as JSON, each setting once
   std::vector<std::string> stop;                        ///< texts that end the reply
+  std::vector<TokenId> stop_ids{};                      ///< tokens that end it, besides the model's own
+  TokenId highest_biased = -1;                          ///< of logit_bias; -1: there is none
 
   const std::string* find(Setting setting) const;
   std::optional<std::int64_t> integer(Setting setting) const;
@@ -49,7 +52,8 @@ struct SamplingSettings {
 
 /// The path of the member by which a request sets it; "" if by none.
 std::string member_of(Value request, Setting setting);
-/// Reads the settings of a request of any API: OpenAI's two, Anthropic's, Ollama's (`options`).
+/// Reads the settings of a request of any API: OpenAI's two, Anthropic's, Ollama's (`options`). Whether ids are of the
+/// vocabulary is not looked at (check_ids in models/model.h).
 /// Fails with conversation if one has the wrong type, or is a number that no sampler takes, with its path.
 /// `least_tokens`: the lowest max_tokens that is none of these, but Ollama's, which may be any number.
 Result<SamplingSettings> read_sampling(Value request, std::int64_t least_tokens = 1);

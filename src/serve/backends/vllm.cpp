@@ -38,16 +38,6 @@ std::string vllm_body(const Generation& generation, const EngineInfo& info) {
   return body.take();
 }
 
-/// "token_id:17"
-TokenId id_in(std::string_view text) {
-  constexpr std::string_view kBefore = "token_id:";
-  if (!text.starts_with(kBefore)) return -1;
-  TokenId id = 0;
-  for (const char c : text.substr(kBefore.size()))
-    id = c >= '0' && c <= '9' && id < 100'000'000 ? id * 10 + c - '0' : -1;
-  return id;
-}
-
 /// The tokens of one choice of an event, with their logprobs where it has them.
 void read_vllm_tokens(Value choice, unsigned alternatives, std::vector<SampledToken>& into) {
   const Value logprobs = choice["logprobs"];
@@ -58,7 +48,7 @@ void read_vllm_tokens(Value choice, unsigned alternatives, std::vector<SampledTo
     if (number < own.size()) token.logprob = number_of(own[number]);
     if (number < top.size()) {
       for (const DictEntry& other : top[number].members())
-        token.alternatives.push_back({.id = id_in(other.key.text()), .logprob = number_of(other.value).value_or(0)});
+        token.alternatives.push_back({.id = id_named(other.key.text()), .logprob = number_of(other.value).value_or(0)});
     }
     // The token itself comes first there, however likely it was.
     std::stable_sort(token.alternatives.begin(), token.alternatives.end(),

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "parlance/json_writer.h"
 #include "parlance/version.h"
+#include "serve/backends/ids_json.h"
 #include "serve/capture/reader.h"
 
 namespace parlance::serve {
@@ -165,6 +166,7 @@ std::string sampling_json(const SamplingSettings& sampling) {
   JsonWriter stops('[');
   for (const std::string& stop : sampling.stop) stops.item_text(stop);
   if (!sampling.stop.empty()) made.raw("stop", stops.take());
+  if (!sampling.stop_ids.empty()) made.raw("stop_token_ids", ids_json(sampling.stop_ids));
   return made.take();
 }
 

@@ -1,4 +1,8 @@
 // What Ollama's clients ask of a server besides chats: /api/tags, /api/show, /api/ps, /api/version.
+#include <sys/stat.h>
+
+#include <chrono>
+
 #include "base/sha256.h"
 #include "parlance/json_writer.h"
 #include "serve/fronts/request_parts.h"
@@ -14,26 +18,66 @@ constexpr std::string_view kOllamaJson = "application/json";
 constexpr std::string_view kOllamaVersion = "0.13.4";
 constexpr std::string_view kNoTime = "1970-01-01T00:00:00Z";
 
-/// The gateway does not know a model's weights, so its sizes are zero.
-std::string details_json() {
-  return R"({"parent_model": "", "format": "", "family": "", "families": [], "parameter_size": "", )"
-         R"("quantization_level": ""})";
+bool is_gguf(const ModelSource& source) { return source.path.ends_with(".gguf") || !source.weights.family.empty(); }
+
+/// What a GGUF file says. The weights of another model are the engine's alone.
+std::string details_json(const ServedModel& model) {
+  const ModelSource& source = model.reader.model();
+  const WeightFacts& weights = source.weights;
+  JsonWriter families('['), made('{');
+  if (!weights.family.empty()) families.item_text(weights.family);
+  made.text("parent_model", "").text("format", is_gguf(source) ? "gguf" : "").text("family", weights.family);
+  made.raw("families", families.take()).text("parameter_size", weights.size);
+  return made.text("quantization_level", weights.quantization).take();
 }
 
-std::string model_json(const ServedModel& model) {
-  return JsonWriter('{')
-      .text("name", model.name)
-      .text("model", model.name)
-      .text("modified_at", kNoTime)
-      .number("size", 0)
-      .text("digest", sha256(model.name))
-      .raw("details", details_json())
-      .take();
+/// Seconds since 1970 as Ollama writes them.
+std::string time_text(std::time_t seconds) {
+  std::tm parts{};
+  char text[32] = "";
+  if (gmtime_r(&seconds, &parts) == nullptr || std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    return std::string(kNoTime);
+  return text;
 }
 
-std::string models_json(const Offer& offer) {
+/// Of its file: the bytes, and when it was written; nothing of a model that is no file.
+struct FileFacts {
+  std::int64_t size = 0;
+  std::string written{kNoTime};
+};
+FileFacts file_of(const ServedModel& model) {
+  struct stat facts {};
+  const std::string& path = model.reader.model().path;
+  if (path.empty() || ::stat(path.c_str(), &facts) != 0) return {};
+  return {.size = is_gguf(model.reader.model()) ? static_cast<std::int64_t>(facts.st_size) : 0,
+          .written = time_text(facts.st_mtim.tv_sec)};
+}
+
+/// The template that a request without tools has; "": there is none.
+std::string template_of(const ServedModel& model) {
+  const ModelSource& source = model.reader.model();
+  const Result<const NamedTemplate*> chosen = source.choose(std::nullopt, false);
+  return chosen ? (*chosen)->text : std::string();
+}
+
+/// `runs`: with the members of a model that is loaded, as all are as long as their engines run.
+std::string model_json(const ServedModel& model, bool runs) {
+  const FileFacts file = file_of(model);
+  JsonWriter made('{');
+  made.text("name", model.name).text("model", model.name);
+  if (!runs) made.text("modified_at", file.written);
+  made.number("size", file.size).text("digest", sha256(model.name)).raw("details", details_json(model));
+  if (!runs) return made.take();
+  constexpr std::chrono::hours kLong(24 * 365);
+  const auto never = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() + kLong);
+  made.text("expires_at", time_text(never)).number("size_vram", file.size);
+  const std::shared_ptr<const EngineInfo> info = model.backend ? model.backend->info() : nullptr;
+  return made.number("context_length", info ? info->context.value_or(0) : 0).take();
+}
+
+std::string models_json(const Offer& offer, bool runs) {
   JsonWriter list('[');
-  for (const auto& model : offer.models) list.item(model_json(*model));
+  for (const auto& model : offer.models) list.item(model_json(*model, runs));
   return JsonWriter('{').raw("models", list.take()).take();
 }
 
@@ -66,9 +110,9 @@ Result<ModelRef> model_to_show(const Call& call) {
 
 }  // namespace
 
-Task<> ollama_tags(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(*call.offer)); }
+Task<> ollama_tags(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(*call.offer, false)); }
 
-Task<> ollama_running(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(*call.offer)); }
+Task<> ollama_running(Call& call) { co_await call.exchange.answer(200, kOllamaJson, models_json(*call.offer, true)); }
 
 Task<> ollama_version(Call& call) {
   co_await call.exchange.answer(200, kOllamaJson, JsonWriter('{').text("version", kOllamaVersion).take());
@@ -85,9 +129,10 @@ Task<> ollama_show(Call& call) {
   } catch (const std::exception&) {  // what the engine would say of itself is left out
   }
   JsonWriter answer('{');
-  answer.text("modelfile", "").text("parameters", "").text("template", "").raw("details", details_json());
+  answer.text("modelfile", "").text("parameters", "").text("template", template_of(**model));
+  answer.raw("details", details_json(**model));
   answer.raw("model_info", info_json(**model)).raw("capabilities", capabilities_json(**model));
-  answer.text("modified_at", kNoTime);
+  answer.text("modified_at", file_of(**model).written);
   co_await call.exchange.answer(200, kOllamaJson, answer.take());
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "base/sha256.h"
+#include "serve/fronts/request_parts.h"
 #include "serve/json/members.h"
 
 namespace parlance::serve {
@@ -40,14 +41,25 @@ void set_of_responses(Value body, ReplyApiOptions& options) {
   }
 }
 
+bool is_false(Value member) { return member.is(Kind::boolean) && member.integer == 0; }
+
+/// By the names of vLLM and OpenRouter, and of SGLang and llama.cpp.
+void set_of_chat(Value body, ReplyApiOptions& options) {
+  const Value excluded = body["reasoning"]["exclude"];
+  options.usage_in_chunks = flag_of(body["stream_options"]["continuous_usage_stats"], false);
+  if (is_false(body["separate_reasoning"]) || body["reasoning_format"].text() == "none")
+    options.reasoning = ShownReasoning::as_text;
+  if (is_false(body["include_reasoning"]) || flag_of(excluded, false)) options.reasoning = ShownReasoning::none;
+}
+
 }  // namespace
 
 void set_answer_form(Value body, ReplyApi api, ReplyApiOptions& options) {
   const Value think = body["think"];
   if (api == ReplyApi::anthropic) set_of_anthropic(body["thinking"], options);
   if (api == ReplyApi::responses) set_of_responses(body, options);
-  if (api == ReplyApi::ollama && think.is(Kind::boolean) && think.integer == 0)
-    options.reasoning = ShownReasoning::none;
+  if (api == ReplyApi::openai) set_of_chat(body, options);
+  if (api == ReplyApi::ollama && is_false(think)) options.reasoning = ShownReasoning::none;
 }
 
 }  // namespace parlance::serve

@@ -5,6 +5,7 @@
 #include "parlance/json_writer.h"
 #include "serve/fronts/apart.h"
 #include "serve/fronts/chat_request.h"
+#include "serve/fronts/request_parts.h"
 #include "serve/fronts/response_events.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
@@ -51,6 +52,7 @@ ReplyApiOptions writer_options(const Chat& chat, const Turn& turn, std::vector<s
   options.usage_at_start = ReplyUsage{.input_tokens = static_cast<std::int64_t>(turn.prompt_tokens()),
                                       .cached_tokens = static_cast<std::int64_t>(turn.prompt().reused)};
   options.choice = turn.choice();
+  if (chat.returns_ids && turn.choice() == 0) options.prompt_token_ids = ids_json(turn.prompt().session.ids());
   options.stream_usage = chat.stream_usage;
   options.request_members = chat.members;
   options.old_functions = chat.old_functions;
@@ -78,12 +80,16 @@ void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens
   const Tokenizer& tokenizer = *chat.model->tokenizer;
   for (const SampledToken& token : tokens) {
     const std::string text = token.id < 0 ? token.text : tokenizer.token_text(token.id);
-    std::vector<std::string> texts;
+    const auto named = [&chat](TokenId id) { return chat.names_tokens ? name_of_token(id) : std::string(); };
+    std::vector<std::string> texts, names;
     std::vector<ReplyLogprob::Alternative> top;
-    for (const TokenAlternative& other : token.alternatives)
+    for (const TokenAlternative& other : token.alternatives) {
       texts.push_back(other.id < 0 ? other.text : tokenizer.token_text(other.id));
-    for (std::size_t i = 0; i < texts.size(); ++i) top.push_back({texts[i], token.alternatives[i].logprob});
-    const ReplyLogprob one{.token = text, .logprob = token.logprob.value_or(0), .top = top};
+      names.push_back(named(other.id));
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) top.push_back({texts[i], token.alternatives[i].logprob, names[i]});
+    const std::string name = named(token.id);
+    const ReplyLogprob one{.token = text, .logprob = token.logprob.value_or(0), .top = top, .name = name};
     writer.add_logprobs(std::span(&one, 1));
   }
 }
@@ -102,14 +108,15 @@ ReplyUsage usage_of(const Turn& turn) {
           .reasoning_tokens = static_cast<std::int64_t>(turn.reasoning_tokens())};
 }
 
-ReplyOutcome outcome_of(const Turn& turn) {
+ReplyOutcome outcome_of(const Chat& chat, const Turn& turn) {
   const TurnTimes& times = turn.times();
   return {.length = turn.length(),
           .usage = usage_of(turn),
           .stop_sequence = turn.stop_text(),
           .times = ReplyTimes{.total = times.whole.count(),
                               .prompt = times.first_token.count(),
-                              .eval = (times.whole - times.first_token).count()}};
+                              .eval = (times.whole - times.first_token).count()},
+          .context = chat.api.generate && turn.can_go_on() ? ids_json(turn.context()) : std::string()};
 }
 
 /// Headers that say what the session did.
@@ -154,7 +161,8 @@ std::string with_member(std::string json, std::string_view name, const std::stri
   return json.append(": ").append(value).append("}");
 }
 
-void count(Gateway& gateway, const Chat& chat, const Turn& turn) {
+void count(const Call& call, const Chat& chat, const Turn& turn) {
+  Gateway& gateway = call.gateway;
   Metrics& metrics = gateway.metrics();
   metrics.tokens.add("kind=\"prompt\"", turn.prompt_tokens());
   metrics.tokens.add("kind=\"reused\"", turn.prompt().reused);
@@ -166,7 +174,8 @@ void count(Gateway& gateway, const Chat& chat, const Turn& turn) {
   for (const ReplyDiagnostic& fault : turn.message().diagnostics)
     metrics.malformed.add("fault=\"" + std::string(name_of(fault.fault)) + "\"");
   gateway.log().say(LogLevel::info, "turn", [&](JsonWriter& line) {
-    line.text("session", turn.prompt().id).text("model", chat.model->name).text("id", chat.id);
+    line.text("session", turn.prompt().id).text("request", call.id);
+    line.text("model", chat.model->name).text("id", chat.id);
     line.number("prompt_tokens", static_cast<std::int64_t>(turn.prompt_tokens()));
     line.number("reused", static_cast<std::int64_t>(turn.prompt().reused));
     if (turn.end().evaluated) line.number("evaluated", *turn.end().evaluated);
@@ -184,29 +193,31 @@ void say_break(Gateway& gateway, const Turn& turn) {
   });
 }
 
-LossesOf losses_of(const Chat& chat) {
+LossesOf losses_of(const Call& call, const Chat& chat) {
   return {.session = chat.turns.front().prompt().id,
+          .request = call.id,
           .model = chat.model->name,
           .id = chat.id,
           .looked_for = chat.looks_for_losses};
 }
 
 /// Answers to `functions` have a place for one call, and only an engine that takes grammars is held to one.
-void find_calls_left_out(Gateway& gateway, Chat& chat, const Turn& turn) {
+void find_calls_left_out(const Call& call, Chat& chat, const Turn& turn) {
   const std::size_t calls = turn.message().calls.size();
   if (!chat.old_functions || calls < 2) return;
   std::string what = std::to_string(calls - 1) + " of the reply's " + std::to_string(calls) +
                      " calls left out: an answer to functions has a place for one";
   Losses found = {{LossKind::lost, "call", "functions", std::move(what), {}}};
-  say_losses(gateway, losses_of(chat), found);
+  say_losses(call.gateway, losses_of(call, chat), found);
   chat.losses.push_back(std::move(found.front()));
 }
 
 /// Before the client has the end of its answer, since it may go on at once.
 Task<> finish(Call& call, Chat& chat, Answer& answer) {
-  count(call.gateway, chat, answer.turn);
-  find_calls_left_out(call.gateway, chat, answer.turn);
-  co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, chat.id));
+  count(call, chat, answer.turn);
+  find_calls_left_out(call, chat, answer.turn);
+  const std::string id = chat.api.generate ? context_id(answer.turn.context()) : chat.id;
+  co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, id));
 }
 
 /// The prompt is one, the replies are all.
@@ -233,6 +244,7 @@ Task<> sample(const Chat& chat, Answer& answer, const ReplyApiSink& send, const 
   const Turn::Take take = [&](const ReplyEvent& event) { answer.writer.add(event, send); };
   const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
     if (chat.logprobs) answer.add_logprobs(chat, tokens);
+    for (const SampledToken& token : tokens) answer.writer.add_tokens(std::span(&token.id, 1));
   };
   co_await answer.recorder.run(take, flush, take_tokens);
 }
@@ -255,7 +267,7 @@ Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
   const auto choice = [&](std::size_t number) { return sample(chat, *answers[number], nobody, flush); };
   for (const auto& answer : answers) answer->writer.begin();
   co_await together(answers.size(), choice);
-  for (const auto& answer : answers) answer->writer.finish({}, outcome_of(answer->turn));
+  for (const auto& answer : answers) answer->writer.finish({}, outcome_of(chat, answer->turn));
   store(call, chat, *answers.front());
   for (const auto& answer : answers) co_await finish(call, chat, *answer);
   co_await call.exchange.answer(200, "application/json", whole_json(chat, answers));
@@ -286,7 +298,7 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
   Gateway& gateway = streamed.call.gateway;
   const bool waits = gateway.capture() != nullptr || gateway.shared() != nullptr;
   if (waits) co_await flush();  // before the disk or Redis is waited for
-  ReplyOutcome outcome = outcome_of(answer.turn);
+  ReplyOutcome outcome = outcome_of(streamed.chat, answer.turn);
   if (streamed.answers.size() > 1) {  // the last one tells the usage of all
     outcome.usage.reset();
     if (--streamed.unfinished == 0) outcome.usage = usage_of(streamed.answers);
@@ -319,7 +331,7 @@ Task<> answer_stream(Call& call, Chat& chat, Answers& answers) {
     co_await stream.run(answers.size(), choice);
   } catch (...) {
     if (!stream.begun()) throw;
-    failed = error_of(call.gateway, chat.turns.front().prompt().id, std::current_exception());
+    failed = error_of(call, chat.turns.front().prompt().id, std::current_exception());
   }
   if (failed) {
     for (const auto& answer : answers) answer->recorder.give_up();
@@ -337,7 +349,7 @@ Task<> answer_load(Call& call, const Chat& chat) {
                                            .created = static_cast<std::int64_t>(std::time(nullptr)),
                                            .generate = chat.api.generate});
   writer.begin();
-  writer.finish();
+  writer.finish({}, {.done_reason = chat.loads});
   co_await call.exchange.answer(200, "application/json", writer.to_json());
 }
 
@@ -352,13 +364,13 @@ Task<> chat(Call& call, const ChatApi& api) {
 }
 
 Task<> answer_chat(Call& call, Chat& chat) {
-  if (chat.loads) {
+  if (!chat.loads.empty()) {
     co_await answer_load(call, chat);
     co_return;
   }
   add_headers(call.exchange, chat.turns.front());
   say_break(call.gateway, chat.turns.front());
-  say_losses(call.gateway, losses_of(chat), chat.losses);
+  say_losses(call.gateway, losses_of(call, chat), chat.losses);
   call.gateway.metrics().prepare.add(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - call.begun).count());
   // A reply may take long, and many wait for their readers. Only a record of the turn has the request's text.
@@ -372,7 +384,7 @@ Task<> answer_chat(Call& call, Chat& chat) {
     else
       co_await answer_whole(call, chat, answers);
   } catch (...) {
-    failed = error_of(call.gateway, chat.turns.front().prompt().id, std::current_exception());
+    failed = error_of(call, chat.turns.front().prompt().id, std::current_exception());
   }
   for (const auto& answer : answers) answer->recorder.give_up();
   if (failed) co_await refuse(call.exchange, chat.api.api, *failed);

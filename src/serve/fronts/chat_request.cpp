@@ -8,10 +8,12 @@
 #include "serve/fronts/answer_form.h"
 #include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
+#include "serve/fronts/own_grammar.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/threads.h"
 #include "serve/fronts/tool_shape.h"
 #include "serve/random_id.h"
+#include "serve/turn/continuation.h"
 #include "serve/turn/reply_begin.h"
 
 namespace parlance::serve {
@@ -101,7 +103,8 @@ std::vector<std::string> behind(std::span<const Value> messages, const OwnHead& 
 
 /// The instructions of a request, each as a message.
 std::vector<std::string> instructions_of(const ServedModel& model, Value body) {
-  const Value said = body["messages"].is_undefined() ? body["instructions"] : Value();
+  Value said;  // of /api/generate, the system message
+  if (body["messages"].is_undefined()) said = is_given(body["instructions"]) ? body["instructions"] : body["system"];
   if (said.is_string() && said.text().empty()) return {};
   if (said.is_string()) return {JsonWriter('{').text("role", "system").text("content", whole_text(said)).take()};
   if (!said.is_sequence()) return {};
@@ -223,6 +226,10 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
   if (!request || hints.response.empty()) return request;
   const std::shared_ptr<const Held> held = sessions.by_response(model, hints.response, hints.owner);
   if (held == nullptr) {
+    if (given.api == ReplyApi::ollama)
+      return Error(ErrorCode::conversation, "the context is of no answer that is known here, or not any more")
+          .input("context")
+          .hint("leave it out, or send the whole conversation to /api/chat");
     const std::string what = is_thread ? "the message '" : "the response '";
     return Error(ErrorCode::conversation, what + hints.response + "' is not known here, or not any more")
         .input(is_thread ? "thread.previous_message_id" : "previous_response_id")
@@ -309,6 +316,7 @@ void find_losses(Chat& chat, Value body, const Conversation& conversation) {
   if (chat.api.generate)
     for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
   add_unserved(model, body, chat.losses);
+  add_unserved_in_chats(body, chat.losses);
 }
 
 /// What the reply will not be held to.
@@ -328,8 +336,13 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const bool is_anthropics = chat.api.api == ReplyApi::anthropic;
   SessionHints hints = hints_of(call.exchange.request(), body);
   if (is_anthropics && is_given(body["thread"])) hints.response = thread_of(body);
+  if (chat.api.generate && !body["context"].items().empty()) {
+    const Result<std::vector<TokenId>> context = read_ids(body["context"], *chat.model, "context");
+    if (!context) return context.error();
+    hints.response = context_id(*context);
+  }
   const std::int64_t least_tokens = is_anthropics ? 0 : 1;  // 0: only evaluate the prompt
-  const Result<TurnSettings> settings = turn_settings(limits, body, std::move(hints), least_tokens);
+  const Result<TurnSettings> settings = turn_settings(*chat.model, body, std::move(hints), least_tokens);
   if (!settings) return settings.error();
   const Result<unsigned> choices = chat.api.api == ReplyApi::openai ? choices_of(body) : 1U;
   if (!choices) return choices.error();
@@ -343,8 +356,6 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
                      std::make_move_iterator(facts.losses.end()));
   const std::size_t messages = request->conversation.messages().items().size();
   if (Result<void> fits = check_messages(limits, messages); !fits) return fits;
-  chat.loads = chat.api.api == ReplyApi::ollama && messages == 0;
-  if (chat.loads) return {};
   if (Result<void> said = check_said(request->conversation); !said) return said;
   chat.logprobs = settings->logprobs.has_value();
   find_losses(chat, body, request->conversation);
@@ -380,17 +391,21 @@ std::string repeated_json(std::string_view name, Value value) {
 
 }  // namespace
 
-Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints,
+Result<TurnSettings> turn_settings(const ServedModel& model, Value body, SessionHints hints,
                                    std::int64_t least_tokens) {
-  Result<SamplingSettings> sampling = read_sampling(limits, body, least_tokens);
+  Result<SamplingSettings> sampling = read_sampling(model.limits, body, least_tokens);
   if (!sampling) return sampling.error();
-  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(limits, body);
+  if (Result<void> checked = check_ids(model, *sampling); !checked) return checked.error();
+  const Result<std::optional<std::int64_t>> reasoning = reasoning_limit(model.limits, body);
   if (!reasoning) return reasoning.error();
+  Result<OwnGrammar> grammar = read_own_grammar(model, body);
+  if (!grammar) return grammar.error();
   return TurnSettings{.sampling = std::move(*sampling),
                       .hints = std::move(hints),
                       .new_session = random_id("session-"),
                       .logprobs = logprobs_of(body),
-                      .reasoning_tokens = *reasoning};
+                      .reasoning_tokens = *reasoning,
+                      .grammar = std::move(*grammar)};
 }
 
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
@@ -401,6 +416,23 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 }
 
 namespace {
+
+/// 0, "0", "0s".
+bool is_no_time(Value keep) {
+  if (!keep.is_string()) return keep.is_small_int() && keep.integer == 0;
+  return keep.text().starts_with('0') && keep.text().find_first_of("123456789") == std::string_view::npos;
+}
+
+/// What a request without messages asks Ollama for: that the model is loaded, or no longer; "": it has some. Neither is
+/// done by an engine here, which has its model, and is not asked.
+Result<std::string> load_asked(Value body, bool generate) {
+  const Value images = body["images"], messages = body["messages"];
+  const bool says = generate ? !body["prompt"].text().empty() || !images.items().empty()
+                             : is_given(messages) && (!messages.is_sequence() || !messages.items().empty());
+  if (says) return std::string();
+  if (body["model"].text().empty()) return Error(ErrorCode::conversation, "model is required").input("model");
+  return std::string(is_no_time(body["keep_alive"]) ? "unload" : "load");
+}
 
 Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const ModelRef& model, const ChatApi& api,
                                            bool may_wait) {
@@ -413,6 +445,9 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
   if (is_given(usage["include_usage"]) && !usage["include_usage"].is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream_options.include_usage must be true or false")
         .input("stream_options.include_usage");
+  const bool streams = flag_of(stream, api.streams_by_default);
+  if (Result<void> fits = api.api == ReplyApi::openai ? check_stream_options(usage, streams) : Result<void>(); !fits)
+    return fits.error();
   if (Result<void> checked = check_asked(body, api); !checked) return checked.error();
   if (Result<void> checked = check_messages_shape(body, api.api); !checked) return checked.error();
   if (Result<void> checked = check_tools_shape(body); !checked) return checked.error();
@@ -423,17 +458,26 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
   chat->model_name = body["model"].text().empty() ? model->name : std::string(body["model"].text());
   chat->id = random_id(api.id_prefix);
   chat->losses = losses;
-  chat->stream = flag_of(stream, api.streams_by_default);
+  chat->stream = streams;
   chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
   chat->explain = flag_of(body["parlance"], false);
   chat->old_functions = api.api == ReplyApi::openai && !body["functions"].items().empty();
   set_answer_form(body, api.api, chat->written);
+  chat->names_tokens = flag_of(body["return_tokens_as_token_ids"], false);
+  chat->returns_ids = api.api == ReplyApi::openai && flag_of(body["return_token_ids"], false);
+  // The ids of reasoning that is left out would tell it.
+  chat->written.token_ids =
+      chat->returns_ids && model->backend->facts().gives_ids && chat->written.reasoning != ShownReasoning::none;
   chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
   if (api.api == ReplyApi::responses) {
     for (const DictEntry& member : body.members())
       chat->members.emplace_back(std::string(member.key.text()), repeated_json(member.key.text(), member.value));
   }
   if (text.data() != call.exchange.request().body.data()) chat->rewritten = std::string(text);
+  Result<std::string> loads = api.api == ReplyApi::ollama ? load_asked(body, api.generate) : std::string();
+  if (!loads) return loads.error();
+  chat->loads = std::move(*loads);
+  if (!chat->loads.empty()) return chat;
   const std::string made = api.generate ? messages_of_generate(body) : std::string();
   if (Result<void> planned = plan_turns(call, *chat, body, api.generate ? made : text, may_wait); !planned) {
     const std::string& path = planned.error().input_path();

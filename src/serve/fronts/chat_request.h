@@ -36,8 +36,10 @@ struct Chat {
   bool stream_usage = false;
   bool explain = false;           ///< the request asks for the member `parlance`
   bool looks_for_losses = false;  ///< by a render of their own: somebody asks for them
-  bool loads = false;             ///< Ollama: a request without messages only loads the model
+  std::string loads{};  ///< Ollama: "load" or "unload", which a request without messages asks for; "": it has some
   bool logprobs = false;
+  bool names_tokens = false;                                   ///< in logprobs by their ids, "token_id:17"
+  bool returns_ids = false;                                    ///< of the prompt, and of each choice
   bool old_functions = false;                                  ///< the request has `functions` in place of `tools`
   Losses losses{};                                             ///< what the request asks for in vain
   std::string notes{};                                         ///< of its grammar, as JSON, where they are asked for
@@ -72,7 +74,7 @@ Result<void> check_input(Value body);
 /// What at the beginning belongs to this request alone.
 OwnHead own_head_of(const ServedModel& model, const Conversation& conversation, Value body);
 /// What a request asks of its reply besides the conversation. Fails as read_sampling() and reasoning_limit() do.
-Result<TurnSettings> turn_settings(const RequestLimits& limits, Value body, SessionHints hints,
+Result<TurnSettings> turn_settings(const ServedModel& model, Value body, SessionHints hints,
                                    std::int64_t least_tokens = 1);
 /// Plans one reply to a request. Fails as read_conversation() and Turn::plan() do.
 Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,

@@ -1,11 +1,14 @@
 // /v1/completions: text that goes on from a text. No chat template takes part, and the text's control tokens count.
 //
 // Begin reading at completions.
+#include <algorithm>
 #include <ctime>
 
 #include "parlance/json_writer.h"
+#include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
 #include "serve/fronts/continuations.h"
+#include "serve/fronts/member_values.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
 
@@ -16,7 +19,10 @@ namespace {
 struct CompletionAsked {
   ContinuationsAsked asked;
   std::string model_name;
-  bool echo = false;  ///< the prompt's text stands before the reply's
+  bool echo = false;          ///< the prompt's text stands before the reply's
+  bool names_tokens = false;  ///< in logprobs by their ids, "token_id:17"
+  bool returns_ids = false;   ///< of the prompts and of the choices
+  bool usage_so_far = false;  ///< in each chunk of a stream
 };
 
 /// What is asked for and cannot be done must not be left out in silence.
@@ -39,15 +45,20 @@ Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& int
   if (Result<void> read = read_sampler(body, into); !read) return read;
   into.stream = flag_of(body["stream"], false);
   into.include_usage = flag_of(body["stream_options"]["include_usage"], false);
+  if (Result<void> fits = check_stream_options(body["stream_options"], into.stream); !fits) return fits;
   return read_form(call, body, into);
 }
 
 Result<std::unique_ptr<CompletionAsked>> read_completion(const Call& call, Value body, const ModelRef& model) {
   if (Result<void> done = refuse_impossible(body); !done) return done.error();
+  if (Result<void> checked = check_member_values(body, ReplyApi::openai); !checked) return checked.error();
   auto made = std::make_unique<CompletionAsked>(CompletionAsked{
       {.model = model, .api = "completions", .id = random_id("cmpl-")}, std::string(body["model"].text())});
   if (made->model_name.empty()) made->model_name = model->name;
   made->echo = flag_of(body["echo"], false);
+  made->names_tokens = flag_of(body["return_tokens_as_token_ids"], false);
+  made->returns_ids = flag_of(body["return_token_ids"], false);
+  made->usage_so_far = flag_of(body["stream_options"]["continuous_usage_stats"], false);
   Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], *model);
   if (!prompts) return prompts.error();
   made->asked.prompts = std::move(*prompts);
@@ -61,14 +72,22 @@ Result<std::unique_ptr<CompletionAsked>> read_completion(const Call& call, Value
 /// The lists of `logprobs`: tokens, how likely they were, what else was, and where they begin.
 class CompletionLogprobs {
  public:
+  explicit CompletionLogprobs(bool names_tokens) : names_tokens_(names_tokens) {}
+
   void add(const ServedModel& model, const SampledToken& token) {
     const std::string text = text_of(model, token.id, token.text);
-    tokens_.item_text(shown(text));
+    const std::string own = shown(token.id, text);
+    tokens_.item_text(own);
     number(logprobs_, token.logprob);
     offsets_.item(std::to_string(offset_));
     JsonWriter top('{');
-    for (const TokenAlternative& other : token.alternatives)
-      top.raw(shown(text_of(model, other.id, other.text)), logprob_json(other.logprob));
+    bool has_own = false;
+    for (const TokenAlternative& other : token.alternatives) {
+      const std::string name = shown(other.id, text_of(model, other.id, other.text));
+      has_own = has_own || name == own;
+      top.raw(name, logprob_json(other.logprob));
+    }
+    if (!has_own && token.logprob) top.raw(own, logprob_json(*token.logprob));  // though others were likelier
     top_.item(top.take());
     for (const char c : text) offset_ += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
     empty_ = false;
@@ -89,7 +108,8 @@ class CompletionLogprobs {
     return id < 0 ? text : model.tokenizer->token_text(id);
   }
   /// A token that is no whole text is shown by its bytes, as OpenAI shows it.
-  static std::string shown(const std::string& text) {
+  std::string shown(TokenId id, const std::string& text) const {
+    if (names_tokens_ && id >= 0) return name_of_token(id);
     Characters characters;
     const bool begins = text.empty() || (static_cast<unsigned char>(text[0]) & 0xC0) != 0x80;
     if (begins && characters.add(text).size() == text.size()) return text;
@@ -106,6 +126,7 @@ class CompletionLogprobs {
   }
 
   JsonWriter tokens_{'['}, logprobs_{'['}, top_{'['}, offsets_{'['};
+  bool names_tokens_;
   std::size_t offset_ = 0;
   bool empty_ = true;
 };
@@ -113,18 +134,24 @@ class CompletionLogprobs {
 class CompletionForm final : public ContinuationForm {
  public:
   CompletionForm(const CompletionAsked& request, const Continuations& all)
-      : request_(request), all_(all), logprobs_(all.size()), echoed_(all.size(), !request.echo) {}
+      : request_(request),
+        all_(all),
+        logprobs_(all.size(), CompletionLogprobs(request.names_tokens)),
+        ids_(all.size()),
+        echoed_(all.size(), !request.echo),
+        prompted_(all.size(), !request.returns_ids) {}
 
   std::string piece(std::size_t number, std::string_view text, std::span<const SampledToken> tokens) override {
     if (request_.asked.logprobs) {
       for (const SampledToken& token : tokens)
         if (!request_.asked.model->is_stop(token.id)) logprobs_[number].add(*request_.asked.model, token);
     }
+    for (const SampledToken& token : tokens) ids_[number].push_back(token.id);
     if (text.empty() || !request_.asked.stream) return {};
-    return object("[" + choice(number, echo(number) + std::string(text), "") + "]", "");
+    return object("[" + choice(number, echo(number) + std::string(text), "") + "]", usage_of(number));
   }
   std::string last(std::size_t number) override {
-    return object("[" + choice(number, echo(number), all_[number]->finish_reason()) + "]", "");
+    return object("[" + choice(number, echo(number), all_[number]->finish_reason()) + "]", usage_of(number));
   }
   std::string usage() override { return object("[]", continuations_usage(request_.asked, all_)); }
   std::string whole() override {
@@ -150,7 +177,21 @@ class CompletionForm final : public ContinuationForm {
         .text("text", text)
         .raw("logprobs", logprobs_[number].take());
     reason.empty() ? made.null("finish_reason") : made.text("finish_reason", reason);
+    if (request_.returns_ids && request_.asked.model->backend->facts().gives_ids)
+      made.raw("token_ids", ids_json(std::exchange(ids_[number], {})));
+    if (!prompted_[number]) made.raw("prompt_token_ids", ids_json(all_[number]->wish().prompt));
+    prompted_[number] = true;
     return made.take();
+  }
+  /// What a chunk says of its choice; "": nothing.
+  std::string usage_of(std::size_t number) const {
+    if (!request_.usage_so_far) return {};
+    const Continuation& one = *all_[number];
+    const auto prompt = static_cast<std::int64_t>(one.wish().prompt.size());
+    const auto sampled = static_cast<std::int64_t>(one.tokens());
+    JsonWriter made('{');
+    made.number("prompt_tokens", prompt).number("completion_tokens", sampled);
+    return made.number("total_tokens", prompt + sampled).take();
   }
   std::string object(const std::string& choices, const std::string& usage) const {
     JsonWriter answer('{');
@@ -164,7 +205,8 @@ class CompletionForm final : public ContinuationForm {
   const Continuations& all_;
   const std::int64_t created_ = std::time(nullptr);
   std::vector<CompletionLogprobs> logprobs_;
-  std::vector<bool> echoed_;
+  std::vector<std::vector<TokenId>> ids_;  ///< those that are not told yet
+  std::vector<bool> echoed_, prompted_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "parlance/json_writer.h"
 #include "serve/continuation_recorder.h"
+#include "serve/fronts/own_grammar.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
@@ -73,7 +74,7 @@ Task<> stream_all(Answering& answering) {
     co_await stream.run(answering.recorders.size(), one);
   } catch (...) {
     if (!stream.begun()) throw;
-    failed = error_of(call.gateway, answering.asked.session, std::current_exception());
+    failed = error_of(call, answering.asked.session, std::current_exception());
   }
   if (failed) {
     for (const auto& recorder : answering.recorders) recorder->give_up();
@@ -96,7 +97,6 @@ Continuations continuations_of(const ContinuationsAsked& asked) {
                                   .sampling = &asked.sampling,
                                   .logprobs = asked.logprobs,
                                   .grammar = asked.grammar,
-                                  .stops = asked.stops,
                                   .choice = choice,
                                   .place = place};
       all.push_back(std::make_unique<Continuation>(asked.model, wish));
@@ -119,7 +119,7 @@ Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continu
         std::make_unique<ContinuationRecorder>(call.gateway, facts, *all[number], owner, call.exchange.request().body));
   }
   call.exchange.add_header("X-Session-Id", asked.session);
-  const LossesOf of{.session = asked.session, .model = asked.model->name, .id = asked.id};
+  const LossesOf of{.session = asked.session, .request = call.id, .model = asked.model->name, .id = asked.id};
   say_losses(call.gateway, of, asked.losses);
   std::optional<ReplyApiError> failed;
   try {
@@ -128,7 +128,7 @@ Task<> answer_continuations(Call& call, const ContinuationsAsked& asked, Continu
     else
       co_await answer_all(answering);
   } catch (...) {
-    failed = error_of(call.gateway, asked.session, std::current_exception());
+    failed = error_of(call, asked.session, std::current_exception());
   }
   for (const auto& recorder : answering.recorders) recorder->give_up();
   count_tokens_of(answering, all);
@@ -156,6 +156,10 @@ std::string logprob_json(double value) { return std::isfinite(value) ? real_json
 
 Result<void> read_form(const Call& call, Value body, ContinuationsAsked& into) {
   const BackendFacts& engine = into.model->backend->facts();
+  const Result<OwnGrammar> own = read_own_grammar(*into.model, body);
+  if (!own) return own.error();
+  into.grammar = own->text;
+  if (own->text) return {};
   const Result<GrammarOptions> wanted = grammar_options(call.exchange.request().body, "the request");
   if (!wanted) return engine.grammar ? Result<void>(wanted.error()) : Result<void>();
   if (!engine.grammar) {
@@ -172,6 +176,7 @@ Result<void> read_form(const Call& call, Value body, ContinuationsAsked& into) {
 Result<void> read_sampler(Value settings, ContinuationsAsked& into) {
   Result<SamplingSettings> sampling = read_sampling(into.model->limits, settings);
   if (!sampling) return sampling.error();
+  if (Result<void> checked = check_ids(*into.model, *sampling); !checked) return checked;
   const Result<unsigned> choices = choices_of(settings);
   if (!choices) return choices.error();
   into.sampling = std::move(*sampling);

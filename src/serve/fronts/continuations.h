@@ -24,8 +24,7 @@ struct ContinuationsAsked {
   SamplingSettings sampling{};
   std::optional<unsigned> logprobs{};
   std::shared_ptr<const std::string> grammar{};
-  std::vector<TokenId> stops{};  ///< besides the model's own
-  unsigned choices = 1;          ///< behind each prompt
+  unsigned choices = 1;  ///< behind each prompt
   bool stream = false;
   bool include_usage = false;
   Losses losses{};  ///< what is asked for in vain

@@ -3,6 +3,7 @@
 
 #include "parlance/json_writer.h"
 #include "serve/fronts/client_words.h"
+#include "serve/fronts/routes.h"
 
 namespace parlance::serve {
 
@@ -112,11 +113,11 @@ ReplyApiError error_of(const SharedFailure& failure) {
           .code = "session_store_failed"};
 }
 
-ReplyApiError error_of(Gateway& gateway, const std::string& session, const std::exception_ptr& thrown) {
+ReplyApiError error_of(const Call& call, const std::string& session, const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const EngineFailure& failure) {
-    gateway.count(failure, session);
+    call.gateway.count(failure, session, call.id);
     return error_of(failure);
   } catch (const CaptureFailure& failure) {
     return {.status = 507, .message = failure.what(), .code = "capture_failed"};

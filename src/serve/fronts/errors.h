@@ -5,6 +5,8 @@
 
 namespace parlance::serve {
 
+struct Call;
+
 /// Answers with an error; where the answer has begun, by an event of its stream.
 Task<> refuse(Exchange& exchange, ReplyApi api, const ReplyApiError& error);
 /// Answers with an error that is JSON of its API's form already.
@@ -21,6 +23,6 @@ ReplyApiError error_of(const EngineFailure& failure);
 ReplyApiError error_of(const SharedFailure& failure);
 /// What a client is told of a failure in a session, which is counted. Throws on what is none of the engine's, the
 /// disk's or Redis': the client is gone.
-ReplyApiError error_of(Gateway& gateway, const std::string& session, const std::exception_ptr& thrown);
+ReplyApiError error_of(const Call& call, const std::string& session, const std::exception_ptr& thrown);
 
 }  // namespace parlance::serve

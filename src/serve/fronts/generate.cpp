@@ -56,21 +56,13 @@ Result<std::shared_ptr<const std::string>> read_grammar(Value parameters, const 
 Result<void> read_parameters(Value parameters, ContinuationsAsked& into) {
   const ServedModel& model = *into.model;
   if (Result<void> read = read_sampler(parameters, into); !read) return read;
-  Result<std::vector<TokenId>> stops = read_ids(parameters["stop_token_ids"], model, "stop_token_ids");
-  if (!stops) return stops.error();
-  into.stops = std::move(*stops);
   Result<std::shared_ptr<const std::string>> grammar = read_grammar(parameters, model, into.losses);
   if (!grammar) return grammar.error();
   into.grammar = std::move(*grammar);
   return {};
 }
 
-/// Of what no other route takes, this one has some.
 void name_losses(Losses& losses) {
-  std::erase_if(losses, [](const Loss& loss) {
-    return loss.path == "stop_token_ids" || loss.path == "structured_outputs.grammar" ||
-           loss.path == "structured_outputs.structural_tag";
-  });
   for (Loss& loss : losses) loss.path = "sampling_params." + loss.path;
 }
 
@@ -80,7 +72,8 @@ Result<void> check(Value body, const ServedModel& model) {
   };
   if (!body["token_ids"].is_sequence() || body["token_ids"].items().empty())
     return wrong("token_ids", "must be a list of ids that is not empty");
-  if (!body["sampling_params"].is(Kind::dict)) return wrong("sampling_params", "must be an object");
+  if (is_given(body["sampling_params"]) && !body["sampling_params"].is(Kind::dict))
+    return wrong("sampling_params", "must be an object");
   if (is_given(body["features"])) return wrong("features", "of images and sounds have to go to the engine itself");
   if (is_given(body["output_mode"]) && body["output_mode"].text() != "tokens")
     return wrong("output_mode", "can only be \"tokens\" here: /v1/completions gives text");
@@ -123,6 +116,10 @@ std::string logprobs_of_tokens(std::span<const SampledToken> tokens) {
       others.item(
           made.number("token_id", other.id).raw("logprob", logprob_json(other.logprob)).number("rank", rank).take());
     }
+    if (own == 0 && token.logprob) {  // others were likelier, or none were asked for
+      JsonWriter made('{');
+      others.item(made.number("token_id", token.id).raw("logprob", logprob_json(*token.logprob)).null("rank").take());
+    }
     one.number("token_id", token.id).raw("logprob", token.logprob ? logprob_json(*token.logprob) : "-9999.0");
     own > 0 ? one.number("rank", own) : one.null("rank");
     content.item(one.raw("top_logprobs", others.take()).take());
@@ -137,11 +134,14 @@ class GenerateForm final : public ContinuationForm {
       : request_(request), all_(all), tokens_(all.size()) {}
 
   std::string piece(std::size_t number, std::string_view, std::span<const SampledToken> tokens) override {
-    if (request_.asked.stream) return tokens.empty() ? std::string() : chunk("[" + choice(number, tokens, false) + "]");
+    if (tokens.empty()) return {};
+    std::string before;  // which has to wait until it is known not to be the last
+    if (request_.asked.stream && !tokens_[number].empty())
+      before = chunk("[" + choice(number, std::exchange(tokens_[number], {}), false) + "]");
     tokens_[number].insert(tokens_[number].end(), tokens.begin(), tokens.end());
-    return {};
+    return before;
   }
-  std::string last(std::size_t number) override { return chunk("[" + choice(number, {}, true) + "]"); }
+  std::string last(std::size_t number) override { return chunk("[" + choice(number, tokens_[number], true) + "]"); }
   std::string usage() override {
     JsonWriter made('{');
     made.text("request_id", request_.asked.id).text("output_mode", "tokens").raw("choices", "[]");
@@ -178,7 +178,7 @@ class GenerateForm final : public ContinuationForm {
       return text;
     }
     if (one.sampled().empty()) return "null";
-    const std::span<const TokenId> stops = one.wish().stops;
+    const std::span<const TokenId> stops = one.wish().sampling->stop_ids;
     const TokenId last = one.sampled().back();
     const bool is_stop = std::find(stops.begin(), stops.end(), last) != stops.end();
     return is_stop && last != one.model()->tokenizer->facts().eos ? std::to_string(last) : "null";

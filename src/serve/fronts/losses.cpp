@@ -8,6 +8,7 @@
 #include "parlance/json_writer.h"
 #include "parlance/request.h"
 #include "serve/fronts/client_words.h"
+#include "serve/fronts/request_parts.h"
 #include "serve/json/members.h"
 
 namespace parlance::serve {
@@ -19,24 +20,25 @@ constexpr std::string_view kUnserved[] = {
     "allowed_token_ids",
     "audio",
     "bad_words",
-    "ebnf",
-    "grammar",
-    "guided_grammar",
+    "cache_salt",
     "guided_json_object",
     "include_stop_str_in_output",
     "length_penalty",
     "logits_processors",
+    "logprob_token_ids",
     "mcp_servers",
     "mirostat",
     "mirostat_eta",
     "mirostat_tau",
     "modalities",
+    "prompt_logprobs",
     "repeat_last_n",
+    "return_hidden_states",
+    "return_progress",
     "samplers",
     "stop_regex",
-    "stop_token_ids",
-    "structural_tag",
     "tfs_z",
+    "timings_per_token",
     "truncate_prompt_tokens",
     "use_beam_search",
     "web_search_options",
@@ -45,23 +47,26 @@ constexpr std::string_view kUnserved[] = {
 };
 static_assert(std::is_sorted(std::begin(kUnserved), std::end(kUnserved)));
 
-/// Those that are in an object of the request.
-constexpr std::pair<std::string_view, std::string_view> kUnservedInside[] = {{"structured_outputs", "grammar"},
-                                                                             {"structured_outputs", "structural_tag"}};
-
 /// Members that ask for what is not done where they have this value, as JSON.
 struct UnservedValue {
   std::string_view name, json, why;
 };
 constexpr UnservedValue kUnservedValues[] = {
     {"background", "true", "no effect: the answer comes when it is whole, or as a stream"},
+    {"prompt_logprobs", "0", "no effect: no engine is asked for it here"},
     {"truncation", "\"auto\"", "no effect: nothing is left out of a conversation that is too long, which is an error"}};
 
 /// Members that a reply's grammar obeys, whatever the template does with them.
-constexpr std::string_view kObeyed[] = {
-    "tool_choice",          "parallel_tool_calls", "max_tool_calls", "response_format", "text.format",
-    "output_config.format", "output_format",       "format",         "json_schema",     "structured_outputs",
-    "guided_json",          "guided_regex",        "guided_choice",  "regex",           "function_call"};
+constexpr std::string_view kObeyed[] = {"tool_choice",    "parallel_tool_calls",
+                                        "max_tool_calls", "response_format",
+                                        "text.format",    "output_config.format",
+                                        "output_format",  "format",
+                                        "json_schema",    "structured_outputs",
+                                        "guided_json",    "guided_regex",
+                                        "guided_choice",  "regex",
+                                        "function_call",  "guided_grammar",
+                                        "grammar",        "ebnf",
+                                        "structural_tag"};
 
 constexpr std::size_t kMostInLog = 16;
 constexpr std::size_t kMostOfPath = 128;  // bytes: a member may have any name, which is the client's text
@@ -163,16 +168,22 @@ void add_unserved(const ServedModel& model, Value settings, Losses& into) {
     if (is_given(settings[one.name]) && json_text(settings[one.name]) == one.json)
       add(into, "setting", std::string(one.name), std::string(one.why));
   add_context(backend, settings["options"]["num_ctx"], into);
-  for (const auto& [outer, inner] : kUnservedInside) {
-    if (says_nothing(settings[outer][inner])) continue;
-    add(into, "setting", std::string(outer) + "." + std::string(inner),
-        "no effect: a reply is held to schemas, patterns and choices, and to no grammar that is given");
-  }
+  for (const std::string_view name : {"stop_token_ids", "return_token_ids", "return_tokens_as_token_ids"})
+    if (!engine.gives_ids && !says_nothing(settings[name]))
+      add(into, "setting", std::string(name), "no effect: the engine gives no ids");
   for (std::size_t number = 0; number < engine.settings.size(); ++number) {
     if (!engine.settings[number].empty()) continue;
     const std::string path = member_of(settings, static_cast<Setting>(number));
     if (!path.empty()) add(into, "setting", path, "no effect: the engine has no such setting");
   }
+}
+
+void add_unserved_in_chats(Value settings, Losses& into) {
+  if (flag_of(settings["echo"], false)) add(into, "setting", "echo", "no effect: a chat's answer has the reply alone");
+  if (!flag_of(settings["skip_special_tokens"], true))
+    add(into, "setting", "skip_special_tokens", "no effect: control tokens are read, and are no text");
+  if (const Value best = settings["best_of"]; best.is_small_int() && best.integer > 1)
+    add(into, "setting", "best_of", "no effect: no more choices are sampled than n");
 }
 
 bool may_constrain(Value variables) {
@@ -221,7 +232,7 @@ void say_losses(Gateway& gateway, const LossesOf& of, const Losses& losses) {
   for (const Loss& loss : losses) gateway.metrics().losses.add(label_of_kind(loss.subject));
   const LogLevel level = of.looked_for ? LogLevel::warning : LogLevel::info;
   gateway.log().say(level, "losses", [&](JsonWriter& line) {
-    line.text("session", of.session).text("model", of.model).text("id", of.id);
+    line.text("session", of.session).text("request", of.request).text("model", of.model).text("id", of.id);
     line.number("count", static_cast<std::int64_t>(losses.size()));
     JsonWriter list('[');
     for (std::size_t number = 0; number < std::min(losses.size(), kMostInLog); ++number) {

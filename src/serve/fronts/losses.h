@@ -16,6 +16,8 @@ using Losses = std::vector<Loss>;
 /// What is not told to the engine as it was asked for: settings of the sampler that it has not, or that no engine here
 /// is asked for, and a limit of the reply that is above the server's.
 void add_unserved(const ServedModel& model, Value settings, Losses& into);
+/// The same of what a chat has not, and completions have.
+void add_unserved_in_chats(Value settings, Losses& into);
 /// Does a chat have a member that may constrain its reply?
 bool may_constrain(Value variables);
 /// To what an engine without grammars does not hold the reply. `body`: the request, in its own words.
@@ -27,7 +29,7 @@ Losses without_obeyed(Losses losses);
 
 /// A session's answer, for the log.
 struct LossesOf {
-  std::string_view session, model, id;
+  std::string_view session, request, model, id;
   bool looked_for = false;  ///< a warning then; else what is always told
 };
 /// Counts them, and names their kinds and paths in the log.

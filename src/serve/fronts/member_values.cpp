@@ -11,7 +11,7 @@ namespace parlance::serve {
 
 namespace {
 
-enum class Allowed : std::uint8_t { flag, object, word, words, flag_or_word };
+enum class Allowed : std::uint8_t { flag, object, text, word, words, flag_or_word };
 
 struct KnownMember {
   ReplyApi api;
@@ -32,6 +32,9 @@ constexpr KnownMember kMembers[] = {{ReplyApi::openai, "store", Allowed::flag},
                                     {ReplyApi::responses, "background", Allowed::flag},
                                     {ReplyApi::responses, "truncation", Allowed::word, kTruncations},
                                     {ReplyApi::responses, "include", Allowed::words, kIncluded},
+                                    {ReplyApi::openai, "cache_salt", Allowed::text},
+                                    {ReplyApi::anthropic, "cache_salt", Allowed::text},
+                                    {ReplyApi::responses, "cache_salt", Allowed::text},
                                     {ReplyApi::ollama, "think", Allowed::flag_or_word, kEfforts},
                                     {ReplyApi::ollama, "options", Allowed::object}};
 
@@ -49,6 +52,7 @@ std::string words_for_member(const KnownMember& member) {
   switch (member.allowed) {
     case Allowed::flag: return "true or false";
     case Allowed::object: return "an object";
+    case Allowed::text: return "a text that is not empty";
     case Allowed::word: return listed_words(member.words);
     case Allowed::words: return "a list";
     case Allowed::flag_or_word: return "true, false, " + listed_words(member.words);
@@ -64,6 +68,7 @@ bool fits_member(Value value, const KnownMember& member) {
   switch (member.allowed) {
     case Allowed::flag: return value.is(Kind::boolean);
     case Allowed::object: return value.is(Kind::dict);
+    case Allowed::text: return value.is_string() && !value.text().empty();
     case Allowed::word: return is_word_of(value, member);
     case Allowed::words: return value.is_sequence();
     case Allowed::flag_or_word: return value.is(Kind::boolean) || is_word_of(value, member);
@@ -95,6 +100,10 @@ Result<void> check_member_values(Value body, ReplyApi api) {
     if (member.api != api) continue;
     if (Result<void> checked = check_value(body[member.name], member); !checked) return checked;
   }
+  const bool waits = api == ReplyApi::responses && body["background"].is(Kind::boolean) && body["background"].integer;
+  if (waits && body["store"].is(Kind::boolean) && body["store"].integer == 0)
+    return Error(ErrorCode::conversation, "background: an answer that comes later is stored, and store is false")
+        .input("background");
   return {};
 }
 

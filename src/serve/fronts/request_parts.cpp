@@ -75,6 +75,14 @@ Result<void> refuse_suffix(Value body) {
   return Error(ErrorCode::conversation, "suffix: no engine here fills a gap in a text").input("suffix");
 }
 
+Result<void> check_stream_options(Value options, bool streams) {
+  if (streams || options.members().empty()) return {};
+  return Error(ErrorCode::conversation, "stream_options are of a stream, and the request has no `stream: true`")
+      .input("stream_options");
+}
+
+std::string name_of_token(TokenId id) { return id < 0 ? "" : "token_id:" + std::to_string(id); }
+
 Result<unsigned> choices_of(Value settings) {
   const Value n = settings["n"];
   if (n.is_undefined() || n.is_none()) return 1U;

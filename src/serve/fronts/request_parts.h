@@ -65,6 +65,10 @@ std::invoke_result_t<Read&, NamedInput> with_named_items(Call& call, Value body,
 SessionHints hints_of(const HttpRequest& request, Value body);
 /// What a client asks for in vain must not be left out in silence. Fails with conversation.
 Result<void> refuse_suffix(Value body);
+/// `stream_options` are of a stream, as vLLM and OpenAI have it. Fails with conversation.
+Result<void> check_stream_options(Value options, bool streams);
+/// "token_id:17", as vLLM writes a token by its id; "" for -1.
+std::string name_of_token(TokenId id);
 /// `n`: 1, or as many choices as are asked for. Fails with conversation.
 Result<unsigned> choices_of(Value settings);
 /// How many alternatives of each token are asked for; unset: no logprobs.

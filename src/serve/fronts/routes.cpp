@@ -1,6 +1,8 @@
 // The table of routes. Begin reading at kRoutes.
 #include "serve/fronts/routes.h"
 
+#include <algorithm>
+
 namespace parlance::serve {
 
 namespace {
@@ -9,7 +11,6 @@ constexpr bool kShared = true;
 
 constexpr Route kRoutes[] = {
     {"POST", "/v1/chat/completions", ReplyApi::openai, Access::engine, chat_completions},
-    {"POST", "/chat/completions", ReplyApi::openai, Access::engine, chat_completions},
     {"POST", "/v1/responses", ReplyApi::openai, Access::engine, responses},
     {"POST", "/v1/responses/input_tokens", ReplyApi::openai, Access::key, count_input_tokens},
     {"GET", "/v1/responses/*", ReplyApi::openai, Access::key, stored_response},
@@ -17,7 +18,6 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/messages", ReplyApi::anthropic, Access::engine, messages},
     {"POST", "/v1/messages/count_tokens", ReplyApi::anthropic, Access::key, count_tokens},
     {"POST", "/v1/completions", ReplyApi::openai, Access::engine, completions},
-    {"POST", "/completions", ReplyApi::openai, Access::engine, completions},
     {"POST", "/inference/v1/generate", ReplyApi::openai, Access::engine, generate_ids},
     {"POST", "/tokenize", ReplyApi::openai, Access::key, tokenize_text},
     {"POST", "/detokenize", ReplyApi::openai, Access::key, detokenize_ids},
@@ -36,7 +36,6 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/completions/derender", ReplyApi::openai, Access::key, derender_completions},
     {"GET", "/v1/models", ReplyApi::openai, Access::key, list_models, kShared},
     {"GET", "/v1/models/*", ReplyApi::openai, Access::key, show_model, kShared},
-    {"GET", "/models", ReplyApi::openai, Access::key, list_models},
     {"GET", "/inspect/api/sessions", ReplyApi::openai, Access::key, inspect_sessions},
     {"GET", "/inspect/api/sessions/*", ReplyApi::openai, Access::key, inspect_session},
     {"GET", "/inspect/api/live", ReplyApi::openai, Access::key, inspect_live},
@@ -44,6 +43,8 @@ constexpr Route kRoutes[] = {
     {"GET", "/inspect/*", ReplyApi::openai, Access::open, inspect_page},
     {"GET", "/", ReplyApi::openai, Access::open, say_running},
     {"GET", "/health", ReplyApi::openai, Access::open, health},
+    {"GET", "/v1/health", ReplyApi::openai, Access::open, health},
+    {"GET", "/ping", ReplyApi::openai, Access::open, health},
     {"GET", "/ready", ReplyApi::openai, Access::open, ready},
     {"GET", "/metrics", ReplyApi::openai, Access::open, metrics},
 };
@@ -56,6 +57,16 @@ bool matches(std::string_view route, std::string_view path) {
 }  // namespace
 
 std::span<const Route> routes() { return kRoutes; }
+
+std::string usual_path(const std::string& path) {
+  if (path.starts_with("/inspect")) return path;  // its page's files are beside it
+  const std::string whole = path.substr(0, std::max<std::size_t>(1, path.find_last_not_of('/') + 1));
+  const auto is_known = [](const std::string& one) {
+    return std::any_of(std::begin(kRoutes), std::end(kRoutes), [&](const Route& r) { return matches(r.path, one); });
+  };
+  const std::string behind = "/v1" + whole;
+  return !is_known(whole) && is_known(behind) ? behind : whole;
+}
 
 const Route* route_for(std::string_view method, std::string_view path, bool& method_fits) {
   const Route* other = nullptr;

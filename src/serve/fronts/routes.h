@@ -1,6 +1,7 @@
 // The table of routes.
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "serve/fronts/errors.h"
@@ -17,6 +18,7 @@ struct Call {
   std::shared_ptr<const Offer> offer;
   const Route* route;  ///< null: there is none for the path, and nobody handles it
   ReplyApi api;        ///< whose form errors have
+  std::string id{};    ///< what the client and the log know it by
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
@@ -36,6 +38,8 @@ struct Route {
   bool shared = false;  ///< Anthropic's clients ask there too, and get errors in their own form
 };
 std::span<const Route> routes();
+/// The path as routes have it: without slashes at its end, and with the /v1 that some clients leave out.
+std::string usual_path(const std::string& path);
 /// The route for a path, of whatever method; null if there is none. `method_fits`: it has this method.
 const Route* route_for(std::string_view method, std::string_view path, bool& method_fits);
 

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "serve/backends/ids_json.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {
@@ -40,7 +41,7 @@ namespace {
 
 TokenId id_of(Value entry) {
   const Value id = entry["token_id"];
-  return id.is_small_int() ? static_cast<TokenId>(id.integer) : -1;
+  return id.is_small_int() ? static_cast<TokenId>(id.integer) : id_named(entry["token"].text());
 }
 
 std::string number_json(Value number) { return number.is_undefined() ? "-9999.0" : json_text(number); }

@@ -11,10 +11,8 @@ namespace {
 constexpr struct {
   std::string_view member, inner;
 } kReasoningFigures[] = {
-    {"thinking_token_budget", ""},
-    {"thinking", "budget_tokens"},
-    {"reasoning", "max_tokens"},
-    {"thinking_budget", ""},
+    {"thinking_token_budget", ""}, {"thinking_budget_tokens", ""}, {"thinking", "budget_tokens"},
+    {"reasoning", "max_tokens"},   {"thinking_budget", ""},
 };
 
 /// Clients have defaults of their own, which some of them must send: a request is not refused for one.

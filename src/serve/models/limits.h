@@ -46,8 +46,8 @@ Result<void> check_messages(const RequestLimits& limits, std::size_t messages);
 /// read_sampling() within the limits, which hold also where the request sets none. Fails as it does, too, and where the
 /// request asks for logprobs in a way that there is not.
 Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value request, std::int64_t least_tokens = 1);
-/// How many tokens of reasoning a reply may have: the request's figure, by the names of vLLM, Anthropic, OpenRouter and
-/// DashScope, or the limit where that is lower; unset: any number.
+/// How many tokens of reasoning a reply may have: the request's figure, by the names of vLLM, llama.cpp, Anthropic,
+/// OpenRouter and DashScope, or the limit where that is lower; unset: any number.
 /// A negative figure is none. Fails with conversation if the figure is no integer, with its path.
 Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request);
 

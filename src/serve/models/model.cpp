@@ -23,6 +23,19 @@ std::vector<TokenId> stops_of(const ServedModel& model, std::span<const TokenId>
   return ids;
 }
 
+Result<void> check_ids(const ServedModel& model, const SamplingSettings& sampling) {
+  const std::size_t size = model.tokenizer->facts().vocabulary_size;
+  const auto check = [size](TokenId id, const char* member) -> Result<void> {
+    if (size == 0 || id < 0 || static_cast<std::size_t>(id) < size) return {};
+    return Error(ErrorCode::conversation, std::string(member) + ": there is no token " + std::to_string(id) +
+                                              ", the vocabulary has " + std::to_string(size))
+        .input(member);
+  };
+  for (const TokenId id : sampling.stop_ids)
+    if (Result<void> fits = check(id, "stop_token_ids"); !fits) return fits;
+  return check(sampling.highest_biased, "logit_bias");
+}
+
 std::size_t bytes_of_texts(const ServedModel& model, std::span<const TokenId> ids) {
   std::size_t bytes = 0;
   for (const TokenId id : ids) {

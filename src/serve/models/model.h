@@ -51,6 +51,8 @@ struct ServedModel {
 std::size_t bytes_of_texts(const ServedModel& model, std::span<const TokenId> ids);
 /// The tokens that end a reply: those that a request names, and the model's own unless they are to be ignored.
 std::vector<TokenId> stops_of(const ServedModel& model, std::span<const TokenId> named, bool ignores_own);
+/// A request's ids are of the vocabulary. Fails with conversation, naming the id and the vocabulary's size.
+Result<void> check_ids(const ServedModel& model, const SamplingSettings& sampling);
 /// Fills what follows from the reader and the tokenizer. Fails as RequestReader::stop_tokens() does.
 Result<void> complete(ServedModel& model);
 

@@ -10,7 +10,7 @@ namespace parlance::serve {
 Continuation::Continuation(std::shared_ptr<const ServedModel> model, ContinuationWish wish)
     : model_(std::move(model)), wish_(std::move(wish)), stops_(wish_.sampling->stop) {
   const std::string* const ignores = wish_.sampling->find(Setting::ignore_eos);
-  ends_ = stops_of(*model_, wish_.stops, ignores != nullptr && *ignores == "true");
+  ends_ = stops_of(*model_, wish_.sampling->stop_ids, ignores != nullptr && *ignores == "true");
 }
 
 std::string Continuation::add(std::span<const SampledToken> tokens) {

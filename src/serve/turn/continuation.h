@@ -22,7 +22,6 @@ struct ContinuationWish {
   const SamplingSettings* sampling = nullptr;
   std::optional<unsigned> logprobs{};            ///< alternatives of each token; unset: no logprobs
   std::shared_ptr<const std::string> grammar{};  ///< in the engine's syntax; null: none
-  std::span<const TokenId> stops{};              ///< ids that end it, besides those of the engine's own
   unsigned choice = 0;                           ///< of those behind the same prompt
   RequestPlace place{};                          ///< of the request
 };

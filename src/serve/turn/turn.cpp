@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/sha256.h"
 #include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "serve/json/members.h"
@@ -55,6 +56,17 @@ void read_calls_as_text(ReplyStart& start, const Conversation& conversation) {
 }
 
 namespace {
+
+bool begins_in_reasoning(const ReplyStart& start) {
+  bool reasons = false;
+  const auto take = [&reasons](const ReplyEvent& event) {
+    reasons = reasons || event.kind == ReplyEvent::Kind::reasoning;
+  };
+  ReplyParser parser(start.format, start.options);
+  parser.feed("x", take);
+  parser.finish(take);
+  return reasons;
+}
 
 Result<Printed> grammar_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start) {
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
@@ -110,17 +122,23 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
   render.now = prompt.now;
   Result<ReplyStart> start = model->reader.reply_to(session.conversation(), render, session.text());
   if (!start) return start.error();
-  Result<Printed> grammar = grammar_for(*model, session.conversation(), *start);
+  const OwnGrammar& own = settings.grammar;
+  if (own.text && begins_in_reasoning(*start))
+    return Error(ErrorCode::conversation, own.path + ": the reply begins with reasoning, which has no place in it")
+        .input(own.path)
+        .hint("turn reasoning off");
+  Result<Printed> grammar = own.text ? Printed() : grammar_for(*model, session.conversation(), *start);
   if (!grammar) return grammar.error();
   Result<std::string> schema = schema_for(*model, session.conversation(), *start);
   if (!schema) return schema.error();
   Turn made(std::move(model), std::move(*start), std::move(prompt), std::move(settings));
-  made.grammar_ = text_of(*grammar);
+  made.grammar_ = made.settings_.grammar.text ? made.settings_.grammar.text : text_of(*grammar);
   const Result<GrammarOptions> wanted = grammar_options(made.prompt_.session.conversation());
   made.must_call_once_ = wanted && must_call_once(*wanted, made.prompt_.session.conversation());
   made.must_call_ = made.grammar_ != nullptr && wanted && must_call(*wanted);
   if (*grammar) made.made_grammar_ = (*grammar)->grammar;
   made.schema_ = std::move(*schema);
+  made.stop_ids_ = stops_of(*made.model_, made.settings_.sampling.stop_ids, false);
   made.prompt_tokens_ = made.prompt_.session.ids().size();
   made.unknown_ = made.prompt_.session.unknown();
   if (Result<void> ready = made.prepare_limit(); !ready) return ready.error();
@@ -132,7 +150,7 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
 /// What the gateway does where reasoning reaches its limit. A grammar for what may come then costs little, since the
 /// cache has it from the second request on.
 Result<void> Turn::prepare_limit() {
-  if (!settings_.reasoning_tokens) return {};
+  if (!settings_.reasoning_tokens || settings_.grammar.text) return {};
   const ReplyFormat& format = start_.format.source();
   closing_ = closing_of_reasoning(*model_, format);
   if (!grammar_ || closing_.empty()) return {};
@@ -154,6 +172,7 @@ Turn Turn::another(unsigned choice) const {
   made.must_call_once_ = must_call_once_;
   made.made_grammar_ = made_grammar_;
   made.schema_ = schema_;
+  made.stop_ids_ = stop_ids_;
   made.prompt_tokens_ = prompt_tokens_;
   made.unknown_ = unknown_;
   made.closing_ = closing_;
@@ -169,7 +188,7 @@ Generation Turn::generation() const {
           .grammar = grammar_,
           .schema = schema_,
           .sampling = settings_.sampling,
-          .stops = model_->stop_ids,
+          .stops = stop_ids_,
           .stop_texts = model_->stop_texts,
           .choice = settings_.choice,
           .place = place_.get(),
@@ -210,9 +229,15 @@ void Turn::count_reasoning() {
 }
 
 bool Turn::is_at_limit() const {
-  const bool reasons = last_kind_ == ReplyEvent::Kind::reasoning && !ended_;
+  const bool reasons = last_kind_ == ReplyEvent::Kind::reasoning && !ended_ && !stopped_;
   return reasons && !closing_.empty() && written_.end == 0 && !sampled_.empty() &&
          static_cast<std::int64_t>(reasoning_tokens_) >= *settings_.reasoning_tokens;
+}
+
+/// One that is no end of the model's own replies.
+bool Turn::is_named_stop(TokenId id) const {
+  const std::vector<TokenId>& named = settings_.sampling.stop_ids;
+  return std::find(named.begin(), named.end(), id) != named.end() && !model_->is_stop(id);
 }
 
 std::vector<SampledToken> Turn::close_reasoning() {
@@ -282,25 +307,26 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   const auto take_one = [&](const SampledToken& token) {
     if (take_tokens) take_tokens(std::span(&token, 1));
     note(token);
-    pieces.add(token, parser, read);
+    stopped_ = is_named_stop(token.id);
+    if (!stopped_) pieces.add(token, parser, read);
     count_reasoning();
   };
   bool cut = false;  // the engine's count of tokens never came, or is of more than the reply
   // An engine need not know what ends a reply of this format. What it samples behind that is none of the reply.
-  const auto is_past = [&] {
-    return ended_ || called_twice_ || stops.found() || (pieces.are_whole() && is_at_limit());
+  const auto is_cut = [&] {
+    return stopped_ || called_twice_ || stops.found() || (pieces.are_whole() && is_at_limit());
   };
   const TokenSink sink = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
     if (times_.first_token.count() == 0) times_.first_token = std::chrono::steady_clock::now() - begun;
     bool goes_on = true;
     for (const SampledToken& token : tokens) {
-      goes_on = !is_past();
+      goes_on = !ended_ && !is_cut();
       if (!goes_on) break;
       take_one(token);
     }
     if (!is_last) co_await flush();
     const bool all_taken = goes_on && is_last;
-    goes_on = goes_on && !called_twice_ && !stops.found() && !(pieces.are_whole() && is_at_limit());
+    goes_on = goes_on && !is_cut();
     cut = !goes_on && !all_taken;
     co_return goes_on;
   };
@@ -324,8 +350,8 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   parser.finish(read_rest);
   stops.finish(passed);
   stop_text_ = stops.found();
-  end_.length = end_.length && !ended && !called_twice_ &&
-                !stop_text_;  // the engine's limit came with the last token, or behind it
+  // The engine's limit came with the last token, or behind it.
+  end_.length = end_.length && !ended && !stopped_ && !called_twice_ && !stop_text_;
   times_.whole = std::chrono::steady_clock::now() - begun;
 }
 
@@ -358,6 +384,18 @@ Message told_message(const ReplyMessage& reply, const std::vector<std::string>& 
 }
 
 }  // namespace
+
+std::string context_id(std::span<const TokenId> ids) {
+  constexpr std::size_t kDigits = 32;
+  return "context-" + sha256(ids_json(ids)).substr(0, kDigits);
+}
+
+std::vector<TokenId> Turn::context() const {
+  const std::span<const TokenId> prompt = prompt_.session.ids();
+  std::vector<TokenId> ids(prompt.begin(), prompt.end());
+  ids.insert(ids.end(), sampled_.begin(), sampled_.end());
+  return ids;
+}
 
 std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                        std::string response_id) {
@@ -406,9 +444,8 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
 }
 
 std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string response_id) {
-  if (sampled_.empty() || stop_text_ || called_twice_)
-    return nullptr;  // no ids are known, or the client was not told all of the reply
-  if (!reply) return nullptr;
+  if (!can_go_on()) return nullptr;
+    if (!reply) return nullptr;
   const MessageKeys& keys = prompt_.keys;
   const Key none;
   const Held* const from = prompt_.from.get();

@@ -18,6 +18,15 @@
 
 namespace parlance::serve {
 
+/// A grammar of the client's for the whole reply.
+struct OwnGrammar {
+  std::shared_ptr<const std::string> text{};  ///< in the engine's syntax; null: there is none
+  std::string path{};                         ///< of the member that it is from
+};
+
+/// By which a turn is kept whose ids a client has as Ollama's `context`.
+std::string context_id(std::span<const TokenId> ids);
+
 /// What a request asks of a turn besides its conversation.
 struct TurnSettings {
   SamplingSettings sampling{};
@@ -29,6 +38,7 @@ struct TurnSettings {
   /// So many tokens of reasoning, then the gateway closes it and the model goes on; unset: no limit. For engines that
   /// give ids.
   std::optional<std::int64_t> reasoning_tokens{};
+  OwnGrammar grammar{};  ///< in place of the one that is made from the request's tools and form
 };
 
 /// Does the request ask for calls, or for a form of its content? `has_calls`: it has tools.
@@ -104,6 +114,11 @@ class Turn {
   std::shared_ptr<const Held> keep(SessionStore& store, const std::vector<std::string>& call_ids,
                                    std::string response_id);
 
+  /// Whether a conversation can go on from the reply: its ids are known, and the client was told all of its text.
+  bool can_go_on() const { return !sampled_.empty() && !stop_text_ && !stopped_ && !called_twice_; }
+  /// The ids of the prompt and the reply, before the turn is kept.
+  std::vector<TokenId> context() const;
+
   /// The same without keeping it anywhere. Null also for a reply with a call that is not whole.
   std::shared_ptr<Held> held(const std::vector<std::string>& call_ids, std::string response_id);
 
@@ -160,6 +175,7 @@ class Turn {
   void note(const SampledToken& token);
   void count_reasoning();
   bool is_at_limit() const;
+  bool is_named_stop(TokenId id) const;
   std::vector<SampledToken> close_reasoning();
   Result<void> prepare_limit();
   bool has_room_behind() const;
@@ -198,7 +214,9 @@ class Turn {
   RequestPlace place_ = std::make_shared<std::atomic<bool>>(false);
   std::vector<TokenId> ids_behind_;  ///< the prompt behind which the model goes on
   ReplyEvent::Kind last_kind_ = ReplyEvent::Kind::marker;
-  bool ended_ = false;  ///< the model wrote what ends a reply of its format
+  bool ended_ = false;             ///< the model wrote what ends a reply of its format
+  bool stopped_ = false;           ///< by a token that the request names, and that is none of the reply's text
+  std::vector<TokenId> stop_ids_;  ///< the model's own, and those of the request
   TurnTimes times_;
 };
 

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""What Ollama's clients find of Ollama besides chats: `ollama_test.py PARLANCE`. Begin reading at main."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from gateway import Checks
+from scripted_engine import ScriptedEngine, Tokenizer
+from served import TOKENIZER, Gateway
+
+Json = dict[str, Any]
+CHAT, GENERATE = "/api/chat", "/api/generate"
+IDS = Tokenizer(TOKENIZER)
+TEMPLATE = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+
+
+@contextlib.contextmanager
+def served(*options: str, form: str = "chatml") -> Iterator[tuple[ScriptedEngine, Gateway]]:
+    engine = ScriptedEngine(TOKENIZER).start()
+    try:
+        engine.script({"text": "Yes.<|im_end|>"})
+        with Gateway(sys.argv[1], f"llama-server={engine.url}", *options, form=form) as gateway:
+            yield engine, gateway
+    finally:
+        engine.stop()
+
+
+def prompts_of(engine: ScriptedEngine) -> list[list[int]]:
+    return [one.body["prompt"] for one in engine.asked("/completion")]
+
+
+def loading(checks: Checks) -> None:
+    """A request without messages asks for the model alone, and no engine is asked."""
+    with served() as (engine, gateway):
+        for path, none in ((CHAT, {}), (CHAT, {"messages": []}), (CHAT, {"messages": None}), (GENERATE, {}), (GENERATE, {"prompt": ""})):
+            for keep, reason in ((None, "load"), ("5m", "load"), (-1, "load"), (0, "unload"), ("0", "unload"), ("0s", "unload")):
+                for stream in (None, False, True):
+                    answer = gateway.ask(path, {"model": "m", **none, "keep_alive": keep, "stream": stream})
+                    checks.equal(
+                        (answer.status, answer.json["done"], answer.json["done_reason"]), (200, True, reason), f"{path} {none} {keep}"
+                    )
+                    checks.equal("response" in answer.json, path == GENERATE, f"{path}: its own form")
+        for path in (CHAT, GENERATE):
+            refused = gateway.ask(path, {})
+            checks.equal((refused.status, refused.json["error"]), (400, "model is required"), path)
+        checks.equal(prompts_of(engine), [], "no engine was asked")
+        checks.equal(gateway.ask(GENERATE, {"model": "m", "prompt": "Hi", "stream": False}).json["done_reason"], "stop", "a prompt")
+
+
+def contexts(checks: Checks) -> None:
+    """The ids of /api/generate's answers, from which requests go on."""
+    ask: Json = {"model": "m", "stream": False, "system": "Be brief."}
+    with served() as (engine, gateway):
+        first = gateway.ask(GENERATE, {**ask, "prompt": "Hi"}).json
+        sampled = IDS.encode("Yes.<|im_end|>")
+        checks.equal(first["context"], prompts_of(engine)[-1] + sampled, "the ids of the prompt and of the reply")
+        second = gateway.ask(GENERATE, {**ask, "prompt": "And?", "context": first["context"]}).json
+        checks.equal(prompts_of(engine)[-1][: len(first["context"])], first["context"], "the next prompt begins with them")
+        text = IDS.bytes(prompts_of(engine)[-1]).decode()
+        turns = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nYes.<|im_end|>\n"
+        checks.equal(text, turns + "<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n", "the system message stands once")
+        other = gateway.ask(GENERATE, {**ask, "prompt": "Else?", "context": first["context"]}).json
+        checks.that(other["context"] != second["context"], "two may go on from one")
+        streamed = gateway.ask(GENERATE, {**ask, "prompt": "Hi", "stream": True}).text.splitlines()
+        lines = [json.loads(line) for line in streamed]
+        checks.equal(
+            [line.get("context") for line in lines], [*[None] * (len(lines) - 1), first["context"]], "in the last line of a stream"
+        )
+        refused = gateway.ask(GENERATE, {**ask, "prompt": "And?", "context": [1, 2, 3]})
+        checks.that(refused.status == 400 and "context" in refused.json["error"], "one that is not known", refused.text)
+        for wrong in ([-1], ["x"], [10**7]):
+            checks.equal(gateway.ask(GENERATE, {**ask, "prompt": "And?", "context": wrong}).status, 400, f"no ids: {wrong}")
+        for nothing in ([], None):
+            checks.equal(gateway.ask(GENERATE, {**ask, "prompt": "And?", "context": nothing}).status, 200, "none")
+        cut = gateway.ask(GENERATE, {**ask, "prompt": "Hi", "options": {"stop": ["es"]}}).json
+        checks.that("context" not in cut, "a reply that the client was not told whole has none", cut)
+        chat = gateway.ask(CHAT, {"model": "m", "stream": False, "messages": [{"role": "user", "content": "Hi"}]}).json
+        checks.that("context" not in chat, "a chat has none", chat)
+    with tempfile.TemporaryDirectory() as folder:
+        with served("--capture", folder) as (_, gateway):
+            first = gateway.ask(GENERATE, {**ask, "prompt": "Hi"}).json
+            gateway.ask(GENERATE, {**ask, "prompt": "And?", "context": first["context"]})
+        done = subprocess.run([sys.argv[1], "replay", folder], capture_output=True, text=True, check=False)
+        checks.equal(done.returncode, 0, f"a replay: {done.stdout}{done.stderr}")
+
+
+def gguf(**members: str | int) -> bytes:
+    """A file with these keys alone; '__' stands for a dot."""
+
+    def text(of: str) -> bytes:
+        return struct.pack("<Q", len(of.encode())) + of.encode()
+
+    made = b"GGUF" + struct.pack("<IQQ", 3, 0, len(members))
+    for name, value in members.items():
+        made += text(name.replace("__", "."))
+        made += struct.pack("<I", 8) + text(value) if isinstance(value, str) else struct.pack("<II", 4, value)
+    return made
+
+
+def shown(checks: Checks) -> None:
+    with served(form="terminal-agent") as (_, gateway):
+        told = gateway.ask("/api/show", {"model": "m"}).json
+        checks.that(
+            "tools" in told["template"] and "tools" in told["capabilities"], "the template, which litellm reads", told["template"][:99]
+        )
+        running = gateway.ask("/api/ps").json["models"][0]
+        until = datetime.datetime.strptime(running["expires_at"], "%Y-%m-%dT%H:%M:%SZ")
+        checks.that(until.year >= datetime.datetime.now().year, "an engine keeps its model", running)
+        checks.equal((running["size"], running["details"]["format"], running["context_length"]), (0, "", 4096), "no file")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "m.gguf")
+        file.write_bytes(
+            gguf(general__architecture="llama", general__size_label="135M", general__file_type=15, tokenizer__chat_template=TEMPLATE)
+        )
+        with contextlib.ExitStack() as stack:
+            engine = ScriptedEngine(TOKENIZER).start()
+            stack.callback(engine.stop)
+            engine.script({"text": "Yes.<|im_end|>"})
+            gateway = stack.enter_context(Gateway(sys.argv[1], f"llama-server={engine.url}", "-m", str(file), form=""))
+            told = gateway.ask("/api/show", {"model": "m"}).json
+            details = {"parent_model": "", "format": "gguf", "family": "llama", "families": ["llama"], "parameter_size": "135M",
+                       "quantization_level": "Q4_K_M"}  # fmt: skip
+            checks.equal((told["template"], told["details"]), (TEMPLATE, details), "of a GGUF file")
+            for path in ("/api/tags", "/api/ps"):
+                listed = gateway.ask(path).json["models"][0]
+                checks.equal((listed["size"], listed["details"]), (file.stat().st_size, details), path)
+            written = datetime.datetime.strptime(told["modified_at"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
+            checks.equal(int(written.timestamp()), int(file.stat().st_mtime), "when it was written")
+
+
+def main() -> int:
+    checks = Checks()
+    for test in (loading, contexts, shown):
+        test(checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
