@@ -209,15 +209,21 @@ int run_lines(const std::string& input, const LineWish& wish, const LossWish& lo
   return LineJob(input, wish, losses).run(run);
 }
 
+namespace {
+
+/// Each line would be answered by this error. One of a model's templates may be for requests with tools alone.
+Result<void> check_templates(const PromptSetup& setup) {
+  if (setup.model.templates.empty()) return {};
+  const Result<Template>& plain = setup.reader->chat_template(false);
+  return plain || setup.reader->chat_template(true) ? Result<void>() : Result<void>(plain.error());
+}
+
+}  // namespace
+
 int run_lines(const std::string& input, const LineWish& wish, const PromptSetup& setup, const LossWish& losses,
               const LineRun& run) {
-  int code = 0;
-  if (!setup.model.templates.empty()) {
-    const Result<Template>& compiled = setup.reader->chat_template(false);
-    if (!compiled) code = report(compiled.error());
-  }
-  const int ended = run_lines(input, wish, losses, run);
-  return ended != 0 ? ended : code;
+  const Result<void> compiled = check_templates(setup);
+  return compiled ? run_lines(input, wish, losses, run) : report(compiled.error());
 }
 
 }  // namespace parlance::cli

@@ -33,8 +33,8 @@ LineRun each_line(const BulkWorker& worker);
 /// Answers the lines of a file or of standard input on the command's output; the exit code. It is 0 once every line was
 /// answered and one of them not by an error; what failed and what was lost is summed up on standard error.
 int run_lines(const std::string& input, const LineWish& wish, const LossWish& losses, const LineRun& run);
-/// The same for requests that are rendered by the command's templates, unless the lines bring their own: the code is
-/// not 0 where there was nothing to render them with.
+/// The same for requests that are rendered by the command's templates, unless the lines bring their own: where none of
+/// them compiles, that is the one error, and no output is opened.
 int run_lines(const std::string& input, const LineWish& wish, const PromptSetup& setup, const LossWish& losses,
               const LineRun& run);
 

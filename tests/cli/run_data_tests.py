@@ -341,6 +341,55 @@ def test_append_adds_to_what_fits(folder):
     has(run(folder, "render", "-t", "t.jinja", "--append", "-o", "x", stdin="{}", code=2)[1], "--append is for --jsonl")
 
 
+def test_append_adds_to_nothing_that_could_not_be_read(folder):
+    """Archives that are cut off, or whose last line is; what is no lines; an archive of another name."""
+    text = lines_of([row("a")]).encode()
+    render(folder, "-o", "whole.jsonl", stdin=text * 3)
+    whole = (folder / "whole.jsonl").read_bytes()
+    packs = {".gz": lambda data: gzip.compress(data)}
+    if shutil.which("zstd"):
+        packs[".zst"] = lambda data: subprocess.run(["zstd", "-q", "-c"], input=data, capture_output=True, check=True).stdout
+    for ending, pack in packs.items():
+        name = f"out.jsonl{ending}"
+        for data, why in ((pack(whole)[:-9], "cut off"), (pack(whole[:-3]), f"the last line of {name} is cut off"), (pack(b"a,b\n"), "does not begin with a line of JSON")):
+            (folder / name).write_bytes(data)
+            said = render(folder, "--append", "-o", name, stdin=text, code=2)[1]
+            has(said, why)
+            assert (folder / name).read_bytes() == data
+            if "cut off" in why:  # the hint is a command that works
+                command = said.split("hint: ")[1].split(" has its whole lines")[0]
+                subprocess.run(command, shell=True, check=True, capture_output=True, cwd=folder)
+                render(folder, "--append", "-o", f"whole-{name}", stdin=text)
+                answers(unpacked(folder / f"whole-{name}"))
+        (folder / "packed.jsonl").write_bytes(pack(whole))
+        has(render(folder, "--append", "-o", "packed.jsonl", stdin=text, code=2)[1], f"it is a {ending}: rename it to packed.jsonl{ending}")
+        assert (folder / "packed.jsonl").read_bytes() == pack(whole)
+    (folder / "notes.txt").write_text("my notes\n")
+    has(render(folder, "--append", "-o", "notes.txt", stdin=text, code=2)[1], "notes.txt does not begin with a line of JSON")
+    (folder / "empty.jsonl").write_text("")
+    render(folder, "--append", "-o", "empty.jsonl", stdin=text)
+    assert (folder / "notes.txt").read_text() == "my notes\n" and len(answers((folder / "empty.jsonl").read_bytes())) == 1
+
+
+def test_two_runs_do_not_write_to_one_file(folder):
+    text = lines_of([row("a")]).encode()
+    for name in names_of_outputs():
+        for more in ((), ("--append",)):
+            with started(folder, "-o", name, *more) as first:
+                first.stdin.write(text)
+                first.stdin.flush()
+                wait_for_handlers(first)
+                for other in ((), ("--append",)):
+                    if more or not other or name == "out.jsonl":  # a new archive has its name at its end
+                        has(render(folder, "-o", name, *other, stdin=text * 5, code=3)[1], f"{name}: another run writes to it")
+                first.stdin.close()
+                assert first.wait(timeout=60) == 0
+        assert len(answers(unpacked(folder / name))) == 2 and not list(folder.glob("*.part")), name
+    (folder / "out.jsonl.gz.part").write_text("mine")  # of a run that was killed, or something else
+    render(folder, "-o", "out.jsonl.gz", stdin=text)
+    assert len(answers(unpacked(folder / "out.jsonl.gz"))) == 1 and (folder / "out.jsonl.gz.part").read_text() == "mine"
+
+
 # ---- what cannot be written
 
 def limited(folder, size, *words, stdin=""):
@@ -408,6 +457,22 @@ def test_an_input_that_cannot_be_read_leaves_an_older_output(folder):
     assert (folder / "out.jsonl").read_text() == "older"
     has(render(folder, "-o", "out.jsonl", stdin="")[1], "<stdin>: empty, so there are no answers")
     assert (folder / "out.jsonl").read_text() == ""
+
+
+def test_a_template_that_does_not_compile_is_one_error(folder):
+    (folder / "bad.jinja").write_text("{% for m in messages %}")
+    text = lines_of([turns("a", "b")] * 3)
+    for words in (("render",), ("tokens", "--tokenizer", TOKENIZER), ("prefix",), ("check",), ("read",)):
+        (folder / "out.jsonl").write_text("older")
+        out, said = run(folder, *words, "-t", "bad.jinja", "--jsonl", "-o", "out.jsonl", stdin=text, code=1)
+        assert (folder / "out.jsonl").read_text() == "older" and out == b"", words
+        assert said.count("bad.jinja") == 1 and "3 of 3" not in said, (words, said)
+
+
+def test_what_is_read_is_not_the_output(folder):
+    before = (folder / "t.jinja").read_text()
+    has(render(folder, "-o", "t.jinja", stdin=lines_of([row("a")]), code=2)[1], "-o t.jinja is the file that is being read")
+    assert (folder / "t.jinja").read_text() == before
 
 
 # ---- what rows keep
@@ -516,9 +581,44 @@ def test_a_run_ends_with_the_numbers_of_tokens(folder):
     masked, _ = tokens(folder, "--stats", "stats.json", "--mask", "stop", rows=rows)
     stats = json.loads((folder / "stats.json").read_text())
     assert {kind for kind, count in stats["kinds"].items() if count} == {"stop"} and stats["tokens"]["trained"] == stats["kinds"]["stop"], stats
-    for name in ("-", "out.jsonl"):
-        has(tokens(folder, "--stats", name, "-o", "out.jsonl", rows=rows, code=2)[1], "is not a file of its own")
     has(tokens(folder, "--stats", "none/stats.json", rows=rows, code=3)[1], "none/stats.json")
+
+
+def test_the_file_of_stats_is_no_other(folder):
+    """Under none of its names, and whether it is there yet or not."""
+    shutil.copytree(TOKENIZER, folder / "tokenizer")
+    (folder / "chats.jsonl").write_text(lines_of([turns("a", "b")]))
+    (folder / "mine.txt").write_text("mine")
+    (folder / "a").mkdir()
+    os.link(folder / "chats.jsonl", folder / "same")
+    (folder / "link").symlink_to("chats.jsonl")
+    command = [BINARY, "tokens", "-t", "t.jinja", "--tokenizer", "tokenizer", "--jsonl"]
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for name in ("-", "chats.jsonl", "same", "link", "./chats.jsonl", "out.jsonl", "a/../out.jsonl", "t.jinja", "tokenizer/tokenizer.json", "mine.txt"):
+        done = subprocess.run([*command, "chats.jsonl", "-o", "out.jsonl", "--stats", name], capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 2 and f"--stats {name} is " in done.stderr, (name, done)
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files, name
+    for words in ("< chats.jsonl --stats chats.jsonl", "chats.jsonl >> mine.txt --stats mine.txt", "chats.jsonl >> new --stats new"):
+        done = subprocess.run(" ".join(map(str, command)) + " " + words, shell=True, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 2 and "is not a file of its own" in done.stderr, (words, done)
+    has(tokens(folder, "--stats", "stats.json", "x.jsonl", rows=[], code=3)[1], "x.jsonl")
+    assert not (folder / "stats.json").exists()
+    tokens(folder, "--stats", "/dev/null", rows=[row("a")])
+
+
+def test_stats_of_a_part_say_so(folder):
+    rows = [turns("a" * i, "b") for i in range(1, 4)]
+    stats = folder / "stats.json"
+    tokens(folder, "--stats", "stats.json", rows=rows)
+    assert json.loads(stats.read_text())["whole"] is True
+    before = stats.read_bytes()
+    for more in (("--skip-lines", 1), ("--append", "-o", "out.jsonl")):
+        has(tokens(folder, "--stats", "stats.json", *more, rows=rows, code=2)[1], "would have the rows of this part alone", "--stats rest.json")
+        assert stats.read_bytes() == before
+    said = tokens(folder, "--stats", "rest.json", "--skip-lines", 1, rows=rows)[1]
+    rest = json.loads((folder / "rest.json").read_text())
+    assert (rest["rows"], rest["lines_skipped"], rest["whole"]) == (2, 1, False), rest
+    has(said, "--stats rest.json: the numbers are those of a part of the input")
 
 
 def test_rows_of_too_many_tokens(folder):
