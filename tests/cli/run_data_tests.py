@@ -680,6 +680,7 @@ def test_prefixes_of_lines(folder):
         has(said, "2 of 6 lines have a prompt that does not go on from the one before", f"{3 * alone['lost']} {alone['unit']} are lost")
         run(folder, *words, "--jsonl", "--check", stdin=lines_of(rows), code=1)
         run(folder, *words, "--jsonl", "--check", stdin=lines_of(rows[1:2]))
+    assert run(folder, *words, "-q", "--jsonl", stdin=lines_of(rows[:4]))[1] == ""
     has(run(folder, "prefix", "-t", "forgets.jinja", code=2)[1], "two requests are compared: A and B")
     has(run(folder, "prefix", "-t", "forgets.jinja", "--jsonl", "a.json", "b.json", code=2)[1], "--jsonl reads one file", "paste A B")
     command = "paste A B | jq -c -R 'split(\"\\t\") | {a: .[0] | fromjson, b: .[1] | fromjson}'"
@@ -688,6 +689,32 @@ def test_prefixes_of_lines(folder):
         (folder / "B").write_text(lines_of([rows[0]["b"]]))
         made = subprocess.run(command, shell=True, capture_output=True, check=True, text=True, cwd=folder).stdout
         assert json.loads(made) == {"a": rows[0]["a"], "b": rows[0]["b"]}
+
+
+def test_prefixes_are_those_of_the_prompts_that_a_model_sees(folder):
+    """A template that opens reasoning for a model, and writes the past without it: what is lost is its own opening."""
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}] * 3
+    prompts = [messages[:1], messages[:3], messages[:5]]
+    for i, prompt in enumerate(prompts):
+        (folder / f"{i}.json").write_text(json.dumps({"messages": prompt}))
+    pairs = [json.loads(run(folder, "prefix", "-f", "underscore-bot", "--json", f"{i}.json", f"{i + 1}.json")[0]) for i in (0, 1)]
+    rows = [{"messages": messages}, {"messages": messages[:5], "add_generation_prompt": False}]
+    for found in answers(run(folder, "prefix", "-f", "underscore-bot", "--jsonl", stdin=lines_of(rows))[0]):
+        assert [found[name] for name in ("shared", "lost", "new")] == [sum(pair[name] for pair in pairs) for name in ("shared", "lost", "new")], found
+        assert (found["lost"], found["turns"], found["behind"], found["difference"]) == (16, 2, 1, pairs[0]["difference"]), found
+    said = run(folder, "prefix", "-f", "chatml", "--tokenizer", TOKENIZER, "--trust", "messages[9].content", "--jsonl", stdin=lines_of(rows))[1]
+    has(said, "messages[9].content")
+
+
+def test_rows_at_which_nothing_could_be_looked_at_are_told(folder):
+    rows = [{"messages": [{"role": "human", "content": "a"}, {"role": "gpt", "content": "b"}]}, {"messages": ["a", 5]}, turns("a", "b"), {"text": "a"}]
+    for command in ("check", "prefix"):
+        out, said = run(folder, command, "-f", "chatml", "--jsonl", stdin=lines_of(rows))
+        found = answers(out)
+        assert ["error" in one for one in found] == [False, True, False, True] and found[1]["error"]["path"] == "messages[0]", found
+        assert found[3]["error"]["message"] == "the request has no `messages`" and "convert" not in found[3]["error"]["hint"], found[3]
+        has(said, "1 of 4 rows have no turn of an assistant's", '1 of 4 lines have messages of the role "gpt", which the template does not know; is it "assistant"?')
+    assert "--as-is" not in run(folder, "check", "-f", "chatml", "--jsonl", stdin=lines_of(rows))[0].decode()
 
 
 # ---- turns that read back
@@ -718,6 +745,33 @@ def test_turns_of_rows_are_read_back(folder):
         run(folder, "check", "-f", name, "--jsonl", stdin=lines_of([{"messages": good["messages"][2:], "tools": TOOLS}]))
     has(run(folder, "check", "-f", "chatml", "rows.jsonl", code=2)[1], "rows are read with --jsonl")
     has(run(folder, "check", "--jsonl", code=2)[1], "give -t TEMPLATE, -m MODEL or -f FORMAT")
+
+
+def test_turns_of_rows_are_compared_as_what_they_say(folder):
+    user = {"role": "user", "content": "Hi"}
+
+    def check_turn(message, *words, **more):
+        words = words or ("-f", "terminal-agent")
+        return answers(run(folder, "check", *words, "--jsonl", stdin=lines_of([{"messages": [user, message], **more}]))[0])[0]
+
+    def call(arguments):
+        return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": arguments}}]}
+
+    assert check_turn({"role": "assistant", "content": [{"type": "text", "text": "done"}, {"type": "text", "text": " and"}]})["holds"]
+    shown = (pathlib.Path(__file__).resolve().parents[2] / "formats/terminal-agent.jinja").read_text("utf-8")
+    (folder / "whole.jinja").write_text(shown.replace("call.arguments | tojson", "call.arguments | tojson | replace('1.0', '1')"))
+    assert check_turn(call({"n": 1.0}), "-t", "whole.jinja")["holds"]  # the template writes 1
+    markup = {"role": "assistant", "content": "<think>x</think>y"}
+    assert check_turn({**markup, "weight": 0})["turns"] == 0
+    rows = lines_of([{"messages": [user, {"role": "assistant", "content": "Yo", **more}]} for more in
+                     ({"thinking_blocks": [{"type": "thinking", "thinking": "hm"}]}, {"reasoning": {"text": "hm"}}, {"reasoning_details": [{"text": "hm"}]}, {"name": "Bo"})])
+    for name in ("chatml", "terminal-agent"):
+        found = answers(run(folder, "check", "-f", name, "--jsonl", stdin=rows, code=1)[0])
+        assert found[0]["faults"] == [{"message": 1, "part": "lost", "wanted": "messages[1].thinking_blocks[0].thinking", "read": "not in the prompt"}], found[0]
+        assert [one["holds"] for one in found] == [False, False, False, True], found
+    found = answers(run(folder, "check", "-f", "chatml", "--jsonl", stdin=lines_of([{"messages": [user, {"role": "assistant", "content": "Yo", "reasoning": "hm"}]}]), code=1)[0])
+    assert [one["part"] for one in found[0]["faults"]] == ["reasoning"], found
+    assert run(folder, "check", "-f", "chatml", "-q", "--jsonl", stdin=rows, code=1)[1] == ""
 
 
 # ---- progress
