@@ -154,7 +154,9 @@ int run_convert_lines(const ConvertCommand& command, const RequestApiOptions& op
     if (done) notes.report(command, done->lines);
     return done;
   };
-  return run_lines(command.request, command.lines, command.losses, run);
+  LineWish lines = command.lines;
+  lines.writes_requests = command.bare;
+  return run_lines(command.request, lines, command.losses, run);
 }
 
 int run_convert(const ConvertCommand& command) {

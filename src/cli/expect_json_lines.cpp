@@ -70,12 +70,23 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 bool is_whole_json(std::string_view line) { return static_cast<bool>(Document().parse(line)); }
 
+/// An object behind the first line that is whole: a row. The last one of a list over several lines may look like it,
+/// but is followed by the list's end.
+bool has_row(const std::vector<std::string_view>& lines, bool is_all) {
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const bool is_last = i + 1 == lines.size();
+    const bool ends_list = is_last ? !is_all : lines[i + 1].starts_with(']');
+    if (lines[i].starts_with('{') && lines[i].ends_with('}') && !ends_list && is_whole_json(lines[i])) return true;
+  }
+  return false;
+}
+
 /// A list of rows, over several lines or on one. Lines that are lists themselves are rows, if wrong ones.
 bool is_list_of_rows(const std::vector<std::string_view>& lines, bool is_all) {
   if (!lines.front().starts_with('[')) return false;
   Document document;
   if (!document.parse(lines.front()))
-    return lines.size() > 1 ? !lines[1].starts_with('[') : !is_all || lines.front() == "[";
+    return lines.size() > 1 ? !lines[1].starts_with('[') && !has_row(lines, is_all) : !is_all || lines.front() == "[";
   const std::span<const Value> rows = document.root().items();
   const bool are_messages = !rows.empty() && !rows.front()["role"].is_undefined();
   return lines.size() == 1 && is_all && !are_messages &&

@@ -15,6 +15,7 @@ struct LineWish {
   unsigned threads = 0;
   std::uint64_t skip = 0;
   std::vector<std::string> keep;  ///< as given: names, with commas between them
+  bool writes_requests = false;   ///< the answers are the rows' requests
 
   /// The option that was given; "": none.
   std::string given() const;

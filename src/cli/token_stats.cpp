@@ -41,7 +41,7 @@ std::string LengthWish::given() const {
 }
 
 void declare_lengths(Options& app, LengthWish& wish) {
-  add_number(app, "--max-tokens", wish.most, "For --jsonl: how many tokens a row may have");
+  add_number(app, "--max-tokens", wish.most, "For --jsonl: how many tokens a row may have", kMostCount, 1);
   app.add_option("--too-long", wish.policy,
                  "What is done with a row of more: fail (its answer is an error), drop or truncate")
       .placeholder("POLICY")
@@ -162,9 +162,10 @@ void TokenStats::say() const {
   }
   if (rows_ == 0) return;
   const Spread found = spread();
-  say_note(std::to_string(rows_) + " rows of " + std::to_string(found.total) + " tokens, " + std::to_string(trained_) +
-           " of them learnt; a row has " + std::to_string(found.least) + " to " + std::to_string(found.most) +
-           ", median " + std::to_string(found.median) + ", 95 % at most " + std::to_string(found.p95));
+  say_note(std::to_string(rows_) + (rows_ == 1 ? " row of " : " rows of ") + std::to_string(found.total) + " tokens, " +
+           std::to_string(trained_) + " of them learnt; a row has " + std::to_string(found.least) + " to " +
+           std::to_string(found.most) + ", median " + std::to_string(found.median) + ", 95 % at most " +
+           std::to_string(found.p95));
   if (untrained_rows_ != 0) {
     say_note(std::to_string(untrained_rows_) + " of " + std::to_string(rows_) +
              " rows have nothing to learn: each of their labels is -100");

@@ -133,6 +133,12 @@ def test_one_line_that_is_wrong_is_no_other_file(folder):
         out, _ = render(folder, stdin=wrong + "\n" + lines_of([row("Hi")]))
         found = answers(out)
         assert len(found) == 2 and found[0]["line"] == int(where) and found[1]["text"] == "[Hi]", (wrong, out)
+    for wrong in ("[broken", '["a",', '[{"role": "user",'):
+        out, _ = render(folder, stdin=wrong + "\n" + lines_of([row("Hi")] * 2))
+        assert [one.get("text") for one in answers(out)] == [None, "[Hi]", "[Hi]"], (wrong, out)
+    listed = "[\n" + json.dumps(row("a")) + ",\n" + json.dumps(row("b")) + "\n]\n"
+    has(render(folder, stdin=listed, code=3)[1], "one list")
+    has(render(folder, stdin='{"messages": [}\n' + lines_of([row("Hi")]))[1], "note: line 1, column 15: Expecting value")
     for wrong in ("[1,\n", "5\n6\n", '[{"role": "user", "content": "Hi"}]\n[{"role": "user", "content": "Hi"}]\n', '[{"role": "user", "content": "Hi"}]\n'):
         out, said = render(folder, stdin=wrong, code=1)
         assert len(answers(out)) == wrong.count("\n"), (wrong, out, said)
@@ -427,6 +433,7 @@ def test_what_is_written_is_told_where_the_rest_cannot_be(folder):
 def test_a_full_device_and_a_reader_that_is_gone(folder):
     text = lines_of([row("x" * 1000)] * 3000)
     has(render(folder, "-o", "/dev/full", stdin=text, code=3)[1], "/dev/full: No space left on device; written are the answers to no line of the input")
+    assert "--skip-lines" not in render(folder, "-o", "/dev/full", stdin=text, code=3)[1]
     (folder / "chats.jsonl").write_text(text)
     with subprocess.Popen([BINARY, "render", "-t", "t.jinja", "--jsonl", "chats.jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           cwd=folder) as process:
@@ -497,6 +504,19 @@ def test_a_member_that_the_answer_has_itself_is_told(folder):
     out, said = render(folder, "--keep", "text,source", stdin=lines_of([row("a", text="the row's", source="web"), row("b")]))
     assert answers(out)[0]["text"] == "[a]" and answers(out)[0]["source"] == "web"
     has(said, "--keep text: the answer has a member of this name, which stands in 1 of 2 lines in place of the row's")
+
+
+def test_what_keep_says_and_writes(folder):
+    rows = lines_of([row("a", id=1, source="web", line=7, error="none"), {"id": 2, "source": "web", "line": 8}])
+    out, said = render(folder, "--keep", "source,source", "--keep", "source,id", stdin=rows)
+    assert out.splitlines()[0].count(b'"source"') == 1 and "--keep" not in said, (out, said)
+    out, said = render(folder, "--keep", "line,error", stdin=rows)
+    first, second = answers(out)
+    assert "line" not in first and "error" not in first and second["line"] == 2, out
+    has(said, "--keep line: answers that are errors have a member of this name, so the row's is not kept in 2 of 2 lines", "--keep error: answers that are")
+    assert set(answers(render(folder, "--keep", "all", stdin=rows)[0])[0]) == {"id", "messages", "source", "text", "generation"}
+    out, said = run(folder, "convert", "--as", "openai", "--bare", "--jsonl", "--keep", "messages,source", stdin=lines_of([row("a", source="web")]))
+    assert answers(out)[0]["source"] == "web" and "--keep" not in said, (out, said)
 
 
 def test_keep_goes_with_each_command(folder):
@@ -639,6 +659,8 @@ def test_rows_of_too_many_tokens(folder):
     has(said, f"1 of 3 rows have more than {most} tokens: they are cut", "1 of 3 rows have nothing to learn")
     shown = tokens(folder, "--json", "--max-tokens", most, "--too-long", "truncate", rows=rows)[0][1]
     assert len(shown["tokens"]) == len(shown["labels"]) == len(shown["ids"]) == most
+    has(tokens(folder, "--max-tokens", "0", rows=rows, code=2)[1], "--max-tokens", "a whole number from 1")
+    has(tokens(folder, rows=rows[:1])[1], "note: 1 row of ")
     has(tokens(folder, "--too-long", "drop", rows=rows, code=2)[1], "--too-long needs --max-tokens")
     has(run(folder, "tokens", "-f", "chatml", "--tokenizer", TOKENIZER, "--max-tokens", 5, stdin=json.dumps(rows[0]), code=2)[1], "--max-tokens is for --jsonl")
 
