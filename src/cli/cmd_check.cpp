@@ -80,7 +80,7 @@ int check_turns_of_rows(CheckCommand& command) {
 
 int run_check(CheckCommand& command) {
   if (command.list) return list_laws();
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked)
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked)
     return report(checked.error());
   if (command.jsonl) return check_turns_of_rows(command);
   if (!command.rows.empty())

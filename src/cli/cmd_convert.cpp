@@ -164,7 +164,7 @@ int run_convert(const ConvertCommand& command) {
     return report(usage("--json and --jsonl exclude each other", "lines have their notes anyway"));
   if (command.bare && !command.jsonl)
     return report(usage("--bare is for --jsonl", "a single request is written alone anyway"));
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked)
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked)
     return report(checked.error());
   RequestApiOptions options;
   Result<std::vector<std::pair<std::string, std::string>>> members = variables_of(command.variables);

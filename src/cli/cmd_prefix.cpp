@@ -317,7 +317,7 @@ int compare_lines(const PrefixCommand& command, const PrefixSetting& setting) {
 
 Result<void> check_prefix_options(const PrefixCommand& command) {
   if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked) return checked;
   if (!command.jsonl) {
     if (!command.before.empty() && !command.after.empty()) return {};
     return usage("two requests are compared: A and B",
@@ -327,7 +327,7 @@ Result<void> check_prefix_options(const PrefixCommand& command) {
   if (!command.after.empty())
     return usage("--jsonl reads one file, whose rows have two requests each, `a` and `b`, or a conversation",
                  "paste A B | jq -c -R 'split(\"\\t\") | {a: .[0] | fromjson, b: .[1] | fromjson}' makes one of two");
-  return check_lines(command.prompt, "prefix");
+  return check_no_example(command.prompt, "prefix");
 }
 
 int run_prefix(PrefixCommand& command) {

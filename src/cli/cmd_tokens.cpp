@@ -309,14 +309,14 @@ Result<void> check_tokens_options(const TokensCommand& command) {
     return usage("--too-long needs --max-tokens", "--max-tokens 4096 --too-long " + command.lengths.policy);
   if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");
   if (command.stop && !command.extend.empty()) return usage("--extend and --stop exclude each other");
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked) return checked;
   if (command.stop) return check_stop(command);
   const bool both_from_input = command.extend == "-" && !command.prompt.example && is_stdin(command.chat);
   if (both_from_input) {
     return usage("--extend - and the chat cannot both be standard input",
                  "parlance tokens ... --extend - CHAT.json < ids.json");
   }
-  return command.jsonl ? check_lines(command.prompt, "tokens") : Result<void>();
+  return command.jsonl ? check_no_example(command.prompt, "tokens") : Result<void>();
 }
 
 Result<void> prepare_tokens(TokensCommand& command, TokensSetting& setting) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/visible.h"
 #include "cli/line_input.h"
 #include "parlance/json.h"
@@ -51,19 +52,12 @@ Error no_lines(const std::string& path, std::string_view what, std::string_view 
       .hint(std::move(said));
 }
 
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t begin = std::min(line.find_first_not_of(kBlanks), line.size());
-  line.remove_prefix(begin);
-  return line.substr(0, line.find_last_not_of(kBlanks) + 1);
-}
-
 /// Lines that are not blank, trimmed. The last may be cut.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   for (std::size_t newline = 0; !text.empty(); text.remove_prefix(std::min(newline + 1, text.size()))) {
     newline = std::min(text.find('\n'), text.size());
-    if (const std::string_view line = trimmed(text.substr(0, newline)); !line.empty()) lines.push_back(line);
+    if (const std::string_view line = ascii::trimmed(text.substr(0, newline)); !line.empty()) lines.push_back(line);
   }
   return lines;
 }

@@ -84,7 +84,7 @@ void declare_lines(Options& app, LineWish& wish, LossWish& losses) {
   declare_fail_on_error(app, losses);
 }
 
-Result<void> check_for_lines(bool lines, const LineWish& wish, const LossWish& losses) {
+Result<void> check_line_options(bool lines, const LineWish& wish, const LossWish& losses) {
   const std::string given = output_appends() ? "--append" : wish.given();
   if (lines || (given.empty() && !losses.fail_on_error)) return {};
   return usage(

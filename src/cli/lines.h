@@ -23,7 +23,7 @@ struct LineWish {
 /// Declares the options of --jsonl: --threads, --skip-lines, --append, --keep, --fail-on-error.
 void declare_lines(Options& app, LineWish& wish, LossWish& losses);
 /// They are --jsonl's alone. Fails with usage where they are given without it.
-Result<void> check_for_lines(bool lines, const LineWish& wish, const LossWish& losses);
+Result<void> check_line_options(bool lines, const LineWish& wish, const LossWish& losses);
 
 /// Answers lines: answer_lines() or render_lines(), with what the command wants of them.
 using LineRun =

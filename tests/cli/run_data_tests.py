@@ -676,6 +676,16 @@ def test_roles_of_other_names_are_told(folder):
     assert "does not know" not in render(folder, stdin=lines_of(rows))[1]
 
 
+def test_speakers_are_the_same_for_each_command(folder):
+    """Those of whom render asks whether they are another role, ShareGPT's rows have; and the other way round."""
+    names = {"prompter": "user", "bot": "assistant", "ai": "assistant", "chatgpt": "assistant", "model": "assistant", "function_response": "tool", "tool_call": "assistant"}
+    said = render(folder, stdin=lines_of([{"messages": [{"role": name, "content": "a"}]} for name in names]))[1]
+    for name, role in names.items():
+        has(said, f'messages of the role "{name}", which the template does not know; is it "{role}"?')
+    made = run(folder, "convert", "--as", "openai", "--bare", "-q", "--jsonl", stdin=lines_of([{"conversations": [{"from": name, "value": "a"}]} for name in list(names)[:5]]))[0]
+    assert [one["messages"][0]["role"] for one in answers(made)] == list(names.values())[:5], made
+
+
 # ---- prefixes
 
 FORGETS = "{% for m in messages %}[{{ m.role }}]{{ m.reasoning if loop.last else '' }}{{ m.content }}{% endfor %}"
