@@ -119,12 +119,11 @@ struct BulkProgress {
 ///     threads        0        number of threads; 0: one per core
 ///     most_bytes     0        how much may be on its way at once: lines that were read, and answers not yet written. A
 ///                             line that is longer goes alone. 0: 64 MiB, or 2 MiB for each thread if that is more
-///     skip_lines     0        goes on behind so many lines of the input, blank lines too. Lines and requests keep
-///     their
-///                             numbers
-///     keep           none     names of members that an answer has of its line's object. Those that the line has not,
-///     and
-///                             those that the answer has itself, are left out
+///     skip_lines     0        goes on behind so many lines of the input, blank lines too.
+///                             Lines and requests keep their numbers
+///     keep           none     names of members that an answer has of its line's object. Those that the
+///                             line has not, those that the answer has itself, and `error` and `line`,
+///                             which tell answers that are errors, are left out
 ///     keep_all       false    each member of the line's object
 ///     most_failures  100      how many failures are listed at most; all are counted
 ///     progress       none     called a few times per second, by one thread at a time

@@ -15,8 +15,8 @@ class Keeper {
 
   bool keeps() const { return options_.keep_all || !options_.keep.empty(); }
   /// Appends the members of `line` that are kept to `out`, each with ", " behind it, and counts them. Not those that
-  /// the answer has itself: `id`, where it has one, and its `members`. Of a line that is no object there is nothing to
-  /// keep.
+  /// the answer has itself: `id`, where it has one, and its `members`; nor `error` and `line`, which tell errors. Of a
+  /// line that is no object there is nothing to keep.
   void append(std::string& out, std::string_view line, bool has_id, std::string_view members, BulkProgress& counts);
 
  private:

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/ascii.h"
 #include "bulk/keep.h"
 #include "parlance/bulk.h"
 
@@ -45,8 +46,6 @@ void empty(std::string& text) {
   text.clear();
   if (text.capacity() > kKeptBytes) text.shrink_to_fit();
 }
-
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 /// Cuts an input into batches of whole lines.
 class BatchReader {
@@ -99,7 +98,7 @@ class BatchReader {
     std::string_view rest = batch.input;
     for (; batch.first.line <= options_.skip_lines && !rest.empty(); ++batch.first.line) {
       const std::size_t newline = std::min(rest.find('\n'), rest.size());
-      const bool is_request = !is_blank(rest.substr(0, newline));
+      const bool is_request = !ascii::is_blank(rest.substr(0, newline));
       batch.first.request += is_request ? 1 : 0;
       batch.done.skipped += is_request ? 1 : 0;
       rest.remove_prefix(std::min(newline + 1, rest.size()));
@@ -110,7 +109,7 @@ class BatchReader {
     for (std::size_t newline = 0; !lines.empty(); lines.remove_prefix(std::min(newline + 1, lines.size()))) {
       newline = std::min(lines.find('\n'), lines.size());
       ++next_.line;
-      if (!is_blank(lines.substr(0, newline))) ++next_.request;
+      if (!ascii::is_blank(lines.substr(0, newline))) ++next_.request;
     }
   }
   /// Once more from the input; of a line that is too long only so much is kept that it can be told.
@@ -153,7 +152,7 @@ class Answerer {
       const std::size_t newline = std::min(rest.find('\n'), rest.size());
       line.text = rest.substr(0, newline);
       rest.remove_prefix(std::min(newline + 1, rest.size()));
-      if (is_blank(line.text)) continue;
+      if (ascii::is_blank(line.text)) continue;
       answer(line, batch);
       ++line.request;
     }

@@ -2,27 +2,36 @@
 #include "cli/check_rows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "base/ascii.h"
+#include "base/reasoning_names.h"
+#include "cli/odd_roles.h"
 #include "cli/report.h"
+#include "cli/row.h"
 #include "json/json.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "parlance/losses.h"
 #include "parlance/reply.h"
 
 namespace parlance::cli {
 namespace {
 
-std::string_view trimmed_text(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+bool is_number(Value value) {
+  return value.is(Kind::real) || (value.is(Kind::integer) && (value.flags & Value::kBig) == 0);
 }
 
-/// Whether both are the same JSON; members of objects may stand in another order.
+/// Wide enough for each integer.
+long double number_of(Value number) {
+  return number.is(Kind::real) ? number.real : static_cast<long double>(number.integer);
+}
+
+/// Whether both are the same JSON; members of objects may stand in another order, and 1.0 is 1.
 bool is_same(Value a, Value b) {
   if (a.is(Kind::dict) && b.is(Kind::dict)) {
     if (a.members().size() != b.members().size()) return false;
@@ -32,32 +41,33 @@ bool is_same(Value a, Value b) {
     });
   }
   if (a.is_sequence() && b.is_sequence()) return std::ranges::equal(a.items(), b.items(), is_same);
+  if (is_number(a) && is_number(b)) return number_of(a) == number_of(b) || json_text(a) == json_text(b);
   return json_text(a) == json_text(b);
 }
 
 /// Arguments may be JSON in a text.
 bool are_same_arguments(Value wanted, Value read) {
   Document wanted_text, read_text;
-  if (wanted.is_string() && wanted_text.parse(wanted.text())) wanted = wanted_text.root();
-  if (read.is_string() && read_text.parse(read.text())) read = read_text.root();
+  if (wanted.is_string() && wanted_text.parse(whole_text(wanted))) wanted = wanted_text.root();
+  if (read.is_string() && read_text.parse(whole_text(read))) read = read_text.root();
   return is_same(wanted, read);
 }
 
-/// A text, or the texts of parts.
+/// A text, or the texts of parts. Passes may have joined parts to a rope.
 std::string said_by(Value content) {
-  if (content.is_string()) return std::string(content.text());
+  if (content.is_string()) return whole_text(content);
   std::string all;
   if (!content.is_sequence()) return all;
   for (const Value& part : content.items()) {
-    if (part.is_string()) all += part.text();
-    if (const Value text = part["text"]; text.is_string()) all += text.text();
+    if (part.is_string()) all += whole_text(part);
+    if (const Value text = part["text"]; text.is_string()) all += whole_text(text);
   }
   return all;
 }
 
 std::string reasoning_of(Value message) {
-  for (const char* const name : {"reasoning_content", "reasoning", "thinking"})
-    if (const Value said = message[name]; said.is_string()) return std::string(said.text());
+  for (const std::string_view name : kReasoningNames)
+    if (const Value said = message[name]; said.is_string()) return whole_text(said);
   return {};
 }
 
@@ -68,25 +78,50 @@ Value inner_of(Value call) {
   return call;
 }
 
+/// What of a message is not in the prompt, under whatever name it has it: `messages[1].thinking_blocks[0].thinking`.
+bool is_lost_of(const Loss& loss, const std::string& message) {
+  constexpr std::string_view kParts[] = {"message", "part", "call", "argument"};
+  return loss.kind == LossKind::lost && std::ranges::find(kParts, loss.subject) != std::end(kParts) &&
+         loss.path.starts_with(message) && loss.path.substr(message.size()).find_first_of(".[") == 0;
+}
+
+/// The part that comparing would find missing; "": it does not look at this member.
+std::string_view compared_part(std::string_view member) {
+  const std::string_view name = member.substr(1, member.find_first_of(".[", 1) - 1);
+  return name == "content" ? "content" : name == "tool_calls" ? "calls" : is_reasoning_name(name) ? "reasoning" : "";
+}
+
 struct Fault {
   std::size_t message;
   std::string_view part;
   std::string wanted, read;
 };
 
+/// What finds losses, for requests without and with tools.
+struct LossFinders {
+  explicit LossFinders(const RequestReader& reader) {
+    for (const bool with_tools : {false, true})
+      if (const Result<Template>& compiled = reader.chat_template(with_tools))
+        of[with_tools ? 1 : 0].emplace(*compiled, LossOptions{.left_out = false});
+  }
+  std::optional<LossFinder> of[2];
+};
+
 class CheckedRow {
  public:
-  CheckedRow(const PromptSetup& setup, Value row) : setup_(setup), row_(row) {}
+  CheckedRow(const PromptSetup& setup, const LossFinders& finders, Value row)
+      : setup_(setup), finders_(finders), row_(row) {}
 
   Result<void> check() {
     const std::span<const Value> messages = row_["messages"].items();
     for (std::size_t i = 0; i < messages.size(); ++i) {
-      if (messages[i]["role"].text() != "assistant") continue;
+      if (!is_learnt_turn(messages[i])) continue;
       ++turns_;
       if (Result<void> done = check_turn(i); !done) return done;
     }
     return {};
   }
+  std::size_t turns() const { return turns_; }
   const std::vector<Fault>& faults() const { return faults_; }
   std::string members() const {
     JsonWriter list('[');
@@ -102,16 +137,14 @@ class CheckedRow {
 
  private:
   /// The row with its first messages.
-  std::string request_of(std::size_t count) const {
-    JsonWriter request('{'), messages('[');
-    for (const Value& message : row_["messages"].items().first(count)) messages.item(json_text(message));
-    request.raw("messages", messages.take());
-    for (const DictEntry& member : row_.members()) {
-      const std::string_view name = member.key.text();
-      if (name != "id" && name != "messages" && name != "add_generation_prompt")
-        request.raw(name, json_text(member.value));
-    }
-    return request.take();
+  std::string request_of(std::size_t count) const { return request_of_row(row_, {"add_generation_prompt"}, count); }
+  /// With what it lost.
+  Result<CheckedRendering> render(const Conversation& conversation, const RenderOptions& options) const {
+    const bool with_tools = has_tools(conversation);
+    const std::optional<LossFinder>& finder = finders_.of[with_tools ? 1 : 0];
+    if (!finder) return setup_.reader->chat_template(with_tools).error();
+    Workspace workspace;
+    return finder->render(conversation, options, workspace);
   }
   /// The turn is the last range of the assistant's, which is what training learns of it. What stands before it is its
   /// prompt, whatever the template opens where a model is to write.
@@ -123,14 +156,15 @@ class CheckedRow {
     RenderOptions options = setup_.render;
     options.add_generation_prompt = false;
     options.want_assistant = true;
-    const Result<Rendering> rendering = setup_.reader->render(*whole, options);
-    if (!rendering) return rendering.error();
-    if (rendering->assistant().empty()) {
+    const Result<CheckedRendering> checked = render(whole->conversation, options);
+    if (!checked) return checked.error();
+    const Rendering& rendering = checked->rendering;
+    if (rendering.assistant().empty()) {
       faults_.push_back({number, "turn", "a turn", ""});
       return {};
     }
-    const std::string_view text = rendering->text();
-    const TextRange turn = rendering->assistant().back();
+    const std::string_view text = rendering.text();
+    const TextRange turn = rendering.assistant().back();
     options.add_generation_prompt = true;
     Result<ReplyStart> start = setup_.reader->reply_to(before->conversation, options, text.substr(0, turn.begin));
     if (!start) return start.error();
@@ -142,11 +176,23 @@ class CheckedRow {
     parser.feed(reply, sink);
     parser.finish(sink);
     compare(number, whole->conversation.messages().items().back(), read);
+    add_losses(number, checked->losses);
     return {};
+  }
+  /// What the comparison does not know: a member of another name, or one that a pass took away before the template.
+  void add_losses(std::size_t number, const std::vector<Loss>& losses) {
+    const std::string message = "messages[" + std::to_string(number) + "]";
+    for (const Loss& loss : losses) {
+      if (!is_lost_of(loss, message)) continue;
+      const std::string_view part = compared_part(std::string_view(loss.path).substr(message.size()));
+      const bool is_known =
+          std::ranges::any_of(faults_, [&](const Fault& one) { return one.message == number && one.part == part; });
+      if (!is_known) faults_.push_back({number, "lost", loss.path, loss.sentence});
+    }
   }
   void compare(std::size_t number, Value wanted, const ReplyMessage& read) {
     const auto compare_texts = [&](std::string_view part, const std::string& one, const std::string& other) {
-      if (trimmed_text(one) != trimmed_text(other)) faults_.push_back({number, part, one, other});
+      if (ascii::trimmed(one) != ascii::trimmed(other)) faults_.push_back({number, part, one, other});
     };
     compare_texts("content", said_by(wanted["content"]), read.content);
     compare_texts("reasoning", reasoning_of(wanted), read.reasoning);
@@ -173,8 +219,9 @@ class CheckedRow {
   }
 
   const PromptSetup& setup_;
+  const LossFinders& finders_;
   Value row_;
-  std::int64_t turns_ = 0;
+  std::size_t turns_ = 0;
   std::vector<Fault> faults_;
 };
 
@@ -203,37 +250,43 @@ class FaultsOfRows {
   std::map<std::string_view, std::uint64_t> parts_;
 };
 
-Result<void> check_row(const PromptSetup& setup, FaultsOfRows& all, const BulkLine& line, BulkAnswer& answer) {
-  Document document;
-  if (Result<void> parsed = document.parse(line.text); !parsed) return parsed;
-  const Value row = document.root();
-  if (!row.is(Kind::dict)) return Error(ErrorCode::conversation, "a line is not an object");
-  if (const Value id = row["id"]; !id.is_undefined()) answer.id = strict_json_text(id);
-  if (!row["messages"].is_sequence()) {
-    return Error(ErrorCode::conversation, "a line needs `messages`, a list")
-        .hint("parlance convert --as openai --bare --jsonl makes `messages` of other forms");
+/// What all rows share.
+struct RowsToCheck {
+  explicit RowsToCheck(const PromptSetup& setup) : setup(setup), finders(*setup.reader), roles(setup.model) {}
+
+  Result<void> check(const BulkLine& line, BulkAnswer& answer) {
+    Document document;
+    const Result<Value> row = open_row(document, line, answer);
+    if (!row) return row.error();
+    const Result<ChatRequest> read = read_row(*setup.reader, *row);
+    if (!read) return without_reading_options(read.error());
+    CheckedRow checked(setup, finders, *row);
+    if (Result<void> done = checked.check(); !done) return done;
+    faults.add(checked.faults());
+    roles.add(read->conversation, checked.turns());
+    answer.members = checked.members();
+    return {};
   }
-  CheckedRow checked(setup, row);
-  if (Result<void> done = checked.check(); !done) return done;
-  all.add(checked.faults());
-  answer.members = checked.members();
-  return {};
-}
+
+  const PromptSetup& setup;
+  const LossFinders finders;
+  FaultsOfRows faults;
+  OddRoles roles;
+};
 
 }  // namespace
 
 int check_rows(const std::string& input, const PromptSetup& setup, const LineWish& lines, const LossWish& losses) {
-  FaultsOfRows faults;
-  const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) {
-    return check_row(setup, faults, line, answer);
-  };
+  RowsToCheck rows(setup);
+  const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) { return rows.check(line, answer); };
   const LineRun run = [&](const BulkInput& from, const BulkOutput& output, const BulkOptions& options) {
     Result<BulkProgress> done = each_line(worker)(from, output, options);
-    if (done) faults.report(done->lines);
+    if (done && !losses.quiet) rows.faults.report(done->lines);
+    if (done && !losses.quiet) rows.roles.report(done->lines);
     return done;
   };
   const int code = run_lines(input, lines, setup, losses, run);
-  return code == 0 && faults.any() ? 1 : code;
+  return code == 0 && rows.faults.any() ? 1 : code;
 }
 
 }  // namespace parlance::cli

@@ -26,7 +26,7 @@ struct CheckCommand {
   bool jsonl = false;
   std::string rows;
   LineWish lines;
-  LossWish losses;  ///< --fail-on-error
+  LossWish losses;  ///< --fail-on-error, --quiet
 };
 
 constexpr int kBroken = 1;
@@ -69,7 +69,7 @@ std::string report_as_text(const CheckReport& report) {
   return out;
 }
 
-int check_lines_of(CheckCommand& command) {
+int check_turns_of_rows(CheckCommand& command) {
   if (command.json) return report(usage("--json and --jsonl exclude each other", "lines are JSON anyway"));
   ReplyWish wish;
   wish.prompt = command.prompt;
@@ -80,9 +80,9 @@ int check_lines_of(CheckCommand& command) {
 
 int run_check(CheckCommand& command) {
   if (command.list) return list_laws();
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked)
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked)
     return report(checked.error());
-  if (command.jsonl) return check_lines_of(command);
+  if (command.jsonl) return check_turns_of_rows(command);
   if (!command.rows.empty())
     return report(usage("rows are read with --jsonl", "parlance check … --jsonl " + command.rows));
   CheckOptions options;
@@ -124,6 +124,7 @@ Run declare_check(Options& app) {
   app.add_flag("--jsonl", c.jsonl,
                "Read back each assistant's turn of the conversations in ROWS, one\na line; {\"turns\", \"holds\", "
                "\"faults\"} a line out, in order");
+  app.add_flag("-q,--quiet", c.losses.quiet, "For --jsonl: do not sum up what does not read back");
   declare_lines(app, c.lines, c.losses);
   app.add_flag("--laws", c.list, "List the laws and do nothing else");
   return [command] { return run_check(*command); };

@@ -154,7 +154,9 @@ int run_convert_lines(const ConvertCommand& command, const RequestApiOptions& op
     if (done) notes.report(command, done->lines);
     return done;
   };
-  return run_lines(command.request, command.lines, command.losses, run);
+  LineWish lines = command.lines;
+  lines.writes_requests = command.bare;
+  return run_lines(command.request, lines, command.losses, run);
 }
 
 int run_convert(const ConvertCommand& command) {
@@ -162,7 +164,7 @@ int run_convert(const ConvertCommand& command) {
     return report(usage("--json and --jsonl exclude each other", "lines have their notes anyway"));
   if (command.bare && !command.jsonl)
     return report(usage("--bare is for --jsonl", "a single request is written alone anyway"));
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked)
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked)
     return report(checked.error());
   RequestApiOptions options;
   Result<std::vector<std::pair<std::string, std::string>>> members = variables_of(command.variables);

@@ -4,14 +4,20 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/lines.h"
 #include "cli/losses.h"
+#include "cli/odd_roles.h"
 #include "cli/options.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
+#include "cli/row.h"
 #include "cli/tokenizer_choice.h"
 #include "cli/tokens_json.h"
 #include "json/json.h"
@@ -31,7 +37,7 @@ struct PrefixCommand {
   bool jsonl = false;
   bool check = false;
   LineWish lines;
-  LossWish losses;  ///< --fail-on-error
+  LossWish losses;  ///< --fail-on-error, --quiet
 };
 
 /// One of the two requests.
@@ -49,10 +55,10 @@ struct PrefixSetting {
 };
 
 Result<Side> make_side(const PrefixCommand& command, const PrefixSetting& setting, Conversation conversation,
-                       const Template& compiled) {
+                       const Template& compiled, const RenderOptions& options) {
   Side side;
   side.conversation = std::move(conversation);
-  Result<Rendering> rendering = compiled.render(side.conversation, setting.prompt.render);
+  Result<Rendering> rendering = compiled.render(side.conversation, options);
   if (!rendering) return rendering.error();
   side.rendering = std::move(*rendering);
   if (setting.tokenizer == nullptr) return side;
@@ -65,8 +71,8 @@ Result<Side> make_side(const PrefixCommand& command, const PrefixSetting& settin
 Result<Side> open_side(const PrefixCommand& command, const PrefixSetting& setting, const std::string& path) {
   Result<PromptRequest> request = open_request(command.prompt, setting.prompt, path);
   if (!request) return request.error();
-  report_effort(command.prompt, request->conversation);
-  return make_side(command, setting, std::move(request->conversation), request->compiled);
+  if (!command.losses.quiet) report_effort(command.prompt, request->conversation);
+  return make_side(command, setting, std::move(request->conversation), request->compiled, setting.prompt.render);
 }
 
 /// How much of each side the other does not share.
@@ -140,12 +146,13 @@ Result<std::unique_ptr<Tokenizer>> open_tokens(const PrefixCommand& command, Pro
   }
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_chosen(command.tokenizer, command.prompt, setup);
   if (tokenizer || is_asked) return tokenizer;
-  say_note("counted in bytes: " + tokenizer.error().message());
+  if (!command.losses.quiet) say_note("counted in bytes: " + tokenizer.error().message());
   return std::unique_ptr<Tokenizer>();
 }
 
 Result<void> prepare_prefix(PrefixCommand& command, PrefixSetting& setting) {
   if (Result<void> done = prepare(command.prompt, true, setting.prompt); !done) return done;
+  command.tokenizer.quiet = command.losses.quiet;
   Result<std::unique_ptr<Tokenizer>> tokenizer = open_tokens(command, setting.prompt);
   if (!tokenizer) return tokenizer.error();
   setting.tokenizer = std::move(*tokenizer);
@@ -164,25 +171,22 @@ void report_trust(const Side& before, const Side& after) {
 /// Threads: any may answer.
 class PrefixRows {
  public:
-  PrefixRows(const PrefixCommand& command, const PrefixSetting& setting) : command_(command), setting_(setting) {}
+  PrefixRows(const PrefixCommand& command, const PrefixSetting& setting)
+      : command_(command), setting_(setting), roles_(setting.prompt.model) {}
 
   Result<void> answer(const BulkLine& line, BulkAnswer& answer) {
     Document document;
-    if (Result<void> parsed = document.parse(line.text); !parsed) return parsed;
-    const Value row = document.root();
-    if (!row.is(Kind::dict)) return Error(ErrorCode::conversation, "a line is not an object");
-    if (const Value id = row["id"]; !id.is_undefined()) answer.id = strict_json_text(id);
-    const bool is_pair = row["a"].is(Kind::dict) && row["b"].is(Kind::dict);
-    if (!is_pair && !row["messages"].is_sequence()) {
-      return Error(ErrorCode::conversation, "a line needs two requests, `a` and `b`, or a conversation's `messages`")
-          .hint("parlance convert --as openai --bare --jsonl makes `messages` of other forms");
-    }
-    Result<std::string> members = is_pair ? pair(row["a"], row["b"]) : turns(row);
+    const Result<Value> row = open_row(document, line, answer);
+    if (!row) return row.error();
+    const bool is_pair = (*row)["a"].is(Kind::dict) && (*row)["b"].is(Kind::dict);
+    Result<std::string> members = is_pair ? pair((*row)["a"], (*row)["b"]) : conversation(*row);
     if (!members) return members.error();
     answer.members = std::move(*members);
     return {};
   }
   void report(std::uint64_t lines) const {
+    for (const std::string& note : notes_) say_note(note);
+    roles_.report(lines);
     if (broken_ == 0) return;
     say_note(std::to_string(broken_) + " of " + std::to_string(lines) +
              " lines have a prompt that does not go on from the one before: " + std::to_string(lost_) + " " +
@@ -191,12 +195,21 @@ class PrefixRows {
   bool any_broken() const { return broken_ != 0; }
 
  private:
-  Result<Side> side(const std::string& request) const {
+  Result<Side> side(const std::string& request, const RenderOptions& options) {
     Result<ChatRequest> read = setting_.prompt.reader->consume(request);
     if (!read) return read.error();
     const Result<Template>& compiled = setting_.prompt.reader->template_for(read->conversation);
     if (!compiled) return compiled.error();
-    return make_side(command_, setting_, std::move(read->conversation), *compiled);
+    Result<Side> made = make_side(command_, setting_, std::move(read->conversation), *compiled, options);
+    if (made && made->tokens) keep(made->tokens->notes);
+    return made;
+  }
+  /// The first ones: of each row there may be one.
+  void keep(const std::vector<std::string>& notes) {
+    constexpr std::size_t kMost = 3;
+    const std::lock_guard lock(mutex_);
+    for (const std::string& note : notes)
+      if (notes_.size() < kMost && std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(note);
   }
   void count(std::size_t lost) {
     ++broken_;
@@ -204,9 +217,9 @@ class PrefixRows {
   }
 
   Result<std::string> pair(Value a, Value b) {
-    const Result<Side> before = side(json_text(a));
+    const Result<Side> before = side(json_text(a), setting_.prompt.render);
     if (!before) return before.error();
-    const Result<Side> after = side(json_text(b));
+    const Result<Side> after = side(json_text(b), setting_.prompt.render);
     if (!after) return after.error();
     const std::optional<PrefixDifference> difference = compare_prompts(before->view(), after->view());
     const Cost cost = cost_of(*before, *after, difference);
@@ -215,48 +228,67 @@ class PrefixRows {
     return json.substr(1, json.size() - 2);
   }
 
-  /// The row with the messages up to this one.
-  static std::string request_up_to(Value row, std::size_t last) {
-    JsonWriter request('{'), messages('[');
-    for (const Value& message : row["messages"].items().first(last + 1)) messages.item(json_text(message));
-    request.raw("messages", messages.take());
-    for (const DictEntry& member : row.members()) {
-      const std::string_view name = member.key.text();
-      if (name != "id" && name != "messages") request.raw(name, json_text(member.value));
-    }
-    return request.take();
-  }
-  /// The prompts at the end of each message of an assistant's that something follows, and what the next one shares.
-  Result<std::string> turns(Value row) {
+  Result<std::string> conversation(Value row) {
+    const Result<ChatRequest> read = read_row(*setting_.prompt.reader, row);
+    if (!read) return read.error();
     const std::span<const Value> messages = row["messages"].items();
-    const auto is_end = [&](std::size_t i) {
-      return i + 1 == messages.size() || messages[i]["role"].text() == "assistant";
-    };
-    std::int64_t turns = 0, first_broken = -1;
+    roles_.add(read->conversation, static_cast<std::size_t>(std::ranges::count_if(messages, is_of_assistant)));
+    return turns(row, messages);
+  }
+  static bool is_of_assistant(Value message) { return message["role"].text() == "assistant"; }
+  static std::string first_messages(Value row, std::size_t count) {
+    return request_of_row(row, {"add_generation_prompt", "continue_final_message"}, count);
+  }
+  /// What the prompt behind a turn shares with that turn: with its own prompt, and if that stands in it whole, with the
+  /// turn too as it was written, since a cache has both.
+  Result<std::optional<PrefixDifference>> compare_turn(const std::optional<Side>& prompt, const std::string& written,
+                                                       const Side& next, Cost& cost) {
+    if (prompt) {
+      std::optional<PrefixDifference> difference = compare_prompts(prompt->view(), next.view());
+      cost = cost_of(*prompt, next, difference);
+      if (difference) return difference;
+    }
+    RenderOptions whole = setting_.prompt.render;
+    whole.add_generation_prompt = false;
+    const Result<Side> turn = side(written, whole);
+    if (!turn) return turn.error();
+    std::optional<PrefixDifference> difference = compare_prompts(turn->view(), next.view());
+    cost = cost_of(*turn, next, difference);
+    return difference;
+  }
+  /// The prompts as a model sees them that samples turn by turn: up to each message of an assistant's, and at the end
+  /// where another's is the last.
+  Result<std::string> turns(Value row, std::span<const Value> messages) {
+    std::int64_t turns = 0, behind = -1;
     Cost all{};
     std::optional<PrefixDifference> first;
-    std::optional<Side> before;
-    for (std::size_t i = 0, last = 0; i < messages.size(); ++i) {
-      if (!is_end(i)) continue;
-      Result<Side> now = side(request_up_to(row, i));
-      if (!now) return now.error();
-      if (before) {
+    std::optional<Side> prompt;  // of the turn before
+    for (std::size_t i = 1; i <= messages.size(); ++i) {
+      const bool is_prompt =
+          !is_of_assistant(messages[i - 1]) && (i == messages.size() || is_of_assistant(messages[i]));
+      if (!is_prompt) continue;
+      Result<Side> next = side(first_messages(row, i), setting_.prompt.render);
+      if (!next) return next.error();
+      std::size_t last = i;  // behind the message of an assistant's that is the last one before
+      while (last != 0 && !is_of_assistant(messages[last - 1])) --last;
+      if (last != 0) {
         ++turns;
-        std::optional<PrefixDifference> difference = compare_prompts(before->view(), now->view());
-        const Cost cost = cost_of(*before, *now, difference);
+        Cost cost{};
+        Result<std::optional<PrefixDifference>> difference =
+            compare_turn(prompt, first_messages(row, last), *next, cost);
+        if (!difference) return difference.error();
         all = {all.shared + cost.shared, all.lost + cost.lost, all.fresh + cost.fresh};
-        if (difference && !first) {
-          first = std::move(difference);
-          first_broken = static_cast<std::int64_t>(last);
+        if (*difference && !first) {
+          first = std::move(*difference);
+          behind = static_cast<std::int64_t>(last) - 1;
         }
       }
-      before = std::move(*now);
-      last = i;
+      prompt = std::move(*next);
     }
     if (first) count(all.lost);
     std::string json = cost_as_json(all, unit_of(setting_), first);
     std::string members = "\"turns\": " + std::to_string(turns) + ", " + json.substr(1, json.size() - 2);
-    if (first) members += ", \"behind\": " + std::to_string(first_broken);
+    if (first) members += ", \"behind\": " + std::to_string(behind);
     return members;
   }
 
@@ -264,6 +296,9 @@ class PrefixRows {
   const PrefixSetting& setting_;
   std::atomic<std::uint64_t> broken_ = 0;
   std::atomic<std::uint64_t> lost_ = 0;
+  OddRoles roles_;
+  std::mutex mutex_;
+  std::vector<std::string> notes_;
 };
 
 int compare_lines(const PrefixCommand& command, const PrefixSetting& setting) {
@@ -271,7 +306,7 @@ int compare_lines(const PrefixCommand& command, const PrefixSetting& setting) {
   const BulkWorker worker = [&](const BulkLine& line, BulkAnswer& answer) { return rows.answer(line, answer); };
   const LineRun run = [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
     Result<BulkProgress> done = each_line(worker)(input, output, options);
-    if (done) rows.report(done->lines);
+    if (done && !command.losses.quiet) rows.report(done->lines);
     return done;
   };
   const int code = run_lines(command.before, command.lines, setting.prompt, command.losses, run);
@@ -282,7 +317,7 @@ int compare_lines(const PrefixCommand& command, const PrefixSetting& setting) {
 
 Result<void> check_prefix_options(const PrefixCommand& command) {
   if (Result<void> checked = check_protection(command.tokenize); !checked) return checked;
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked) return checked;
   if (!command.jsonl) {
     if (!command.before.empty() && !command.after.empty()) return {};
     return usage("two requests are compared: A and B",
@@ -292,7 +327,7 @@ Result<void> check_prefix_options(const PrefixCommand& command) {
   if (!command.after.empty())
     return usage("--jsonl reads one file, whose rows have two requests each, `a` and `b`, or a conversation",
                  "paste A B | jq -c -R 'split(\"\\t\") | {a: .[0] | fromjson, b: .[1] | fromjson}' makes one of two");
-  return check_lines(command.prompt, "prefix");
+  return check_no_example(command.prompt, "prefix");
 }
 
 int run_prefix(PrefixCommand& command) {
@@ -304,7 +339,7 @@ int run_prefix(PrefixCommand& command) {
   if (!before) return report_render(before.error());
   const Result<Side> after = open_side(command, setting, command.after);
   if (!after) return report_render(after.error());
-  report_trust(*before, *after);
+  if (!command.losses.quiet) report_trust(*before, *after);
   const std::optional<PrefixDifference> difference = compare_prompts(before->view(), after->view());
   const Cost cost = cost_of(*before, *after, difference);
   const char* const unit = unit_of(setting);
@@ -332,6 +367,7 @@ Run declare_prefix(Options& app) {
   declare_protection_options(app, c.tokenize);
   app.add_flag("--json", c.json, "Print the same as JSON");
   app.add_flag("--check", c.check, "Exit with 1 unless B begins with A; with --jsonl, in each row");
+  app.add_flag("-q,--quiet", c.losses.quiet, "Print no notes; with --jsonl do not sum up what differs");
   app.add_flag("--jsonl", c.jsonl,
                "A has two requests a line, {\"a\", \"b\"}, or a conversation,\neach of whose turns is compared with "
                "the next; {\"shared\",\n"

@@ -165,7 +165,7 @@ Result<void> check_api(const ReadCommand& command) {
 
 Result<void> check_read_options(const ReadCommand& command) {
   if (Result<void> checked = check_api(command); !checked) return checked;
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked) return checked;
   if (command.stream + command.openai_stream + command.jsonl + command.conversation > 1) {
     return usage("--stream, --openai-stream, --jsonl and --conversation exclude each other",
                  "--conversation reads a whole prompt, and --jsonl brings replies of its own");

@@ -169,8 +169,8 @@ Result<void> check_render_options(const RenderCommand& command) {
   const bool color = command.color == "always";
   if (command.json + command.html + color > 1) return usage("--json, --html and --color exclude each other");
   if (command.jsonl && (command.html || color)) return usage("--jsonl gives JSON; --html and --color show one prompt");
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
-  return command.jsonl ? check_lines(command.prompt, "render") : Result<void>();
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked) return checked;
+  return command.jsonl ? check_no_example(command.prompt, "render") : Result<void>();
 }
 
 int run_render(RenderCommand& command) {

@@ -15,6 +15,7 @@
 #include "cli/odd_roles.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "cli/token_stats.h"
@@ -191,7 +192,9 @@ class RowTokenizer {
   RowTokenizer(const TokensCommand& command, const TokensSetting& setting)
       : command_(command), setting_(setting), stats_(command.lengths), roles_(setting.prompt.model) {}
 
-  Result<void> open() { return stats_.open(); }
+  Result<void> check_files() const {
+    return stats_.check_file(command_.chat, command_.lines.skip != 0 || output_appends());
+  }
   Result<void> write(const Conversation& conversation, CheckedRendering& checked, std::string& members) {
     Result<PromptTokens> tokens = tokenize(checked.rendering, conversation, *setting_.tokenizer, command_.tokenize);
     if (!tokens) return tokens.error();
@@ -214,11 +217,11 @@ class RowTokenizer {
     if (*cut != 0) members += ", \"truncated\": " + std::to_string(*cut);
     return {};
   }
-  int report(std::uint64_t lines) const {
+  int report(const BulkProgress& done) const {
     const bool quiet = command_.losses.quiet;
-    if (!quiet) guarded_.report(*setting_.tokenizer, lines);
-    if (!quiet) roles_.report(lines);
-    return stats_.report(quiet);
+    if (!quiet) guarded_.report(*setting_.tokenizer, done.lines);
+    if (!quiet) roles_.report(done.lines);
+    return stats_.report(quiet, std::min(command_.lines.skip, done.behind), done.stopped);
   }
 
  private:
@@ -245,7 +248,7 @@ class RowTokenizer {
 
 int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
   RowTokenizer rows(command, setting);
-  if (Result<void> opened = rows.open(); !opened) return report(opened.error());
+  if (Result<void> checked = rows.check_files(); !checked) return report(checked.error());
   BulkRendering rendering;
   rendering.render = setting.prompt.render;
   rendering.on_loss = command.losses.on_loss();
@@ -255,7 +258,7 @@ int tokenize_lines(const TokensCommand& command, const TokensSetting& setting) {
   int code = 0;
   const LineRun run = [&](const BulkInput& input, const BulkOutput& output, const BulkOptions& options) {
     Result<BulkProgress> done = render_lines(input, output, *setting.prompt.reader, rendering, options);
-    if (done) code = rows.report(done->lines);
+    if (done) code = rows.report(*done);
     return done;
   };
   const int ended = run_lines(command.chat, command.lines, setting.prompt, command.losses, run);
@@ -306,14 +309,14 @@ Result<void> check_tokens_options(const TokensCommand& command) {
     return usage("--too-long needs --max-tokens", "--max-tokens 4096 --too-long " + command.lengths.policy);
   if (command.stop && command.jsonl) return usage("--jsonl and --stop exclude each other");
   if (command.stop && !command.extend.empty()) return usage("--extend and --stop exclude each other");
-  if (Result<void> checked = check_for_lines(command.jsonl, command.lines, command.losses); !checked) return checked;
+  if (Result<void> checked = check_line_options(command.jsonl, command.lines, command.losses); !checked) return checked;
   if (command.stop) return check_stop(command);
   const bool both_from_input = command.extend == "-" && !command.prompt.example && is_stdin(command.chat);
   if (both_from_input) {
     return usage("--extend - and the chat cannot both be standard input",
                  "parlance tokens ... --extend - CHAT.json < ids.json");
   }
-  return command.jsonl ? check_lines(command.prompt, "tokens") : Result<void>();
+  return command.jsonl ? check_no_example(command.prompt, "tokens") : Result<void>();
 }
 
 Result<void> prepare_tokens(TokensCommand& command, TokensSetting& setting) {

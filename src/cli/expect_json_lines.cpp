@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/visible.h"
 #include "cli/line_input.h"
 #include "parlance/json.h"
@@ -51,31 +52,35 @@ Error no_lines(const std::string& path, std::string_view what, std::string_view 
       .hint(std::move(said));
 }
 
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t begin = std::min(line.find_first_not_of(kBlanks), line.size());
-  line.remove_prefix(begin);
-  return line.substr(0, line.find_last_not_of(kBlanks) + 1);
-}
-
 /// Lines that are not blank, trimmed. The last may be cut.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   for (std::size_t newline = 0; !text.empty(); text.remove_prefix(std::min(newline + 1, text.size()))) {
     newline = std::min(text.find('\n'), text.size());
-    if (const std::string_view line = trimmed(text.substr(0, newline)); !line.empty()) lines.push_back(line);
+    if (const std::string_view line = ascii::trimmed(text.substr(0, newline)); !line.empty()) lines.push_back(line);
   }
   return lines;
 }
 
 bool is_whole_json(std::string_view line) { return static_cast<bool>(Document().parse(line)); }
 
+/// An object behind the first line that is whole: a row. The last one of a list over several lines may look like it,
+/// but is followed by the list's end.
+bool has_row(const std::vector<std::string_view>& lines, bool is_all) {
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const bool is_last = i + 1 == lines.size();
+    const bool ends_list = is_last ? !is_all : lines[i + 1].starts_with(']');
+    if (lines[i].starts_with('{') && lines[i].ends_with('}') && !ends_list && is_whole_json(lines[i])) return true;
+  }
+  return false;
+}
+
 /// A list of rows, over several lines or on one. Lines that are lists themselves are rows, if wrong ones.
 bool is_list_of_rows(const std::vector<std::string_view>& lines, bool is_all) {
   if (!lines.front().starts_with('[')) return false;
   Document document;
   if (!document.parse(lines.front()))
-    return lines.size() > 1 ? !lines[1].starts_with('[') : !is_all || lines.front() == "[";
+    return lines.size() > 1 ? !lines[1].starts_with('[') && !has_row(lines, is_all) : !is_all || lines.front() == "[";
   const std::span<const Value> rows = document.root().items();
   const bool are_messages = !rows.empty() && !rows.front()["role"].is_undefined();
   return lines.size() == 1 && is_all && !are_messages &&

@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -153,6 +155,28 @@ bool was_read(const std::optional<FileId>& id) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Files of a model's folder, among which outputs may stand too.
+bool is_of_model(const std::string& name) {
+  constexpr std::string_view kBegins[] = {"tokenizer", "chat_template", "special_tokens", "added_tokens",
+                                          "vocab",     "merges",        "tekken",         "config"};
+  constexpr std::string_view kEnds[] = {".model", ".gguf", ".safetensors", ".tiktoken", "_config.json"};
+  return std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); }) ||
+         std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+}  // namespace
+
+void count_as_read(const std::string& path) {
+  if (const std::optional<FileId> id = file_id(path)) files_read().push_back(*id);
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(path, none)) {
+    if (!is_of_model(entry.path().filename().string())) continue;
+    if (const std::optional<FileId> id = file_id(entry.path().string())) files_read().push_back(*id);
+  }
+}
 
 bool has_read(const std::string& path) { return was_read(file_id(path)); }
 bool has_read(int file) { return was_read(file_id(file)); }

@@ -23,6 +23,9 @@ Result<std::string> read_input(const std::string& path, const char* what);
 /// Writes all of it. False after a failure; errno says which.
 bool write_all(int file, std::string_view bytes);
 
+/// A file that something else reads, or a folder with the files of a model, counts as read too: an output in its place
+/// would destroy it.
+void count_as_read(const std::string& path);
 /// Was the file read as an input, or is it being read, by this or another name?
 bool has_read(const std::string& path);
 /// The same of a file that is open.

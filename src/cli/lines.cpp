@@ -26,6 +26,11 @@ constexpr std::size_t kNamedFailures = 3;
 
 constexpr std::string_view kAll = "all";
 
+/// Is it one that tells an error from an answer?
+bool is_of_errors(std::string_view name) { return name == "error" || name == "line"; }
+
+std::string lines_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " line" : " lines"); }
+
 /// The names of --keep. Fails with usage.
 Result<void> read_keep(const LineWish& wish, BulkOptions& options) {
   for (const std::string& names : wish.keep) {
@@ -34,7 +39,7 @@ Result<void> read_keep(const LineWish& wish, BulkOptions& options) {
       const std::string name(rest.substr(0, comma));
       if (name.empty()) return usage("--keep " + names + ": a name is empty", "--keep source,split");
       if (name == kAll) options.keep_all = true;
-      options.keep.push_back(name);
+      if (std::ranges::find(options.keep, name) == options.keep.end()) options.keep.push_back(name);
       if (comma == rest.size()) break;
       rest.remove_prefix(comma + 1);
       if (rest.empty()) return usage("--keep " + names + ": a name is empty", "--keep source,split");
@@ -43,15 +48,19 @@ Result<void> read_keep(const LineWish& wish, BulkOptions& options) {
   return {};
 }
 
-/// What of --keep came to nothing.
-void report_kept(const BulkOptions& options, const BulkProgress& done) {
+/// What of --keep came to nothing. Requests that are written alone have the row's members anyway.
+void report_kept(const LineWish& wish, const BulkOptions& options, const BulkProgress& done) {
   for (const auto& [name, count] : done.hidden) {
-    say_note("--keep " + name + ": the answer has a member of this name, which stands in " + std::to_string(count) +
-             " of " + std::to_string(done.lines) + " lines in place of the row's");
+    if (wish.writes_requests && !is_of_errors(name)) continue;
+    const std::string of = std::to_string(count) + " of " + lines_text(done.lines);
+    say_note("--keep " + name + ": " +
+             (is_of_errors(name)
+                  ? "answers that are errors have a member of this name, so the row's is not kept in " + of
+                  : "the answer has a member of this name, which stands in " + of + " in place of the row's"));
   }
   for (const std::string& name : options.keep) {
-    if (done.lines != 0 && !options.keep_all && !done.kept.contains(name) && !done.hidden.contains(name))
-      say_note("--keep " + name + ": no line has it");
+    const bool is_known = name == "id" || done.kept.contains(name) || done.hidden.contains(name);
+    if (done.lines != 0 && !options.keep_all && !is_known) say_note("--keep " + name + ": no line has it");
   }
 }
 
@@ -75,7 +84,7 @@ void declare_lines(Options& app, LineWish& wish, LossWish& losses) {
   declare_fail_on_error(app, losses);
 }
 
-Result<void> check_for_lines(bool lines, const LineWish& wish, const LossWish& losses) {
+Result<void> check_line_options(bool lines, const LineWish& wish, const LossWish& losses) {
   const std::string given = output_appends() ? "--append" : wish.given();
   if (lines || (given.empty() && !losses.fail_on_error)) return {};
   return usage(
@@ -120,7 +129,7 @@ class LineJob {
     const Result<BulkProgress> done = answer(run, *lines, interruption);
     if (!done) return fail(done.error());
     report_lines(losses_, *done);
-    report_kept(options_, *done);
+    if (!losses_.quiet) report_kept(wish_, options_, *done);
     if (done->stopped) return stopped_by(interruption.signal());
     if (Result<void> whole = lines->finish(); !whole) return fail(whole.error());
     report_nothing(*done);
@@ -164,14 +173,17 @@ class LineJob {
     if (last_.behind == first) return "line " + std::to_string(first) + of;
     return "lines " + std::to_string(first) + " to " + std::to_string(last_.behind) + of;
   }
+  /// "" where nothing was done.
   std::string how_to_go_on() const {
     const std::uint64_t done = std::max(last_.behind, wish_.skip);
+    if (done == 0) return {};
     const std::string skip = "the same command with --skip-lines " + std::to_string(done);
     const bool is_file = !writes_to_stdout();
     return skip + (is_file ? " --append" : ", added to what is there") + " goes on";
   }
   int stopped_by(int signal) const {
-    say("parlance", "interrupted: done with " + done_lines() + "; " + how_to_go_on());
+    const std::string hint = how_to_go_on();
+    say("parlance", "interrupted: done with " + done_lines() + (hint.empty() ? "" : "; " + hint));
     return 128 + signal;
   }
   int fail(const Error& error) const {
@@ -192,8 +204,8 @@ class LineJob {
   void report_nothing(const BulkProgress& done) const {
     if (done.behind == 0 && !losses_.quiet) say_note(input_name(input_) + ": empty, so there are no answers");
     if (wish_.skip <= done.behind) return;
-    say_note("--skip-lines " + std::to_string(wish_.skip) + ": the input has " + std::to_string(done.behind) +
-             " lines, so there was nothing to do");
+    say_note("--skip-lines " + std::to_string(wish_.skip) + ": the input has " + lines_text(done.behind) +
+             ", so there was nothing to do");
   }
 
   const std::string& input_;
@@ -209,15 +221,21 @@ int run_lines(const std::string& input, const LineWish& wish, const LossWish& lo
   return LineJob(input, wish, losses).run(run);
 }
 
+namespace {
+
+/// Each line would be answered by this error. One of a model's templates may be for requests with tools alone.
+Result<void> check_templates(const PromptSetup& setup) {
+  if (setup.model.templates.empty()) return {};
+  const Result<Template>& plain = setup.reader->chat_template(false);
+  return plain || setup.reader->chat_template(true) ? Result<void>() : Result<void>(plain.error());
+}
+
+}  // namespace
+
 int run_lines(const std::string& input, const LineWish& wish, const PromptSetup& setup, const LossWish& losses,
               const LineRun& run) {
-  int code = 0;
-  if (!setup.model.templates.empty()) {
-    const Result<Template>& compiled = setup.reader->chat_template(false);
-    if (!compiled) code = report(compiled.error());
-  }
-  const int ended = run_lines(input, wish, losses, run);
-  return ended != 0 ? ended : code;
+  const Result<void> compiled = check_templates(setup);
+  return compiled ? run_lines(input, wish, losses, run) : report(compiled.error());
 }
 
 }  // namespace parlance::cli

@@ -15,6 +15,7 @@ struct LineWish {
   unsigned threads = 0;
   std::uint64_t skip = 0;
   std::vector<std::string> keep;  ///< as given: names, with commas between them
+  bool writes_requests = false;   ///< the answers are the rows' requests
 
   /// The option that was given; "": none.
   std::string given() const;
@@ -22,7 +23,7 @@ struct LineWish {
 /// Declares the options of --jsonl: --threads, --skip-lines, --append, --keep, --fail-on-error.
 void declare_lines(Options& app, LineWish& wish, LossWish& losses);
 /// They are --jsonl's alone. Fails with usage where they are given without it.
-Result<void> check_for_lines(bool lines, const LineWish& wish, const LossWish& losses);
+Result<void> check_line_options(bool lines, const LineWish& wish, const LossWish& losses);
 
 /// Answers lines: answer_lines() or render_lines(), with what the command wants of them.
 using LineRun =
@@ -33,8 +34,8 @@ LineRun each_line(const BulkWorker& worker);
 /// Answers the lines of a file or of standard input on the command's output; the exit code. It is 0 once every line was
 /// answered and one of them not by an error; what failed and what was lost is summed up on standard error.
 int run_lines(const std::string& input, const LineWish& wish, const LossWish& losses, const LineRun& run);
-/// The same for requests that are rendered by the command's templates, unless the lines bring their own: the code is
-/// not 0 where there was nothing to render them with.
+/// The same for requests that are rendered by the command's templates, unless the lines bring their own: where none of
+/// them compiles, that is the one error, and no output is opened.
 int run_lines(const std::string& input, const LineWish& wish, const PromptSetup& setup, const LossWish& losses,
               const LineRun& run);
 

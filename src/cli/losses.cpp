@@ -100,6 +100,9 @@ std::string failure_in_line(const BulkFailure& failure) {
   const Error error = in_options(failure.error);
   std::string text = "line " + std::to_string(failure.line);
   if (!failure.id.empty()) text += " (id " + failure.id + ")";
+  // In a line of JSON the place is its column; an error of a template names a place of its own.
+  if (error.code() == ErrorCode::json && error.where().column != 0)
+    text += ", column " + std::to_string(error.where().column);
   const std::string message = error.message();
   return text + ": " + (error.input_path().empty() ? "" : error.input_path() + ": ") +
          message.substr(0, message.find('\n'));

@@ -15,7 +15,9 @@ class OddRoles {
  public:
   explicit OddRoles(const ModelSource& model) : model_(model) {}
   void add(const Conversation& conversation);
-  /// Says it on standard error, if there were any. `lines`: of how many.
+  /// The same of a row whose turns were looked at, of which it has so many.
+  void add(const Conversation& conversation, std::size_t turns);
+  /// Says it on standard error, if there were any, and how many rows have no turn. `lines`: of how many.
   void report(std::uint64_t lines) const;
 
  private:
@@ -24,6 +26,7 @@ class OddRoles {
   const ModelSource& model_;
   std::mutex mutex_;
   std::map<std::string, std::uint64_t> rows_;  ///< by role
+  std::uint64_t without_turns_ = 0;
 };
 
 }  // namespace parlance::cli

@@ -2,6 +2,7 @@
 #include "cli/output.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,8 +13,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "cli/archive.h"
 #include "cli/input.h"
@@ -74,6 +77,7 @@ struct Output {
   std::string path;
   bool appends = false;
   UnfinishedFile unfinished;
+  int older = -1;  ///< an archive that is to be replaced, open for its lock
   bool is_open = false;
   int told = 0;  ///< the failure of writing that was told
   std::unique_ptr<PackedOutput> packed;
@@ -141,16 +145,75 @@ bool output_is_terminal() { return is_stdout(output().path) && ::isatty(STDOUT_F
 
 namespace {
 
-/// What there is must end as it goes on: with a whole line, or an archive of the same kind.
-Result<void> check_end(int file, off_t size, Packing packing) {
+Error taken() {
+  return Error(ErrorCode::file, output().path + ": another run writes to it")
+      .hint("wait for its end, or name another file");
+}
+
+/// Nobody else writes to the file as long as it is open. Where a file cannot be locked, nothing is known.
+Result<void> lock(int file) {
+  struct stat found {};
+  if (::fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) return {};
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+  return taken();
+}
+
+Error not_of_lines(const std::string& path) {
+  return usage("--append: " + path + " does not begin with a line of JSON", "name another file");
+}
+
+/// How what is cut off at its end becomes whole lines.
+Error cut_off(const std::string& path, Packing packing, const std::string& what) {
+  const std::string unpacking = packing == Packing::gzip ? "zcat " : "zstdcat ";
+  const std::string packs = packing == Packing::gzip ? "gzip" : "zstd";
+  const std::string whole = "whole-" + std::filesystem::path(path).filename().string();
+  return usage("--append: " + what, unpacking + path + " | head -n -1 | " + packs + " > " + whole +
+                                        " has its whole lines; --append -o " + whole + " --skip-lines as many");
+}
+
+/// An archive is read once: behind one that is cut off, nothing could be read.
+Result<void> check_archive(int file, Packing packing) {
+  const std::string& path = output().path;
+  Result<std::unique_ptr<Filter>> filter = make_filter(packing, Direction::unpack, path);
+  if (!filter) return filter.error();
+  char first = '\0', last = '\n';
+  const Pour pour = [&](std::string_view piece) {
+    if (piece.empty()) return true;
+    if (first == '\0') first = piece.front();
+    last = piece.back();
+    return true;
+  };
+  std::array<char, 1 << 16> buffer;
+  off_t at = 0;
+  for (;;) {
+    const ssize_t size = ::pread(file, buffer.data(), buffer.size(), at);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return cannot_write(errno);
+    if (size == 0) break;
+    at += size;
+    if (Result<void> fed = (*filter)->feed({buffer.data(), static_cast<std::size_t>(size)}, pour); !fed)
+      return cut_off(path, packing, fed.error().message());
+  }
+  if (Result<void> whole = (*filter)->finish(pour); !whole) return cut_off(path, packing, whole.error().message());
+  if (first != '\0' && first != '{') return not_of_lines(path);
+  return last == '\n' ? Result<void>() : cut_off(path, packing, "the last line of " + path + " is cut off");
+}
+
+/// What there is must be lines, and end as it goes on: with a whole line, or an archive of the same kind.
+Result<void> check_old(int file, off_t size, Packing packing) {
   const std::string& path = output().path;
   std::array<char, 4> bytes{};
-  if (packing != Packing::none) {
-    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), 0);
-    const std::string_view begin(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (packing_of_bytes(begin) == packing) return {};
-    return usage("--append: " + path + " is not packed as its name says", "name another file");
+  const ssize_t got = ::pread(file, bytes.data(), bytes.size(), 0);
+  const std::string_view begin(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const Packing is_packed = packing_of_bytes(begin);
+  if (packing != is_packed) {
+    const std::string ending = is_packed == Packing::gzip ? ".gz" : ".zst";
+    return usage(
+        "--append: " + path + " is not packed as its name says",
+        is_packed == Packing::none ? "name another file" : "it is a " + ending + ": rename it to " + path + ending);
   }
+  if (packing != Packing::none) return check_archive(file, packing);
+  if (!begin.starts_with('{')) return not_of_lines(path);
   if (::pread(file, bytes.data(), 1, size - 1) == 1 && bytes[0] == '\n') return {};
   return usage(
       "--append: the last line of " + path + " is cut off",
@@ -163,7 +226,9 @@ Result<int> open_to_add(Output& out, Packing packing) {
   if (::stat(out.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0) return -1;
   const int file = ::open(out.path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
   if (file < 0) return cannot_write(errno);
-  if (Result<void> checked = check_end(file, found.st_size, packing); !checked) {
+  Result<void> checked = lock(file);
+  if (checked && ::fstat(file, &found) == 0) checked = check_old(file, found.st_size, packing);
+  if (!checked) {
     ::close(file);
     return checked.error();
   }
@@ -171,17 +236,43 @@ Result<int> open_to_add(Output& out, Packing packing) {
   return file;
 }
 
+/// The file, empty. It is emptied once it is this run's.
+Result<int> open_anew(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) return cannot_write(errno);
+  Result<void> ours = lock(file);
+  struct stat found {};
+  if (ours && ::fstat(file, &found) == 0 && S_ISREG(found.st_mode) && ::ftruncate(file, 0) != 0)
+    ours = cannot_write(errno);
+  if (ours) return file;
+  ::close(file);
+  return ours.error();
+}
+
 /// The file of -o. An archive that is cut cannot be read: an older one stays in its place until the new one is whole.
 Result<int> open_target(Output& out, Packing packing) {
-  int file = -1;
   if (out.appends) {
     const Result<int> added = open_to_add(out, packing);
     if (!added || *added >= 0) return added;
   }
-  if (packing != Packing::none) file = out.unfinished.open(out.path);
-  if (file < 0) file = ::open(out.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return cannot_write(errno);
-  return file;
+  if (packing == Packing::none) return open_anew(out.path);
+  // An older one is replaced: nobody may be adding to it. It stays open for its lock.
+  if (const int older = ::open(out.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); older >= 0) {
+    if (Result<void> ours = lock(older); !ours) {
+      ::close(older);
+      return ours.error();
+    }
+    struct stat found {};
+    if (::fstat(older, &found) != 0 || !S_ISREG(found.st_mode))
+      ::close(older);
+    else
+      out.older = older;
+  }
+  const int file = out.unfinished.open(out.path);
+  if (file == UnfinishedFile::kTaken) return taken();
+  if (file >= 0) return file;
+  if (out.older >= 0) ::close(std::exchange(out.older, -1));
+  return open_anew(out.path);
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& s
   return {};
 }
 
-Result<void> check_lines(const PromptOptions& options, const std::string& command) {
+Result<void> check_no_example(const PromptOptions& options, const std::string& command) {
   if (!options.example) return {};
   return usage("--jsonl reads its requests from a file or standard input, and has no --example",
                "parlance " + command + " ... --jsonl requests.jsonl");

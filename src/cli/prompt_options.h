@@ -60,7 +60,7 @@ struct PromptSetup {
 /// Checks what excludes what, and opens the templates that the options name. Fails with usage, and as find_templates().
 Result<void> prepare(PromptOptions& options, bool needs_template, PromptSetup& setup);
 /// Requests a line each come from a file or standard input, not from an example. Fails with usage.
-Result<void> check_lines(const PromptOptions& options, const std::string& command);
+Result<void> check_no_example(const PromptOptions& options, const std::string& command);
 
 /// The text of a request and what to call it in errors.
 struct ChatText {

@@ -11,6 +11,7 @@
 #include "cli/lines.h"
 #include "cli/option_words.h"
 #include "cli/report.h"
+#include "cli/row.h"
 #include "json/json.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
@@ -22,22 +23,13 @@ Error line_error(std::string message) { return Error(ErrorCode::conversation, st
 
 bool is_given(Value value) { return !value.is_undefined() && !value.is_none(); }
 
-/// The row as a request: all of it but what is the line's own.
-std::string request_of_row(Value line) {
-  JsonWriter request('{');
-  for (const DictEntry& member : line.members()) {
-    const std::string_view name = member.key.text();
-    if (name != "id" && name != "reply" && name != "request") request.raw(name, json_text(member.value));
-  }
-  return request.take();
-}
-
 /// A request is optional: without it the reply begins where the format says. It stands in `request`, or the row is one
 /// itself, by its `messages`; `tools` alone give types.
 Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wish, Value line) {
   if (const Value request = line["request"]; is_given(request))
     return start_of_request(source, wish, json_text(request), "request");
-  if (is_given(line["messages"])) return start_of_request(source, wish, request_of_row(line), "the row");
+  if (is_given(line["messages"]))
+    return start_of_request(source, wish, request_of_row(line, {"reply", "request"}), "the row");
   Result<ReplyStart> start = usual_start(source, wish);
   const Value tools = line["tools"];
   if (!start || !is_given(tools) || source.tools.known()) return start;
@@ -100,7 +92,6 @@ std::vector<std::string> idle_members(Value line) {
 }
 
 Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish, Value line, const BulkLine& bytes) {
-  if (!line.is(Kind::dict)) return line_error("a line is not an object");
   const Value reply = line["reply"];
   if (!reply.is_string()) return line_error("a line needs `reply`, a text");
   const Result<ReplyStart> start = start_of_line(source, wish, line);
@@ -116,18 +107,11 @@ Result<std::string> message_of(const ReplySource& source, const ReplyWish& wish,
   return json += "]}";
 }
 
-/// The error without a hint that names an option of how requests are read, which the command has not.
-Error without_reading_options(const Error& error) {
-  const std::string hint = in_options(error.hint());
-  const bool names_one = hint.find("--skip-pass") != hint.npos || hint.find("--as-is") != hint.npos;
-  return names_one ? error.hint({}) : error;
-}
-
 Result<void> answer(const ReplySource& source, const ReplyWish& wish, const BulkLine& line, BulkAnswer& answer) {
   Document document;
-  if (Result<void> parsed = document.parse(line.text); !parsed) return without_reading_options(parsed.error());
-  if (const Value id = document.root()["id"]; !id.is_undefined()) answer.id = strict_json_text(id);
-  const Result<std::string> message = message_of(source, wish, document.root(), line);
+  const Result<Value> row = open_row(document, line, answer);
+  if (!row) return without_reading_options(row.error());
+  const Result<std::string> message = message_of(source, wish, *row, line);
   if (!message) return without_reading_options(message.error());
   answer.members.assign(*message, 1, message->size() - 2);  // of an object
   return {};

@@ -47,6 +47,8 @@ Result<ModelSource> with_template(ModelSource found, const std::string& path) {
 
 Result<ModelSource> find_templates(const TemplateWish& wish) {
   if (!wish.format.empty()) return open_format(wish.format);
+  for (const std::string& path : {wish.file, wish.model})
+    if (!path.empty()) count_as_read(path);
   if (wish.model.empty()) return from_file(wish.file);
   const ModelStores stores = model_stores([](const char* name) -> const char* { return std::getenv(name); });
   Result<ModelSource> model = open_model(wish.model, stores, !wish.file.empty());

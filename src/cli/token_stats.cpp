@@ -2,11 +2,15 @@
 #include "cli/token_stats.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 
 #include "cli/input.h"
 #include "cli/numbers.h"
@@ -37,7 +41,7 @@ std::string LengthWish::given() const {
 }
 
 void declare_lengths(Options& app, LengthWish& wish) {
-  add_number(app, "--max-tokens", wish.most, "For --jsonl: how many tokens a row may have");
+  add_number(app, "--max-tokens", wish.most, "For --jsonl: how many tokens a row may have", kMostCount, 1);
   app.add_option("--too-long", wish.policy,
                  "What is done with a row of more: fail (its answer is an error), drop or truncate")
       .placeholder("POLICY")
@@ -46,12 +50,62 @@ void declare_lengths(Options& app, LengthWish& wish) {
       .placeholder("FILE");
 }
 
-Result<void> TokenStats::open() {
-  if (wish_.stats.empty()) return {};
-  if (wish_.stats == "-" || wish_.stats == output_path() || has_read(wish_.stats))
-    return usage("--stats " + wish_.stats + " is not a file of its own", "--stats stats.json");
-  file_ = ::open(wish_.stats.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  return file_ < 0 ? Result<void>(file_error(wish_.stats, errno)) : Result<void>();
+namespace {
+
+/// Are both names of one file, be it there or not?
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code none;
+  if (std::filesystem::equivalent(one, other, none)) return true;
+  const auto whole = [&none](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, none), none);
+  };
+  return whole(one) == whole(other);
+}
+
+bool is_file_of(int descriptor, const struct stat& file) {
+  struct stat open {};
+  return ::fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino;
+}
+
+/// What an older file of --stats begins with.
+constexpr std::string_view kBegin = "{\"rows\": ";
+
+bool begins_as_stats(const std::string& path) {
+  std::array<char, kBegin.size()> begin{};
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? 0 : ::read(file, begin.data(), begin.size());
+  if (file >= 0) ::close(file);
+  return size == static_cast<ssize_t>(begin.size()) && std::ranges::equal(begin, kBegin);
+}
+
+/// Could a file of this name be made, or written?
+Result<void> can_be_written(const std::string& path, bool is_there) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const std::string asked = is_there ? path : folder.empty() ? "." : folder.string();
+  return ::access(asked.c_str(), W_OK) == 0 ? Result<void>() : file_error(path, errno);
+}
+
+}  // namespace
+
+Result<void> TokenStats::check_file(const std::string& input, bool is_rest) const {
+  const std::string& path = wish_.stats;
+  if (path.empty()) return {};
+  struct stat found {};
+  const bool is_there = ::stat(path.c_str(), &found) == 0, is_file = is_there && S_ISREG(found.st_mode);
+  if (is_there && S_ISDIR(found.st_mode)) return file_error(path, EISDIR);
+  const bool is_output = !output_path().empty() && output_path() != "-" && is_same_file(path, output_path());
+  const bool is_open = is_file && (is_file_of(STDOUT_FILENO, found) || is_file_of(STDIN_FILENO, found));
+  const bool is_input = !is_stdin(input) && is_same_file(path, input);
+  const bool is_plain = is_file || !is_there;  // and no pipe or device, which others may write to
+  const bool is_other = is_plain && (is_output || is_open || has_read(path));
+  if (path == "-" || is_input || is_other)
+    return usage("--stats " + path + " is not a file of its own", "--stats stats.json");
+  if (is_file && found.st_size != 0 && !begins_as_stats(path))
+    return usage("--stats " + path + " is there already, and has no numbers of tokens", "--stats stats.json");
+  if (is_rest && is_file && found.st_size != 0)
+    return usage("--stats " + path + " is there already, and would have the rows of this part alone",
+                 "name another file for the rest: --stats rest.json");
+  return can_be_written(path, is_there);
 }
 
 Result<std::size_t> TokenStats::add(PromptTokens& tokens, const std::optional<std::vector<ReplyKind>>& kinds,
@@ -108,16 +162,17 @@ void TokenStats::say() const {
   }
   if (rows_ == 0) return;
   const Spread found = spread();
-  say_note(std::to_string(rows_) + " rows of " + std::to_string(found.total) + " tokens, " + std::to_string(trained_) +
-           " of them learnt; a row has " + std::to_string(found.least) + " to " + std::to_string(found.most) +
-           ", median " + std::to_string(found.median) + ", 95 % at most " + std::to_string(found.p95));
+  say_note(std::to_string(rows_) + (rows_ == 1 ? " row of " : " rows of ") + std::to_string(found.total) + " tokens, " +
+           std::to_string(trained_) + " of them learnt; a row has " + std::to_string(found.least) + " to " +
+           std::to_string(found.most) + ", median " + std::to_string(found.median) + ", 95 % at most " +
+           std::to_string(found.p95));
   if (untrained_rows_ != 0) {
     say_note(std::to_string(untrained_rows_) + " of " + std::to_string(rows_) +
              " rows have nothing to learn: each of their labels is -100");
   }
 }
 
-std::string TokenStats::json() const {
+std::string TokenStats::json(std::uint64_t skipped, bool stopped) const {
   const Spread found = spread();
   JsonWriter tokens('{'), kinds('{'), all('{');
   tokens.number("total", as_signed(found.total))
@@ -134,16 +189,47 @@ std::string TokenStats::json() const {
         .text("too_long", kPolicies[static_cast<std::size_t>(wish_.too_long())]);
     all.number("rows_too_long", as_signed(too_long_));
   }
+  all.number("lines_skipped", as_signed(skipped)).flag("whole", skipped == 0 && !stopped);
   return all.take() + "\n";
 }
 
-int TokenStats::report(bool quiet) const {
+namespace {
+
+/// 0, or the failure.
+int write_whole(const std::string& path, int flags, std::string_view text) {
+  const int file = ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666);
+  if (file < 0) return errno;
+  int failed = write_all(file, text) ? 0 : errno;
+  if (::close(file) != 0 && failed == 0) failed = errno;
+  return failed;
+}
+
+/// A file gets its name once it is whole. What cannot be replaced, a pipe or a file in a folder that takes none, is
+/// written to.
+int put_file(const std::string& path, std::string_view text) {
+  std::error_code none;
+  const bool is_link = std::filesystem::is_symlink(path, none);
+  const bool is_new = !std::filesystem::exists(path, none);
+  const bool is_plain =
+      is_new || (std::filesystem::is_regular_file(path, none) && std::filesystem::hard_link_count(path, none) == 1);
+  if (is_link || !is_plain) return write_whole(path, O_CREAT | O_TRUNC, text);
+  const std::string part = path + "." + std::to_string(::getpid()) + ".part";
+  const int made = write_whole(part, O_CREAT | O_EXCL, text);
+  if (made == EACCES || made == EPERM || made == EROFS) return write_whole(path, O_CREAT | O_TRUNC, text);
+  const int failed = made != 0 ? made : ::rename(part.c_str(), path.c_str()) == 0 ? 0 : errno;
+  if (failed != 0) ::unlink(part.c_str());
+  return failed;
+}
+
+}  // namespace
+
+int TokenStats::report(bool quiet, std::uint64_t skipped, bool stopped) const {
   if (!quiet) say();
-  if (file_ < 0) return 0;
-  const bool written = ::ftruncate(file_, 0) == 0 && write_all(file_, json());
-  const int failed = written ? 0 : errno;
-  if (::close(file_) == 0 && written) return 0;
-  return cli::report(file_error(wish_.stats, failed != 0 ? failed : errno));
+  if (wish_.stats.empty()) return 0;
+  if (!quiet && (skipped != 0 || stopped))
+    say_note("--stats " + wish_.stats + ": the numbers are those of a part of the input; its `whole` is false");
+  const int failed = put_file(wish_.stats, json(skipped, stopped));
+  return failed == 0 ? 0 : cli::report(file_error(wish_.stats, failed));
 }
 
 }  // namespace parlance::cli

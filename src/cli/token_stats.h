@@ -35,8 +35,10 @@ class TokenStats {
  public:
   explicit TokenStats(const LengthWish& wish) : wish_(wish) {}
 
-  /// Opens the file of --stats, so that a run does not end with what could be known before. Fails with file, usage.
-  Result<void> open();
+  /// Can the file of --stats be written, and is it no other file of the run? It is made at the end, so that a run that
+  /// fails leaves an older one. `input`: what is read; `is_rest`: is it the rest of another run's? Fails with file,
+  /// usage.
+  Result<void> check_file(const std::string& input, bool is_rest) const;
   /// Are the kinds of tokens counted, which takes reading each turn?
   bool wants_kinds() const { return !wish_.stats.empty(); }
 
@@ -44,8 +46,9 @@ class TokenStats {
   /// policy is to fail; `drops` becomes true where it is to drop. `kinds`: of each token, if they are known.
   Result<std::size_t> add(PromptTokens& tokens, const std::optional<std::vector<ReplyKind>>& kinds, bool& drops);
 
-  /// Says it on standard error, unless `quiet`, and writes the file; the exit code.
-  int report(bool quiet) const;
+  /// Says it on standard error, unless `quiet`, and writes the file; the exit code. `skipped`: lines of the input that
+  /// are not counted; `stopped`: nor are those behind.
+  int report(bool quiet, std::uint64_t skipped, bool stopped) const;
 
  private:
   struct Spread {
@@ -53,10 +56,9 @@ class TokenStats {
   };
   Spread spread() const;
   void say() const;
-  std::string json() const;
+  std::string json(std::uint64_t skipped, bool stopped) const;
 
   const LengthWish& wish_;
-  int file_ = -1;
   std::mutex mutex_;
   std::map<std::size_t, std::uint64_t> rows_by_tokens_;
   std::uint64_t rows_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/input.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
 #include "cli/report.h"
@@ -105,6 +106,7 @@ Result<std::unique_ptr<Tokenizer>> open_chosen(const TokenizerWish& wish, const 
                  "a tokenizer.json, SentencePiece's .model, a GGUF file, a tiktoken file, tekken.json, or a folder "
                  "that has one");
   }
+  count_as_read(path);
   TokenizerOptions options;
   options.special_tokens = options.sentencepiece.special_tokens = wish.special_tokens;
   if (wish.special_tokens.empty()) options.sentencepiece.special_tokens = vocabulary_tokens(prompt.wish.format);

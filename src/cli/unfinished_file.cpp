@@ -2,6 +2,7 @@
 #include "cli/unfinished_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,28 @@ int copy_into(const std::string& from, const std::string& into) {
   return failed;
 }
 
+/// Is there a file that another run writes?
+bool is_taken(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool taken = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return taken;
+}
+
+/// Makes a file beside `path`, whose name becomes `made`; kTaken where another run writes one, -1 where there can be
+/// none. A file of the first name that nobody writes was left by a run that was killed, or is something else: it stays.
+int make_beside(const std::string& path, std::string& made) {
+  for (const std::string& number : {std::string(), "." + std::to_string(::getpid())}) {
+    made = path + number + ".part";
+    const int file = ::open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0) (void)::flock(file, LOCK_EX | LOCK_NB);
+    if (file >= 0 || errno != EEXIST) return file;
+    if (is_taken(made)) return UnfinishedFile::kTaken;
+  }
+  return -1;
+}
+
 /// Gives a new file the owner and the group of the old one, where it has others.
 bool give_to(int file, const struct stat& old) {
   struct stat made {};
@@ -51,9 +74,8 @@ int UnfinishedFile::open(const std::string& path) {
   const std::filesystem::path real = is_new ? path : std::filesystem::canonical(path, failed).string();
   if (failed || (!is_new && ::access(path.c_str(), W_OK) != 0)) return -1;
   path_ = real.string();
-  unfinished_ = path_ + "." + std::to_string(::getpid()) + ".part";
-  const int file = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return -1;
+  const int file = make_beside(path_, unfinished_);
+  if (file < 0) return file;
   if (!is_new && !give_to(file, old)) {
     ::close(file);
     ::unlink(unfinished_.c_str());

@@ -13,6 +13,7 @@ class UnfinishedFile {
   /// The open file; -1 where it cannot stand there: the folder takes none, it is no file (a pipe, a device), or a file
   /// that a new one would not be: one of several names, or of an owner whom it cannot be given to.
   int open(const std::string& path);
+  static constexpr int kTaken = -2;  ///< what open() returns where another run writes it
   /// From now on what is behind the end of this file is what is added to it.
   void add_to(int file);
   /// Gives it its name, or takes it away. What cannot be replaced, such as a file that is a mount point, gets its

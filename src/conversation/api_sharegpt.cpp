@@ -3,27 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/speakers.h"
 #include "conversation/api_request.h"
 #include "conversation/json_text.h"
 #include "value/string.h"
 
 namespace parlance::api {
 namespace {
-
-/// Who speaks, in the words of the data sets that have `from`.
-struct Speaker {
-  std::string_view from, role;
-};
-constexpr std::string_view kCalls = "calls";  ///< no role: the text is calls as JSON
-constexpr Speaker kSpeakers[] = {
-    {"human", "user"},          {"user", "user"},
-    {"gpt", "assistant"},       {"chatgpt", "assistant"},
-    {"assistant", "assistant"}, {"model", "assistant"},
-    {"system", "system"},       {"tool", "tool"},
-    {"observation", "tool"},    {"function_response", "tool"},
-    {"tool_response", "tool"},  {"function_call", kCalls},
-    {"tool_call", kCalls},
-};
 
 /// The turns: `conversations`, or `messages` whose first has no role but a speaker.
 Value turns_of(Value request) {
@@ -63,15 +49,15 @@ class ShareGptConverter {
     const Value from = r_.text_in(turn, "from"), value = r_.text_in(turn, "value");
     if (r_.failure) return;
     const auto* row = std::find_if(std::begin(kSpeakers), std::end(kSpeakers),
-                                   [&](const Speaker& one) { return is_text(&from, one.from); });
+                                   [&](const Speaker& one) { return is_text(&from, one.name); });
     if (row == std::end(kSpeakers))
       return r_.fail(from, quoted(leaf_text(from)) + " is not a known speaker",
                      "human, gpt, system, tool, observation, function_call and their like are");
     r_.leave(turn, {"from", "value", "weight", "loss"}, {"id"});
-    Draft draft{.role = row->role == kCalls ? "assistant" : row->role};
+    Draft draft{.role = row->role};
     draft.weight = weight_of(turn);
     draft.of.push_back(turn);
-    if (row->role == kCalls)
+    if (row->says_calls)
       calls(value, draft);
     else
       draft.parts.push_back(r_.text_part(value, turn));

@@ -20,13 +20,6 @@ bool is_blank(const Rendering& prompt, const Span& span) {
   return ascii::is_blank(prompt.text().substr(span.begin, span.end - span.begin));
 }
 
-bool has_weight_0(Value message) {
-  const Value* weight = message.kind == Kind::dict ? member(message, "weight") : nullptr;
-  if (weight == nullptr) return false;
-  const bool is_whole = weight->kind == Kind::integer || weight->kind == Kind::boolean;
-  return (is_whole && weight->integer == 0) || (weight->kind == Kind::real && weight->real == 0);
-}
-
 /// The message of the first text in a range that is of any; -1 if none is.
 std::int32_t message_of(const Rendering& prompt, const TextRange& range) {
   const std::span<const Span> spans = prompt.spans();
@@ -75,6 +68,13 @@ std::vector<Seen> seen_words(const Conversation& conversation, const Rendering& 
 }
 
 }  // namespace
+
+bool has_weight_0(Value message) {
+  const Value* weight = message.kind == Kind::dict ? member(message, "weight") : nullptr;
+  if (weight == nullptr) return false;
+  const bool is_whole = weight->kind == Kind::integer || weight->kind == Kind::boolean;
+  return (is_whole && weight->integer == 0) || (weight->kind == Kind::real && weight->real == 0);
+}
 
 void leave_out_weight_0(const Conversation& conversation, Rendering& prompt) {
   if (!conversation.messages().is_sequence()) return;

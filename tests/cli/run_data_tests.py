@@ -133,6 +133,12 @@ def test_one_line_that_is_wrong_is_no_other_file(folder):
         out, _ = render(folder, stdin=wrong + "\n" + lines_of([row("Hi")]))
         found = answers(out)
         assert len(found) == 2 and found[0]["line"] == int(where) and found[1]["text"] == "[Hi]", (wrong, out)
+    for wrong in ("[broken", '["a",', '[{"role": "user",'):
+        out, _ = render(folder, stdin=wrong + "\n" + lines_of([row("Hi")] * 2))
+        assert [one.get("text") for one in answers(out)] == [None, "[Hi]", "[Hi]"], (wrong, out)
+    listed = "[\n" + json.dumps(row("a")) + ",\n" + json.dumps(row("b")) + "\n]\n"
+    has(render(folder, stdin=listed, code=3)[1], "one list")
+    has(render(folder, stdin='{"messages": [}\n' + lines_of([row("Hi")]))[1], "note: line 1, column 15: Expecting value")
     for wrong in ("[1,\n", "5\n6\n", '[{"role": "user", "content": "Hi"}]\n[{"role": "user", "content": "Hi"}]\n', '[{"role": "user", "content": "Hi"}]\n'):
         out, said = render(folder, stdin=wrong, code=1)
         assert len(answers(out)) == wrong.count("\n"), (wrong, out, said)
@@ -341,6 +347,55 @@ def test_append_adds_to_what_fits(folder):
     has(run(folder, "render", "-t", "t.jinja", "--append", "-o", "x", stdin="{}", code=2)[1], "--append is for --jsonl")
 
 
+def test_append_adds_to_nothing_that_could_not_be_read(folder):
+    """Archives that are cut off, or whose last line is; what is no lines; an archive of another name."""
+    text = lines_of([row("a")]).encode()
+    render(folder, "-o", "whole.jsonl", stdin=text * 3)
+    whole = (folder / "whole.jsonl").read_bytes()
+    packs = {".gz": lambda data: gzip.compress(data)}
+    if shutil.which("zstd"):
+        packs[".zst"] = lambda data: subprocess.run(["zstd", "-q", "-c"], input=data, capture_output=True, check=True).stdout
+    for ending, pack in packs.items():
+        name = f"out.jsonl{ending}"
+        for data, why in ((pack(whole)[:-9], "cut off"), (pack(whole[:-3]), f"the last line of {name} is cut off"), (pack(b"a,b\n"), "does not begin with a line of JSON")):
+            (folder / name).write_bytes(data)
+            said = render(folder, "--append", "-o", name, stdin=text, code=2)[1]
+            has(said, why)
+            assert (folder / name).read_bytes() == data
+            if "cut off" in why:  # the hint is a command that works
+                command = said.split("hint: ")[1].split(" has its whole lines")[0]
+                subprocess.run(command, shell=True, check=True, capture_output=True, cwd=folder)
+                render(folder, "--append", "-o", f"whole-{name}", stdin=text)
+                answers(unpacked(folder / f"whole-{name}"))
+        (folder / "packed.jsonl").write_bytes(pack(whole))
+        has(render(folder, "--append", "-o", "packed.jsonl", stdin=text, code=2)[1], f"it is a {ending}: rename it to packed.jsonl{ending}")
+        assert (folder / "packed.jsonl").read_bytes() == pack(whole)
+    (folder / "notes.txt").write_text("my notes\n")
+    has(render(folder, "--append", "-o", "notes.txt", stdin=text, code=2)[1], "notes.txt does not begin with a line of JSON")
+    (folder / "empty.jsonl").write_text("")
+    render(folder, "--append", "-o", "empty.jsonl", stdin=text)
+    assert (folder / "notes.txt").read_text() == "my notes\n" and len(answers((folder / "empty.jsonl").read_bytes())) == 1
+
+
+def test_two_runs_do_not_write_to_one_file(folder):
+    text = lines_of([row("a")]).encode()
+    for name in names_of_outputs():
+        for more in ((), ("--append",)):
+            with started(folder, "-o", name, *more) as first:
+                first.stdin.write(text)
+                first.stdin.flush()
+                wait_for_handlers(first)
+                for other in ((), ("--append",)):
+                    if more or not other or name == "out.jsonl":  # a new archive has its name at its end
+                        has(render(folder, "-o", name, *other, stdin=text * 5, code=3)[1], f"{name}: another run writes to it")
+                first.stdin.close()
+                assert first.wait(timeout=60) == 0
+        assert len(answers(unpacked(folder / name))) == 2 and not list(folder.glob("*.part")), name
+    (folder / "out.jsonl.gz.part").write_text("mine")  # of a run that was killed, or something else
+    render(folder, "-o", "out.jsonl.gz", stdin=text)
+    assert len(answers(unpacked(folder / "out.jsonl.gz"))) == 1 and (folder / "out.jsonl.gz.part").read_text() == "mine"
+
+
 # ---- what cannot be written
 
 def limited(folder, size, *words, stdin=""):
@@ -378,6 +433,7 @@ def test_what_is_written_is_told_where_the_rest_cannot_be(folder):
 def test_a_full_device_and_a_reader_that_is_gone(folder):
     text = lines_of([row("x" * 1000)] * 3000)
     has(render(folder, "-o", "/dev/full", stdin=text, code=3)[1], "/dev/full: No space left on device; written are the answers to no line of the input")
+    assert "--skip-lines" not in render(folder, "-o", "/dev/full", stdin=text, code=3)[1]
     (folder / "chats.jsonl").write_text(text)
     with subprocess.Popen([BINARY, "render", "-t", "t.jinja", "--jsonl", "chats.jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           cwd=folder) as process:
@@ -410,6 +466,22 @@ def test_an_input_that_cannot_be_read_leaves_an_older_output(folder):
     assert (folder / "out.jsonl").read_text() == ""
 
 
+def test_a_template_that_does_not_compile_is_one_error(folder):
+    (folder / "bad.jinja").write_text("{% for m in messages %}")
+    text = lines_of([turns("a", "b")] * 3)
+    for words in (("render",), ("tokens", "--tokenizer", TOKENIZER), ("prefix",), ("check",), ("read",)):
+        (folder / "out.jsonl").write_text("older")
+        out, said = run(folder, *words, "-t", "bad.jinja", "--jsonl", "-o", "out.jsonl", stdin=text, code=1)
+        assert (folder / "out.jsonl").read_text() == "older" and out == b"", words
+        assert said.count("bad.jinja") == 1 and "3 of 3" not in said, (words, said)
+
+
+def test_what_is_read_is_not_the_output(folder):
+    before = (folder / "t.jinja").read_text()
+    has(render(folder, "-o", "t.jinja", stdin=lines_of([row("a")]), code=2)[1], "-o t.jinja is the file that is being read")
+    assert (folder / "t.jinja").read_text() == before
+
+
 # ---- what rows keep
 
 
@@ -432,6 +504,19 @@ def test_a_member_that_the_answer_has_itself_is_told(folder):
     out, said = render(folder, "--keep", "text,source", stdin=lines_of([row("a", text="the row's", source="web"), row("b")]))
     assert answers(out)[0]["text"] == "[a]" and answers(out)[0]["source"] == "web"
     has(said, "--keep text: the answer has a member of this name, which stands in 1 of 2 lines in place of the row's")
+
+
+def test_what_keep_says_and_writes(folder):
+    rows = lines_of([row("a", id=1, source="web", line=7, error="none"), {"id": 2, "source": "web", "line": 8}])
+    out, said = render(folder, "--keep", "source,source", "--keep", "source,id", stdin=rows)
+    assert out.splitlines()[0].count(b'"source"') == 1 and "--keep" not in said, (out, said)
+    out, said = render(folder, "--keep", "line,error", stdin=rows)
+    first, second = answers(out)
+    assert "line" not in first and "error" not in first and second["line"] == 2, out
+    has(said, "--keep line: answers that are errors have a member of this name, so the row's is not kept in 2 of 2 lines", "--keep error: answers that are")
+    assert set(answers(render(folder, "--keep", "all", stdin=rows)[0])[0]) == {"id", "messages", "source", "text", "generation"}
+    out, said = run(folder, "convert", "--as", "openai", "--bare", "--jsonl", "--keep", "messages,source", stdin=lines_of([row("a", source="web")]))
+    assert answers(out)[0]["source"] == "web" and "--keep" not in said, (out, said)
 
 
 def test_keep_goes_with_each_command(folder):
@@ -516,9 +601,44 @@ def test_a_run_ends_with_the_numbers_of_tokens(folder):
     masked, _ = tokens(folder, "--stats", "stats.json", "--mask", "stop", rows=rows)
     stats = json.loads((folder / "stats.json").read_text())
     assert {kind for kind, count in stats["kinds"].items() if count} == {"stop"} and stats["tokens"]["trained"] == stats["kinds"]["stop"], stats
-    for name in ("-", "out.jsonl"):
-        has(tokens(folder, "--stats", name, "-o", "out.jsonl", rows=rows, code=2)[1], "is not a file of its own")
     has(tokens(folder, "--stats", "none/stats.json", rows=rows, code=3)[1], "none/stats.json")
+
+
+def test_the_file_of_stats_is_no_other(folder):
+    """Under none of its names, and whether it is there yet or not."""
+    shutil.copytree(TOKENIZER, folder / "tokenizer")
+    (folder / "chats.jsonl").write_text(lines_of([turns("a", "b")]))
+    (folder / "mine.txt").write_text("mine")
+    (folder / "a").mkdir()
+    os.link(folder / "chats.jsonl", folder / "same")
+    (folder / "link").symlink_to("chats.jsonl")
+    command = [BINARY, "tokens", "-t", "t.jinja", "--tokenizer", "tokenizer", "--jsonl"]
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for name in ("-", "chats.jsonl", "same", "link", "./chats.jsonl", "out.jsonl", "a/../out.jsonl", "t.jinja", "tokenizer/tokenizer.json", "mine.txt"):
+        done = subprocess.run([*command, "chats.jsonl", "-o", "out.jsonl", "--stats", name], capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 2 and f"--stats {name} is " in done.stderr, (name, done)
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files, name
+    for words in ("< chats.jsonl --stats chats.jsonl", "chats.jsonl >> mine.txt --stats mine.txt", "chats.jsonl >> new --stats new"):
+        done = subprocess.run(" ".join(map(str, command)) + " " + words, shell=True, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 2 and "is not a file of its own" in done.stderr, (words, done)
+    has(tokens(folder, "--stats", "stats.json", "x.jsonl", rows=[], code=3)[1], "x.jsonl")
+    assert not (folder / "stats.json").exists()
+    tokens(folder, "--stats", "/dev/null", rows=[row("a")])
+
+
+def test_stats_of_a_part_say_so(folder):
+    rows = [turns("a" * i, "b") for i in range(1, 4)]
+    stats = folder / "stats.json"
+    tokens(folder, "--stats", "stats.json", rows=rows)
+    assert json.loads(stats.read_text())["whole"] is True
+    before = stats.read_bytes()
+    for more in (("--skip-lines", 1), ("--append", "-o", "out.jsonl")):
+        has(tokens(folder, "--stats", "stats.json", *more, rows=rows, code=2)[1], "would have the rows of this part alone", "--stats rest.json")
+        assert stats.read_bytes() == before
+    said = tokens(folder, "--stats", "rest.json", "--skip-lines", 1, rows=rows)[1]
+    rest = json.loads((folder / "rest.json").read_text())
+    assert (rest["rows"], rest["lines_skipped"], rest["whole"]) == (2, 1, False), rest
+    has(said, "--stats rest.json: the numbers are those of a part of the input")
 
 
 def test_rows_of_too_many_tokens(folder):
@@ -539,6 +659,8 @@ def test_rows_of_too_many_tokens(folder):
     has(said, f"1 of 3 rows have more than {most} tokens: they are cut", "1 of 3 rows have nothing to learn")
     shown = tokens(folder, "--json", "--max-tokens", most, "--too-long", "truncate", rows=rows)[0][1]
     assert len(shown["tokens"]) == len(shown["labels"]) == len(shown["ids"]) == most
+    has(tokens(folder, "--max-tokens", "0", rows=rows, code=2)[1], "--max-tokens", "a whole number from 1")
+    has(tokens(folder, rows=rows[:1])[1], "note: 1 row of ")
     has(tokens(folder, "--too-long", "drop", rows=rows, code=2)[1], "--too-long needs --max-tokens")
     has(run(folder, "tokens", "-f", "chatml", "--tokenizer", TOKENIZER, "--max-tokens", 5, stdin=json.dumps(rows[0]), code=2)[1], "--max-tokens is for --jsonl")
 
@@ -552,6 +674,16 @@ def test_roles_of_other_names_are_told(folder):
     assert "role" not in render(folder, "-q", stdin=lines_of(rows))[1]
     (folder / "t.jinja").write_text("{% for m in messages %}{% if m.role == 'human' or m.role == \"gpt\" %}{{ m.content }}{% endif %}{% endfor %}")
     assert "does not know" not in render(folder, stdin=lines_of(rows))[1]
+
+
+def test_speakers_are_the_same_for_each_command(folder):
+    """Those of whom render asks whether they are another role, ShareGPT's rows have; and the other way round."""
+    names = {"prompter": "user", "bot": "assistant", "ai": "assistant", "chatgpt": "assistant", "model": "assistant", "function_response": "tool", "tool_call": "assistant"}
+    said = render(folder, stdin=lines_of([{"messages": [{"role": name, "content": "a"}]} for name in names]))[1]
+    for name, role in names.items():
+        has(said, f'messages of the role "{name}", which the template does not know; is it "{role}"?')
+    made = run(folder, "convert", "--as", "openai", "--bare", "-q", "--jsonl", stdin=lines_of([{"conversations": [{"from": name, "value": "a"}]} for name in list(names)[:5]]))[0]
+    assert [one["messages"][0]["role"] for one in answers(made)] == list(names.values())[:5], made
 
 
 # ---- prefixes
@@ -580,6 +712,7 @@ def test_prefixes_of_lines(folder):
         has(said, "2 of 6 lines have a prompt that does not go on from the one before", f"{3 * alone['lost']} {alone['unit']} are lost")
         run(folder, *words, "--jsonl", "--check", stdin=lines_of(rows), code=1)
         run(folder, *words, "--jsonl", "--check", stdin=lines_of(rows[1:2]))
+    assert run(folder, *words, "-q", "--jsonl", stdin=lines_of(rows[:4]))[1] == ""
     has(run(folder, "prefix", "-t", "forgets.jinja", code=2)[1], "two requests are compared: A and B")
     has(run(folder, "prefix", "-t", "forgets.jinja", "--jsonl", "a.json", "b.json", code=2)[1], "--jsonl reads one file", "paste A B")
     command = "paste A B | jq -c -R 'split(\"\\t\") | {a: .[0] | fromjson, b: .[1] | fromjson}'"
@@ -588,6 +721,32 @@ def test_prefixes_of_lines(folder):
         (folder / "B").write_text(lines_of([rows[0]["b"]]))
         made = subprocess.run(command, shell=True, capture_output=True, check=True, text=True, cwd=folder).stdout
         assert json.loads(made) == {"a": rows[0]["a"], "b": rows[0]["b"]}
+
+
+def test_prefixes_are_those_of_the_prompts_that_a_model_sees(folder):
+    """A template that opens reasoning for a model, and writes the past without it: what is lost is its own opening."""
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yo"}] * 3
+    prompts = [messages[:1], messages[:3], messages[:5]]
+    for i, prompt in enumerate(prompts):
+        (folder / f"{i}.json").write_text(json.dumps({"messages": prompt}))
+    pairs = [json.loads(run(folder, "prefix", "-f", "underscore-bot", "--json", f"{i}.json", f"{i + 1}.json")[0]) for i in (0, 1)]
+    rows = [{"messages": messages}, {"messages": messages[:5], "add_generation_prompt": False}]
+    for found in answers(run(folder, "prefix", "-f", "underscore-bot", "--jsonl", stdin=lines_of(rows))[0]):
+        assert [found[name] for name in ("shared", "lost", "new")] == [sum(pair[name] for pair in pairs) for name in ("shared", "lost", "new")], found
+        assert (found["lost"], found["turns"], found["behind"], found["difference"]) == (16, 2, 1, pairs[0]["difference"]), found
+    said = run(folder, "prefix", "-f", "chatml", "--tokenizer", TOKENIZER, "--trust", "messages[9].content", "--jsonl", stdin=lines_of(rows))[1]
+    has(said, "messages[9].content")
+
+
+def test_rows_at_which_nothing_could_be_looked_at_are_told(folder):
+    rows = [{"messages": [{"role": "human", "content": "a"}, {"role": "gpt", "content": "b"}]}, {"messages": ["a", 5]}, turns("a", "b"), {"text": "a"}]
+    for command in ("check", "prefix"):
+        out, said = run(folder, command, "-f", "chatml", "--jsonl", stdin=lines_of(rows))
+        found = answers(out)
+        assert ["error" in one for one in found] == [False, True, False, True] and found[1]["error"]["path"] == "messages[0]", found
+        assert found[3]["error"]["message"] == "the request has no `messages`" and "convert" not in found[3]["error"]["hint"], found[3]
+        has(said, "1 of 4 rows have no turn of an assistant's", '1 of 4 lines have messages of the role "gpt", which the template does not know; is it "assistant"?')
+    assert "--as-is" not in run(folder, "check", "-f", "chatml", "--jsonl", stdin=lines_of(rows))[0].decode()
 
 
 # ---- turns that read back
@@ -618,6 +777,33 @@ def test_turns_of_rows_are_read_back(folder):
         run(folder, "check", "-f", name, "--jsonl", stdin=lines_of([{"messages": good["messages"][2:], "tools": TOOLS}]))
     has(run(folder, "check", "-f", "chatml", "rows.jsonl", code=2)[1], "rows are read with --jsonl")
     has(run(folder, "check", "--jsonl", code=2)[1], "give -t TEMPLATE, -m MODEL or -f FORMAT")
+
+
+def test_turns_of_rows_are_compared_as_what_they_say(folder):
+    user = {"role": "user", "content": "Hi"}
+
+    def check_turn(message, *words, **more):
+        words = words or ("-f", "terminal-agent")
+        return answers(run(folder, "check", *words, "--jsonl", stdin=lines_of([{"messages": [user, message], **more}]))[0])[0]
+
+    def call(arguments):
+        return {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": arguments}}]}
+
+    assert check_turn({"role": "assistant", "content": [{"type": "text", "text": "done"}, {"type": "text", "text": " and"}]})["holds"]
+    shown = (pathlib.Path(__file__).resolve().parents[2] / "formats/terminal-agent.jinja").read_text("utf-8")
+    (folder / "whole.jinja").write_text(shown.replace("call.arguments | tojson", "call.arguments | tojson | replace('1.0', '1')"))
+    assert check_turn(call({"n": 1.0}), "-t", "whole.jinja")["holds"]  # the template writes 1
+    markup = {"role": "assistant", "content": "<think>x</think>y"}
+    assert check_turn({**markup, "weight": 0})["turns"] == 0
+    rows = lines_of([{"messages": [user, {"role": "assistant", "content": "Yo", **more}]} for more in
+                     ({"thinking_blocks": [{"type": "thinking", "thinking": "hm"}]}, {"reasoning": {"text": "hm"}}, {"reasoning_details": [{"text": "hm"}]}, {"name": "Bo"})])
+    for name in ("chatml", "terminal-agent"):
+        found = answers(run(folder, "check", "-f", name, "--jsonl", stdin=rows, code=1)[0])
+        assert found[0]["faults"] == [{"message": 1, "part": "lost", "wanted": "messages[1].thinking_blocks[0].thinking", "read": "not in the prompt"}], found[0]
+        assert [one["holds"] for one in found] == [False, False, False, True], found
+    found = answers(run(folder, "check", "-f", "chatml", "--jsonl", stdin=lines_of([{"messages": [user, {"role": "assistant", "content": "Yo", "reasoning": "hm"}]}]), code=1)[0])
+    assert [one["part"] for one in found[0]["faults"]] == ["reasoning"], found
+    assert run(folder, "check", "-f", "chatml", "-q", "--jsonl", stdin=rows, code=1)[1] == ""
 
 
 # ---- progress
