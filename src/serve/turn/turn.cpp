@@ -445,7 +445,7 @@ std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::
 
 std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string response_id) {
   if (!can_go_on()) return nullptr;
-    if (!reply) return nullptr;
+  if (!reply) return nullptr;
   const MessageKeys& keys = prompt_.keys;
   const Key none;
   const Held* const from = prompt_.from.get();
