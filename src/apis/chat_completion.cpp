@@ -159,9 +159,10 @@ class ChatCompletion final : public Form {
     }
     const std::string reasoning = std::exchange(message.reasoning, {});
     std::string json = message.message_json();
-    if (reply::is_blank(reasoning)) return json;
+    const bool is_none = reply::is_blank(reasoning);
+    if (is_none && !options().null_reasoning) return json;
     constexpr std::string_view kRole = "{\"role\": \"assistant\", ";
-    return json.insert(kRole.size(), reasoning_members(json_string(reasoning)) + ", ");
+    return json.insert(kRole.size(), reasoning_members(is_none ? "null" : json_string(reasoning)) + ", ");
   }
 
   std::string message_with_function_call() const {

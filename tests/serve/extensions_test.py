@@ -141,11 +141,13 @@ def hidden_and_joined_reasoning(checks: Checks) -> None:
             message = to.ask(CHAT, REASONED, members).json["choices"][0]["message"]
             streamed = to.ask(CHAT, REASONED, {**members, "stream": True})
             checks.equal(joined(streamed, "content"), message["content"], f"a stream has the same: {members}")
-            checks.equal(joined(streamed, "reasoning_content"), message.get("reasoning_content", ""), f"and the same reasoning: {members}")
+            checks.equal(joined(streamed, "reasoning_content"), message.get("reasoning_content") or "", f"and the same reasoning: {members}")
             is_shown = members not in (*hiding, *joining)
             checks.equal(message.get("reasoning_content"), "We add." if is_shown else None, f"the reasoning: {members}")
             content = "<think>\nWe add.\n</think>\n\nIt is 2." if members in joining else "It is 2."
             checks.equal(message["content"], content, f"the content: {members}")
+            names = {"reasoning_content", "reasoning"}
+            checks.that(names <= set(message), f"its names are there, whatever they have: {members}", message)
     with served("llama-server", form="underscore-bot") as to:
         message = to.ask(CHAT, "We add.</think>It is 2.<|im_end|>", {"separate_reasoning": False}).json["choices"][0]["message"]
         checks.that(message["content"].startswith("We add.</think>"), "the prompt has the first mark", message)

@@ -46,6 +46,7 @@ bool is_false(Value member) { return member.is(Kind::boolean) && member.integer 
 /// By the names of vLLM and OpenRouter, and of SGLang and llama.cpp.
 void set_of_chat(Value body, ReplyApiOptions& options) {
   const Value excluded = body["reasoning"]["exclude"];
+  options.null_reasoning = true;
   options.usage_in_chunks = flag_of(body["stream_options"]["continuous_usage_stats"], false);
   if (is_false(body["separate_reasoning"]) || body["reasoning_format"].text() == "none")
     options.reasoning = ShownReasoning::as_text;
