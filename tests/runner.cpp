@@ -172,7 +172,7 @@ void demand_everything(const fs::path& root, Report& report) {
   // A case has no tokenizer, and renders without a look at losses: tests/unit/tokens_test.cpp,
   // tests/cli/run_losses_tests.py and those of tests/cli end with these.
   const std::set<ErrorCode> of_others = {ErrorCode::tokenizer, ErrorCode::history_rewritten, ErrorCode::loss,
-                                         ErrorCode::unencodable};
+                                         ErrorCode::unencodable, ErrorCode::too_many_tokens};
   for (ErrorCode code : kCodes) {
     if (!report.codes.contains(code) && !of_others.contains(code)) {
       report.fault("errors.def: " + std::string(facts(code).name), "  no case ends with it");

@@ -118,7 +118,7 @@ Result<std::size_t> TokenStats::add(PromptTokens& tokens, const std::optional<st
     drops = wish_.too_long() == TooLong::drop;
     if (drops) return std::size_t{0};
     if (wish_.too_long() == TooLong::fail) {
-      return Error(ErrorCode::limit_output,
+      return Error(ErrorCode::too_many_tokens,
                    std::to_string(size) + " tokens, and a row may have " + std::to_string(most))
           .hint("--too-long truncate cuts it, --too-long drop leaves it out");
     }

@@ -42,7 +42,7 @@ class TokenStats {
   /// Are the kinds of tokens counted, which takes reading each turn?
   bool wants_kinds() const { return !wish_.stats.empty(); }
 
-  /// A row, cut where the policy says so; the number of tokens that were cut off. Fails with limit_output where the
+  /// A row, cut where the policy says so; the number of tokens that were cut off. Fails with too_many_tokens where the
   /// policy is to fail; `drops` becomes true where it is to drop. `kinds`: of each token, if they are known.
   Result<std::size_t> add(PromptTokens& tokens, const std::optional<std::vector<ReplyKind>>& kinds, bool& drops);
 

@@ -646,7 +646,7 @@ def test_rows_of_too_many_tokens(folder):
     whole, _ = tokens(folder, rows=rows)
     most = len(whole[0]["ids"])
     found, said = tokens(folder, "--max-tokens", most, rows=rows)
-    assert [("error" in one) for one in found] == [False, True, False] and found[1]["error"]["code"] == "limit_output", found
+    assert [("error" in one) for one in found] == [False, True, False] and (found[1]["error"]["code"], found[1]["error"]["type"]) == ("too_many_tokens", "ValueError"), found
     has(said, f"1 of 3 rows have more than {most} tokens: each is an error", "1 of 3 lines were answered by an error")
     found, said = tokens(folder, "--max-tokens", most, "--too-long", "drop", "--stats", "stats.json", rows=rows)
     assert found == [whole[0], whole[2]], found
