@@ -141,7 +141,9 @@ def hidden_and_joined_reasoning(checks: Checks) -> None:
             message = to.ask(CHAT, REASONED, members).json["choices"][0]["message"]
             streamed = to.ask(CHAT, REASONED, {**members, "stream": True})
             checks.equal(joined(streamed, "content"), message["content"], f"a stream has the same: {members}")
-            checks.equal(joined(streamed, "reasoning_content"), message.get("reasoning_content") or "", f"and the same reasoning: {members}")
+            checks.equal(
+                joined(streamed, "reasoning_content"), message.get("reasoning_content") or "", f"and the same reasoning: {members}"
+            )
             is_shown = members not in (*hiding, *joining)
             checks.equal(message.get("reasoning_content"), "We add." if is_shown else None, f"the reasoning: {members}")
             content = "<think>\nWe add.\n</think>\n\nIt is 2." if members in joining else "It is 2."

@@ -35,7 +35,9 @@ class Gateway:
         if engine:
             command += ["--backend", f"llama-server={engine}"]
         self.log: list[str] = []
-        self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # Most tests read the log at the end alone: until then it has to have room, or the gateway waits to write its next line.
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "pipesize": 1 << 20}
+        self.process = subprocess.Popen([*command, *options], text=True, **pipes)  # type: ignore[call-overload]
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()
         if not self.url:
