@@ -118,6 +118,8 @@ class LineJob {
     options_.reword = [](const Error& error) { return in_options(error); };
   }
 
+  static bool writes_to_stdout() { return output_path().empty() || output_path() == "-"; }
+
   int run(const LineRun& run) {
     if (Result<void> read = read_keep(wish_, options_); !read) return report(read.error());
     Result<LineInput> lines = LineInput::open(input_);
@@ -164,7 +166,6 @@ class LineJob {
     return run(lines.bytes(interruption), write_lines, options_);
   }
 
-  static bool writes_to_stdout() { return output_path().empty() || output_path() == "-"; }
   /// "lines 1 to 70 of chats.jsonl"
   std::string done_lines() const {
     const std::uint64_t first = std::min(wish_.skip, last_.behind) + 1;
@@ -235,7 +236,12 @@ Result<void> check_templates(const PromptSetup& setup) {
 int run_lines(const std::string& input, const LineWish& wish, const PromptSetup& setup, const LossWish& losses,
               const LineRun& run) {
   const Result<void> compiled = check_templates(setup);
-  return compiled ? run_lines(input, wish, losses, run) : report(compiled.error());
+  if (compiled) return run_lines(input, wish, losses, run);
+  const int code = report(compiled.error());
+  // A file that may be of an earlier run is left alone; a program that reads the answers gets one for each line.
+  if (!LineJob::writes_to_stdout()) return code;
+  const int ended = run_lines(input, wish, losses, run);
+  return ended != 0 ? ended : code;
 }
 
 }  // namespace parlance::cli

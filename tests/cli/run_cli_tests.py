@@ -496,6 +496,9 @@ def test_jsonl_errors_have_type_and_place():
             error = json.loads(render("-t", d / "t.jinja", "--jsonl", stdin=HELLO, code=1))["error"]
             same((error["type"], error["line"]), (kind, line))
             assert error["column"] >= 1 and error["message"], error
+    with template("{% if %}") as d:
+        out, _ = run("render", "-t", d / "t.jinja", "--jsonl", stdin=json.dumps({"id": 1, **HELLO}) + "\n", code=1)
+        same((json.loads(out)["id"], json.loads(out)["error"]["type"]), (1, "TemplateSyntaxError"))
     row = {"id": 1, "source": "{% if %}", "context": HELLO}
     error = json.loads(run("render", "--jsonl", stdin=json.dumps(row) + "\n", code=1)[0])
     same((error["id"], error["error"]["type"]), (1, "TemplateSyntaxError"))

@@ -466,7 +466,7 @@ def test_an_input_that_cannot_be_read_leaves_an_older_output(folder):
     assert (folder / "out.jsonl").read_text() == ""
 
 
-def test_a_template_that_does_not_compile_is_one_error(folder):
+def test_a_template_that_does_not_compile_is_one_error_for_a_file(folder):
     (folder / "bad.jinja").write_text("{% for m in messages %}")
     text = lines_of([turns("a", "b")] * 3)
     for words in (("render",), ("tokens", "--tokenizer", TOKENIZER), ("prefix",), ("check",), ("read",)):
@@ -474,6 +474,8 @@ def test_a_template_that_does_not_compile_is_one_error(folder):
         out, said = run(folder, *words, "-t", "bad.jinja", "--jsonl", "-o", "out.jsonl", stdin=text, code=1)
         assert (folder / "out.jsonl").read_text() == "older" and out == b"", words
         assert said.count("bad.jinja") == 1 and "3 of 3" not in said, (words, said)
+    out, said = run(folder, "render", "-t", "bad.jinja", "--jsonl", stdin=text, code=1)  # who reads the answers gets them
+    assert [one["error"]["type"] for one in answers(out)] == ["TemplateSyntaxError"] * 3, out
 
 
 def test_what_is_read_is_not_the_output(folder):
