@@ -155,7 +155,8 @@ struct Resident::Run {
   RunEnd reason = RunEnd::finished;
   Clock::time_point begin = Clock::now();
   Clock::time_point quiet_since = begin, waits_since{}, looked = begin, interrupted{}, typed{};
-  int stage = 0;  ///< 0: runs; then the signals that it was sent
+  Clock::time_point stopped_since{};  ///< the program itself; none while it is not
+  int stage = 0;                      ///< 0: runs; then the signals that it was sent
   Clock::time_point at_prompt_since{};
   int times_typed = 0;  ///< the line after an interruption
   bool was_stopped = false;
@@ -208,11 +209,19 @@ struct Resident::Run {
     }
   }
 
-  /// A program that has stopped itself would come back for nobody.
+  /// A program that has stopped itself would come back for nobody. The watchdog stops all processes too, for as long as
+  /// it takes to end them.
   void keep_going() {
-    if (resident.group_ <= 0 || state_of(resident.group_) != 'T') return;
-    kill(resident.group_, SIGCONT);
-    was_stopped = true;
+    constexpr double kLongest = 2;  // seconds
+    if (resident.group_ <= 0 || state_of(resident.group_) != 'T') {
+      stopped_since = {};
+    } else if (stopped_since == Clock::time_point{}) {
+      stopped_since = Clock::now();
+    } else if (seconds_since(stopped_since) > kLongest) {
+      kill(resident.group_, SIGCONT);
+      was_stopped = true;
+      stopped_since = {};
+    }
   }
 
   /// An interruption that has not helped yet.
