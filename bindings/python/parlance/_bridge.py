@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from parlance._core import Message, ReplyEvent
 from parlance._errors import Error
+from parlance._taken import as_taken, extend_with_reply, written_text
 from parlance._transformers import REASONING
-from parlance.session import as_taken, extend_with_reply, written_text
 
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
 _CALL = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {}}}

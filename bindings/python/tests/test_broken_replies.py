@@ -15,7 +15,7 @@ from typing import Any
 import parlance
 import pytest
 from material import CORPUS, ROOT
-from parlance.session import paired
+from parlance._taken import paired
 from test_results import ASKS, TEMPLATES, TOOLS, calls, template_of
 
 NEW = {"role": "user", "content": "QQ NEW"}
