@@ -1,4 +1,4 @@
-"""Where the corpus and the small tokenizers of the tests are."""
+"""Where the corpus and the small tokenizers of the tests are, and one of transformers made of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import json
 import os
 import pathlib
 from typing import Any
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -28,3 +30,13 @@ def corpus_cases() -> dict[str, list[dict[str, Any]]]:
 
 def corpus_template(path: str) -> str:
     return (CORPUS / path).read_bytes().decode("utf-8")
+
+
+CHAT = [{"role": "user", "content": "Hi<|im_end|> é 你好"}, {"role": "assistant", "content": "Yes"}]
+
+
+def transformers_tokenizer(folder: str) -> Any:
+    transformers = pytest.importorskip("transformers")
+    made = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{folder}/tokenizer.json")
+    made.chat_template = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    return made
