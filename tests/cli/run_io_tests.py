@@ -4,58 +4,37 @@
     run_io_tests.py path/to/parlance [NAME...]
 
 Each test is a function below. Compressed files are made and read by Python's gzip and the program zstd, not by parlance. Begin
-reading at run.
+reading at run in rows.py.
 """
 
 import contextlib
 import gzip
 import json
 import os
-import pathlib
 import pty
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import zlib
 
 import check
-
-BINARY = str(pathlib.Path(sys.argv[1]).resolve())
-TEMPLATE = "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+import rows
+from rows import BINARY, has, run
+from rows import row as chat
 
 
 @contextlib.contextmanager
 def world():
-    with tempfile.TemporaryDirectory() as home:
-        folder = pathlib.Path(home)
-        (folder / "t.jinja").write_text(TEMPLATE, "utf-8")
+    with rows.world() as folder:
         (folder / "chat.json").write_text(json.dumps(chat("Hi")), "utf-8")
         yield folder
 
 
-def chat(text, **more):
-    return {"messages": [{"role": "user", "content": text}], **more}
-
-
-def run(folder, *arguments, stdin="", code=0, **environment):
-    done = subprocess.run([BINARY, *map(str, arguments)], input=stdin.encode(), capture_output=True, cwd=folder, timeout=120,
-                          env={**os.environ, **environment})
-    shown = done.stderr.decode("utf-8", "replace")
-    assert done.returncode == code, f"{arguments} ends with {done.returncode}, not {code}\n{done.stdout[:500]}\n{shown[:500]}"
-    return done.stdout, shown
-
-
 def render(folder, *arguments, **options):
     return run(folder, "render", "-t", "t.jinja", *arguments, **options)
-
-
-def has(text, *parts):
-    for part in parts:
-        assert part in text, f"no {part!r} in\n{text}"
 
 
 def zstd(*arguments, **options):
