@@ -5,8 +5,10 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "conversation/client_tools.h"
 #include "value/dict.h"
 
@@ -32,17 +34,9 @@ std::string name_of_tool(Value tool) {
 }
 
 /// With digits that depend on the namespace and the name alone, so that it stays the same in all of a conversation.
-std::string name_with_digits(std::string_view joined) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  const std::string hash = sha256(joined);
-  std::string made(joined.substr(0, kLongestName - kDigits - 1));
-  made += '_';
-  for (std::size_t i = 0; i < kDigits / 2; ++i) {
-    const auto byte = static_cast<unsigned char>(hash[i]);
-    made += kHex[byte >> 4U];
-    made += kHex[byte & 15U];
-  }
-  return made;
+std::string name_with_digits(std::string_view joined, std::string_view of) {
+  const std::string_view begin = utf8::whole_prefix(joined, kLongestName - kDigits - 1);
+  return std::string(begin) + "_" + sha256(of).substr(0, kDigits);
 }
 
 std::string joined_name(std::string_view space, std::string_view name) {
@@ -50,7 +44,7 @@ std::string joined_name(std::string_view space, std::string_view name) {
   std::string made(space);
   if (!made.ends_with(kBetween)) made += kBetween;
   made += name;
-  return made.size() > kLongestName ? name_with_digits(made) : made;
+  return made.size() > kLongestName ? name_with_digits(made, made) : made;
 }
 
 }  // namespace
@@ -74,10 +68,16 @@ std::vector<ToolOfSpace> tools_of_spaces(Value tools) {
   }
   std::set<std::string, std::less<>> taken;
   for (const auto& [name, spaces] : spaces_of) taken.insert(name);
+  std::map<std::pair<std::string_view, std::string_view>, const ToolOfSpace*> known;  // one may be there twice
   for (ToolOfSpace& tool : all) {
     if (spaces_of[tool.name].size() == 1) continue;
-    tool.shown = joined_name(tool.space, tool.name);
-    if (!taken.insert(tool.shown).second) tool.shown = name_with_digits(tool.shown);
+    const auto [same, is_new] = known.try_emplace({tool.space, tool.name}, &tool);
+    tool.shown = is_new ? joined_name(tool.space, tool.name) : same->second->shown;
+    if (!is_new) continue;
+    // What another tool is called already may be that name, and the one with digits too.
+    const std::string joined = tool.shown;
+    std::string of = tool.space + "\n" + tool.name;
+    for (; !taken.insert(tool.shown).second; of += "\n") tool.shown = name_with_digits(joined, of);
   }
   return all;
 }

@@ -7,7 +7,9 @@ own tools were in. Run by the Python of build/oracle/apis. Begin reading at main
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -124,7 +126,31 @@ def namespaces(rules: Rules) -> None:
     shown = rules.prompt().split('"name": "mcp__')[1].split('"')[0]
     rules.answers(call("mcp__" + shown))
     item = client.responses.create(model="mine", input=[USER], tools=[long, function("high")]).output[0]
-    checks.equal((item.name, item.namespace, len("mcp__" + shown)), ("high", long["name"], 64), "a long name")
+    checks.equal((item.name, item.namespace), ("high", long["name"]), "a long name")
+    joined = long["name"] + "__high"
+    checks.equal("mcp__" + shown, joined[:55] + "_" + hashlib.sha256(joined.encode()).hexdigest()[:8], "its digits")
+    names_of_namespaces(rules)
+
+
+def names_of_namespaces(rules: Rules) -> None:
+    """Each tool has a name of its own, whatever the others are called, and one of whole characters."""
+
+    def shown(*tools: Json) -> list[str]:
+        rules.answers(Reply())
+        rules.taken("/v1/responses", {"input": [USER], "tools": list(tools)})
+        return re.findall(r'"function": {"name": "([^"]*)"', rules.prompt())
+
+    tide = space("tide", function("high"))
+    digits = "tide__high_" + hashlib.sha256(b"tide\nhigh").hexdigest()[:8]
+    for others in (["high", "tide__high"], ["high", "tide__high", digits]):
+        names = shown(*(function(name) for name in others), tide)
+        rules.checks.equal((names[:-1], len(set(names))), (others, len(names)), f"another name than {others}")
+        rules.checks.that(names[-1].startswith("tide__high_"), f"that is the tool's: {names}")
+    rules.checks.equal(shown(function("high"), tide, tide), ["high", "tide__high", "tide__high"], "one that is there twice")
+    wide = "ö" * 40
+    name = shown(function("high"), space(wide, function("high")))[1]
+    joined = f"{wide}__high".encode()
+    rules.checks.equal(name, "ö" * 27 + "_" + hashlib.sha256(joined).hexdigest()[:8], "whole characters")
 
 
 def one_choice(rules: Rules) -> None:
