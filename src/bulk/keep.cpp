@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error_members.h"
 #include "json/json.h"
 
 namespace parlance {
@@ -53,8 +54,7 @@ void Keeper::append(std::string& out, std::string_view line, bool has_id, std::s
 void Keeper::append_one(std::string& out, std::string_view name, Value value, BulkProgress& counts) {
   std::string quoted;
   append_json_string(quoted, name);
-  const bool tells_errors = name == "error" || name == "line";  // whoever reads the answers goes by them
-  if (tells_errors || own_.find("\n" + quoted + "\n") != own_.npos) {
+  if (tells_errors(name) || own_.find("\n" + quoted + "\n") != own_.npos) {
     ++counts.hidden[std::string(name)];
     return;
   }

@@ -237,11 +237,9 @@ class FaultsOfRows {
   bool any() const { return rows_ != 0; }
   void report(std::uint64_t lines) const {
     if (rows_ == 0) return;
-    std::string parts;
-    for (const auto& [part, count] : parts_)
-      parts.append(parts.empty() ? "" : ", ").append(std::to_string(count)).append(" × ").append(part);
     say_note(std::to_string(rows_) + " of " + std::to_string(lines) +
-             " lines have a turn that does not read back as its message: " + parts + "; `faults` of each names it");
+             " lines have a turn that does not read back as its message: " + list_of(parts_) +
+             "; `faults` of each names it");
   }
 
  private:

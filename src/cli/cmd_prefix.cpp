@@ -235,7 +235,6 @@ class PrefixRows {
     roles_.add(read->conversation, static_cast<std::size_t>(std::ranges::count_if(messages, is_of_assistant)));
     return turns(row, messages);
   }
-  static bool is_of_assistant(Value message) { return message["role"].text() == "assistant"; }
   static std::string first_messages(Value row, std::size_t count) {
     return request_of_row(row, {"add_generation_prompt", "continue_final_message"}, count);
   }

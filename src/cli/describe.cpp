@@ -8,6 +8,7 @@
 #include "cli/lists.h"
 #include "cli/options.h"
 #include "cli/texts_json.h"
+#include "cli/token_stats.h"
 #include "cli/tokenizer_choice.h"
 #include "parlance/conversation.h"
 #include "parlance/grammar.h"
@@ -77,6 +78,7 @@ constexpr ValuesRow kValues[] = {
     {"API", [] { return Values(reply_api_names().begin(), reply_api_names().end()); }},
     {"REQUEST_API", [] { return Values(request_api_names().begin(), request_api_names().end()); }},
     {"READER", model_readers},
+    {"POLICY", [] { return Values(too_long_names().begin(), too_long_names().end()); }},
     {"KIND", [] { return Values(reply_kind_names().begin() + 1, reply_kind_names().end()); }},
     {"VERSION", release_names},
     {"EFFORT", [] { return Values(reasoning_efforts().begin(), reasoning_efforts().end()); }},

@@ -5,14 +5,15 @@
 #include <string>
 
 #include "cli/report.h"
+#include "cli/row.h"
 
 namespace parlance::cli {
 namespace {
 
-bool is_of_assistant(const Conversation& conversation, const Span& span) {
+bool is_from_assistant(const Conversation& conversation, const Span& span) {
   const std::span<const Value> messages = conversation.messages().items();
   const auto number = static_cast<std::size_t>(span.message);
-  return span.message >= 0 && number < messages.size() && messages[number]["role"].text() == "assistant";
+  return span.message >= 0 && number < messages.size() && is_of_assistant(messages[number]);
 }
 
 }  // namespace
@@ -25,7 +26,7 @@ void GuardedOfAssistants::add(const Rendering& rendering, const Conversation& co
     auto span =
         std::partition_point(spans.begin(), spans.end(), [&](const Span& one) { return one.end <= text.bytes.begin; });
     for (; span != spans.end() && span->begin < text.bytes.end; ++span)
-      if (is_of_assistant(conversation, *span)) found.insert(text.id);
+      if (is_from_assistant(conversation, *span)) found.insert(text.id);
   }
   if (found.empty()) return;
   const std::lock_guard lock(mutex_);

@@ -154,10 +154,6 @@ bool was_read(const std::optional<FileId>& id) {
   return id && std::ranges::find(files_read(), *id) != files_read().end();
 }
 
-}  // namespace
-
-namespace {
-
 /// Files of a model's folder, among which outputs may stand too.
 bool is_of_model(const std::string& name) {
   constexpr std::string_view kBegins[] = {"tokenizer", "chat_template", "special_tokens", "added_tokens",

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/error_members.h"
 #include "cli/line_input.h"
 #include "cli/line_progress.h"
 #include "cli/numbers.h"
@@ -26,23 +27,17 @@ constexpr std::size_t kNamedFailures = 3;
 
 constexpr std::string_view kAll = "all";
 
-/// Is it one that tells an error from an answer?
-bool is_of_errors(std::string_view name) { return name == "error" || name == "line"; }
-
-std::string lines_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " line" : " lines"); }
-
 /// The names of --keep. Fails with usage.
 Result<void> read_keep(const LineWish& wish, BulkOptions& options) {
   for (const std::string& names : wish.keep) {
-    for (std::string_view rest = names; !rest.empty() || names.ends_with(',');) {
+    for (std::string_view rest = names;;) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
       const std::string name(rest.substr(0, comma));
-      if (name.empty()) return usage("--keep " + names + ": a name is empty", "--keep source,split");
+      if (name.empty()) return usage("--keep '" + names + "': a name is empty", "--keep source,split");
       if (name == kAll) options.keep_all = true;
       if (std::ranges::find(options.keep, name) == options.keep.end()) options.keep.push_back(name);
       if (comma == rest.size()) break;
       rest.remove_prefix(comma + 1);
-      if (rest.empty()) return usage("--keep " + names + ": a name is empty", "--keep source,split");
     }
   }
   return {};
@@ -51,10 +46,10 @@ Result<void> read_keep(const LineWish& wish, BulkOptions& options) {
 /// What of --keep came to nothing. Requests that are written alone have the row's members anyway.
 void report_kept(const LineWish& wish, const BulkOptions& options, const BulkProgress& done) {
   for (const auto& [name, count] : done.hidden) {
-    if (wish.writes_requests && !is_of_errors(name)) continue;
-    const std::string of = std::to_string(count) + " of " + lines_text(done.lines);
+    if (wish.writes_requests && !tells_errors(name)) continue;
+    const std::string of = std::to_string(count) + " of " + std::to_string(done.lines) + " lines";
     say_note("--keep " + name + ": " +
-             (is_of_errors(name)
+             (tells_errors(name)
                   ? "answers that are errors have a member of this name, so the row's is not kept in " + of
                   : "the answer has a member of this name, which stands in " + of + " in place of the row's"));
   }
@@ -118,8 +113,6 @@ class LineJob {
     options_.reword = [](const Error& error) { return in_options(error); };
   }
 
-  static bool writes_to_stdout() { return output_path().empty() || output_path() == "-"; }
-
   int run(const LineRun& run) {
     if (Result<void> read = read_keep(wish_, options_); !read) return report(read.error());
     Result<LineInput> lines = LineInput::open(input_);
@@ -142,7 +135,7 @@ class LineJob {
   /// What is there already is added to, or written anew, as the user says; not lost by a run that goes on.
   Result<void> open() const {
     const std::string& path = output_path();
-    const bool is_file = !writes_to_stdout();
+    const bool is_file = !output_is_stdout();
     if (output_appends() && !is_file) return usage("--append adds to the file of -o: give one");
     std::error_code none;
     const bool is_there =
@@ -179,7 +172,7 @@ class LineJob {
     const std::uint64_t done = std::max(last_.behind, wish_.skip);
     if (done == 0) return {};
     const std::string skip = "the same command with --skip-lines " + std::to_string(done);
-    const bool is_file = !writes_to_stdout();
+    const bool is_file = !output_is_stdout();
     return skip + (is_file ? " --append" : ", added to what is there") + " goes on";
   }
   int stopped_by(int signal) const {
@@ -188,7 +181,7 @@ class LineJob {
     return 128 + signal;
   }
   int fail(const Error& error) const {
-    if (output_failure() == EPIPE && writes_to_stdout()) return 128 + SIGPIPE;  // silently, as others
+    if (output_failure() == EPIPE && output_is_stdout()) return 128 + SIGPIPE;  // silently, as others
     if (output_failure() == 0) {
       if (last_.lines != 0) say_note("answered before it failed: " + done_lines());
       return report(error);
@@ -205,8 +198,8 @@ class LineJob {
   void report_nothing(const BulkProgress& done) const {
     if (done.behind == 0 && !losses_.quiet) say_note(input_name(input_) + ": empty, so there are no answers");
     if (wish_.skip <= done.behind) return;
-    say_note("--skip-lines " + std::to_string(wish_.skip) + ": the input has " + lines_text(done.behind) +
-             ", so there was nothing to do");
+    say_note("--skip-lines " + std::to_string(wish_.skip) + ": the input has " + std::to_string(done.behind) +
+             " lines" + ", so there was nothing to do");
   }
 
   const std::string& input_;
@@ -239,7 +232,7 @@ int run_lines(const std::string& input, const LineWish& wish, const PromptSetup&
   if (compiled) return run_lines(input, wish, losses, run);
   const int code = report(compiled.error());
   // A file that may be of an earlier run is left alone; a program that reads the answers gets one for each line.
-  if (!LineJob::writes_to_stdout()) return code;
+  if (!output_is_stdout()) return code;
   const int ended = run_lines(input, wish, losses, run);
   return ended != 0 ? ended : code;
 }

@@ -37,15 +37,6 @@ bool lacks_messages(const Template& compiled, const Conversation& conversation) 
   return facts.syntax == Syntax::go || facts.reads("messages");
 }
 
-/// "2 of message, 1 of tool"
-std::string list_of(const LossCounts& lost) {
-  std::string out;
-  for (const auto& [subject, count] : lost.things) {
-    out.append(out.empty() ? "" : ", ").append(std::to_string(count)).append(" × ").append(subject);
-  }
-  return out;
-}
-
 /// Of --strict, where the notes have said what is lost.
 Error named_above(std::size_t lost) {
   const std::string count = std::to_string(lost);
@@ -57,8 +48,15 @@ Error named_above(std::size_t lost) {
 
 }  // namespace
 
+std::string list_of(const std::map<std::string_view, std::uint64_t>& counts) {
+  std::string out;
+  for (const auto& [name, count] : counts)
+    out.append(out.empty() ? "" : ", ").append(std::to_string(count)).append(" × ").append(name);
+  return out;
+}
+
 void declare_losses(Options& app, LossWish& c) {
-  app.add_flag("-q,--quiet", c.quiet, "Do not report parts of the request that are missing from the prompt");
+  app.add_flag("-q,--quiet", c.quiet, "Print no notes but those of lines that failed");
   app.add_flag("-v,--verbose", c.verbose,
                "Also report what templates leave out by design, such as reasoning\nof earlier turns, and what the "
                "passes changed");
@@ -116,7 +114,7 @@ void report_lines(const LossWish& wish, const BulkProgress& done) {
   }
   if (wish.quiet || done.lost.lines == 0) return;
   std::fprintf(stderr, "note: %" PRIu64 " of %" PRIu64 " lines have something that is not in the prompt: %s; %s\n",
-               done.lost.lines, done.lines, list_of(done.lost).c_str(),
+               done.lost.lines, done.lines, list_of(done.lost.things).c_str(),
                wish.in_lines ? "`losses` of each line names it" : "--json names it");
 }
 

@@ -1,5 +1,10 @@
 // What prompts lost, on standard error: --quiet, --verbose, --strict, --fail-on-error.
 #pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
 #include "parlance/bulk.h"
 
 namespace parlance::cli {
@@ -27,7 +32,9 @@ Result<CheckedRendering> render_checked(const LossWish& wish, const Template& co
                                         const Conversation& conversation, const RenderOptions& options, bool says);
 /// Tells what else was lost, and fails for it, as render_checked() does.
 Result<void> check_losses(const LossWish& wish, const std::vector<Loss>& losses, bool says);
-/// Says what lines lost, and how many failed, in one line each.
+/// "2 × message, 1 × tool"
+std::string list_of(const std::map<std::string_view, std::uint64_t>& counts);
+/// Says how many lines failed, with the first of them, also where the wish is to be quiet; and what lines lost.
 void report_lines(const LossWish& wish, const BulkProgress& done);
 
 }  // namespace parlance::cli

@@ -49,7 +49,7 @@ void OddRoles::add(const Conversation& conversation, std::size_t turns) {
 
 void OddRoles::report(std::uint64_t lines) const {
   if (without_turns_ != 0)
-    say_note(std::to_string(without_turns_) + " of " + std::to_string(lines) + " rows have no turn of an assistant's");
+    say_note(std::to_string(without_turns_) + " of " + std::to_string(lines) + " lines have no turn of an assistant's");
   for (const auto& [role, rows] : rows_) {
     if (is_named(role)) continue;
     say_note(std::to_string(rows) + " of " + std::to_string(lines) + " lines have messages of the role " +

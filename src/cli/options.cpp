@@ -9,8 +9,11 @@
 namespace parlance::cli {
 namespace {
 
+const char* const kNamesNothing = "names nothing: the text is empty";
+
 /// "" for one of the words, else which they are, and the nearest.
 std::string doubt_of_word(const std::string& given, const std::vector<std::string>& words) {
+  if (given.empty()) return kNamesNothing;
   NearestName nearest(given);
   std::string all;
   for (const std::string& word : words) {
@@ -90,8 +93,8 @@ void Options::forbid_empty() {
   for (CLI::Option* option : app_.get_options()) {
     const bool free_text = option->nonpositional() && option->get_type_name() == "TEXT";
     if (option->get_items_expected_max() == 0 || free_text) continue;
-    const char* const why = option->get_type_name() == "FILE" ? "takes the name of a file, not an empty text"
-                                                              : "names nothing: the text is empty";
+    const char* const why =
+        option->get_type_name() == "FILE" ? "takes the name of a file, not an empty text" : kNamesNothing;
     option->check([why](const std::string& given) { return given.empty() ? std::string(why) : std::string(); });
   }
 }

@@ -88,12 +88,8 @@ Output& output() {
   return all;
 }
 
-/// "-" is standard output, as it is standard input where something is read.
-bool is_stdout(const std::string& path) { return path.empty() || path == "-"; }
-
 Error cannot_write(int number) {
-  Error error(ErrorCode::file,
-              (is_stdout(output().path) ? "standard output" : output().path) + ": " + std::strerror(number));
+  Error error(ErrorCode::file, (output_is_stdout() ? "standard output" : output().path) + ": " + std::strerror(number));
   const std::string& left = output().unfinished.left();
   return left.empty() ? error : error.hint("all of it is in '" + left + "'");
 }
@@ -141,7 +137,7 @@ bool output_shows_color() {
   return output_is_terminal() && !is_refused;
 }
 
-bool output_is_terminal() { return is_stdout(output().path) && ::isatty(STDOUT_FILENO) != 0; }
+bool output_is_terminal() { return output_is_stdout() && ::isatty(STDOUT_FILENO) != 0; }
 
 namespace {
 
@@ -279,13 +275,15 @@ Result<int> open_target(Output& out, Packing packing) {
 
 bool& output_appends() { return output().appends; }
 
+bool output_is_stdout() { return output().path.empty() || output().path == "-"; }
+
 bool output_is_kept() { return output().packed == nullptr; }
 
 Result<void> open_output() {
   Output& out = output();
   if (out.is_open) return {};
   let_large_writes_fail();
-  if (is_stdout(out.path)) return {};
+  if (output_is_stdout()) return {};
   if (Result<void> checked = check_name(out.path); !checked) return checked;
   if (has_read(out.path))
     return usage("-o " + out.path + " is the file that is being read", "write to another, and rename it then");

@@ -13,6 +13,8 @@ namespace parlance::cli {
 
 /// The file of -o; empty or "-": standard output.
 std::string& output_path();
+/// Is it standard output?
+bool output_is_stdout();
 /// Is the file of -o to be added to, where it is there?
 bool& output_appends();
 /// Does what was written stay, where the rest cannot be? An archive that is cut does not.
@@ -21,8 +23,8 @@ bool output_is_kept();
 bool output_is_terminal();
 /// Is it one that wants colours? The environment may say no (no-color.org, TERM=dumb).
 bool output_shows_color();
-/// To be called before standard output is written to: from then on it is the file. Fails with file; usage where it is
-/// the file that is being read piece by piece.
+/// To be called before standard output is written to: from then on it is the file. Fails with file; usage where
+/// the file was read as an input, or its name promises another packing.
 Result<void> open_output();
 /// The error of writing to it, which names it; finish_output() says no more of it then.
 Error output_error(int number);

@@ -156,11 +156,6 @@ Result<void> check_prompt_options(const PromptOptions& command, bool needs_templ
     return usage("which template? give -t FILE, -m MODEL or -f FORMAT",
                  "parlance list formats shows the built-in formats");
   }
-  if (!command.syntax.empty() && !syntax_named(command.syntax)) {
-    NearestName nearest(command.syntax);
-    for (const std::string_view known : {"jinja", "go"}) nearest.offer(known);
-    return usage("--syntax takes jinja or go, not '" + command.syntax + "'", nearest.hint());
-  }
   if (command.as_is && command.as_transformers) return usage("--as-is and --as-transformers exclude each other");
   if (command.generation_prompt && command.no_generation_prompt) {
     return usage("--generation-prompt and --no-generation-prompt exclude each other");
@@ -327,7 +322,8 @@ void declare_template_options(Options& app, PromptOptions& c) {
   app.add_flag("--allow-changes", c.wish.compile.allow_changes,
                "Let a template change lists and dicts that it made (append, update),\nwhich transformers refuses");
   app.add_option("--syntax", c.syntax, "The template's language, overriding the file's extension: jinja or go")
-      .placeholder("LANGUAGE");
+      .placeholder("LANGUAGE")
+      .one_of({"jinja", "go"});
 }
 
 namespace {

@@ -42,10 +42,11 @@ Result<ReplyStart> start_of_line(const ReplySource& source, const ReplyWish& wis
 /// Ids for calls that have none: the same for each run over this line, others for any other line.
 std::function<std::string()> ids_of_calls(const ReplyWish& wish, const BulkLine& line) {
   if (wish.number_calls) return {};
-  return [&line, number = 0]() mutable {
+  return [&line, of_line = std::string(), number = 0]() mutable {
     constexpr std::size_t kDigits = 24;
+    if (of_line.empty()) of_line = sha256(line.text);  // once: a hostile line has calls without end
     const std::string place = std::to_string(line.line) + ":" + std::to_string(number++) + ":";
-    return "call_" + sha256(place + std::string(line.text)).substr(0, kDigits);
+    return "call_" + sha256(place + of_line).substr(0, kDigits);
   };
 }
 

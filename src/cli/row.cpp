@@ -48,6 +48,8 @@ Error without_reading_options(const Error& error) {
   return names_one ? error.hint({}) : error;
 }
 
-bool is_learnt_turn(Value message) { return message["role"].text() == "assistant" && !has_weight_0(message); }
+bool is_of_assistant(Value message) { return message["role"].text() == "assistant"; }
+
+bool is_learnt_turn(Value message) { return is_of_assistant(message) && !has_weight_0(message); }
 
 }  // namespace parlance::cli

@@ -26,6 +26,8 @@ Result<ChatRequest> read_row(const RequestReader& reader, Value row);
 /// The error without a hint that names an option of how requests are read, for commands that have none.
 Error without_reading_options(const Error& error);
 
+bool is_of_assistant(Value message);
+
 /// A message that is to be learnt of: an assistant's, whose `weight` is not 0.
 bool is_learnt_turn(Value message);
 

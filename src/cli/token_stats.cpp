@@ -40,6 +40,8 @@ std::string LengthWish::given() const {
   return most != 0 ? "--max-tokens" : !policy.empty() ? "--too-long" : stats.empty() ? "" : "--stats";
 }
 
+std::span<const std::string_view> too_long_names() { return kPolicies; }
+
 void declare_lengths(Options& app, LengthWish& wish) {
   add_number(app, "--max-tokens", wish.most, "For --jsonl: how many tokens a row may have", kMostCount, 1);
   app.add_option("--too-long", wish.policy,
@@ -93,7 +95,7 @@ Result<void> TokenStats::check_file(const std::string& input, bool is_rest) cons
   struct stat found {};
   const bool is_there = ::stat(path.c_str(), &found) == 0, is_file = is_there && S_ISREG(found.st_mode);
   if (is_there && S_ISDIR(found.st_mode)) return file_error(path, EISDIR);
-  const bool is_output = !output_path().empty() && output_path() != "-" && is_same_file(path, output_path());
+  const bool is_output = !output_is_stdout() && is_same_file(path, output_path());
   const bool is_open = is_file && (is_file_of(STDOUT_FILENO, found) || is_file_of(STDIN_FILENO, found));
   const bool is_input = !is_stdin(input) && is_same_file(path, input);
   const bool is_plain = is_file || !is_there;  // and no pipe or device, which others may write to

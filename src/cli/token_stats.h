@@ -5,7 +5,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parlance/reply_kinds.h"
@@ -28,6 +30,8 @@ struct LengthWish {
   /// The option that was given; "": none.
   std::string given() const;
 };
+/// The names of the policies, in the order of TooLong.
+std::span<const std::string_view> too_long_names();
 void declare_lengths(Options& app, LengthWish& wish);
 
 /// Counts rows and their tokens.   Threads: any may add.

@@ -83,14 +83,14 @@ int UnfinishedFile::open(const std::string& path) {
   }
   if (!is_new) (void)::fchmod(file, old.st_mode & 07777);
   name_ = unfinished_.c_str();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) undo_at(signal);
+  undo_at_signals();
   return file;
 }
 
 void UnfinishedFile::add_to(int file) {
   size_before_ = ::lseek(file, 0, SEEK_END);
   added_to_ = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) undo_at(signal);
+  undo_at_signals();
 }
 
 int UnfinishedFile::finish(bool is_whole) {
@@ -126,13 +126,15 @@ void UnfinishedFile::undo(int number) {
   ::raise(number);
 }
 
-void UnfinishedFile::undo_at(int signal) {
-  struct sigaction now {};
-  if (::sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
-  struct sigaction action {};
-  action.sa_handler = undo;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  (void)::sigaction(signal, &action, nullptr);
+void UnfinishedFile::undo_at_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (::sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) continue;
+    struct sigaction action {};
+    action.sa_handler = undo;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    (void)::sigaction(signal, &action, nullptr);
+  }
 }
 
 }  // namespace parlance::cli

@@ -26,7 +26,7 @@ class UnfinishedFile {
   int copy();
   int finish_added(bool is_whole);
   static void undo(int number);
-  static void undo_at(int signal);
+  static void undo_at_signals();
 
   std::string path_, unfinished_, left_;
   static inline const char* volatile name_ = nullptr;  ///< for the handler of signals

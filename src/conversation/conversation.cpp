@@ -330,12 +330,13 @@ Result<void> Conversation::take_document(Result<void> parsed, const ReadOptions&
     return with_hint_of_lines(parsed.error());
   }
   state.clear();
-  if (state.document.root().kind != Kind::dict) {
-    std::string hint = hint_of_no_request(state.document.root());
+  const Value root = inside_of(state.document).root();
+  if (root.kind != Kind::dict) {
+    std::string hint = hint_of_no_request(root);
     begin_empty(state);
     return Error(ErrorCode::conversation, "the request is JSON, but not an object").hint(std::move(hint));
   }
-  state.variables = state.document.root();
+  state.variables = root;
   if (options.normalise) {
     state.sent_to = options.sent_to;
     if (Result<void> done = normalise(state, options); !done) {

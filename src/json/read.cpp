@@ -55,7 +55,7 @@ JsonReader::~JsonReader() = default;
 
 /// Readers are many, and are kept with what they read: they share what takes as much memory again, where that is
 /// little enough to be kept for good.
-JsonReader::Scratch& JsonReader::scratch() {
+[[gnu::always_inline]] inline JsonReader::Scratch& JsonReader::scratch() {
   constexpr std::size_t kShort = std::size_t{256} << 10;
   if (strings_.size() <= kShort) {
     static thread_local Scratch shared;
@@ -66,10 +66,12 @@ JsonReader::Scratch& JsonReader::scratch() {
 }
 
 /// Finds the tokens of strings_, if that is done beforehand. False if there is fault with its strings or bytes.
-bool JsonReader::index(Scratch& scratch) const { return !JsonIndex::is_there() || scratch.index.find(strings_); }
+[[gnu::always_inline]] inline bool JsonReader::index(Scratch& scratch) const {
+  return !JsonIndex::is_there() || scratch.index.find(strings_);
+}
 
 /// A reader of strings_, after index().
-TokenReader JsonReader::token_reader(Scratch& scratch, Arena& arena) {
+[[gnu::always_inline]] inline TokenReader JsonReader::token_reader(Scratch& scratch, Arena& arena) {
   char* const text = const_cast<char*>(strings_.data());  // one of the reader's buffers
   const JsonIndex& index = scratch.index;
   const bool indexed = JsonIndex::is_there();

@@ -232,24 +232,6 @@ TokenReader::Most TokenReader::most_of(std::string_view text) {
   return {opened + followed + 1, opened};
 }
 
-std::size_t TokenReader::bytes_for(const Most& most) {
-  return (most.values + 1) * sizeof(Value) + (most.containers + 1) * sizeof(DictObject);
-}
-
-/// A value stands on the stack first. A bracket is a token, and opens one container at most.
-std::size_t TokenReader::scratch_for(const Most& most) {
-  static_assert(sizeof(Value) % alignof(Level) == 0);
-  return (most.values + 1) * sizeof(Value) + std::min<std::size_t>(most.values + 1, kJsonDepth) * sizeof(Level);
-}
-
-TokenReader::TokenReader(const Input& input, char* memory, char* scratch, Arena& arena, bool& repeats)
-    : input_(input),
-      memory_(memory),
-      stack_(reinterpret_cast<Value*>(scratch)),
-      levels_(reinterpret_cast<Level*>(stack_ + input.most.values + 1)),
-      arena_(arena),
-      repeats_(repeats) {}
-
 template <bool kWrite>
 bool TokenReader::run(Value& root, std::uint32_t& origin) const {
   if (input_.tokens == nullptr) {

@@ -5,12 +5,15 @@
 // this one makes Values at once, and strings are views of the text itself. Where simdjson is not linked, the text
 // itself is the source of tokens (token_source.h). Begin reading at TokenReader::read.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "base/arena.h"
+#include "json/read.h"
 #include "parlance/value.h"
+#include "value/dict.h"
 
 namespace parlance {
 
@@ -43,13 +46,25 @@ class TokenReader {
   /// What a text holds, by the characters that stand before values.
   static Most most_of(std::string_view text);
   /// Bytes of memory that containers and their values take.
-  static std::size_t bytes_for(const Most& most);
-  /// Bytes that reading takes besides, and nothing that was read.
-  static std::size_t scratch_for(const Most& most);
+  static std::size_t bytes_for(const Most& most) {
+    return (most.values + 1) * sizeof(Value) + (most.containers + 1) * sizeof(DictObject);
+  }
+  /// Bytes that reading takes besides, and nothing that was read. A value stands on the stack first. A bracket is a
+  /// token, and opens one container at most.
+  static std::size_t scratch_for(const Most& most) {
+    static_assert(sizeof(Value) % alignof(Level) == 0);
+    return (most.values + 1) * sizeof(Value) + std::min<std::size_t>(most.values + 1, kJsonDepth) * sizeof(Level);
+  }
 
   /// `memory` has bytes_for(input.most), and `scratch` has scratch_for() it. `repeats` becomes true where a dict has a
   /// key twice.
-  TokenReader(const Input& input, char* memory, char* scratch, Arena& arena, bool& repeats);
+  TokenReader(const Input& input, char* memory, char* scratch, Arena& arena, bool& repeats)
+      : input_(input),
+        memory_(memory),
+        stack_(reinterpret_cast<Value*>(scratch)),
+        levels_(reinterpret_cast<Level*>(stack_ + input.most.values + 1)),
+        arena_(arena),
+        repeats_(repeats) {}
 
   /// Whether read() would succeed. Writes nothing to the text.
   bool accepts() const;

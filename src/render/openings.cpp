@@ -99,9 +99,8 @@ class OpeningKey {
   /// A template's own variable, and not one of those that each conversation to learn from has its own of.
   bool is_read(std::string_view name) const {
     if (name == "messages" || name == "add_generation_prompt" || name == "continue_final_message") return false;
-    return std::any_of(program_.names.begin(), program_.names.end(), [&](const jinja::VariableName& v) {
-      return v.name == name && (v.global.flags & Value::kMissing) != 0;
-    });
+    return std::any_of(program_.names.begin(), program_.names.end(),
+                       [&](const jinja::VariableName& v) { return v.name == name && !v.is_global; });
   }
   /// Is the text a constant, or in a list of them?
   static bool holds(const Value& constant, std::string_view text) {

@@ -95,7 +95,7 @@ TemplateFacts Template::facts() const {
   facts.syntax = syntax();
   if (impl_->program == nullptr) return facts;
   for (const jinja::VariableName& name : impl_->program->names) {
-    if ((name.global.flags & Value::kMissing) != 0) facts.variables.emplace_back(name.name);
+    if (!name.is_global) facts.variables.emplace_back(name.name);
   }
   for (const jinja::AttributeSite& site : impl_->program->sites) {
     if (site.name.is_string() && !site.is_item) facts.members.emplace_back(leaf_text(site.name));

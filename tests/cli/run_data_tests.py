@@ -275,7 +275,7 @@ def test_rows_at_which_nothing_could_be_looked_at_are_told(folder):
         found = answers(out)
         assert ["error" in one for one in found] == [False, True, False, True] and found[1]["error"]["path"] == "messages[0]", found
         assert found[3]["error"]["message"] == "the request has no `messages`" and "convert" not in found[3]["error"]["hint"], found[3]
-        has(said, "1 of 4 rows have no turn of an assistant's", '1 of 4 lines have messages of the role "gpt", which the template does not know; is it "assistant"?')
+        has(said, "1 of 4 lines have no turn of an assistant's", '1 of 4 lines have messages of the role "gpt", which the template does not know; is it "assistant"?')
     assert "--as-is" not in run(folder, "check", "-f", "chatml", "--jsonl", stdin=lines_of(rows))[0].decode()
 
 

@@ -153,8 +153,7 @@ def test_lines_are_skipped_and_keep_their_numbers(folder):
 
 
 def test_ids_of_the_last_turn_are_those_of_the_line_behind_skipped_ones(folder):
-    tokenizer = pathlib.Path(__file__).resolve().parent.parent / "tokenizers/chatml/tokenizer.json"
-    words = ("tokens", "-f", "chatml", "--tokenizer", tokenizer, "--jsonl")
+    words = ("tokens", "-f", "chatml", "--tokenizer", TOKENIZER, "--jsonl")
     chats = [row(text) for text in ("a", "b", "c")]
     ids, _ = run(folder, *words, stdin=lines_of(chats))
     (folder / "ids.jsonl").write_bytes(ids)

@@ -14,7 +14,7 @@ using jinja::VariableNumbers;
 
 struct Names {
   explicit Names(std::vector<std::string> all) : texts(std::move(all)) {
-    for (const std::string& text : texts) names.push_back({.name = text, .missing = {}, .global = {}});
+    for (const std::string& text : texts) names.push_back({.name = text, .missing = {}, .unset = {}});
     numbers = VariableNumbers(names);
   }
   std::vector<std::string> texts;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <mutex>
 
 #include "errors.h"
 #include "own_locks.h"
@@ -112,29 +113,37 @@ class PromptPool {
   std::vector<std::unique_ptr<Prompt>> kept_;
 };
 
-/// Builders whose memory is used again. One is taken out for each request, since code of the objects that are read may
-/// itself render.
-class BorrowedBuilder {
+/// A builder whose memory is used again, as long as this lives. The one given back last is lent first: of many threads
+/// that wait for the GIL few read at a time, and those find it in the caches. Each request has its own, since code of
+/// the objects that are read may itself render.
+class LentBuilder {
  public:
-  BorrowedBuilder() {
-    if (kept().empty()) return;
-    builder_ = std::move(kept().back());
-    kept().pop_back();
+  LentBuilder() {
+    {
+      const std::lock_guard lock(own_lock(OwnLock::builders));
+      if (!kept().empty()) {
+        builder_ = std::move(kept().back());
+        kept().pop_back();
+      }
+    }
+    if (builder_ == nullptr) builder_ = std::make_unique<DocumentBuilder>();
   }
-  BorrowedBuilder(const BorrowedBuilder&) = delete;
-  ~BorrowedBuilder() {
-    constexpr std::size_t kMost = 4;
-    builder_.clear();
+  LentBuilder(const LentBuilder&) = delete;
+  ~LentBuilder() {
+    constexpr std::size_t kMost = 16;
+    builder_->clear();
+    const std::lock_guard lock(own_lock(OwnLock::builders));
     if (kept().size() < kMost) kept().push_back(std::move(builder_));
   }
-  DocumentBuilder& operator*() { return builder_; }
+  DocumentBuilder& operator*() { return *builder_; }
 
  private:
-  static std::vector<DocumentBuilder>& kept() {
-    static thread_local std::vector<DocumentBuilder> builders;
-    return builders;
+  /// Never destroyed, as prompts.
+  static std::vector<std::unique_ptr<DocumentBuilder>>& kept() {
+    static auto* const builders = new std::vector<std::unique_ptr<DocumentBuilder>>;
+    return *builders;
   }
-  DocumentBuilder builder_;
+  std::unique_ptr<DocumentBuilder> builder_;
 };
 
 bool is_given(nb::handle object) { return object.is_valid() && !object.is_none(); }
@@ -175,14 +184,16 @@ std::shared_ptr<Prompt> make_prompt(const std::shared_ptr<const Engine>& engine,
   prompt->options.now = civil_time(arguments.now);
   prompt->options.limits = engine->limits();
   prompt->options.as_is = engine->is_as_is();
-  BorrowedBuilder builder;
-  (*builder).begin_dict();
-  ObjectTaker taker(*builder, arguments.take);
+  std::optional<LentBuilder> builder(std::in_place);
+  DocumentBuilder& request = **builder;
+  request.begin_dict();
+  ObjectTaker taker(request, arguments.take);
   take_request(taker, arguments);
-  (*builder).end_dict();
+  request.end_dict();
   const Result<void> done = [&]() -> Result<void> {
     const nb::gil_scoped_release release;
-    Result<void> read = engine->reader.read_into(prompt->request, *builder);
+    Result<void> read = engine->reader.read_into(prompt->request, request);
+    builder.reset();  // nobody keeps it while waiting for the GIL
     if (!read || !renders) return read;
     return engine->reader.render(prompt->request, prompt->options, workspace(), prompt->rendering);
   }();

@@ -200,7 +200,9 @@ std::uint32_t CodeWriter::variable_name(NameId name) {
   VariableName entry;
   entry.name = names_.name(name);
   entry.missing = missing_name(rt_, entry.name);
-  entry.global = global_value(rt_, entry.name);
+  const Value global = global_value(rt_, entry.name);
+  entry.is_global = !global.is_undefined();
+  entry.unset = entry.is_global ? global : entry.missing;
   p_.names.push_back(entry);
   variable_names_[name] = static_cast<std::uint32_t>(p_.names.size());
   return variable_names_[name] - 1;

@@ -100,7 +100,8 @@ struct Routine {
 struct VariableName {
   std::string_view name;
   Value missing;  ///< its undefined value
-  Value global;   ///< the global function, or undefined with kMissing
+  Value unset;    ///< what it is where a render sets no such variable: the global function, or `missing`
+  bool is_global = false;
 };
 
 /// The numbers of variable names, by name. A render asks once for each of its variables, which are few, instead of

@@ -63,7 +63,7 @@ Machine::Machine(const Program& program, Runtime& rt, parlance::Output& output, 
 
 void Machine::bind_names(const Variables& variables) {
   Value* next = bound_;
-  for (const VariableName& name : program_.names) *next++ = name.global.is_undefined() ? name.missing : name.global;
+  for (const VariableName& name : program_.names) *next++ = name.unset;
   const auto bind = [this](const DictEntry& variable) {
     if (!variable.key.is_leaf()) return;
     const std::uint32_t number = program_.numbers.find(leaf_text(variable.key), program_.names);
