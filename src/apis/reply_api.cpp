@@ -122,8 +122,8 @@ std::string ReplyApiWriter::to_json() const { return form_ == nullptr ? "{}" : f
 
 std::vector<NamespacedTool> namespaced_tools(Value tools) {
   std::vector<NamespacedTool> all;
-  for (ToolOfSpace& tool : tools_of_spaces(tools))
-    all.push_back({std::move(tool.shown), std::move(tool.space), std::move(tool.name)});
+  const ToolSpaces spaces(tools);
+  for (const ToolOfSpace& tool : spaces.all()) all.push_back({tool.shown, tool.space, tool.name});
   return all;
 }
 

@@ -2,6 +2,10 @@
 //
 // What its blocks mean: the API's reference of POST /v1/messages (MessageParam, ToolParam, ToolChoiceParam).
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <utility>
 
 #include "conversation/api_request.h"
 #include "conversation/client_tools.h"
@@ -26,6 +30,33 @@ constexpr std::string_view kMoved = "the tools are offered from the beginning of
 
 /// Changes of the tools in the middle of a conversation.
 bool is_tool_change(Value block) { return is_one_of(word(block, "type"), {"tool_addition", "tool_removal"}); }
+
+/// Tools in their order, which are taken out by their names.
+class NamedTools {
+ public:
+  void add(Value tool) {
+    places_[word(tool, "name")].push_back(tools_.size());
+    tools_.push_back(tool);
+  }
+  /// The first of that name; undefined where there is none.
+  Value take(std::string_view name) {
+    const auto found = places_.find(name);
+    if (found == places_.end() || found->second.empty()) return {};
+    const std::size_t place = found->second.front();
+    found->second.pop_front();
+    return std::exchange(tools_[place], Value());
+  }
+  /// Those that nobody took.
+  std::vector<Value> rest() const {
+    std::vector<Value> rest;
+    std::ranges::copy_if(tools_, std::back_inserter(rest), [](const Value& tool) { return !tool.is_undefined(); });
+    return rest;
+  }
+
+ private:
+  std::vector<Value> tools_;  ///< undefined: taken
+  std::map<std::string_view, std::deque<std::size_t>> places_;
+};
 
 /// Types of tools that the API itself runs.
 bool is_run_by_api(std::string_view type) {
@@ -349,26 +380,20 @@ class AnthropicConverter {
   }
 
   /// The tools as the changes leave them. One that is removed may be added again by its name.
-  std::vector<Value> changed_tools(Value tools) {
-    std::vector<Value> all, removed;
-    if (tools.kind == Kind::list) all.assign(items(tools).begin(), items(tools).end());
-    const auto take = [](std::vector<Value>& from, std::string_view name) {
-      const auto found = std::ranges::find_if(from, [&](const Value& tool) { return word(tool, "name") == name; });
-      if (found == from.end()) return Value();
-      const Value taken = *found;
-      from.erase(found);
-      return taken;
-    };
+  std::vector<Value> changed_tools(Value tools) const {
+    NamedTools all, removed;
+    if (tools.kind == Kind::list)
+      for (const Value& tool : items(tools)) all.add(tool);
     for (const ToolChange& change : changes_) {
       const bool removes = word(change.block, "type") == "tool_removal";
       if (removes || !change.definition.is_undefined()) {
-        if (const Value old = take(all, change.name); !old.is_undefined()) removed.push_back(old);
+        if (const Value old = all.take(change.name); !old.is_undefined()) removed.add(old);
       }
       if (removes) continue;
-      const Value offered = change.definition.is_undefined() ? take(removed, change.name) : change.definition;
-      if (!offered.is_undefined()) all.push_back(offered);
+      const Value offered = change.definition.is_undefined() ? removed.take(change.name) : change.definition;
+      if (!offered.is_undefined()) all.add(offered);
     }
-    return all;
+    return all.rest();
   }
 
   void choice(Value choice) {

@@ -2,6 +2,8 @@
 //
 // What its items mean: the API's reference of POST /v1/responses (ResponseInputItem, Tool, ResponseTextConfig).
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "conversation/api_request.h"
 #include "conversation/client_tools.h"
@@ -28,8 +30,7 @@ bool is_passed_over(std::string_view type) {
 /// Several items are one turn of the assistant: reasoning, a message, calls.
 class ResponsesConverter {
  public:
-  explicit ResponsesConverter(Request& request)
-      : r_(request), spaces_(tools_of_spaces(member_value(request.given, "tools"))) {}
+  explicit ResponsesConverter(Request& request) : r_(request), spaces_(member_value(request.given, "tools")) {}
 
   void run() {
     for (const std::string_view name : {"previous_response_id", "conversation", "prompt"}) {
@@ -267,7 +268,7 @@ class ResponsesConverter {
     if (patches) outer.set("operation", inner);
     const Value arguments = patches ? r_.made(outer.finish(), item) : inner;
     const Value name = Value::view(find_responses_client_tool(type.substr(0, type.rfind('_')))->name);
-    if (type == "local_shell_call") shell_ids_.emplace_back(member_value(item, "id"), member_value(item, "call_id"));
+    if (type == "local_shell_call") shell_calls_.try_emplace(word(item, "id"), member_value(item, "call_id"));
     Draft& draft = turn();
     draft.of.push_back(item);
     draft.calls.push_back(r_.call(member_value(item, "call_id"), name, arguments, item));
@@ -291,11 +292,9 @@ class ResponsesConverter {
   /// An output of a local shell names the item of its call, in the API's own words.
   Value call_of_shell(Value output) const {
     if (const Value id = member_value(output, "call_id"); is_given(id)) return id;
-    const Value id = member_value(output, "id");
-    for (const auto& [item, call] : shell_ids_) {
-      if (item.is_string() && id.is_string() && leaf_text(item) == leaf_text(id)) return call;
-    }
-    return id;
+    const std::string_view id = word(output, "id");
+    const auto found = id.empty() ? shell_calls_.end() : shell_calls_.find(id);
+    return found == shell_calls_.end() ? member_value(output, "id") : found->second;
   }
 
   /// What each command wrote, and how it ended where that was not well.
@@ -341,7 +340,7 @@ class ResponsesConverter {
   Value name_in_space(Value of, std::string_view space) {
     const Value name = r_.text_in(of, "name");
     if (space.empty() || !name.is_string()) return name;
-    const std::string shown = shown_name(spaces_, space, leaf_text(name));
+    const std::string shown = spaces_.shown_name(space, leaf_text(name));
     return shown == leaf_text(name) ? name : Value::view(r_.state.arena.copy_text(shown));
   }
 
@@ -434,11 +433,12 @@ class ResponsesConverter {
   Value allowed(Value choice) {
     const Value tools = member_value(choice, "tools");
     ListBuilder list(r_.rt, 4);
+    std::set<std::string_view> spaces;  // each once: all its tools are allowed then
     for (const Value& tool : tools.kind == Kind::list ? items(tools) : std::span<const Value>()) {
-      if (word(tool, "type") == "namespace")
-        append_choices_of_space(word(tool, "name"), tool, list);
-      else
+      if (word(tool, "type") != "namespace")
         list.append(one_choice(tool));
+      else if (spaces.insert(word(tool, "name")).second)
+        append_choices_of_space(word(tool, "name"), tool, list);
     }
     DictBuilder inner(r_.rt, 2), made(r_.rt, 2);
     inner.set("mode", member_value(choice, "mode"));
@@ -449,9 +449,8 @@ class ResponsesConverter {
   }
 
   void append_choices_of_space(std::string_view space, Value of, ListBuilder& list) {
-    for (const ToolOfSpace& tool : spaces_) {
-      if (tool.space == space) list.append(r_.choice_of(Value::view(r_.state.arena.copy_text(tool.shown)), of));
-    }
+    for (const std::string& shown : spaces_.shown_in(space))
+      list.append(r_.choice_of(Value::view(r_.state.arena.copy_text(shown)), of));
   }
 
   void reasoning_config(Value reasoning) {
@@ -480,9 +479,9 @@ class ResponsesConverter {
   }
 
   Request& r_;
-  const std::vector<ToolOfSpace> spaces_;
+  const ToolSpaces spaces_;
   Draft turn_;
-  std::vector<std::pair<Value, Value>> shell_ids_;  ///< of calls of a local shell: those of the item and of the call
+  std::map<std::string_view, Value> shell_calls_;  ///< ids of a local shell's calls, by those of their items
   bool open_ = false;
 };
 

@@ -49,11 +49,12 @@ std::string joined_name(std::string_view space, std::string_view name) {
 
 }  // namespace
 
-std::vector<ToolOfSpace> tools_of_spaces(Value tools) {
-  std::vector<ToolOfSpace> all;
-  std::map<std::string, std::set<std::string>, std::less<>> spaces_of;  // of each name; "": it is in none
+ToolSpaces::ToolSpaces(Value tools) {
+  const auto is_space = [](Value tool) { return word_of_tool(tool, "type") == "namespace"; };
+  if (std::ranges::none_of(tools_inside(tools), is_space)) return;
+  SpacesOf spaces_of;  // of each name; "": it is in none
   for (const Value tool : tools_inside(tools)) {
-    if (word_of_tool(tool, "type") != "namespace") {
+    if (!is_space(tool)) {
       spaces_of[name_of_tool(tool)].insert("");
       continue;
     }
@@ -63,31 +64,39 @@ std::vector<ToolOfSpace> tools_of_spaces(Value tools) {
       const std::string name = name_of_tool(inner);
       const bool is_named = !name.empty() && !space.empty() && (type.empty() || type == "function" || type == "custom");
       spaces_of[name].insert(is_named ? space : "");
-      if (is_named) all.push_back({space, name, name});
+      if (is_named) all_.push_back({space, name, name});
     }
   }
+  name_shared(spaces_of);
+}
+
+/// Names those tools otherwise whose name another one has.
+void ToolSpaces::name_shared(const SpacesOf& spaces_of) {
   std::set<std::string, std::less<>> taken;
   for (const auto& [name, spaces] : spaces_of) taken.insert(name);
-  std::map<std::pair<std::string_view, std::string_view>, const ToolOfSpace*> known;  // one may be there twice
-  for (ToolOfSpace& tool : all) {
-    if (spaces_of[tool.name].size() == 1) continue;
-    const auto [same, is_new] = known.try_emplace({tool.space, tool.name}, &tool);
-    tool.shown = is_new ? joined_name(tool.space, tool.name) : same->second->shown;
-    if (!is_new) continue;
+  for (ToolOfSpace& tool : all_) {
+    names_.insert(tool.name);
+    const auto [same, is_new] = known_.try_emplace({tool.space, tool.name}, &tool);
+    if (!is_new) tool.shown = same->second->shown;  // it is there twice
+    if (!is_new || spaces_of.find(tool.name)->second.size() == 1) continue;
+    const std::string joined = joined_name(tool.space, tool.name);
+    tool.shown = joined;
     // What another tool is called already may be that name, and the one with digits too.
-    const std::string joined = tool.shown;
     std::string of = tool.space + "\n" + tool.name;
     for (; !taken.insert(tool.shown).second; of += "\n") tool.shown = name_with_digits(joined, of);
   }
-  return all;
 }
 
-std::string shown_name(const std::vector<ToolOfSpace>& tools, std::string_view space, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(tools, [&](const ToolOfSpace& tool) { return tool.space == space && tool.name == name; });
-  if (found != tools.end()) return found->shown;
-  const bool is_another = std::ranges::any_of(tools, [&](const ToolOfSpace& tool) { return tool.name == name; });
-  return is_another ? joined_name(space, name) : std::string(name);
+std::vector<std::string> ToolSpaces::shown_in(std::string_view space) const {
+  std::vector<std::string> shown;
+  for (const ToolOfSpace& tool : all_)
+    if (tool.space == space) shown.push_back(tool.shown);
+  return shown;
+}
+
+std::string ToolSpaces::shown_name(std::string_view space, std::string_view name) const {
+  if (const auto found = known_.find({space, name}); found != known_.end()) return found->second->shown;
+  return names_.contains(name) ? joined_name(space, name) : std::string(name);
 }
 
 }  // namespace parlance

@@ -1,8 +1,11 @@
 // Tools of OpenAI's Responses that stand in namespaces, and the names by which a model knows them: a chat has no
 // namespaces.
 #pragma once
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "parlance/value.h"
@@ -15,9 +18,27 @@ struct ToolOfSpace {
   std::string shown;  ///< what the model calls it by: the name, or SPACE__NAME where another tool has that name too
 };
 
-/// The tools of a request that are in namespaces, in its order.
-std::vector<ToolOfSpace> tools_of_spaces(Value tools);
-/// What a model calls a tool of a namespace by, also one that the request has not any more.
-std::string shown_name(const std::vector<ToolOfSpace>& tools, std::string_view space, std::string_view name);
+/// The tools of a request that are in namespaces.
+class ToolSpaces {
+ public:
+  explicit ToolSpaces(Value tools);
+  ToolSpaces(const ToolSpaces&) = delete;
+
+  /// In the request's order.
+  const std::vector<ToolOfSpace>& all() const& { return all_; }
+  /// What the model calls the tools of a namespace by.
+  std::vector<std::string> shown_in(std::string_view space) const;
+  /// What a model calls a tool of a namespace by, also one that the request has not any more.
+  std::string shown_name(std::string_view space, std::string_view name) const;
+
+ private:
+  using SpacesOf = std::map<std::string, std::set<std::string>, std::less<>>;
+
+  void name_shared(const SpacesOf& spaces_of);
+
+  std::vector<ToolOfSpace> all_;
+  std::map<std::pair<std::string_view, std::string_view>, const ToolOfSpace*> known_;  ///< by namespace and name
+  std::set<std::string_view> names_;
+};
 
 }  // namespace parlance

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/reasoning_names.h"
 #include "conversation/passes_for_templates.h"
 #include "value/string.h"
 
@@ -143,8 +144,7 @@ void join(Normaliser& n, RunEnd run_end) {
   join(n, run_end, [&n](std::uint32_t begin, std::uint32_t end) { return joined(n, begin, end); });
 }
 
-/// What a turn says under names of its own: texts that are joined, and lists.
-constexpr std::string_view kTurnTexts[] = {"reasoning_content", "reasoning", "thinking"};
+/// The lists that are joined; of texts, reasoning is.
 constexpr std::string_view kTurnLists[] = {"images", "tool_calls"};
 
 /// Has the message only members that one for all of its turn can have?
@@ -157,7 +157,7 @@ bool can_be_joined_to_turn(Value message) {
     if (key == "role" || entry.value.is_none()) return true;
     if (has(kTurnLists, key)) return entry.value.kind == Kind::list;
     if (key == "content") return entry.value.is_string() || entry.value.kind == Kind::list;
-    return has(kTurnTexts, key) && entry.value.is_string();
+    return is_reasoning_name(key) && entry.value.is_string();
   });
 }
 
@@ -194,7 +194,7 @@ Value joined_turn(Normaliser& n, std::uint32_t begin, std::uint32_t end) {
   const auto add = [&members](std::string_view name, Value value) {
     if (!value.is_undefined()) members.push_back({Value::view(name), value});
   };
-  for (const std::string_view name : kTurnTexts) add(name, joined_texts(n, name, begin, end));
+  for (const std::string_view name : kReasoningNames) add(name, joined_texts(n, name, begin, end));
   for (const std::string_view name : kTurnLists) add(name, joined_lists(n, name, begin, end));
   return with_members(n.rt, n.messages[begin], members);
 }

@@ -180,6 +180,15 @@ def test_the_namespace_of_a_call_is_a_loss():
     assert {("lost", "input[0].namespace"), ("lost", "tools[0].name")} <= lost, lost
 
 
+def test_a_namespace_that_is_allowed_twice_is_allowed_once():
+    """A request that names one of many tools many times does not grow by their product."""
+    spaces = [{"type": "namespace", "name": name, "tools": [{"type": "function", "name": f"t{i}"} for i in range(3)]} for name in ("a", "b")]
+    allowed = {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "namespace", "name": "b"}] * 5}
+    request, _ = written({"input": [{"role": "user", "content": "Hi"}], "tools": spaces, "tool_choice": allowed}, "openai")
+    names = [tool["function"]["name"] for tool in request["tool_choice"]["allowed_tools"]["tools"]]
+    assert names == ["b__t0", "b__t1", "b__t2"], request
+
+
 def test_what_is_no_request_is_told_by_what_it_may_be():
     messages = CHAT["messages"]
     for request, where, hint in (({"message": messages}, "message", "did you mean 'messages'?"), ({"Messages": messages}, "Messages", "did you mean 'messages'?"),

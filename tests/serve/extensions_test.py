@@ -179,7 +179,7 @@ def stop_ids(checks: Checks) -> None:
         told = to.ask(CHAT, "Yes.<|im_end|>", following).json["parlance"]
         checks.equal(told["prefix_break"], None, "the next turn has the text that the client was told")
         for path in (CHAT, COMPLETIONS):
-            for wrong in ([-1], [SIZE], ["1"], [1.5], 7, [2**40]):
+            for wrong in ([-1], [SIZE], ["1"], [1.5], 7, [2**40], [0] * 1025):
                 refused = to.ask(path, "Yes.", {"stop_token_ids": wrong})
                 checks.equal((refused.status, refused.error.get("param")), (400, "stop_token_ids"), f"{path} {wrong}: {refused.text[:200]}")
 

@@ -87,6 +87,15 @@ def contexts(checks: Checks) -> None:
         chat = gateway.ask(CHAT, {"model": "m", "stream": False, "messages": [{"role": "user", "content": "Hi"}]}).json
         checks.that("context" not in chat, "a chat has none", chat)
     with tempfile.TemporaryDirectory() as folder:
+        template = pathlib.Path(folder) / "chat.jinja"
+        template.write_text("{{ 'It has one. ' if context is defined }}" + TEMPLATE)
+        with served("-t", str(template), form="") as (engine, gateway):
+            context = gateway.ask(GENERATE, {**ask, "prompt": "Hi"}).json["context"]
+            for given in ([], context):
+                answer = gateway.ask(GENERATE, {**ask, "prompt": "And?", "context": given})
+                text = IDS.bytes(prompts_of(engine)[-1]).decode()
+                checks.that(answer.status == 200 and "It has one." not in text, "no variable of the template's", answer.text + text)
+    with tempfile.TemporaryDirectory() as folder:
         with served("--capture", folder) as (_, gateway):
             first = gateway.ask(GENERATE, {**ask, "prompt": "Hi"}).json
             gateway.ask(GENERATE, {**ask, "prompt": "And?", "context": first["context"]})

@@ -215,12 +215,15 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
     if (facts != nullptr && read) facts->losses = known_losses(read->conversation);
   };
   const bool is_thread = given.api == ReplyApi::anthropic && is_given(body["thread"]);
-  if (hints.response.empty() && !is_thread) {
+  const bool has_context = given.api == ReplyApi::ollama && is_given(body["context"]);
+  if (hints.response.empty() && !is_thread && !has_context) {
     Result<ChatRequest> read = model->reader.read(given.text, "the request", sent_to(given.api));
     note(read);
     return read;
   }
-  const std::string own = members_without(body, {"previous_response_id", "thread"}).take();
+  // A template must not take them for variables.
+  const std::string own =
+      members_without(body, {"previous_response_id", "thread", has_context ? "context" : ""}).take();
   Result<ChatRequest> request = model->reader.read(own, "the request", sent_to(given.api));
   note(request);
   if (!request || hints.response.empty()) return request;

@@ -33,11 +33,7 @@ constexpr std::string_view kSameNames[] = {"n",
 
 /// The tokens that the request names, then those that end a reply of this model.
 std::vector<TokenId> stop_ids_of(const GenerateWire& wire) {
-  std::vector<TokenId> ids;
-  for (const Value& id : wire.request["stop_token_ids"].items()) {
-    if (id.is_small_int()) ids.push_back(static_cast<TokenId>(id.integer));
-  }
-  return stops_of(wire.model, ids, flag_of(wire.request["ignore_eos"], false));
+  return stops_of(wire.model, wire.sampling.stop_ids, flag_of(wire.request["ignore_eos"], false));
 }
 
 /// How many alternatives of each token; nothing: no logprobs.

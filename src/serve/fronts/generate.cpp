@@ -9,6 +9,7 @@
 #include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
 #include "serve/fronts/continuations.h"
+#include "serve/fronts/own_grammar.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/random_id.h"
 #include "serve/turn/turn.h"
@@ -26,24 +27,17 @@ struct GenerateAsked {
 
 /// A grammar in vLLM's own words goes to an engine that has them; a schema becomes one in the engine's.
 Result<std::shared_ptr<const std::string>> read_grammar(Value parameters, const ServedModel& model, Losses& losses) {
+  Result<OwnGrammar> own = read_own_grammar(model, parameters);
+  if (!own) return own.error();
+  if (own->text) return own->text;
   const Value outputs = parameters["structured_outputs"];
-  using Text = std::shared_ptr<const std::string>;
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
+  using Text = std::shared_ptr<const std::string>;
   if (!outputs.is(Kind::dict) || outputs.members().empty()) return Text();
-  const auto refuse = [](std::string_view member) {
-    const std::string path = "structured_outputs." + std::string(member);
+  if (!syntax) {
+    const std::string path = "structured_outputs.json";
     return Error(ErrorCode::conversation, path + ": the engine takes no such grammar").input(path);
-  };
-  const auto as_text = [](Value value) { return value.is_string() ? std::string(value.text()) : json_text(value); };
-  if (const Value tag = outputs["structural_tag"]; is_given(tag)) {
-    if (syntax != GrammarSyntax::structural_tag) return refuse("structural_tag");
-    return std::make_shared<const std::string>(as_text(tag));
   }
-  if (const Value grammar = outputs["grammar"]; is_given(grammar)) {
-    if (syntax != GrammarSyntax::gbnf) return refuse("grammar");
-    return std::make_shared<const std::string>(as_text(grammar));
-  }
-  if (!syntax) return refuse("json");
   const std::string body = JsonWriter('{').raw("structured_outputs", json_text(outputs)).take();
   const Result<GrammarOptions> wanted = grammar_options(body, "sampling_params");
   if (!wanted) return wanted.error();

@@ -68,19 +68,20 @@ bool begins_in_reasoning(const ReplyStart& start) {
   return reasons;
 }
 
-Result<Printed> grammar_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start) {
+/// `wanted`: what grammar_options() has of the conversation and this start.
+Result<Printed> grammar_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start,
+                            const Result<GrammarOptions>& wanted) {
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
   if (!syntax) return Printed();
-  Result<GrammarOptions> wanted = grammar_options(conversation, start);
   if (!wanted) return wanted.error();
-  return grammar_in(model, std::move(*wanted), !conversation.tools().items().empty(), start, *syntax);
+  return grammar_in(model, *wanted, !conversation.tools().items().empty(), start, *syntax);
 }
 
 /// The schema of a reply that is to be JSON and no more, for an engine that takes only that.
-Result<std::string> schema_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start) {
+Result<std::string> schema_for(const ServedModel& model, const Conversation& conversation,
+                               const Result<GrammarOptions>& wanted) {
   const BackendFacts& facts = model.backend->facts();
   if (facts.grammar || !facts.takes_schema) return std::string();
-  const Result<GrammarOptions> wanted = grammar_options(conversation, start);
   if (!wanted) return wanted.error();
   const bool calls = !conversation.tools().items().empty() && wanted->choice != ToolChoice::none;
   if (calls) return std::string();
@@ -127,15 +128,15 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
     return Error(ErrorCode::conversation, own.path + ": the reply begins with reasoning, which has no place in it")
         .input(own.path)
         .hint("turn reasoning off");
-  Result<Printed> grammar = own.text ? Printed() : grammar_for(*model, session.conversation(), *start);
+  const Result<GrammarOptions> wanted = grammar_options(session.conversation(), *start);
+  Result<Printed> grammar = own.text ? Printed() : grammar_for(*model, session.conversation(), *start, wanted);
   if (!grammar) return grammar.error();
-  Result<std::string> schema = schema_for(*model, session.conversation(), *start);
+  Result<std::string> schema = schema_for(*model, session.conversation(), wanted);
   if (!schema) return schema.error();
   Turn made(std::move(model), std::move(*start), std::move(prompt), std::move(settings));
   made.grammar_ = made.settings_.grammar.text ? made.settings_.grammar.text : text_of(*grammar);
-  const Result<GrammarOptions> wanted = grammar_options(made.prompt_.session.conversation());
   made.must_call_once_ = wanted && must_call_once(*wanted, made.prompt_.session.conversation());
-  made.must_call_ = made.grammar_ != nullptr && wanted && must_call(*wanted);
+  made.must_call_ = *grammar && must_call(*wanted);
   if (*grammar) made.made_grammar_ = (*grammar)->grammar;
   made.schema_ = std::move(*schema);
   made.stop_ids_ = stops_of(*made.model_, made.settings_.sampling.stop_ids, false);
@@ -157,7 +158,8 @@ Result<void> Turn::prepare_limit() {
   ReplyStart behind = start_;
   const std::string_view opened = opened_before_reply(start_.options.prompt, format);
   behind.options.prompt = prompt_behind_reasoning(format, std::string(opened));
-  const Result<Printed> grammar = grammar_for(*model_, prompt_.session.conversation(), behind);
+  const Conversation& conversation = prompt_.session.conversation();
+  const Result<Printed> grammar = grammar_for(*model_, conversation, behind, grammar_options(conversation, behind));
   if (!grammar) return grammar.error();
   grammar_behind_ = text_of(*grammar);
   return {};
