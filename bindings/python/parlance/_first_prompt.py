@@ -5,15 +5,14 @@ Begin reading at warn_of_guarded.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from parlance._core import Template
 from parlance._origins import ASSISTANT, of_guarded
+from parlance._warned import warn_caller
 
 _SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-_OF_CALLER = 4  # who made the session: behind it, its _begin() and these functions
 
 
 def warn_of_guarded(
@@ -26,7 +25,7 @@ def warn_of_guarded(
     if not (options["protect"] and any(message.get("role") == "assistant" for message in messages)):
         return
     if ids_with([*options["trust"], ASSISTANT]) != ids:
-        warnings.warn(of_guarded("Control tokens"), stacklevel=_OF_CALLER)
+        warn_caller(of_guarded("Control tokens"))
 
 
 def warn_of_missing(template: Template, tokenizer: Any, request: Mapping[str, Any], variables: Mapping[str, Any]) -> None:
@@ -40,8 +39,7 @@ def warn_of_missing(template: Template, tokenizer: Any, request: Mapping[str, An
     asked = {name: value for name, value in request.items() if value is not None}
     losses = template.render(**asked, **variables).losses()
     if missing := [loss.path for loss in losses if loss.subject == "special token" and loss.path not in known]:
-        warnings.warn(
+        warn_caller(
             f"the template writes {', '.join(missing)}, which it was not given, so the prompt lacks it: "
-            "Template.from_tokenizer(tokenizer) has a tokenizer's, and from_string and from_file take special_tokens",
-            stacklevel=_OF_CALLER,
+            "Template.from_tokenizer(tokenizer) has a tokenizer's, and from_string and from_file take special_tokens"
         )

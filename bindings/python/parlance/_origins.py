@@ -10,7 +10,6 @@ from __future__ import annotations
 import bisect
 import collections
 import functools
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from parlance._core import REPLY_KINDS, Rendering, Template, Tokenizer, Tokens
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import RenderedChat
 from parlance._truncation import most_tokens, truncated
+from parlance._warned import warn_caller
 
 KINDS = ("assistant", *REPLY_KINDS)
 GENERATION = "generation"  # the {% generation %} blocks
@@ -178,7 +178,7 @@ def warn_of_guarded(rendering: Rendering, engine: Tokenizer, tokens: Tokens, tru
     of_assistant = collections.Counter(one.id for one in tokens.guarded) - collections.Counter(one.id for one in others)
     if of_assistant:
         names = ", ".join(engine.decode([id]).decode(errors="replace") for id in sorted(of_assistant))
-        warnings.warn(of_guarded(names), stacklevel=7)  # of who called apply_chat_template
+        warn_caller(of_guarded(names))
 
 
 def of_guarded(names: str) -> str:

@@ -12,12 +12,12 @@ import inspect
 import logging
 import re
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from parlance._core import LIMITS, RELEASES, Rendering, Template
 from parlance._errors import Error, of_method
+from parlance._warned import warn_caller
 
 logger = logging.getLogger("parlance")
 
@@ -60,15 +60,13 @@ def followed(asked: str | None) -> str:
     return asked
 
 
-@functools.cache  # once: where it is called from changes nothing
+@functools.cache  # once
 def _warn_of_older(installed: str) -> None:
     oldest, newest = next(iter(_RELEASES)), list(_RELEASES)[-1]
     differs = ", which gives a BatchEncoding where 4 gives ids (return_dict)" if _number(installed)[0] < 5 else ""
-    warnings.warn(
+    warn_caller(
         f"transformers {installed} is older than the releases whose apply_chat_template parlance follows ({oldest} to {newest}). What is "
-        f'called is as in {oldest}{differs}. transformers_version="{oldest}" says that this is meant.',
-        UserWarning,
-        stacklevel=6,  # of who called apply_chat_template
+        f'called is as in {oldest}{differs}. transformers_version="{oldest}" says that this is meant.'
     )
 
 
@@ -86,8 +84,9 @@ Limits = tuple[tuple[str, int], ...]
 
 
 # transformers has no limits but CPython's stack: of a request's data it prints nearly a thousand levels, half as many where it makes
-# them plain before. Memory is counted as a render makes it, garbage too: ten thousand messages that a template joins one by one to a
-# list take more than a Template's 512 MiB. The steps of a Template hold here too, and bound what is hostile to a few seconds.
+# them plain before. (A thread with less than 1 MiB of stack needs a lower max_depth.) Memory is counted as a render makes it, garbage
+# too: ten thousand messages that a template joins one by one to a list take more than a Template's 512 MiB. The steps of a Template
+# hold here too, and bound what is hostile to a few seconds.
 _DEPTH, _DEPTH_OF_PLAIN = 1000, 500
 _MEMORY = 2 << 30
 

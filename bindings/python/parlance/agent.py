@@ -14,6 +14,7 @@ print(agent.run().answer)
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 import json
@@ -137,15 +138,15 @@ class Agent:
     def messages(self) -> list[dict[str, Any]]:
         """The conversation of the last run, as a request has it, without what was left out as the context was full.
 
-        Empty before a run has come to its end.
+        Empty before a run has come to its end. They are new objects.
         """
-        return self._messages
+        return copy.deepcopy(self._messages)
 
     def run(self) -> AgentEnd:
         """Runs until the end, which it returns. Each call begins anew.
 
-        Raises what `sample`, `events` and `approve` raise, parlance.Error if a prompt cannot be made, and ValueError before the first
-        turn where a tool has an empty name, that of another, or parameters that are no JSON Schema of an object.
+        Raises what `sample`, `events`, `approve` and `stopped` raise, parlance.Error if a prompt cannot be made, and ValueError
+        before the first turn where a tool has an empty name, that of another, or parameters that are no JSON Schema of an object.
         """
         self._messages = []
         return AgentEnd(

@@ -7,6 +7,7 @@ through the processor to its tokenizer (_marks.py). Begin reading at apply_chat_
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import types
@@ -273,6 +274,9 @@ def _stand_in(one: Any, changed: Callable[[Any], Any], **slots: Any) -> Any:
     """
     made: Any = object.__new__(changed(type(one)))
     object.__setattr__(made, "__dict__", vars(one))
+    for name in copyreg._slotnames(type(one)):  # type: ignore[attr-defined]  # as copy and pickle ask it
+        if hasattr(one, name):
+            object.__setattr__(made, name, getattr(one, name))
     for name, value in slots.items():
         object.__setattr__(made, name, value)
     return made

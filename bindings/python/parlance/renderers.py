@@ -18,7 +18,6 @@ import itertools
 import json
 import logging
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -33,6 +32,7 @@ from parlance._known import Conversations
 from parlance._parsed import ParsedReply
 from parlance._stops import stop_ids, template_stops
 from parlance._tokenizers import added_ids, tokenizer_of
+from parlance._warned import warn_caller
 
 logger = logging.getLogger("parlance")
 
@@ -222,7 +222,7 @@ class ParlanceRenderer:
         if known and sampled == turn.completion_ids:
             self._known.add(ids, bridge.conversation, tools)
         for said in bridge.disorder:
-            warnings.warn(_of_new_messages(said, bridge.first), stacklevel=2)
+            warn_caller(_of_new_messages(said, bridge.first))
         return self._bridged(ids, bridge, turn.new, tools)
 
     def _bridge(self, turn: Turn, tools: Any) -> tuple[Bridge, Any, bool]:

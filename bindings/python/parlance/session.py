@@ -9,7 +9,6 @@ import hashlib
 import itertools
 import math
 import operator
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +28,7 @@ from parlance._core import (
 )
 from parlance._errors import Error, of_member, of_object, set_hint
 from parlance._taken import as_taken, as_written, extend_with_reply, written_text
+from parlance._warned import warn_caller
 
 
 @dataclasses.dataclass
@@ -377,7 +377,7 @@ class Session:
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
         lost = [f"{path} is not in the prompt: the template writes nothing of it" for path in self._session.lost()]
         for said in [*lost, *self._session.disorder()]:
-            warnings.warn(said, stacklevel=3)
+            warn_caller(said)
         return new
 
     def _extend_with_reply(self, reply: dict[str, Any], written: str, messages: list[Any]) -> tuple[list[int], list[Any], list[str]]:

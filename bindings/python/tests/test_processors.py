@@ -113,8 +113,8 @@ def test_chats_that_are_no_lists(made: Any) -> None:
         lambda: (one for one in chat),
     ]
     for conversation in makers if PLAIN else makers[:1]:  # up to 5.22.1 a template prints where the others lie
-        real = outcome(lambda: made.apply_chat_template(conversation(chat)))  # noqa: B023
-        assert outcome(lambda: parlance.apply_chat_template(made, conversation(chat))) == real  # noqa: B023
+        real = outcome(lambda: made.apply_chat_template(conversation()))  # noqa: B023
+        assert outcome(lambda: parlance.apply_chat_template(made, conversation())) == real  # noqa: B023
 
 
 def test_arguments_by_place(made: Any) -> None:
@@ -244,6 +244,23 @@ def test_what_the_method_sets_stays_on_the_processor(made: Any, way: dict[str, A
             parlance.apply_chat_template(one, chats(made.test_kind)[0], **asked, **way)
         assert (one.rendered, one.called) == ([], (4, "called"))
         assert one.tokenizer is made.tokenizer and "_parlance_tokenizer" not in vars(one)
+
+
+def test_what_the_class_keeps_in_slots_is_there(made: Any) -> None:
+    class Slotted(type(made)):  # type: ignore[misc]
+        __slots__ = ("never", "rate")
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            assert self.rate == 3 and not hasattr(self, "never")
+            return super().__call__(*args, **kwargs)
+
+    one = as_kind(made, Slotted)
+    one.rate = 3
+    asked = {"tokenize": True, "return_dict": True}
+    real = plain(dict(made.apply_chat_template(chats(made.test_kind)[0], **asked)))
+    for way in WAYS:
+        ours = plain(dict(parlance.apply_chat_template(one, chats(made.test_kind)[0], **asked, **way)))
+        assert {name: ours[name] for name in real} == real
 
 
 def test_a_tokenizer_that_the_class_gives_or_none(made: Any) -> None:

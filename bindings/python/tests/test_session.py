@@ -192,12 +192,11 @@ def test_a_branch_goes_on_by_itself_and_replays_nothing(chatml_tokenizer: str) -
 
 
 SPACED = '<tool_call>\n{"name":  "look", "arguments": {"at":   "<|im_end|>"}}\n</tool_call>'
-LOOK = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}}]
 
 
 def with_a_call_in_other_spaces(folder: str) -> tuple[parlance.Session, parlance.Tokenizer]:
     tokenizer = parlance.Tokenizer.from_file(folder)
-    session = parlance.Session(parlance.Template.builtin("terminal-agent"), tokenizer, [{"role": "user", "content": "Look!"}], tools=LOOK)
+    session = parlance.Session(parlance.Template.builtin("terminal-agent"), tokenizer, [{"role": "user", "content": "Look!"}], tools=TOOLS)
     session.sampled([*tokenizer.encode(SPACED.replace("<|im_end|>", "it")), *tokenizer.encode("<|im_end|>")])
     session.extend([{"role": "tool", "content": "a cat"}])
     return session, tokenizer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import warnings
 from typing import Any
@@ -27,6 +28,15 @@ def test_text_of_the_assistant_that_is_guarded_is_told(tokenizer: Any, mask: str
         made = parlance.apply_chat_template(tokenizer, ROW, protect=True, mask=mask)
     assert typed(tokenizer, made["input_ids"]) == 0
     assert [one.filename for one in told] == [__file__]
+
+
+@pytest.mark.parametrize("mask", [None, "assistant"])
+def test_what_an_installed_tokenizer_tells_names_the_callers_line(tokenizer: Any, mask: str | None) -> None:
+    made = parlance.install(copy.copy(tokenizer), protect=True)
+    with pytest.warns(UserWarning, match=GUARDED) as told:
+        made.apply_chat_template(ROW, mask=mask)
+        parlance.Session(parlance.Template.from_tokenizer(made), made, ROW)
+    assert {one.filename for one in told} == {__file__}
 
 
 def test_text_that_only_others_typed_is_not_told(tokenizer: Any) -> None:
