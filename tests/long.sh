@@ -33,6 +33,7 @@ if [ -x build/python/venv/bin/python ]; then
   export PYTHONPATH="$build/python"
   step sh bindings/python/tests/asan.sh
   step sh bindings/python/tests/torch.sh "$build"
+  step sh bindings/python/tests/trl.sh "$build"
   step build/python/venv/bin/python bindings/python/tests/soak.py
   step build/python/venv/bin/python bindings/python/tests/rollout.py
   step build/python/venv/bin/python -W ignore bindings/python/tests/verifiers_oracle.py --download
