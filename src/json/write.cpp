@@ -135,7 +135,7 @@ class ValueWriter {
     return true;
   }
   /// Writes a text at `begin`, for which there is room.
-  void put_text(const Value& v, char* begin) {
+  [[gnu::always_inline]] void put_text(const Value& v, char* begin) {
     run_.advance_to(put_quoted(v, begin));
     if (run_.logs()) run_.was_from(begin, v.data);
   }
