@@ -1,4 +1,4 @@
-"""What gateways make of turns in Redis that are damaged, or lie. Begin reading at garbage, a test of shared_sessions_test.py."""
+"""What gateways make of turns in Redis that are damaged, or lie. Begin reading at garbage, a test of shared_failures_test.py."""
 
 from __future__ import annotations
 

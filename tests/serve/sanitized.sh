@@ -8,7 +8,7 @@ for kind in asan tsan; do
   mkdir -p build
   cmake --preset "$kind-serve" > "build/$kind-serve.log" || { cat "build/$kind-serve.log"; exit 1; }
   cmake --build --preset "$kind-serve" -j "${JOBS:-$(nproc)}" --target parlance_cli
-  for test in http errors sessions lineages broken_replies inspect capture engines continuations stream odd_requests reasoning_limit shared_sessions; do
+  for test in http errors sessions lineages broken_replies inspect capture engines continuations stream odd_requests reasoning_limit shared_sessions shared_failures; do
     echo "== $kind: $test"
     python3 -B "tests/serve/${test}_test.py" "build/$kind-serve/parlance" || failed="$failed $kind:$test"
   done

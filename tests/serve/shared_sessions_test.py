@@ -3,35 +3,29 @@
 
     shared_sessions_test.py PARLANCE [--valkey] [TEST …]
 
-The engine samples its replies byte by byte, so that a prompt that was encoded again would have other ids. Begin reading at main.
+What goes wrong with them: shared_failures_test.py. The engine samples its replies byte by byte, so that a prompt that was encoded again
+would have other ids. Begin reading at TESTS.
 """
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
-import http.client
 import json
 import pathlib
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Callable
 from typing import Any
 
-from damaged_sessions import garbage
 from engine import TOKENIZER, Engine, Reply
-from gateway import SKIPPED, Checks, Gateway
+from gateway import Checks
 from lineages_test import Walk
-from redis_server import RedisServer, valkey
 from sessions_test import CALL, TOOLS, Talk, user
-from shared_world import world
+from shared_clients import Client, run_at_once
+from shared_world import run_tests, world
 
 
 def round_robin(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -328,198 +322,6 @@ def later_reply(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.that(last[0] not in values, "a conversation that begins anew under the same name")
 
 
-class Client:
-    """A client that goes on and on, and knows what was acknowledged."""
-
-    def __init__(self, gateway: Gateway, name: str, session: str = "", messages: list[Any] | None = None, stream: bool = False) -> None:
-        self.gateway, self.name, self.session, self.stream = gateway, name, session or name, stream
-        self.messages: list[Any] = list(messages or [])
-        self.acknowledged: list[Any] = []  # the member `parlance` of each answer
-        self.errors: list[Any] = []  # status and code of refusals
-        self.breaks: list[Any] = []
-        self.lost = False  # the gateway is gone
-
-    def turn(self) -> bool:
-        body = {
-            "model": "mine",
-            "messages": [*self.messages, user(f"{self.name}, {len(self.acknowledged)}?")],
-            "parlance": True,
-            "stream": self.stream,
-        }
-        headers = {"Content-Type": "application/json", "x-session-id": self.session}
-        request = urllib.request.Request(self.gateway.url + "/v1/chat/completions", json.dumps(body).encode(), headers)
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                text = answer.read().decode()
-        except urllib.error.HTTPError as error:
-            self.errors.append((error.code, json.loads(error.read())["error"]["code"]))
-            return False
-        except (OSError, ValueError, http.client.HTTPException):
-            self.lost = True
-            return False
-        return self.take(text, body["messages"])
-
-    def take(self, text: str, messages: Any) -> bool:
-        content, told = "Yes, indeed.", None
-        if self.stream:
-            events = [json.loads(line[6:]) for line in text.split("\n") if line.startswith("data: {")]
-            failed = [event["error"] for event in events if "error" in event]
-            told = next((event["parlance"] for event in events if "parlance" in event), None)
-            if failed or told is None or "data: [DONE]" not in text:
-                self.errors += [(200, one["code"]) for one in failed]
-                self.lost = self.lost or not failed
-                return False
-        else:
-            told = json.loads(text)["parlance"]
-        if self.acknowledged:
-            last = self.acknowledged[-1]
-            if told["reused_tokens"] != last["prompt_tokens"] + len(last["sampled_ids"]):
-                self.breaks.append((len(self.acknowledged), told))
-        self.acknowledged.append(told)
-        self.messages = [*messages, {"role": "assistant", "content": content}]
-        return True
-
-    def turns(self, most: int) -> None:
-        for _ in range(most):
-            if not self.turn():
-                return
-
-
-def run_at_once(all_of_them: list[Any]) -> None:
-    threads = [threading.Thread(target=one) for one in all_of_them]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-
-
-def until(holds: Callable[[], bool], seconds: float = 20) -> None:
-    """Waits until something holds, or for so long."""
-    ends = time.monotonic() + seconds
-    while not holds() and time.monotonic() < ends:
-        time.sleep(0.02)
-
-
-def notices(gateway: Gateway) -> None:
-    """Waits until the gateway has noticed that Redis is back: once a second it looks."""
-    until(lambda: json.loads(gateway.get("/ready")[1]).get("sessions") == "shared")
-
-
-def under_load(clients: list[Client], then: Any) -> None:
-    """Each client goes on until it is refused or its gateway is gone; `then` comes after some dozens of turns."""
-    threads = [threading.Thread(target=client.turns, args=(100_000,)) for client in clients]
-    for one in threads:
-        one.start()
-    until(lambda: sum(len(client.acknowledged) for client in clients) > 60)
-    then()
-    for one in threads:
-        one.join()
-
-
-def goes_on(client: Client, engine: Engine, checks: Checks, what: str) -> None:
-    """One more turn: its prompt has the ids that were sampled in the last acknowledged one."""
-    client.errors, client.breaks = [], []
-    last, turns = client.acknowledged[-1], len(client.acknowledged)
-    engine.asked.clear()
-    client.turn()
-    checks.equal((len(client.acknowledged), client.breaks, client.errors), (turns + 1, [], []), f"{what}: {client.name} goes on")
-    begin = last["prompt_tokens"]
-    sampled = engine.asked[-1].prompt[begin : begin + len(last["sampled_ids"])] if engine.asked else []
-    checks.equal(sampled, last["sampled_ids"], f"{what}: the ids of {client.name}")
-
-
-def gateway_killed(parlance: str, engine: Engine, checks: Checks) -> None:
-    """kill -9 of a gateway under load: every acknowledged turn goes on at the other one."""
-    with world(parlance, engine, checks) as here:
-        stays = here.gateway("--log", "errors")
-        for trial in range(2):
-            goes = here.gateway("--log", "errors")
-            clients = [Client(goes, f"client {trial} {number}", stream=number % 2 == 0) for number in range(8)]
-            under_load(clients, functools.partial(goes.end, signal.SIGKILL))
-            checks.that(sum(len(client.acknowledged) for client in clients) > 30, "acknowledged turns before kill -9 of a gateway")
-            checks.equal([client.breaks for client in clients if client.breaks], [], "breaks before kill -9")
-            for client in clients:
-                client.gateway = stays
-                goes_on(client, engine, checks, "kill -9 of a gateway")
-
-
-def redis_killed(parlance: str, engine: Engine, checks: Checks) -> None:
-    """kill -9 of Redis under load: what was acknowledged is in its append-only file, what was not has a typed error."""
-    with world(parlance, engine, checks) as here:
-        gateways = [here.gateway("--log", "errors"), here.gateway("--log", "errors")]
-        for trial in range(3):
-            clients = [Client(gateways[number % 2], f"client {trial} {number}", stream=number % 3 == 0) for number in range(8)]
-            under_load(clients, lambda: here.redis.signal(signal.SIGKILL))
-            checks.that(sum(len(client.acknowledged) for client in clients) > 30, "acknowledged turns before kill -9 of Redis")
-            errors = [error for client in clients for error in client.errors]
-            checks.equal(len(errors), len(clients), f"each client is refused: {errors}")
-            checks.that(
-                all(one in ((503, "session_store_failed"), (200, "session_store_failed")) for one in errors), f"typed errors: {errors}"
-            )
-            status, said = gateways[0].get("/ready")
-            checks.that(status == 503 and "shared sessions" in said, f"/ready without Redis: {said}")
-            here.redis.start()
-            fresh = here.gateway("--log", "errors")
-            for number, client in enumerate(clients):
-                client.gateway = fresh if number % 2 else gateways[(number // 2 + 1) % 2]
-                goes_on_again(client, engine, checks, f"kill -9 of Redis, trial {trial}")
-            checks.equal(gateways[0].get("/ready")[0], 200, "/ready once Redis is back")
-
-
-def goes_on_again(client: Client, engine: Engine, checks: Checks, what: str) -> None:
-    """Redis has just been started."""
-    notices(client.gateway)
-    goes_on(client, engine, checks, what)
-
-
-def redis_hangs(parlance: str, engine: Engine, checks: Checks) -> None:
-    """A Redis that was stopped: a typed error in a bounded time, for many at once too; then all goes on."""
-    with world(parlance, engine, checks) as here:
-        one, other = here.gateway("--log", "errors"), here.gateway("--log", "errors")
-        clients = [Client(one, f"client {number}") for number in range(24)]
-        run_at_once([functools.partial(client.turns, 2) for client in clients])
-        for number, client in enumerate(clients):
-            client.gateway = (one, other)[number % 2]
-        here.redis.signal(signal.SIGSTOP)
-        begun = time.monotonic()
-        run_at_once([client.turn for client in clients])
-        seconds = time.monotonic() - begun
-        checks.that(seconds < 8, f"many requests while Redis hangs took {seconds:.1f} s")
-        errors = {error for client in clients for error in client.errors}
-        checks.equal(errors, {(503, "session_store_failed")}, "errors while Redis hangs")
-        begun = time.monotonic()
-        checks.equal(one.get("/health")[0], 200, "/health while Redis hangs")
-        # A turn waits for Redis for 2 s.
-        checks.that(time.monotonic() - begun < 1.9, "a gateway answers what needs no Redis at once")
-        here.redis.signal(signal.SIGCONT)
-        notices(one)
-        notices(other)
-        for client in clients:
-            goes_on(client, engine, checks, "a Redis that hung")
-
-
-def optional(parlance: str, engine: Engine, checks: Checks) -> None:
-    """--sessions-optional: turns are answered without Redis, go on from memory, and /ready says so."""
-    with world(parlance, engine, checks) as here:
-        gateway = here.gateway("--sessions-optional")
-        client = Client(gateway, "client")
-        client.turns(3)
-        here.redis.signal(signal.SIGKILL)
-        for _ in range(3):
-            goes_on(client, engine, checks, "optional")
-        status, said = gateway.get("/ready")
-        checks.that(status == 200 and "Redis at" in json.loads(said)["sessions"], f"/ready: {said}")
-        checks.that(gateway.metric("parlance_shared_sessions_failures") >= 3, "failures in /metrics")
-        here.redis.start()
-        notices(gateway)
-        goes_on(client, engine, checks, "optional, with Redis again")
-        checks.equal(json.loads(gateway.get("/ready")[1]), {"status": "ready", "sessions": "shared"}, "/ready with Redis again")
-        client.gateway = here.gateway()
-        goes_on(client, engine, checks, "optional, at another gateway")
-        events = [line["event"] for line in gateway.end()]
-        checks.that({"shared_sessions_failure", "session_not_shared", "shared_sessions_back"} <= set(events), f"the log: {set(events)}")
-
-
 def apart(parlance: str, engine: Engine, checks: Checks) -> None:
     """Nobody goes on from another client's conversation, nor by another template, tokenizer, name or protection."""
     with world(parlance, engine, checks) as here:
@@ -554,165 +356,22 @@ def apart(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.that(int(got["X-Parlance-Reused-Tokens"]) > 0, "a gateway that was started anew")
 
 
-# Settings of Redis, and what the gateway warns of.
-UNSAFE = {
-    ("--appendfsync", "everysec"): "last second",
-    ("--appendonly", "no"): "append-only",
-    ("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"): "noeviction",
-    ("--rename-command", "CONFIG", ""): "CONFIG",
-    (): "",
-}
-
-
-def starts(parlance: str, engine: Engine, checks: Checks) -> None:
-    """Passwords, settings that are not safe, and addresses where nobody is."""
-    with world(parlance, engine, checks, "--requirepass", "a secret word") as here, tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / "password"
-        file.write_text("a secret word\n")
-        gateway = here.gateway("--sessions-password-file", str(file))
-        checks.equal(gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})[0], 200, "a password")
-        checks.that("a secret word" not in json.dumps(gateway.end()), "passwords are not in the log")
-        encoded = f"redis://:a%20secret%20word@127.0.0.1:{here.redis.port}/3"
-        gateway = here.gateway(url=encoded)
-        checks.equal(gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})[0], 200, "a password in the URL, another database")
-        gateway.end()
-        for url, said in (
-            (here.redis.url, "NOAUTH"), (f"redis://:wrong@127.0.0.1:{here.redis.port}", "WRONGPASS"), ("redis://127.0.0.1:1", "refused"),
-            ("unix:///nowhere/redis.sock", "No such file"), ("rediss://127.0.0.1:1", "TLS"), ("http://127.0.0.1", "redis://"),
-            (f"{encoded}x", "database"), ("redis://127.0.0.1:x", "port"), ("redis://", "host"),
-        ):  # fmt: skip
-            command = [parlance, "serve", "-f", "terminal-agent", "--tokenizer", str(TOKENIZER), "--port", "0", "--sessions", url]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=20)
-            checks.that(done.returncode != 0 and said in done.stderr, f"{url}: {done.returncode}, {done.stderr[:300]}")
-            checks.that("wrong" not in done.stderr and "secret" not in done.stderr, f"{url}: no password is said")
-    for options, said in UNSAFE.items():
-        with world(parlance, engine, checks, *options) as here:
-            gateway = here.gateway()
-            checks.equal(gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})[0], 200, f"{options}: a turn")
-            if options == ("--appendfsync", "everysec") and isinstance(here.redis.ask("WAITAOF", "0", "0", "1"), list):
-                stats: bytes = here.redis.ask("INFO", "commandstats")
-                calls = int(stats.split(b"cmdstat_waitaof:calls=")[1].split(b",")[0])
-                checks.equal(calls, 3, "the gateway waits for the disk with each turn")
-                said = ""
-            warned = [line["message"] for line in gateway.end() if line["event"] == "shared_sessions_unsafe"]
-            checks.that([said in one for one in warned] == ([True] if said else []), f"{options}: {warned}")
-
-
-def refuses_writes(parlance: str, engine: Engine, checks: Checks) -> None:
-    """A Redis that answers and yet takes nothing, since its memory is full."""
-    with world(parlance, engine, checks) as here:
-        gateway = here.gateway("--log", "errors")
-        client = Client(gateway, "client")
-        client.turns(2)
-        here.redis.ask("CONFIG", "SET", "maxmemory", "1")
-        client.turns(1)
-        asked = len(engine.asked)
-        client.turns(1)
-        checks.equal(client.errors, [(503, "session_store_failed")] * 2, "a full Redis")
-        checks.equal(len(engine.asked), asked, "the engine is not asked in vain again")
-        here.redis.ask("CONFIG", "SET", "maxmemory", "0")
-        notices(gateway)
-        goes_on(client, engine, checks, "a Redis with room again")
-
-
-def reloaded(parlance: str, engine: Engine, checks: Checks) -> None:
-    """SIGHUP leaves shared sessions as they are; with another template they begin anew, and at the other gateway they go on."""
-    source = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{{ '<|im_start|>assistant\\n' }}"
-    with world(parlance, engine, checks) as here, tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / "chat.jinja"
-        file.write_text(source)
-        gateways = [here.gateway(template=("-t", str(file))) for _ in range(2)]
-        clients = [Client(gateways[0], f"client {number}") for number in range(2)]
-        for client in clients:
-            client.turns(2)
-        checks.equal(gateways[0].reload()["event"], "reloaded", "a reload")
-        goes_on(clients[0], engine, checks, "behind a reload")
-        file.write_text("Now: " + source)
-        checks.equal(gateways[0].reload()["event"], "reloaded", "a reload with another template")
-        clients[0].turn()
-        checks.that(engine.vocabulary.decode(engine.asked[-1].prompt).startswith("Now: "), "the new template counts")
-        checks.equal((len(clients[0].acknowledged), clients[0].errors), (4, []), "a turn with another template")
-        clients[1].gateway = gateways[1]
-        goes_on(clients[1], engine, checks, "a gateway that was not told to reload")
-
-
-def captured(parlance: str, engine: Engine, checks: Checks) -> None:
-    """Gateways that also capture, each in a folder of its own: together the records are whole. Clients that leave meanwhile have one."""
-    with world(parlance, engine, checks) as here, tempfile.TemporaryDirectory() as folder:
-        folders = [f"{folder}/{number}" for number in range(2)]
-        gateways = [here.gateway("--capture", one, "--log", "errors") for one in folders]
-        client = Client(gateways[0], "client")
-        for turn in range(6):
-            client.gateway = gateways[turn % 2]
-            client.turns(1)
-        checks.equal((len(client.acknowledged), client.breaks), (6, []), "turns that are captured")
-        here.redis.signal(signal.SIGSTOP)
-        for number in range(4):
-            body = json.dumps({"messages": [user(f"I leave, {number}.")], "stream": number % 2 == 0}).encode()
-            leaving = http.client.HTTPConnection(gateways[0].url.removeprefix("http://"))
-            leaving.request("POST", "/v1/chat/completions", body)
-            time.sleep(0.2)
-            leaving.close()
-        time.sleep(0.3)
-        here.redis.signal(signal.SIGCONT)
-        notices(gateways[0])
-        goes_on(client, engine, checks, "behind clients that left")
-        for gateway in gateways:
-            gateway.end()
-        lines = [line for one in folders for file in sorted(pathlib.Path(one).glob("*.jsonl")) for line in file.read_text().splitlines()]
-        turns = [record for record in map(json.loads, lines) if record["record"] == "turn"]
-        answered = sum(record["status"] == "answered" for record in turns)
-        checks.that(answered >= 7 and len(turns) >= 8, f"records: {[record['status'] for record in turns]}")
-        done = subprocess.run([parlance, "replay", *folders], capture_output=True, text=True, timeout=60)
-        checks.that(done.returncode == 0 and " 0 records differ" in done.stdout + done.stderr, f"replay: {done.stdout}{done.stderr}")
-
-
 TESTS = (  # the longest first
-    redis_killed,
-    redis_hangs,
+    renewals,
+    lineages,
     round_robin,
+    items_of_others,
+    sizes_of_turns,
     broken_replies,
     deleted,
-    lineages,
     other_apis,
-    items_of_others,
     what_turns_need_lives,
-    renewals,
-    sizes_of_turns,
     rewritten,
     branches,
     later_reply,
-    gateway_killed,
-    optional,
-    garbage,
     apart,
-    starts,
-    refuses_writes,
-    reloaded,
-    captured,
 )
 
 
-def main() -> int:
-    names = [name for name in sys.argv[2:] if name != "--valkey"]
-    if "--valkey" in sys.argv:
-        RedisServer.program = valkey()
-    if RedisServer.program is None:
-        print("skipped: there is no redis-server (tools/setup.sh test installs one), or no Valkey")
-        return SKIPPED
-    checks = Checks()
-
-    def run(test: Callable[[str, Engine, Checks], None]) -> None:
-        begun = time.monotonic()
-        with Engine() as engine:
-            test(sys.argv[1], engine, checks)
-        print(f"{test.__name__}: {time.monotonic() - begun:.1f} s")
-
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:  # much of it is waiting
-        for done in [pool.submit(run, test) for test in TESTS if not names or test.__name__ in names]:
-            done.result()
-    return checks.end()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(TESTS))
