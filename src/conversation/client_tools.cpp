@@ -12,20 +12,19 @@ constexpr std::string_view kEditor =
     "`view_range`. create: writes `file_text` to `path`. str_replace: replaces `old_str`, which must stand in the file "
     "once, by `new_str`. insert: puts a text behind the line `insert_line`.";
 
+/// Of the editors that can undo, which are those of 2024 and of January 2025.
+constexpr std::string_view kEditorInput =
+    R"({"type": "object", "properties": {"command": {"type": "string", "enum": ["view", "create", "str_replace", )"
+    R"("insert", "undo_edit"]}, "path": {"type": "string"}, "file_text": {"type": "string"}, "old_str": {"type": )"
+    R"("string"}, "new_str": {"type": "string"}, "insert_line": {"type": "integer"}, "view_range": {"type": "array", )"
+    R"("items": {"type": "integer"}}}, "required": ["command", "path"]})";
+
 /// The first row whose type a tool's begins with.
 constexpr ClientTool kAnthropicTools[] = {
     {"bash_", "bash", "Runs a command in a shell that lives on between calls. `restart` begins a new shell.",
      R"({"type": "object", "properties": {"command": {"type": "string"}, "restart": {"type": "boolean"}}})"},
-    {"text_editor_20241022", "str_replace_editor", kEditor,
-     R"({"type": "object", "properties": {"command": {"type": "string", "enum": ["view", "create", "str_replace", )"
-     R"("insert", "undo_edit"]}, "path": {"type": "string"}, "file_text": {"type": "string"}, "old_str": {"type": )"
-     R"("string"}, "new_str": {"type": "string"}, "insert_line": {"type": "integer"}, "view_range": {"type": "array", )"
-     R"("items": {"type": "integer"}}}, "required": ["command", "path"]})"},
-    {"text_editor_20250124", "str_replace_editor", kEditor,
-     R"({"type": "object", "properties": {"command": {"type": "string", "enum": ["view", "create", "str_replace", )"
-     R"("insert", "undo_edit"]}, "path": {"type": "string"}, "file_text": {"type": "string"}, "old_str": {"type": )"
-     R"("string"}, "new_str": {"type": "string"}, "insert_line": {"type": "integer"}, "view_range": {"type": "array", )"
-     R"("items": {"type": "integer"}}}, "required": ["command", "path"]})"},
+    {"text_editor_20241022", "str_replace_editor", kEditor, kEditorInput},
+    {"text_editor_20250124", "str_replace_editor", kEditor, kEditorInput},
     {"text_editor_", "str_replace_based_edit_tool", kEditor,
      R"({"type": "object", "properties": {"command": {"type": "string", "enum": ["view", "create", "str_replace", )"
      R"("insert"]}, "path": {"type": "string"}, "file_text": {"type": "string"}, "old_str": {"type": "string"}, )"
@@ -34,8 +33,7 @@ constexpr ClientTool kAnthropicTools[] = {
     {"memory_", "memory",
      "Keeps files below /memories between conversations. view: shows the file or lists the folder at `path`. create: "
      "writes `file_text` to `path`. str_replace: replaces `old_str` by `new_str`. insert: puts `insert_text` behind "
-     "the "
-     "line `insert_line`. delete: deletes `path`. rename: moves `old_path` to `new_path`.",
+     "the line `insert_line`. delete: deletes `path`. rename: moves `old_path` to `new_path`.",
      R"({"type": "object", "properties": {"command": {"type": "string", "enum": ["view", "create", "str_replace", )"
      R"("insert", "delete", "rename"]}, "path": {"type": "string"}, "view_range": {"type": "array", "items": {"type": )"
      R"("integer"}}, "file_text": {"type": "string"}, "old_str": {"type": "string"}, "new_str": {"type": "string"}, )"
