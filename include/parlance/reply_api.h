@@ -136,6 +136,7 @@ struct ReplyOutcome {
   /// Unset: the answer has no usage; Anthropic's requires one and has that of the start, or zeros.
   std::optional<ReplyUsage> usage{};
   std::optional<std::string> stop_sequence{};  ///< the request's stop text that ended the reply
+  bool stopped = false;                        ///< a token that the request names ended it, as a stop text does
   std::optional<ReplyTimes> times{};
   std::string done_reason{};  ///< Ollama's answers: another than the reply's own; "": that
   std::string context{};      ///< Ollama's /api/generate: JSON of the ids that a request may go on from; "": none

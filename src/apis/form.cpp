@@ -72,7 +72,8 @@ void ReplyApiWriter::Form::fail(const ReplyApiError& error) {
 
 std::string_view ReplyApiWriter::Form::finish_reason() const {
   if (outcome_.length) return "length";
-  return outcome_.stop_sequence && !calls_ ? "stop" : finish_.reason();
+  const bool stopped = outcome_.stop_sequence || outcome_.stopped;
+  return stopped && !calls_ ? "stop" : finish_.reason();
 }
 
 void ReplyApiWriter::Form::append_diagnostics(Json& json) const {

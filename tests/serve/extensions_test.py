@@ -173,6 +173,10 @@ def stop_ids(checks: Checks) -> None:
                     checks.that({ids[3], *IDS.encode("<|im_end|>")} <= set(sent), f"{kind}: sent with the model's own", sent)
                 answer = to.ask(path, "One, two, three<|im_end|>", {"stop_token_ids": IDS.encode("<|im_end|>")})
                 checks.equal(answer.status, 200, "the model's own end")
+            reasoned = to.ask(CHAT, REASONED, {"stop_token_ids": IDS.encode(REASONED)[3:4], "messages": [USER]}).json["choices"][0]
+            checks.equal(reasoned["finish_reason"], "stop", f"{kind}: of reasoning too: {reasoned}")
+            response = to.ask("/v1/responses", REASONED, {"stop_token_ids": IDS.encode(REASONED)[3:4], "input": "Hi"}).json
+            checks.equal(response["status"], "completed", f"{kind}: which is no limit: {response}")
     with served("llama-server") as to:
         first = to.ask(CHAT, "One, two, three<|im_end|>", {"stop_token_ids": [ids[3]], "session_id": "s"}).json["choices"][0]["message"]
         following = {"messages": [USER, first, USER], "session_id": "s", "parlance": True}

@@ -182,6 +182,24 @@ def pieces_of_the_engine(gateway: Gateway, engine: Engine, checks: Checks) -> No
         checks.equal(got, ("stop", content), f"what ended the reply came before the engine's limit: {more}")
 
 
+def stops_in_what_is_written(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """A token that ends the reply does so too where the gateway writes it; what ends the reply at its limit leaves nothing to close."""
+    thinker = Thinker(engine)
+    asked = {"model": "mine", "messages": ASKED, "thinking_token_budget": 10}
+    gateway.post("/v1/chat/completions", asked)
+    closing = thinker.written()[0][10:]
+    for number, stop in enumerate(closing):
+        if stop in closing[:number]:
+            continue
+        Thinker(engine)
+        _, _, answer = gateway.post("/v1/chat/completions", {**asked, "stop_token_ids": [stop]})
+        choice = answer["choices"][0]
+        got = (choice["finish_reason"], choice["message"]["reasoning_content"][:10], choice["message"]["content"] or None)
+        checks.equal(got, ("stop", "Hm. Hm. Hm", None), f"token {number} of what closes reasoning ends the reply: {answer}")
+        checks.equal(len(engine.asked), 1, f"token {number}: nothing is asked for behind it")
+        checks.equal(answer["usage"]["completion_tokens"], 10 + number + 1, f"token {number}: those up to it are of the reply")
+
+
 def limits_of_prompts(parlance: str, engine: Engine, checks: Checks) -> None:
     """What the reply has so far does not count as prompt."""
     Thinker(engine)
@@ -259,7 +277,7 @@ def main() -> int:
     checks = Checks()
     with Engine() as engine:
         with Gateway(sys.argv[1], engine.url, "--log", "errors", template=FORMAT) as gateway:
-            for part in (by_each_name, whole_characters, streams_and_choices, pieces_of_the_engine):
+            for part in (by_each_name, whole_characters, streams_and_choices, pieces_of_the_engine, stops_in_what_is_written):
                 part(gateway, engine, checks)
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "keeps.jinja"

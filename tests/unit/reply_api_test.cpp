@@ -287,6 +287,10 @@ TEST(ReplyApi, AStopTextEndsReasoningButNotACall) {
   reasons.add(reasoning);
   reasons.finish({}, outcome);
   EXPECT_NE(reasons.to_json().find(R"("finish_reason": "stop")"), std::string::npos);
+  ReplyApiWriter stopped(ReplyApi::openai);
+  stopped.add(reasoning);
+  stopped.finish({}, {.stopped = true});  // by a token
+  EXPECT_NE(stopped.to_json().find(R"("finish_reason": "stop")"), std::string::npos);
   calls.add(call);
   calls.finish({}, outcome);
   EXPECT_NE(calls.to_json().find(R"("stop_reason": "max_tokens", "stop_sequence": null)"), std::string::npos);

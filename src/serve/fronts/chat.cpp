@@ -113,6 +113,7 @@ ReplyOutcome outcome_of(const Chat& chat, const Turn& turn) {
   return {.length = turn.length(),
           .usage = usage_of(turn),
           .stop_sequence = turn.stop_text(),
+          .stopped = turn.stopped(),
           .times = ReplyTimes{.total = times.whole.count(),
                               .prompt = times.first_token.count(),
                               .eval = (times.whole - times.first_token).count()},

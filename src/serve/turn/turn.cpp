@@ -231,7 +231,7 @@ void Turn::count_reasoning() {
 }
 
 bool Turn::is_at_limit() const {
-  const bool reasons = last_kind_ == ReplyEvent::Kind::reasoning && !ended_ && !stopped_;
+  const bool reasons = last_kind_ == ReplyEvent::Kind::reasoning && !ended_;
   return reasons && !closing_.empty() && written_.end == 0 && !sampled_.empty() &&
          static_cast<std::int64_t>(reasoning_tokens_) >= *settings_.reasoning_tokens;
 }
@@ -242,11 +242,15 @@ bool Turn::is_named_stop(TokenId id) const {
   return std::find(named.begin(), named.end(), id) != named.end() && !model_->is_stop(id);
 }
 
-std::vector<SampledToken> Turn::close_reasoning() {
-  written_ = {.begin = sampled_.size(), .end = sampled_.size() + closing_.size()};
-  std::vector<SampledToken> tokens;
-  for (const TokenId id : closing_) tokens.push_back({.id = id});
-  return tokens;
+/// Takes what closes it as if the model had sampled it: a token that the request names ends the reply here too.
+template <class TakeOne, class IsOver>
+void Turn::close_reasoning(TakeOne take_one, IsOver is_over) {
+  written_.begin = sampled_.size();
+  for (const TokenId id : closing_) {
+    if (is_over()) break;
+    written_.end = sampled_.size() + 1;
+    take_one(SampledToken{.id = id});
+  }
 }
 
 /// Has the reply tokens left for closed reasoning and for something behind it?
@@ -315,9 +319,8 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   };
   bool cut = false;  // the engine's count of tokens never came, or is of more than the reply
   // An engine need not know what ends a reply of this format. What it samples behind that is none of the reply.
-  const auto is_cut = [&] {
-    return stopped_ || called_twice_ || stops.found() || (pieces.are_whole() && is_at_limit());
-  };
+  const auto is_over = [&] { return stopped_ || called_twice_ || stops.found(); };
+  const auto is_cut = [&] { return is_over() || (pieces.are_whole() && is_at_limit()); };
   const TokenSink sink = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
     if (times_.first_token.count() == 0) times_.first_token = std::chrono::steady_clock::now() - begun;
     bool goes_on = true;
@@ -334,12 +337,13 @@ Task<> Turn::run(const Take& take, const Flush& flush, TakeTokens take_tokens) {
   };
   Generation asked = generation();
   end_ = co_await generate(*model_, asked, sink);
-  if (is_at_limit() && has_room_behind()) {
-    for (const SampledToken& token : close_reasoning()) take_one(token);
-    go_on(asked);
-    add(co_await generate(*model_, asked, sink));
-  } else if (is_at_limit()) {
-    end_.length = true;
+  if (is_at_limit() && !is_over()) {
+    end_.length = !has_room_behind();
+    if (!end_.length) close_reasoning(take_one, is_over);
+    if (!end_.length && !is_over()) {
+      go_on(asked);
+      add(co_await generate(*model_, asked, sink));
+    }
   }
   if (cut) end_.sampled_tokens = static_cast<std::int64_t>(sampled_.size() + text_tokens_);
   const bool ended = ended_;  // by the model's own mark: finish() ends each reply

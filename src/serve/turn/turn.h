@@ -157,6 +157,8 @@ class Turn {
   const std::vector<UnknownText>& unknown() const { return unknown_; }
   bool length() const { return end_.length; }
   const std::optional<std::string>& stop_text() const { return stop_text_; }
+  /// By a token that the request names.
+  bool stopped() const { return stopped_; }
   std::size_t reasoning_tokens() const { return reasoning_tokens_; }
   const TurnTimes& times() const { return times_; }
   unsigned choice() const { return settings_.choice; }
@@ -176,7 +178,8 @@ class Turn {
   void count_reasoning();
   bool is_at_limit() const;
   bool is_named_stop(TokenId id) const;
-  std::vector<SampledToken> close_reasoning();
+  template <class TakeOne, class IsOver>
+  void close_reasoning(TakeOne take_one, IsOver is_over);
   Result<void> prepare_limit();
   bool has_room_behind() const;
   void go_on(Generation& asked);
