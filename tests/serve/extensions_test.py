@@ -242,6 +242,43 @@ def own_grammars(checks: Checks) -> None:
         checks.that(refused.status == 400 and "reasoning" in refused.error["message"], "the reply begins with reasoning", refused.text)
 
 
+def own_grammars_in_each_api(checks: Checks) -> None:
+    """Another form of the reply, or tools that may be called, by the names of each API; tools of a thread, which the request has not."""
+    gbnf, schema = 'root ::= "Yes."', {"type": "object"}
+    tool: Json = {"name": "f", "input_schema": {"type": "object"}}
+    chat, message, response, ollama, raw = CHAT, "/v1/messages", "/v1/responses", "/api/chat", "/api/generate"
+    bodies: dict[str, Json] = {
+        chat: {"messages": [USER]}, message: {"messages": [USER], "max_tokens": 9}, response: {"input": "Hi"},
+        ollama: {"messages": [USER], "stream": False}, raw: {"prompt": "Hi", "raw": True, "stream": False},
+    }  # fmt: skip
+    form = {"type": "json_schema", "schema": schema}
+    conflicts: list[tuple[str, Json]] = [
+        (message, {"output_config": {"format": form}}), (message, {"output_format": form}), (message, {"tools": [tool]}),
+        (response, {"text": {"format": {**form, "name": "n"}}}), (response, {"tools": [{"type": "function", "name": "f"}]}),
+        (ollama, {"format": "json"}), (ollama, {"format": schema}), (raw, {"format": "json"}), (ollama, {"tools": [FUNCTION]}),
+        (chat, {"functions": [FUNCTION["function"]]}),
+    ]  # fmt: skip
+    agreed: list[tuple[str, Json]] = [
+        (message, {"tools": [tool], "tool_choice": {"type": "none"}}), (response, {"text": {"format": {"type": "text"}}}),
+        (ollama, {"format": ""}), (chat, {"functions": [FUNCTION["function"]], "function_call": "none"}),
+        (chat, {"structured_outputs": {"grammar": gbnf, "json_object": False}, "grammar": None}),
+    ]  # fmt: skip
+    with served("llama-server") as to:
+        for path, other in conflicts:
+            refused = to.ask(path, "Yes.<|im_end|>", {**bodies[path], "grammar": gbnf, **other})
+            checks.equal(refused.status, 400, f"{path}: with {other}: {refused.text[:200]}")
+            checks.that("grammar: " in refused.text, f"{path}: it names the grammar", refused.text)
+        for path, other in agreed:
+            answer = to.ask(path, "Yes.<|im_end|>", {**bodies[path], "grammar": gbnf, **other})
+            checks.equal((answer.status, to.asked().get("grammar")), (200, gbnf), f"{path}: with {other}: {answer.text[:200]}")
+        first = to.ask(message, "Yes.<|im_end|>", {**bodies[message], "tools": [tool], "thread": {"type": "create"}}).json
+        thread: Json = {"type": "continue", "previous_message_id": first["id"]}
+        for choice, status in (({}, 400), ({"tool_choice": {"type": "none"}}, 200)):
+            going_on = {**bodies[message], "thread": thread, "grammar": gbnf, **choice}
+            answer = to.ask(message, "Yes.<|im_end|>", going_on)
+            checks.equal(answer.status, status, f"a thread with tools, {choice}: {answer.text[:200]}")
+
+
 def usage_in_streams(checks: Checks) -> None:
     options = {"include_usage": True, "continuous_usage_stats": True}
     with served("llama-server") as to:
@@ -352,7 +389,8 @@ def replayed(checks: Checks) -> None:
 def main() -> int:
     checks = Checks()
     for test in (ids_of_chats, ids_of_completions, names_of_tokens, own_token_in_logprobs, hidden_and_joined_reasoning, stop_ids, biases,
-                 own_grammars, usage_in_streams, routes, ids_of_requests, ids_in_and_out, values, replayed):  # fmt: skip
+                 own_grammars, own_grammars_in_each_api, usage_in_streams, routes, ids_of_requests, ids_in_and_out, values,
+                 replayed):  # fmt: skip
         test(checks)
     return checks.end()
 

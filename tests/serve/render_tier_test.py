@@ -260,6 +260,21 @@ def check_settings(server):
         answers.append(("GenerateRequest", answer))
         tag = json.loads(answer["sampling_params"]["structured_outputs"]["structural_tag"])
         check(tag["type"] == "structural_tag" and answer["reasoning_ended"] is True, answer)
+    gbnf, tag = 'root ::= "Yes."', {"type": "structural_tag", "format": {"type": "any_text"}}
+    own = (
+        ({"structured_outputs": {"grammar": gbnf}}, {"grammar": gbnf}), ({"guided_grammar": gbnf}, {"grammar": gbnf}),
+        ({"grammar": gbnf}, {"grammar": gbnf}), ({"ebnf": gbnf}, {"grammar": gbnf}),
+        ({"structural_tag": tag}, {"structural_tag": json.dumps(tag, separators=(",", ":"))}), ({"structural_tag": json.dumps(tag)}, {"structural_tag": json.dumps(tag)}),
+    )  # fmt: skip
+    for path, body in (("chat/completions", {"messages": ASKED}), ("completions", {"prompt": "Hi"})):
+        for more, wanted in own:
+            answer = server.post(f"/v1/{path}/render", {**body, **more})
+            answer = answer if path == "chat/completions" else answer[0]
+            answers.append(("GenerateRequest", answer))
+            check(answer["sampling_params"].get("structured_outputs") == wanted and answer["reasoning_ended"] is None, path, more, answer)
+        for member, wrong in (("stop_token_ids", [10**6]), ("logit_bias", {str(10**6): 1}), ("grammar", 7)):
+            refused = server.post(f"/v1/{path}/render", {**body, member: wrong}, 400)
+            check(isinstance(refused, dict) and refused["error"]["param"] == member, path, member, refused)
     context = server.post("/v1/chat/completions/render", {"messages": [*ASKED, REPLIES[1]], "tools": [TOOL]})["parse_context"]
     check(context["tools"] == [TOOL] and context["tool_choice"] == "auto" and context["history_tool_call_cnt"] == 1, context)
 

@@ -158,9 +158,11 @@ Result<void> read_form(const Call& call, Value body, ContinuationsAsked& into) {
   const BackendFacts& engine = into.model->backend->facts();
   const Result<OwnGrammar> own = read_own_grammar(*into.model, body);
   if (!own) return own.error();
-  into.grammar = own->text;
-  if (own->text) return {};
   const Result<GrammarOptions> wanted = grammar_options(call.exchange.request().body, "the request");
+  if (own->text) {
+    into.grammar = own->text;
+    return wanted ? check_alone(*own, *wanted, !body["tools"].items().empty()) : Result<void>(wanted.error());
+  }
   if (!wanted) return engine.grammar ? Result<void>(wanted.error()) : Result<void>();
   if (!engine.grammar) {
     add_unenforced(engine, *wanted, false, body, into.losses);

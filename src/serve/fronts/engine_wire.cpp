@@ -50,12 +50,6 @@ std::optional<std::int64_t> logprobs_asked(const GenerateWire& wire) {
   return flag_of(wanted, false) ? std::optional<std::int64_t>(most) : std::nullopt;
 }
 
-/// A constraint in vLLM's own form, where the request brings one that has no schema to read.
-bool has_own_grammar(Value request) {
-  const Value outputs = request["structured_outputs"];
-  return is_given(outputs["grammar"]) || is_given(outputs["structural_tag"]);
-}
-
 std::string sampling_params(const GenerateWire& wire) {
   const Value request = wire.request;
   JsonWriter out('{');
@@ -75,8 +69,8 @@ std::string sampling_params(const GenerateWire& wire) {
   out.flag("skip_special_tokens", skips || flag_of(request["skip_special_tokens"], false));
   constexpr std::int64_t kDelta = 1, kFinalOnly = 2;
   out.number("output_kind", flag_of(request["stream"], false) ? kDelta : kFinalOnly);
-  if (has_own_grammar(request))
-    out.raw("structured_outputs", json_text(request["structured_outputs"]));
+  if (wire.own != nullptr)
+    out.raw("structured_outputs", *wire.own);
   else if (wire.grammar != nullptr)
     out.raw("structured_outputs", JsonWriter('{').text("structural_tag", *wire.grammar).take());
   if (is_given(request["vllm_xargs"])) out.raw("extra_args", json_text(request["vllm_xargs"]));
@@ -97,7 +91,6 @@ void write_or_null(JsonWriter& out, std::string_view name, std::string_view json
 std::string generate_request(const GenerateWire& wire) {
   const Value request = wire.request;
   const bool streams = flag_of(request["stream"], false);
-  const bool own = has_own_grammar(request);
   JsonWriter out('{');
   out.text("request_id", wire.id);
   append_ids_json(out.key("token_ids"), wire.ids);
@@ -105,7 +98,7 @@ std::string generate_request(const GenerateWire& wire) {
   out.null("features").raw("sampling_params", sampling_params(wire));
   copy(out, request, "model");
   // The grammar has the reasoning too, so it binds from the first token on.
-  wire.grammar != nullptr && !own ? out.flag("reasoning_ended", true) : out.null("reasoning_ended");
+  wire.grammar != nullptr&& wire.own == nullptr ? out.flag("reasoning_ended", true) : out.null("reasoning_ended");
   if (wire.api == RenderedApi::completions) {
     out.null("reasoning_parser_kwargs");
   } else {

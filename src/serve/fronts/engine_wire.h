@@ -24,6 +24,7 @@ struct GenerateWire {
   std::string_view id;
   std::span<const TokenId> ids{};
   const std::string* grammar = nullptr;  ///< a structural tag; null: none
+  const std::string* own = nullptr;      ///< `structured_outputs` of the client's own, in its place; null: none
   std::string_view offsets{};            ///< JSON of `token_offsets`; "": none
   std::string_view parse_context{};      ///< JSON; "": none
 };

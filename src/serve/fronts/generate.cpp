@@ -27,20 +27,19 @@ struct GenerateAsked {
 
 /// A grammar in vLLM's own words goes to an engine that has them; a schema becomes one in the engine's.
 Result<std::shared_ptr<const std::string>> read_grammar(Value parameters, const ServedModel& model, Losses& losses) {
+  if (!parameters.is(Kind::dict)) return std::shared_ptr<const std::string>();
   Result<OwnGrammar> own = read_own_grammar(model, parameters);
   if (!own) return own.error();
-  if (own->text) return own->text;
-  const Value outputs = parameters["structured_outputs"];
-  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
-  using Text = std::shared_ptr<const std::string>;
-  if (!outputs.is(Kind::dict) || outputs.members().empty()) return Text();
-  if (!syntax) {
-    const std::string path = "structured_outputs.json";
-    return Error(ErrorCode::conversation, path + ": the engine takes no such grammar").input(path);
-  }
-  const std::string body = JsonWriter('{').raw("structured_outputs", json_text(outputs)).take();
-  const Result<GrammarOptions> wanted = grammar_options(body, "sampling_params");
+  const Result<GrammarOptions> wanted = grammar_options(json_text(parameters), "sampling_params");
   if (!wanted) return wanted.error();
+  if (own->text) {
+    if (Result<void> alone = check_alone(*own, *wanted, false); !alone) return alone.error();
+    return own->text;
+  }
+  const std::string& path = wanted->response.name;
+  const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
+  if (wanted->response.kind == ResponseFormat::Kind::text) return std::shared_ptr<const std::string>();
+  if (!syntax) return Error(ErrorCode::conversation, path + ": the engine takes no such grammar").input(path);
   const Result<std::optional<PrintedGrammar>> made = content_grammar_in(model, *wanted, *syntax);
   if (!made) return made.error();
   if (*made) add_loosened((*made)->grammar.notes(), parameters, losses);

@@ -6,6 +6,7 @@
 #include "serve/fronts/engine_wire.h"
 #include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
+#include "serve/fronts/own_grammar.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/fronts/threads.h"
@@ -17,6 +18,16 @@
 namespace parlance::serve {
 
 namespace {
+
+using Printed = std::optional<PrintedGrammar>;
+
+/// What goes to the engine's sampler.
+Result<SamplingSettings> read_engine_settings(const ServedModel& model, Value body) {
+  Result<SamplingSettings> sampling = read_sampling(body);
+  if (!sampling) return sampling;
+  if (Result<void> checked = check_ids(model, *sampling); !checked) return checked.error();
+  return sampling;
+}
 
 /// A request with its prompt.
 struct Prepared {
@@ -80,11 +91,11 @@ Result<Prepared> prepare(const ServedModel& model, const RequestText& given, con
 }
 
 /// The grammar of the reply, which begins where the prompt ends.
-Result<std::optional<PrintedGrammar>> grammar_of(const ServedModel& model, const Prepared& prepared,
-                                                 GrammarOptions asked, const RenderOptions& options) {
+Result<Printed> grammar_of(const ServedModel& model, const Prepared& prepared, GrammarOptions asked,
+                           const RenderOptions& options) {
   const Conversation& conversation = prepared.request.conversation;
   const bool has_calls = !conversation.tools().items().empty();
-  if (!wants_grammar(asked, has_calls)) return std::optional<PrintedGrammar>();
+  if (!wants_grammar(asked, has_calls)) return Printed();
   const Result<ReplyStart> start = model.reader.reply(conversation.variables());
   if (!start) return start.error();
   const Result<Template>& chosen = model.reader.template_for(conversation);
@@ -151,8 +162,10 @@ Result<std::string> render_chat(const Call& call, Value body, const ModelRef& mo
         .input("previous_response_id");
   if (Result<void> refused = api == RenderedApi::messages ? refuse_thread(body) : Result<void>(); !refused)
     return refused.error();
-  const Result<SamplingSettings> sampling = read_sampling(body);
+  const Result<SamplingSettings> sampling = read_engine_settings(*model, body);
   if (!sampling) return sampling.error();
+  const Result<OwnGrammar> own = own_structured_outputs(body);
+  if (!own) return own.error();
   const RenderOptions options = model->render_now();
   const bool wants_offsets = flag_of(body["return_token_offsets"], false);
   const Result<Prepared> prepared = prepare(
@@ -160,7 +173,10 @@ Result<std::string> render_chat(const Call& call, Value body, const ModelRef& mo
   if (!prepared) return prepared.error();
   const Result<GrammarOptions> asked = grammar_options(prepared->request.conversation);
   if (!asked) return asked.error();
-  const auto grammar = grammar_of(*model, *prepared, *asked, options);
+  const bool has_calls = !prepared->request.conversation.tools().items().empty();
+  if (Result<void> alone = own->text ? check_alone(*own, *asked, has_calls) : Result<void>(); !alone)
+    return alone.error();
+  const auto grammar = own->text ? Result<Printed>(Printed()) : grammar_of(*model, *prepared, *asked, options);
   if (!grammar) return grammar.error();
   const std::string context = parse_context(prepared->request.conversation, body, *asked);
   const std::string offsets =
@@ -175,6 +191,7 @@ Result<std::string> render_chat(const Call& call, Value body, const ModelRef& mo
                            .id = id,
                            .ids = prepared->tokens.ids,
                            .grammar = text_of(*grammar).get(),
+                           .own = own->text.get(),
                            .offsets = offsets,
                            .parse_context = context});
 }
@@ -206,15 +223,21 @@ Result<std::vector<TokenId>> ids_of_prompt(const ServedModel& model, Value promp
 
 /// A list of GenerateRequests, one for each prompt.
 Result<std::string> render_prompts(const Call& call, Value body, const ModelRef& model) {
-  const Result<SamplingSettings> sampling = read_sampling(body);
+  const Result<SamplingSettings> sampling = read_engine_settings(*model, body);
   if (!sampling) return sampling.error();
+  const Result<OwnGrammar> own = own_structured_outputs(body);
+  if (!own) return own.error();
   const Value given = body["prompt"];
   const bool is_list = given.is_sequence() && !given.items().empty() && !given.items()[0].is_small_int();
   const std::vector<Value> prompts =
       is_list ? std::vector<Value>(given.items().begin(), given.items().end()) : std::vector<Value>{given};
   const Result<GrammarOptions> asked = grammar_options(call.exchange.request().body, "the request");
   if (!asked) return asked.error();
-  const auto grammar = content_grammar_in(*model, *asked, GrammarSyntax::structural_tag);
+  if (Result<void> alone = own->text ? check_alone(*own, *asked, !body["tools"].items().empty()) : Result<void>();
+      !alone)
+    return alone.error();
+  const auto grammar =
+      own->text ? Result<Printed>(Printed()) : content_grammar_in(*model, *asked, GrammarSyntax::structural_tag);
   if (!grammar) return grammar.error();
   const Value special = body["add_special_tokens"];
   const bool adds_special = !special.is(Kind::boolean) || special.integer != 0;
@@ -232,7 +255,8 @@ Result<std::string> render_prompts(const Call& call, Value body, const ModelRef&
                               .sampling = *sampling,
                               .id = prompts.size() == 1 ? id : id + "-" + std::to_string(number),
                               .ids = *ids,
-                              .grammar = text_of(*grammar).get()});
+                              .grammar = text_of(*grammar).get(),
+                              .own = own->text.get()});
   }
   return list += "]";
 }

@@ -35,6 +35,17 @@ bool wants_grammar(const GrammarOptions& wanted, bool has_calls) {
   return must_call(wanted) || has_calls || wanted.response.kind != ResponseFormat::Kind::text;
 }
 
+Result<void> check_alone(const OwnGrammar& own, const GrammarOptions& wanted, bool has_calls) {
+  const auto refuse = [&own](const std::string& why) {
+    return Error(ErrorCode::conversation, own.path + ": " + why + "; leave one of the two out").input(own.path);
+  };
+  if (must_call(wanted) || (has_calls && wanted.choice != ToolChoice::none))
+    return refuse("with tools, the grammar of the reply is made from these");
+  if (wanted.response.kind != ResponseFormat::Kind::text)
+    return refuse("the request asks for another form of its reply too");
+  return {};
+}
+
 Result<Printed> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls, const ReplyStart& start,
                            GrammarSyntax syntax) {
   if (!wants_grammar(wanted, has_calls)) return Printed();
@@ -68,7 +79,18 @@ bool begins_in_reasoning(const ReplyStart& start) {
   return reasons;
 }
 
-/// `wanted`: what grammar_options() has of the conversation and this start.
+/// Whether the client's own grammar can be that of the reply. `wanted`, here and below: what grammar_options() has of
+/// the conversation and this start.
+Result<void> check_own(const OwnGrammar& own, const Conversation& conversation, const ReplyStart& start,
+                       const Result<GrammarOptions>& wanted) {
+  if (!wanted) return wanted.error();
+  if (Result<void> alone = check_alone(own, *wanted, !conversation.tools().items().empty()); !alone) return alone;
+  if (!begins_in_reasoning(start)) return {};
+  return Error(ErrorCode::conversation, own.path + ": the reply begins with reasoning, which has no place in it")
+      .input(own.path)
+      .hint("turn reasoning off");
+}
+
 Result<Printed> grammar_for(const ServedModel& model, const Conversation& conversation, const ReplyStart& start,
                             const Result<GrammarOptions>& wanted) {
   const std::optional<GrammarSyntax> syntax = model.backend->facts().grammar;
@@ -123,13 +145,12 @@ Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt
   render.now = prompt.now;
   Result<ReplyStart> start = model->reader.reply_to(session.conversation(), render, session.text());
   if (!start) return start.error();
-  const OwnGrammar& own = settings.grammar;
-  if (own.text && begins_in_reasoning(*start))
-    return Error(ErrorCode::conversation, own.path + ": the reply begins with reasoning, which has no place in it")
-        .input(own.path)
-        .hint("turn reasoning off");
   const Result<GrammarOptions> wanted = grammar_options(session.conversation(), *start);
-  Result<Printed> grammar = own.text ? Printed() : grammar_for(*model, session.conversation(), *start, wanted);
+  const bool has_own = settings.grammar.text != nullptr;
+  if (Result<void> own = has_own ? check_own(settings.grammar, session.conversation(), *start, wanted) : Result<void>();
+      !own)
+    return own.error();
+  Result<Printed> grammar = has_own ? Printed() : grammar_for(*model, session.conversation(), *start, wanted);
   if (!grammar) return grammar.error();
   Result<std::string> schema = schema_for(*model, session.conversation(), wanted);
   if (!schema) return schema.error();

@@ -43,6 +43,9 @@ struct TurnSettings {
 
 /// Does the request ask for calls, or for a form of its content? `has_calls`: it has tools.
 bool wants_grammar(const GrammarOptions& wanted, bool has_calls);
+/// Of a request with a grammar of its own, which is in place of any other: it asks neither for calls nor for a form of
+/// its content. Fails with conversation.
+Result<void> check_alone(const OwnGrammar& own, const GrammarOptions& wanted, bool has_calls);
 /// A grammar where a request asks for calls or for a form of its content; unset where it asks for neither.
 /// Fails as GrammarCache::printed() does.
 Result<std::optional<PrintedGrammar>> grammar_in(const ServedModel& model, GrammarOptions wanted, bool has_calls,
