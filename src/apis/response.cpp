@@ -1,6 +1,7 @@
 // OpenAI's Responses: a response of items, and response.created … response.completed. Begin reading at
 // Response::opened.
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "apis/client_calls.h"
@@ -84,7 +85,9 @@ class Response final : public BlockForm {
  public:
   Response(ReplyApiOptions options, std::string default_id)
       : BlockForm(ReplyApi::responses, std::move(options), std::move(default_id), "call_"),
-        repeated_(repeated_members(this->options())) {}
+        repeated_(repeated_members(this->options())) {
+    for (const NamespacedTool& tool : this->options().namespaces) namespaced_.try_emplace(tool.shown, &tool);
+  }
 
   void begin_stream() override {
     if (!listens()) return;
@@ -178,9 +181,10 @@ class Response final : public BlockForm {
 
   /// What the call is to the client, where its tool is of a type that the client runs.
   const ClientCall* client_call(const Block& block) const {
+    if (block.kind != Block::Kind::call || block.custom) return nullptr;
+    const ClientCall* const known = find_client_call(block.name);
     const std::vector<std::string>& types = options().tool_types;
-    const bool is_call = block.kind == Block::Kind::call && !block.custom;
-    return is_call && std::ranges::find(types, block.name) != types.end() ? find_client_call(block.name) : nullptr;
+    return known != nullptr && std::ranges::find(types, block.name) != types.end() ? known : nullptr;
   }
 
   /// The item of such a call; "" where it is not whole, or its arguments are not the tool's: then it is a function's.
@@ -196,9 +200,8 @@ class Response final : public BlockForm {
   }
 
   const NamespacedTool* namespaced(const Block& block) const {
-    const std::vector<NamespacedTool>& tools = options().namespaces;
-    const auto found = std::ranges::find_if(tools, [&](const NamespacedTool& one) { return one.shown == block.name; });
-    return found == tools.end() ? nullptr : &*found;
+    const auto found = namespaced_.find(block.name);
+    return found == namespaced_.end() ? nullptr : found->second;
   }
 
   const ItemNames& names_of(const Block& block) const {
@@ -348,7 +351,8 @@ class Response final : public BlockForm {
 
   std::int64_t sequence_ = 0;
   std::string delta_head_, delta_;
-  std::string repeated_;  ///< members of the request
+  std::string repeated_;                                                    ///< members of the request
+  std::unordered_map<std::string_view, const NamespacedTool*> namespaced_;  ///< by what the model calls them
   WaitingLogprobs waiting_;
   std::string pending_;                ///< logprobs of the next delta, as items of a list
   std::vector<std::string> logprobs_;  ///< of each block

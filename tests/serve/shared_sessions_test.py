@@ -256,6 +256,34 @@ def items_of_others(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(others[0].post("/v1/responses", named)[0], 400, f"an item of a reply whose order is not known: {item}")
 
 
+def items_of_clients_tools(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Calls of tools that the client runs are items of their own, also by the ids that another gateway gave them."""
+    kinds: Any = {
+        "local_shell": ({"command": ["ls"], "timeout_ms": 5}, "x"),
+        "shell": ({"commands": ["ls", "pwd"]}, [{"stdout": "x", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]),
+        "apply_patch": ({"operation": {"type": "create_file", "path": "a", "diff": "+x"}}, "x"),
+    }
+    question = user("Look.")
+    with world(parlance, engine, checks) as here:
+        first, other = here.gateway(), here.gateway()
+        for name, (arguments, output) in kinds.items():
+            call = f'<tool_call>\n{{"name": "{name}", "arguments": {json.dumps(arguments)}}}\n</tool_call>'
+            for tool, kind in (({"type": name}, f"{name}_call"), ({"type": "function", "name": name}, "function_call")):
+                for before in ("", "<think>\nHm?\n</think>\n\nLook.\n"):
+                    engine.script = lambda asked, text=f"{before}{call}<|im_end|>": Reply(text)  # type: ignore[misc]
+                    _, _, answer = first.post("/v1/responses", {"input": [question], "tools": [tool]})
+                    engine.script = lambda asked: Reply("Yes, indeed.<|im_end|>")
+                    kept = answer["output"]
+                    checks.equal(kept[-1]["type"], kind, f"the call of {tool}")
+                    result = {"type": f"{kind}_output", "call_id": kept[-1]["call_id"], "output": output if kind == f"{name}_call" else "x"}
+                    prompts = []
+                    for gateway, items in ((first, kept), (other, [{"type": "item_reference", "id": item["id"]} for item in kept])):
+                        status, _, answer = gateway.post("/v1/responses", {"input": [question, *items, result], "tools": [tool]})
+                        checks.equal(status, 200, f"items of {tool} by their ids: {answer}")
+                        prompts.append(engine.asked[-1].prompt)
+                    checks.equal(prompts[0], prompts[1], f"the prompt of items of {tool} by their ids")
+
+
 def rewritten(parlance: str, engine: Engine, checks: Checks) -> None:
     """A line that changes breaks the prefix at another gateway too, and is explained there; the session keeps its name."""
     with world(parlance, engine, checks) as here:
@@ -361,6 +389,7 @@ TESTS = (  # the longest first
     lineages,
     round_robin,
     items_of_others,
+    items_of_clients_tools,
     sizes_of_turns,
     broken_replies,
     deleted,

@@ -2,7 +2,9 @@
 #include "serve/fronts/answer_form.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "base/base64.h"
 #include "base/sha256.h"
@@ -35,10 +37,12 @@ void set_of_responses(Value body, ReplyApiOptions& options) {
                                             [](Value name) { return name.text() == "reasoning.encrypted_content"; });
   if (encrypts) options.encrypt_reasoning = seal_reasoning;
   options.namespaces = namespaced_tools(body["tools"]);
+  std::set<std::string_view> types;  // most tools are functions
   for (const Value& tool : body["tools"].items()) {
     const Value place = tool["environment"];  // what runs in the API's containers is not offered
-    if (!is_given(place) || place["type"].text() == "local") options.tool_types.emplace_back(tool["type"].text());
+    if (!is_given(place) || place["type"].text() == "local") types.insert(tool["type"].text());
   }
+  options.tool_types.assign(types.begin(), types.end());
 }
 
 bool is_false(Value member) { return member.is(Kind::boolean) && member.integer == 0; }

@@ -8,7 +8,7 @@
 #include "base/ascii.h"
 #include "parlance/json.h"
 #include "parlance/reply_api.h"
-#include "reply/custom_input.h"
+#include "serve/fronts/answer_form.h"
 #include "serve/json/members.h"
 
 namespace parlance::serve {
@@ -34,52 +34,68 @@ std::string_view response_of(std::string_view item) {
 
 constexpr std::string_view kReasoningPrefix = "rs_";
 
-std::string text_part(std::string_view type, std::string_view text) {
-  return JsonWriter('[').item(JsonWriter('{').text("type", type).text("text", text).take()).take();
+using Items = std::unordered_map<std::string, std::string>;  ///< JSON, by their ids
+
+/// What the answer to a request says of the calls in it.
+class ToolsOfAnswer {
+ public:
+  explicit ToolsOfAnswer(Value body) {
+    set_answer_form(body, ReplyApi::responses, form_);
+    for (const NamespacedTool& tool : form_.namespaces) namespaced_.try_emplace(tool.shown, &tool);
+    types_.insert(form_.tool_types.begin(), form_.tool_types.end());
+  }
+  ToolsOfAnswer(const ToolsOfAnswer&) = delete;
+
+  /// How an answer with this reply is written.
+  ReplyApiOptions options_of(const Held& held) const {
+    ReplyApiOptions options{.id = held.response_id};
+    for (const ToolCall& call : held.reply.tool_calls) {
+      if (const auto tool = namespaced_.find(call.name); tool != namespaced_.end())
+        options.namespaces.push_back(*tool->second);
+      if (types_.contains(call.name)) options.tool_types.push_back(call.name);
+    }
+    return options;
+  }
+
+ private:
+  ReplyApiOptions form_;
+  std::unordered_map<std::string_view, const NamespacedTool*> namespaced_;
+  std::unordered_set<std::string_view> types_;
+};
+
+/// Those of the answer that has this reply. Nobody has kept the order of a reply with text behind calls: its calls and
+/// text are not among them.
+void add_items(const Message& reply, bool text_first, bool custom, ReplyApiOptions options, Items& items) {
+  using Kinds = ReplyEvent::Kind;
+  ReplyApiWriter writer(ReplyApi::responses, std::move(options));
+  writer.add({.kind = Kinds::reasoning, .text = reply.reasoning_content});
+  if (text_first || reply.tool_calls.empty()) {
+    writer.add({.kind = Kinds::content, .text = reply.content});
+    for (const ToolCall& call : reply.tool_calls) {
+      writer.add({.kind = Kinds::call_begin, .custom = custom, .text = call.name, .detail = call.id});
+      writer.add({.kind = Kinds::arguments, .text = call.arguments_json});
+      writer.add({.kind = Kinds::call_end, .complete = true, .detail = call.id});
+    }
+  }
+  writer.add({.kind = Kinds::end});
+  writer.finish();
+  Document answer;
+  if (!answer.parse(writer.to_json())) return;
+  for (const Value& item : answer.root()["output"].items()) items.emplace(item["id"].text(), json_text(item));
 }
 
-std::string call_item(std::string_view id, const ToolCall& call, bool custom,
-                      const std::vector<NamespacedTool>& namespaces) {
-  const auto tool = std::ranges::find_if(namespaces, [&](const NamespacedTool& one) { return one.shown == call.name; });
-  JsonWriter made('{');
-  made.text("id", id).text("type", custom ? "custom_tool_call" : "function_call").text("call_id", call.id);
-  made.text("name", tool == namespaces.end() ? call.name : tool->name);
-  if (tool != namespaces.end()) made.text("namespace", tool->space);
-  custom ? made.text("input", reply::custom_text(call.arguments_json).input)
-         : made.text("arguments", call.arguments_json);
-  return made.take();
-}
-
-/// The items of a turn by the ids that its answer gave them, which number what the reply consists of
-/// (apis/response.cpp). Nobody has kept the order of a reply with text behind calls: its calls and text are not among
-/// them.
-std::unordered_map<std::string, std::string> items_of_turn(const Held& held,
-                                                           const std::vector<NamespacedTool>& namespaces) {
-  std::unordered_map<std::string, std::string> items;
-  const Message& reply = held.reply;
-  std::size_t number = 0;
-  const auto id_with = [&](std::string_view prefix) {
-    return std::string(prefix) + held.response_id + "_" + std::to_string(number);
-  };
-  if (!ascii::is_blank(reply.reasoning_content)) {
-    JsonWriter made('{');
-    made.text("id", id_with(kReasoningPrefix)).text("type", "reasoning").raw("summary", "[]");
-    items[id_with(kReasoningPrefix)] = made.raw("content", text_part("reasoning_text", reply.reasoning_content)).take();
-    ++number;
-  }
-  const bool text_first = ascii::trimmed_left(held.written).starts_with(ascii::trimmed(reply.content));
-  if (!text_first && !reply.tool_calls.empty()) return items;
-  if (!reply.content.empty()) {
-    JsonWriter made('{');
-    made.text("id", id_with("msg_")).text("type", "message").text("role", "assistant").text("status", "completed");
-    items[id_with("msg_")] = made.raw("content", text_part("output_text", reply.content)).take();
-    ++number;
-  }
-  for (const ToolCall& call : reply.tool_calls) {
-    items[id_with("fc_")] = call_item(id_with("fc_"), call, false, namespaces);
-    items[id_with("ctc_")] = call_item(id_with("ctc_"), call, true, namespaces);
-    ++number;
-  }
+/// The items of a turn by the ids that its answer gave them. What its calls were to the client, ids say: there is an
+/// item for each that they may have been.
+Items items_of_turn(const Held& held, const ToolsOfAnswer& tools) {
+  Items items;
+  const ReplyApiOptions options = tools.options_of(held);
+  ReplyApiOptions functions = options;
+  functions.tool_types.clear();
+  const bool text_first = ascii::trimmed_left(held.written).starts_with(ascii::trimmed(held.reply.content));
+  add_items(held.reply, text_first, false, options, items);
+  if (held.reply.tool_calls.empty()) return items;
+  add_items(held.reply, text_first, true, options, items);
+  add_items(held.reply, text_first, false, std::move(functions), items);
   return items;
 }
 
@@ -87,8 +103,7 @@ std::unordered_map<std::string, std::string> items_of_turn(const Held& held,
 /// times as much; an item is given once, as the API has it.
 class NamedItems {
  public:
-  NamedItems(const AnswersKept& kept, Value tools)
-      : kept_(kept), namespaces_(namespaced_tools(tools)), room_(kept.most) {}
+  NamedItems(const AnswersKept& kept, Value body) : kept_(kept), tools_(body), room_(kept.most) {}
 
   /// Is it reasoning that is not kept any more?
   bool is_lost_reasoning(std::string_view id) {
@@ -125,14 +140,14 @@ class NamedItems {
   void read_turn(std::string_view id) {
     if (id.empty()) return;
     const std::shared_ptr<const Held> held = kept_.sessions.by_response(kept_.model, id, kept_.owner);
-    if (held != nullptr) items_.merge(items_of_turn(*held, namespaces_));
+    if (held != nullptr) items_.merge(items_of_turn(*held, tools_));
   }
 
   const AnswersKept& kept_;
-  const std::vector<NamespacedTool> namespaces_;
+  const ToolsOfAnswer tools_;
   std::size_t room_;
-  std::unordered_map<std::string, std::string> items_;  // of the answers that were read, by their ids
-  std::unordered_set<std::string> answers_, given_;     // ids
+  Items items_;                                      // of the answers that were read
+  std::unordered_set<std::string> answers_, given_;  // ids
 };
 
 }  // namespace
@@ -141,7 +156,7 @@ Result<WholeInput> with_referenced_items(Value body, const AnswersKept& kept) {
   const std::span<const Value> given = body["input"].items();
   WholeInput made;
   if (std::none_of(given.begin(), given.end(), is_reference)) return made;
-  NamedItems named(kept, body["tools"]);
+  NamedItems named(kept, body);
   JsonWriter items('[');
   for (const Value& item : given) {
     const std::string place = "input[" + std::to_string(&item - given.data()) + "].id";
