@@ -108,6 +108,9 @@ ReplyUsage usage_of(const Turn& turn) {
           .reasoning_tokens = static_cast<std::int64_t>(turn.reasoning_tokens())};
 }
 
+/// Ollama's, from which a request may go on.
+bool has_context(const Chat& chat, const Turn& turn) { return chat.api.generate && turn.can_go_on(); }
+
 ReplyOutcome outcome_of(const Chat& chat, const Turn& turn) {
   const TurnTimes& times = turn.times();
   return {.length = turn.length(),
@@ -117,7 +120,7 @@ ReplyOutcome outcome_of(const Chat& chat, const Turn& turn) {
           .times = ReplyTimes{.total = times.whole.count(),
                               .prompt = times.first_token.count(),
                               .eval = (times.whole - times.first_token).count()},
-          .context = chat.api.generate && turn.can_go_on() ? ids_json(turn.context()) : std::string()};
+          .context = has_context(chat, turn) ? ids_json(turn.context()) : std::string()};
 }
 
 /// Headers that say what the session did.
@@ -217,7 +220,7 @@ void find_calls_left_out(const Call& call, Chat& chat, const Turn& turn) {
 Task<> finish(Call& call, Chat& chat, Answer& answer) {
   count(call, chat, answer.turn);
   find_calls_left_out(call, chat, answer.turn);
-  const std::string id = chat.api.generate ? context_id(answer.turn.context()) : chat.id;
+  const std::string id = has_context(chat, answer.turn) ? context_id(answer.turn.context()) : chat.id;
   co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, id));
 }
 

@@ -136,6 +136,7 @@ class CompletionForm final : public ContinuationForm {
   CompletionForm(const CompletionAsked& request, const Continuations& all)
       : request_(request),
         all_(all),
+        returns_ids_(request.returns_ids && request.asked.model->backend->facts().gives_ids),
         logprobs_(all.size(), CompletionLogprobs(request.names_tokens)),
         ids_(all.size()),
         echoed_(all.size(), !request.echo),
@@ -146,7 +147,8 @@ class CompletionForm final : public ContinuationForm {
       for (const SampledToken& token : tokens)
         if (!request_.asked.model->is_stop(token.id)) logprobs_[number].add(*request_.asked.model, token);
     }
-    for (const SampledToken& token : tokens) ids_[number].push_back(token.id);
+    if (returns_ids_)
+      for (const SampledToken& token : tokens) ids_[number].push_back(token.id);
     if (text.empty() || !request_.asked.stream) return {};
     return object("[" + choice(number, echo(number) + std::string(text), "") + "]", usage_of(number));
   }
@@ -177,8 +179,7 @@ class CompletionForm final : public ContinuationForm {
         .text("text", text)
         .raw("logprobs", logprobs_[number].take());
     reason.empty() ? made.null("finish_reason") : made.text("finish_reason", reason);
-    if (request_.returns_ids && request_.asked.model->backend->facts().gives_ids)
-      made.raw("token_ids", ids_json(std::exchange(ids_[number], {})));
+    if (returns_ids_) made.raw("token_ids", ids_json(std::exchange(ids_[number], {})));
     if (!prompted_[number]) made.raw("prompt_token_ids", ids_json(all_[number]->wish().prompt));
     prompted_[number] = true;
     return made.take();
@@ -204,6 +205,7 @@ class CompletionForm final : public ContinuationForm {
   const CompletionAsked& request_;
   const Continuations& all_;
   const std::int64_t created_ = std::time(nullptr);
+  const bool returns_ids_;  ///< of the choices
   std::vector<CompletionLogprobs> logprobs_;
   std::vector<std::vector<TokenId>> ids_;  ///< those that are not told yet
   std::vector<bool> echoed_, prompted_;
