@@ -89,8 +89,8 @@ void ToolSpaces::name_shared(const SpacesOf& spaces_of) {
 
 std::vector<std::string> ToolSpaces::shown_in(std::string_view space) const {
   std::vector<std::string> shown;
-  for (const ToolOfSpace& tool : all_)
-    if (tool.space == space) shown.push_back(tool.shown);
+  for (auto tool = known_.lower_bound({space, {}}); tool != known_.end() && tool->first.first == space; ++tool)
+    shown.push_back(tool->second->shown);
   return shown;
 }
 

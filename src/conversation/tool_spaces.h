@@ -26,7 +26,7 @@ class ToolSpaces {
 
   /// In the request's order.
   const std::vector<ToolOfSpace>& all() const& { return all_; }
-  /// What the model calls the tools of a namespace by.
+  /// What the model calls the tools of a namespace by, each once.
   std::vector<std::string> shown_in(std::string_view space) const;
   /// What a model calls a tool of a namespace by, also one that the request has not any more.
   std::string shown_name(std::string_view space, std::string_view name) const;

@@ -10,7 +10,7 @@
 #include "request/tool_choice.h"
 
 #include <optional>
-#include <vector>
+#include <set>
 
 #include "json/json.h"
 #include "value/dict.h"
@@ -51,14 +51,12 @@ bool is_mode(std::string_view word) { return word == "auto" || word == "required
 
 /// Keeps of the request's tools those that are named in `allowed`.
 void keep_tools(GrammarOptions& options, Value tools, Value allowed) {
+  std::set<std::string> names;
+  for (const Value one : items(allowed)) names.insert(name_in(one));
+  names.erase("");
   std::string kept;
-  for (const Value tool : tools.is_sequence() ? items(tools) : std::span<const Value>()) {
-    for (const Value one : items(allowed)) {
-      if (name_in(one).empty() || name_in(one) != name_in(tool)) continue;
-      kept.append(kept.empty() ? "[" : ", ").append(json_text(tool));
-      break;
-    }
-  }
+  for (const Value tool : tools.is_sequence() ? items(tools) : std::span<const Value>())
+    if (names.contains(name_in(tool))) kept.append(kept.empty() ? "[" : ", ").append(json_text(tool));
   options.tools = kept.empty() ? "[]" : kept + "]";
 }
 

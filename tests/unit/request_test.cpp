@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -253,6 +254,44 @@ TEST(GrammarOptions, TheChoiceOfOneToolIsOneCall) {
     EXPECT_TRUE(parallel(choice, R"(, "parallel_tool_calls": true)")) << choice;
   }
   EXPECT_TRUE(parallel(R"("required")", ""));
+}
+
+/// A list of so many, the last one first if `turned`.
+template <class Make>
+std::string list_of_many(int count, bool turned, Make make) {
+  std::string list;
+  for (int number = 0; number < count; ++number)
+    list.append(number > 0 ? ", " : "").append(make(std::to_string(turned ? count - 1 - number : number)));
+  return "[" + list + "]";
+}
+
+TEST(GrammarOptions, ManyAllowedToolsTakeNoTimeThatGrowsWithTheirPairs) {
+  constexpr int kMany = 40000;
+  const auto function = [](const std::string& number) { return R"({"type": "function", "name": "t)" + number + "\"}"; };
+  const auto space = [&function](const std::string& number) {
+    return R"({"type": "namespace", "name": "s)" + number + R"(", "tools": [)" + function(number) + "]}";
+  };
+  const auto space_name = [](const std::string& number) {
+    return R"({"type": "namespace", "name": "s)" + number + "\"}";
+  };
+  const auto body = [](const std::string& tools, const std::string& allowed) {
+    return R"({"input": "Hi", "tools": )" + tools +
+           R"(, "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": )" + allowed + "}}";
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<GrammarOptions> named =
+      grammar_options(body(list_of_many(kMany, false, function), list_of_many(kMany, true, function)));
+  ASSERT_TRUE(named) << named.error().display();
+  EXPECT_EQ(named->tools, list_of_many(kMany, false, [](const std::string& number) {
+              return R"({"type":"function","name":"t)" + number + "\"}";
+            }));
+  Conversation chat;
+  const Result<void> read = chat.read(body(list_of_many(kMany, false, space), list_of_many(kMany, true, space_name)));
+  ASSERT_TRUE(read) << read.error().display();
+  const Result<GrammarOptions> in_spaces = grammar_options(chat);
+  ASSERT_TRUE(in_spaces) << in_spaces.error().display();
+  EXPECT_EQ(std::ranges::count(in_spaces->tools, '{'), std::ranges::count(json_text(chat.tools()), '{'));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(GrammarOptions, ASchemaHasTheTypesOfJsonSchema) {
