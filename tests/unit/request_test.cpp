@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -265,7 +264,8 @@ std::string list_of_many(int count, bool turned, Make make) {
   return "[" + list + "]";
 }
 
-TEST(GrammarOptions, ManyAllowedToolsTakeNoTimeThatGrowsWithTheirPairs) {
+/// Where each allowed one were looked for among all tools, this would take minutes.
+TEST(GrammarOptions, ManyToolsAndAsManyThatAreAllowed) {
   constexpr int kMany = 40000;
   const auto function = [](const std::string& number) { return R"({"type": "function", "name": "t)" + number + "\"}"; };
   const auto space = [&function](const std::string& number) {
@@ -278,7 +278,6 @@ TEST(GrammarOptions, ManyAllowedToolsTakeNoTimeThatGrowsWithTheirPairs) {
     return R"({"input": "Hi", "tools": )" + tools +
            R"(, "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": )" + allowed + "}}";
   };
-  const auto begin = std::chrono::steady_clock::now();
   const Result<GrammarOptions> named =
       grammar_options(body(list_of_many(kMany, false, function), list_of_many(kMany, true, function)));
   ASSERT_TRUE(named) << named.error().display();
@@ -291,7 +290,6 @@ TEST(GrammarOptions, ManyAllowedToolsTakeNoTimeThatGrowsWithTheirPairs) {
   const Result<GrammarOptions> in_spaces = grammar_options(chat);
   ASSERT_TRUE(in_spaces) << in_spaces.error().display();
   EXPECT_EQ(std::ranges::count(in_spaces->tools, '{'), std::ranges::count(json_text(chat.tools()), '{'));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(GrammarOptions, ASchemaHasTheTypesOfJsonSchema) {

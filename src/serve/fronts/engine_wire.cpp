@@ -98,7 +98,8 @@ std::string generate_request(const GenerateWire& wire) {
   out.null("features").raw("sampling_params", sampling_params(wire));
   copy(out, request, "model");
   // The grammar has the reasoning too, so it binds from the first token on.
-  wire.grammar != nullptr&& wire.own == nullptr ? out.flag("reasoning_ended", true) : out.null("reasoning_ended");
+  const bool binds = wire.grammar != nullptr && wire.own == nullptr;
+  binds ? out.flag("reasoning_ended", true) : out.null("reasoning_ended");
   if (wire.api == RenderedApi::completions) {
     out.null("reasoning_parser_kwargs");
   } else {
