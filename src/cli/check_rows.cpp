@@ -14,6 +14,7 @@
 #include "cli/report.h"
 #include "cli/row.h"
 #include "json/json.h"
+#include "json/same.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "parlance/losses.h"
@@ -22,35 +23,12 @@
 namespace parlance::cli {
 namespace {
 
-bool is_number(Value value) {
-  return value.is(Kind::real) || (value.is(Kind::integer) && (value.flags & Value::kBig) == 0);
-}
-
-/// Wide enough for each integer.
-long double number_of(Value number) {
-  return number.is(Kind::real) ? number.real : static_cast<long double>(number.integer);
-}
-
-/// Whether both are the same JSON; members of objects may stand in another order, and 1.0 is 1.
-bool is_same(Value a, Value b) {
-  if (a.is(Kind::dict) && b.is(Kind::dict)) {
-    if (a.members().size() != b.members().size()) return false;
-    return std::ranges::all_of(a.members(), [&](const DictEntry& one) {
-      const Value other = b[one.key.text()];
-      return !other.is_undefined() && is_same(one.value, other);
-    });
-  }
-  if (a.is_sequence() && b.is_sequence()) return std::ranges::equal(a.items(), b.items(), is_same);
-  if (is_number(a) && is_number(b)) return number_of(a) == number_of(b) || json_text(a) == json_text(b);
-  return json_text(a) == json_text(b);
-}
-
 /// Arguments may be JSON in a text.
 bool are_same_arguments(Value wanted, Value read) {
   Document wanted_text, read_text;
   if (wanted.is_string() && wanted_text.parse(whole_text(wanted))) wanted = wanted_text.root();
   if (read.is_string() && read_text.parse(whole_text(read))) read = read_text.root();
-  return is_same(wanted, read);
+  return same_json(wanted, read);
 }
 
 /// A text, or the texts of parts. Passes may have joined parts to a rope.

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "grammar/schema.h"
+#include "json/same.h"
 
 namespace parlance::grammar {
 namespace {
@@ -85,30 +86,6 @@ Types type_of(Value value) {
     case Kind::string: return kString;
     case Kind::dict: return kObject;
     default: return kArray;
-  }
-}
-
-bool equal(Value a, Value b);
-
-/// Objects have no order in JSON Schema.
-bool equal_dicts(Value a, Value b) {
-  if (a.dict->size != b.dict->size) return false;
-  return std::all_of(entries(a).begin(), entries(a).end(), [&](const DictEntry& entry) {
-    const DictEntry* other = find_key(*b.dict, leaf_text(entry.key));
-    return other != nullptr && equal(entry.value, other->value);
-  });
-}
-
-/// As JSON: 1 is 1.0 and not true.
-bool equal(Value a, Value b) {
-  if (type_of(a) != type_of(b)) return false;
-  switch (type_of(a)) {
-    case kNull: return true;
-    case kBoolean: return a.integer == b.integer;
-    case kString: return leaf_text(a) == leaf_text(b);
-    case kObject: return equal_dicts(a, b);
-    case kArray: return std::equal(items(a).begin(), items(a).end(), items(b).begin(), items(b).end(), equal);
-    default: return decimal_of(a) && decimal_of(a) == decimal_of(b);
   }
 }
 
@@ -349,7 +326,7 @@ bool Schema::constants(const Style& style, const Leaf& leaf, Types allowed, Node
       values.emplace(list.begin(), list.end());
     } else if (context_.shared.spend(values->size() * list.size() / 8)) {
       std::erase_if(*values, [&](Value v) {
-        return std::none_of(list.begin(), list.end(), [&](Value w) { return equal(v, w); });
+        return std::none_of(list.begin(), list.end(), [&](Value w) { return same_json(v, w); });
       });
     } else {
       note(leaf.all[0], "enum", "too many values beside others");

@@ -129,14 +129,19 @@ TEST(Agent, ResultsAreUtf8) {
   EXPECT_EQ(model.asked[1].back().content, "caf\uFFFD \uFFFD\uFFFD");
 }
 
-TEST(Agent, NoticesThatItGoesInCircles) {
-  Scripted model({calling({R"({"do": "a"})"})});  // again and again
+/// Those that put what is said of repetitions into `told`.
+AgentOptions options_telling(std::vector<std::string>& told) {
   AgentOptions options = options_with(work());
-  std::vector<std::string> told;
   options.events = [&told](const AgentEvent& event) {
     if (event.kind == AgentEvent::Kind::repeated) told.emplace_back(event.text);
   };
-  const AgentEnd end = Agent(model, std::move(options)).run();
+  return options;
+}
+
+TEST(Agent, NoticesThatItGoesInCircles) {
+  Scripted model({calling({R"({"do": "a"})"})});  // again and again
+  std::vector<std::string> told;
+  const AgentEnd end = Agent(model, options_telling(told)).run();
   EXPECT_EQ(end.reason, AgentEnd::Reason::repeats);
   EXPECT_EQ(end.turns, 6U);
   ASSERT_EQ(told.size(), 4U);
@@ -158,11 +163,7 @@ TEST(Agent, NoticesRepliesThatCannotBeReadAgainAndAgain) {
   for (const AgentReply& reply : {broken, cut_off, nothing}) {
     Scripted model({reply});
     std::vector<std::string> told;
-    AgentOptions options = options_with(work());
-    options.events = [&told](const AgentEvent& event) {
-      if (event.kind == AgentEvent::Kind::repeated) told.emplace_back(event.text);
-    };
-    const AgentEnd end = Agent(model, std::move(options)).run();
+    const AgentEnd end = Agent(model, options_telling(told)).run();
     EXPECT_EQ(end.reason, AgentEnd::Reason::repeats);
     EXPECT_EQ(end.turns, 6U);
     ASSERT_EQ(told.size(), 4U);

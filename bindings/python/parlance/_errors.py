@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """What went wrong, where in the template or the input, and what may help. `str()` has all of it, with source lines; of an error that
-    apply_chat_template raises it has the sentence alone, as transformers' own, and `display` all of it, which tracebacks show too."""
+    """What went wrong, where in the template or the input, and what may help.
+
+    `str()` has all of it, with source lines. Where apply_chat_template raises an error of the template, `str()` has the sentence alone, as
+    that of transformers' own error; `display` has all of it, and tracebacks show it.
+    """
 
     _parts: Mapping[str, Any] = MappingProxyType({  # of one that Python code raises
         "code": "", "message": "", "name": "", "line": None, "column": None, "path": "", "hint": "", "trace": [],

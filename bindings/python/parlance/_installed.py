@@ -55,7 +55,10 @@ class Installed:
 
     @property
     def __func__(self) -> Callable[..., Any]:
-        """Called with the tokenizer it does what this does, for those who take a method apart."""
+        """Called with the tokenizer it does what this does, for those who take a method apart.
+
+        weakref.WeakMethod also puts it together again, which this is not made for.
+        """
 
         @functools.wraps(self._replaced.__func__)  # type: ignore[attr-defined]
         def function(tokenizer: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -61,18 +61,16 @@ def parse_response(
     Raises what transformers raises; AttributeError for a tokenizer that has neither a response_template nor a chat template; TypeError for
     what is no tokenizer of transformers.
     """
-    holder = tokenizer
+    holder, own = tokenizer, None
     if is_processor(tokenizer):
         if not hasattr(tokenizer, "tokenizer"):
             raise ValueError("Can't use parse_response on a processor class without a tokenizer!")
         tokenizer = tokenizer.tokenizer
         own = override_of(tokenizer, "parse_response")
-        if own is not None:
-            return own(tokenizer, response, schema, prefix=prefix, tools=tools)
-    if schema is not None or getattr(tokenizer, "response_template", None) is not None:
+    if own is None and (schema is not None or getattr(tokenizer, "response_template", None) is not None):
         own = getattr(type(tokenizer), "parse_response", None)
-        if own is not None:
-            return own(tokenizer, response, schema, prefix=prefix, tools=tools)
+    if own is not None:
+        return own(tokenizer, response, schema, prefix=prefix, tools=tools)
     if schema is None and (isinstance(tokenizer, type) or not any(hasattr(tokenizer, name) for name in _OF_TOKENIZERS)):
         raise no_tokenizer(tokenizer)
     reader = _Reader(tokenizer, holder, schema, tools)

@@ -40,3 +40,9 @@ def transformers_tokenizer(folder: str) -> Any:
     made = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{folder}/tokenizer.json")
     made.chat_template = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     return made
+
+
+def release() -> tuple[int, ...]:
+    """Of the transformers that is installed: (5, 22, 2)."""
+    transformers = pytest.importorskip("transformers")
+    return tuple(int(part) for part in transformers.__version__.split(".")[:3])

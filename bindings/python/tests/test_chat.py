@@ -20,6 +20,7 @@ from unittest import mock
 
 import parlance
 import pytest
+from material import release
 from parlance._origins import forged_in, mask_of, tokens_of
 
 TAGGED = (
@@ -234,7 +235,7 @@ def test_objects_that_are_no_json_are_what_newer_releases_make_of_them(tokenizer
     """Also where an older one is followed, or installed."""
     numpy = pytest.importorskip("numpy")
     others = [(numpy.array([1, 2]), "<ndarray>"), (numpy.int64(3), 3), (numpy.float32(0.5), 0.5), (numpy.bool_(False), False)]
-    is_newer = tuple(int(part) for part in __import__("transformers").__version__.split(".")[:3]) >= (5, 22, 2)
+    is_newer = release() >= (5, 22, 2)
     for given, plain in [*NO_JSON, *others]:
         for content, same, of in (
             (given, plain, "x.content"),
@@ -466,9 +467,6 @@ def test_what_is_no_message_has_the_class_and_words_of_the_method(tokenizer: Any
             assert ours[1] == real[1], more
 
 
-RELEASE = tuple(int(part) for part in __import__("transformers").__version__.split(".")[:3])
-
-
 def test_a_mask_without_tags_is_told_by_the_logger_of_transformers(tokenizer: Any) -> None:
     """Once, and not where transformers is to be silent."""
     from transformers.utils import logging as of_transformers
@@ -519,7 +517,7 @@ def test_documents_are_what_they_were_given_as(tokenizer: Any) -> None:
     given: list[Any] = [(), [], (document,), [document], {}, ""]
     made = [lambda: collections.deque([document]), lambda: iter([document]), lambda: collections.UserList([document])]
     for read in ("{{ documents }}", "{{ documents | tojson }}", "{% for one in documents %}{{ one.text }},{% endfor %}"):
-        for documents in [*given, *(made if RELEASE >= (5, 22, 2) else [])]:
+        for documents in [*given, *(made if release() >= (5, 22, 2) else [])]:
             real, ours = ends_of(tokenizer, lambda: GOOD, documents=documents, chat_template=read, tokenize=False)
             assert ours == real, (read, documents)
         # Up to 5.22.1 templates get the object itself, of which parlance makes a list.
@@ -548,7 +546,7 @@ def test_names_of_variables_that_the_method_has_no_place_for(tokenizer: Any) -> 
 
 def test_chats_that_are_no_lists(tokenizer: Any) -> None:
     """From 5.22.2 on a chat is made plain data; from 5.23 on a tokenizer's method takes its items before."""
-    if RELEASE < (5, 22, 2):
+    if release() < (5, 22, 2):
         pytest.skip("templates get the chat as it is")
     made = [
         lambda: collections.deque(GOOD), lambda: iter(GOOD), lambda: (one for one in GOOD), lambda: collections.UserList(GOOD),
@@ -561,7 +559,7 @@ def test_chats_that_are_no_lists(tokenizer: Any) -> None:
 
 
 def test_what_is_no_message_does_not_go_on_before_it_is_looked_at(tokenizer: Any) -> None:
-    if RELEASE >= (5, 22, 2):
+    if release() >= (5, 22, 2):
         pytest.skip("messages are looked at")
     for final in (None, 5, "Yes", [], (), 1.5):
         real, ours = ends_of(tokenizer, lambda: [*GOOD, final], continue_final_message=True, tokenize=False)  # noqa: B023

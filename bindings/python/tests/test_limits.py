@@ -10,6 +10,7 @@ from typing import Any
 
 import parlance
 import pytest
+from material import release
 from test_commands import command
 from test_tokenizers import transformers_tokenizer
 
@@ -96,7 +97,7 @@ def nested(levels: int, kind: type) -> Any:
 @pytest.mark.parametrize("text", ["{{ messages }}", "{{ messages | tojson }}", "{{ messages[0].content == messages[1].content }}"])
 def test_apply_chat_template_reads_what_nests_as_deeply_as_the_method(text: str, kind: type, chatml_tokenizer: str) -> None:
     tokenizer = transformers_tokenizer(chatml_tokenizer)
-    plain = tuple(int(part) for part in __import__("transformers").__version__.split(".")[:3]) >= (5, 22, 2)
+    plain = release() >= (5, 22, 2)
     for levels in (198, 320, 400) if plain else (198, 480, 900):
         chat = [{"role": "user", "content": nested(levels, kind)}, {"role": "user", "content": nested(levels, kind)}]
         asked = {"chat_template": text, "tokenize": False}

@@ -12,14 +12,14 @@ from unittest import mock
 import parlance
 import pytest
 from made_processors import MAKERS, processor
-from material import SHARE
+from material import SHARE, release
 
 ProcessorMixin = pytest.importorskip("transformers.processing_utils").ProcessorMixin
 numpy = pytest.importorskip("numpy")
 Image = pytest.importorskip("PIL.Image")
 
 
-PLAIN = tuple(int(part) for part in __import__("transformers").__version__.split(".")[:3]) >= (5, 22, 2)
+PLAIN = release() >= (5, 22, 2)
 
 
 def medium(kind: str, size: int = 64) -> dict[str, Any]:

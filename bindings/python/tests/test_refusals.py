@@ -9,6 +9,7 @@ from typing import Any
 
 import parlance
 import pytest
+from material import release
 from test_tokenizers import transformers_tokenizer
 
 PLAIN = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if tools %}{{ tools }}{% endif %}"
@@ -100,7 +101,7 @@ def tokenizer(request: Any, chatml_tokenizer: str) -> Any:
 @pytest.mark.parametrize("others", OTHERS, ids=str)
 def test_what_is_no_chat(tokenizer: Any, others: dict[str, Any]) -> None:
     """5.23 goes through the messages before all else; what earlier releases say of such chats comes from within the template."""
-    if tuple(map(int, __import__("transformers").__version__.split(".")[:2])) < (5, 23):
+    if release() < (5, 23):
         pytest.skip("another order")
     for chat in CHATS:
         check(tokenizer, chat, others)
@@ -124,7 +125,7 @@ def test_named_templates(tokenizer: Any, template: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_what_is_no_text_does_not_go_on(tokenizer: Any) -> None:
     """5.23 makes JSON of a message before it looks for the text that goes on."""
-    if tuple(map(int, __import__("transformers").__version__.split(".")[:2])) < (5, 23):
+    if release() < (5, 23):
         pytest.skip("another order")
     numpy = pytest.importorskip("numpy")
     for content in (numpy.int64(4), numpy.float32(1.5), numpy.bool_(True), numpy.str_("Yes"), 4, {"a": 1}, object(), b"Yes", [3], []):
