@@ -199,7 +199,7 @@ class LineJob {
     if (done.behind == 0 && !losses_.quiet) say_note(input_name(input_) + ": empty, so there are no answers");
     if (wish_.skip <= done.behind) return;
     say_note("--skip-lines " + std::to_string(wish_.skip) + ": the input has " + std::to_string(done.behind) +
-             " lines" + ", so there was nothing to do");
+             (done.behind == 1 ? " line" : " lines") + ", so there was nothing to do");
   }
 
   const std::string& input_;

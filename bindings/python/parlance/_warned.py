@@ -1,10 +1,10 @@
 """Warnings that name the line of whoever called this package, however deep in it they are found."""
 
+import os
 import sys
 import warnings
-from pathlib import Path
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = os.path.join(os.path.dirname(__file__), "")
 
 
 def warn_caller(message: str) -> None:
