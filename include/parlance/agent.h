@@ -233,6 +233,7 @@ struct AgentEnd {
   std::string answer;    ///< content of the last reply
   unsigned turns = 0;
   std::size_t sampled_tokens = 0;
+  bool unverified = false;  ///< the last change is not followed by a run that succeeded
   std::optional<Error> error{};
 };
 std::string_view name_of(AgentEnd::Reason reason);
@@ -264,6 +265,8 @@ class Agent {
   /// The conversation so far, without what was left out. Lifetime: the agent's.
   const std::vector<Message>& messages() const&;
   const std::vector<Message>& messages() const&& = delete;
+  /// How many of them the model knows as its own session, for a resume() of another agent with this model.
+  std::size_t known() const;
 
  private:
   struct State;

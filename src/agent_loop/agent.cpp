@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "agent_loop/compaction.h"
+#include "agent_loop/fields.h"
 #include "agent_loop/repetition.h"
 #include "base/utf8.h"
 #include "parlance/json_writer.h"
@@ -202,6 +203,7 @@ void Agent::State::begin() {
 AgentEnd Agent::State::go() {
   while (!ended && step()) {
   }
+  end.unverified = unverified;
   return end;
 }
 
@@ -258,7 +260,10 @@ Result<AgentReply> Agent::State::ask() {
   const AgentRequest request{
       .messages = all.subspan(told), .anew = told == 0, .tools = tools, .most_tokens = most, .deadline = deadline()};
   Result<AgentReply> reply = model.reply(request, pass);
-  if (!reply || reply->too_long) --end.turns;
+  if (!reply || reply->too_long) {
+    --end.turns;
+    told = 0;  // it may know the request, or half of it
+  }
   return reply;
 }
 
@@ -472,6 +477,7 @@ AgentEnd Agent::run() {
 AgentEnd Agent::resume(AgentHistory history, std::size_t known) {
   if (!state_->may_run()) return state_->end;
   state_->messages = std::move(history.messages);
+  for (Message& message : state_->messages) move_to_fields(message);
   state_->told = known;
   state_->end.turns = history.turns;
   state_->end.sampled_tokens = history.sampled_tokens;
@@ -492,5 +498,6 @@ AgentEnd Agent::resume(AgentHistory history, std::size_t known) {
 }
 
 const std::vector<Message>& Agent::messages() const& { return state_->messages; }
+std::size_t Agent::known() const { return state_->told; }
 
 }  // namespace parlance

@@ -10,6 +10,13 @@ namespace parlance {
 
 namespace {
 
+/// How many calls there are: of those that an earlier run named by their number none has a higher one.
+std::size_t calls_in(std::span<const Message> messages) {
+  std::size_t count = 0;
+  for (const Message& message : messages) count += message.tool_calls.size();
+  return count;
+}
+
 class SessionModel : public AgentModel {
  public:
   explicit SessionModel(SessionModelOptions options) : options_(std::move(options)) {}
@@ -36,7 +43,7 @@ class SessionModel : public AgentModel {
   std::vector<StopToken> stops_;
   std::vector<TokenId> stop_ids_;
   std::vector<bool> control_;
-  unsigned made_ids_ = 0;
+  std::size_t made_ids_ = 0;     ///< of calls
   std::size_t most_tokens_ = 0;  ///< of the reply that is asked for
   std::optional<std::chrono::steady_clock::time_point> deadline_;
 };
@@ -91,6 +98,7 @@ Result<std::string> SessionModel::prepare(const AgentRequest& request) {
   if (request.anew) {
     messages_.clear();
     session_.reset();
+    made_ids_ = std::max(made_ids_, calls_in(request.messages));
   }
   messages_.insert(messages_.end(), request.messages.begin(), request.messages.end());
   Result<Conversation> whole = conversation(request.tools);

@@ -166,7 +166,7 @@ Result<void> Document::Storage::build(DocumentBuilder& from) {
     std::fill_n(given.text.data() + size, JsonReader::kPadding, '\0');
     built_text_.swap(given.text);
     strings_ = {built_text_.data(), size};
-    root_ = make_values(given.steps, built_text_.data(), arena_, next_origin_);
+    root_ = make_values(given, built_text_.data(), arena_, next_origin_);
   }
   given.clear();
   if (failure) return *failure;

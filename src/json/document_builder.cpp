@@ -30,6 +30,7 @@ void DocumentBuilder::State::clear() {
   text_size = 0;
   steps.clear();
   open.clear();
+  deepest = 0;
   has_key = false;
   failure.reset();
 }
@@ -90,6 +91,7 @@ void DocumentBuilder::State::begin(Step step) {
   if (open.size() == kMostDepth) return fail(ErrorCode::limit_depth, "values nest deeper than 1000 levels");
   if (!takes(step)) return;
   open.push_back(static_cast<std::uint32_t>(steps.size()));
+  deepest = std::max(deepest, open.size());
   steps.push_back({step, 0, {}});
 }
 
@@ -114,8 +116,8 @@ struct Filled {
 
 class ValueMaker {
  public:
-  ValueMaker(const char* text, Arena& arena, std::uint32_t& next_origin)
-      : text_(text), arena_(arena), next_origin_(next_origin) {}
+  ValueMaker(std::size_t deepest, const char* text, Arena& arena, std::uint32_t& next_origin)
+      : text_(text), arena_(arena), next_origin_(next_origin), filled_(arena.allocate_array<Filled>(deepest)) {}
 
   Value make(const std::vector<Given>& steps) {
     for (const Given& given : steps) take(given);
@@ -126,23 +128,26 @@ class ValueMaker {
   void take(const Given& given) {
     if (given.step == Step::end) return close();
     if (given.step == Step::key) {
-      open_.back().entry->key = text_of(given);
+      filled_[open_ - 1].entry->key = text_of(given);
       return;
     }
     const bool is_list = given.step == Step::list || given.step == Step::tuple;
     const Value made = is_list || given.step == Step::dict ? begin(given) : scalar(given);
     put(made);
-    if (is_list) open_.push_back({made, const_cast<Value*>(made.list->items), nullptr});
-    if (given.step == Step::dict) open_.push_back({made, nullptr, made.dict->entries});
+    if (is_list) filled_[open_++] = {made, const_cast<Value*>(made.list->items), nullptr};
+    if (given.step == Step::dict) filled_[open_++] = {made, nullptr, made.dict->entries};
   }
 
   void put(Value made) {
-    if (open_.empty()) {
+    if (open_ == 0) {
       root_ = made;
-    } else if (open_.back().item != nullptr) {
-      *open_.back().item++ = made;
+      return;
+    }
+    Filled& around = filled_[open_ - 1];
+    if (around.item != nullptr) {
+      *around.item++ = made;
     } else {
-      (open_.back().entry++)->value = made;
+      (around.entry++)->value = made;
     }
   }
 
@@ -179,8 +184,7 @@ class ValueMaker {
   }
 
   void close() {
-    const Value closed = open_.back().value;
-    open_.pop_back();
+    const Value closed = filled_[--open_].value;
     if (closed.kind == Kind::dict) settle_keys(arena_, const_cast<DictObject&>(*closed.dict));
   }
 
@@ -188,13 +192,14 @@ class ValueMaker {
   Arena& arena_;
   std::uint32_t& next_origin_;
   Value root_ = Value::none();
-  std::vector<Filled> open_;
+  Filled* filled_;  ///< what is open, the outermost first
+  std::size_t open_ = 0;
 };
 
 }  // namespace
 
-Value make_values(const std::vector<Given>& steps, const char* text, Arena& arena, std::uint32_t& next_origin) {
-  return ValueMaker(text, arena, next_origin).make(steps);
+Value make_values(const DocumentSteps& given, const char* text, Arena& arena, std::uint32_t& next_origin) {
+  return ValueMaker(given.deepest, text, arena, next_origin).make(given.steps);
 }
 
 // ---- DocumentBuilder

@@ -32,6 +32,7 @@ struct DocumentBuilder::State {
   std::size_t text_size = 0;        ///< of all texts
   std::vector<Given> steps;         ///< what was given
   std::vector<std::uint32_t> open;  ///< the steps that began what is open
+  std::size_t deepest = 0;          ///< how many were open at most
   bool has_key = false;             ///< the last step was a key
   std::optional<Error> failure;     ///< the first
 
@@ -52,9 +53,8 @@ struct DocumentBuilder::State {
 
 using DocumentSteps = Inside<DocumentBuilder>::Type;
 
-/// The value of the steps, whose texts were moved to `text`. Containers and all scalars but strings get origin ids from
-/// `next_origin` on, in their order.
-Value make_values(const std::vector<DocumentSteps::Given>& steps, const char* text, Arena& arena,
-                  std::uint32_t& next_origin);
+/// The value of what was given, whose texts were moved to `text`. Containers and all scalars but strings get origin ids
+/// from `next_origin` on, in their order.
+Value make_values(const DocumentSteps& given, const char* text, Arena& arena, std::uint32_t& next_origin);
 
 }  // namespace parlance

@@ -9,6 +9,8 @@
 
 #include "agent_loop/compaction.h"
 #include "agent_loop/repetition.h"
+#include "parlance/json_writer.h"
+#include "parlance/sampled_reply.h"
 
 namespace parlance {
 namespace {
@@ -451,6 +453,74 @@ TEST(Agent, GoesOnBehindAnEarlierRun) {
   EXPECT_FALSE(model.anew[0]);
   EXPECT_EQ(model.asked[0][0].content, "did 1");
   EXPECT_NE(model.asked[0][1].content.find("not known whether this ran"), std::string::npos);
+}
+
+/// As somebody has them who kept them as the messages of a request.
+std::vector<Message> read_again(const std::vector<Message>& messages) {
+  Conversation kept, read;
+  for (const Message& message : messages) EXPECT_TRUE(kept.add(message));
+  EXPECT_TRUE(read.read(R"({"messages": )" + json_text(kept.messages()) + "}"));
+  return messages_from(read, 0);
+}
+
+TEST(Agent, GoesOnBehindMessagesThatWereRead) {
+  std::vector<AgentReply> replies(20, calling({R"({"n": "1", "m": [null, 0.5, "\"\ud800"]})", "{}"}));
+  for (std::size_t turn = 0; turn < replies.size(); ++turn) {
+    replies[turn].message.content = "number " + std::to_string(turn);
+    replies[turn].message.reasoning = "because";
+  }
+  Scripted first(replies);
+  AgentOptions options = options_with(work());
+  options.limits = {.turns = 20, .repeats = 0};
+  Agent earlier(first, options);
+  EXPECT_EQ(earlier.run().reason, AgentEnd::Reason::turns);
+  const std::vector<Message> read = read_again(earlier.messages());
+
+  std::vector<std::string> runs;
+  Scripted second({saying("Done.")});
+  Agent later(second, options_with(work(&runs)));
+  EXPECT_EQ(later.resume({.messages = read}).reason, AgentEnd::Reason::done);
+  EXPECT_TRUE(runs.empty()) << "each call has its result";
+  ASSERT_EQ(second.asked[0].size(), earlier.messages().size());
+  for (std::size_t at = 0; at < earlier.messages().size(); ++at) {
+    const Message &before = earlier.messages()[at], &behind = later.messages()[at];
+    EXPECT_EQ(before.content, behind.content);
+    EXPECT_EQ(before.reasoning_content, behind.reasoning_content);
+    EXPECT_EQ(before.tool_call_id, behind.tool_call_id);
+    EXPECT_EQ(before.tool_calls.size(), behind.tool_calls.size());
+    EXPECT_TRUE(behind.members.empty());
+  }
+
+  std::vector<std::size_t> left_out;
+  AgentOptions told = options_with(work());
+  told.events = [&left_out](const AgentEvent& event) {
+    if (event.compaction != nullptr) left_out.push_back(event.compaction->count);
+  };
+  AgentHistory history{.messages = read};
+  history.messages.push_back({.role = "user", .content = "Go on"});
+  AgentReply too_long{.prompt_tokens = 2000, .too_long = true};
+  Scripted refuses({too_long, saying("Done.")});
+  refuses.most = 600;
+  EXPECT_EQ(Agent(refuses, told).resume(history).reason, AgentEnd::Reason::done);
+  ASSERT_EQ(left_out.size(), 1U);
+  EXPECT_GT(left_out[0], 10U);
+  EXPECT_NE(refuses.asked[1][0].content.find("left out"), std::string::npos) << refuses.asked[1][0].content;
+}
+
+TEST(Agent, WhatFieldsCannotSayStaysAMember) {
+  Conversation read;
+  EXPECT_TRUE(read.read(R"({"messages": [
+      {"role": "user", "content": [{"type": "text", "text": "Look"}, {"type": "image"}]},
+      {"role": "assistant", "content": null,
+       "tool_calls": [{"id": "a", "function": {"name": "work", "arguments": "{\"n"}}]},
+      {"role": "user", "content": "Hi", "more": 1}]})",
+                        {.normalise = false}));
+  Scripted model({saying("Done.")});
+  EXPECT_EQ(Agent(model, options_with(work())).resume({.messages = messages_from(read, 0)}).reason,
+            AgentEnd::Reason::done);
+  Conversation asked;
+  for (const Message& message : model.asked[0]) EXPECT_TRUE(asked.add(message));
+  EXPECT_EQ(json_text(asked.messages()), json_text(read.messages()));
 }
 
 AgentEnd end_with(AgentTool tool) {

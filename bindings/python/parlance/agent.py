@@ -24,7 +24,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from parlance._core import Template, _check_grammar_syntax, _run_agent
+from parlance._core import Template, _AgentModel, _check_grammar_syntax, _run_agent
+from parlance._replied import replying, utf8
 from parlance._schema import get_json_schema
 
 _MOST = 2**32 - 1
@@ -54,13 +55,19 @@ class AgentEnd:
     answer: str
     """Content of the last reply."""
     turns: int
+    """Replies of the model in this run."""
     sampled_tokens: int
+    unverified: bool = False
+    """The last change is not followed by a run that succeeded."""
 
 
 class Agent:
     """A model with a goal and tools.
 
-    template: a parlance.Template whose model calls tools.
+    template: a parlance.Template whose model calls tools; then `tokenizer` and `sample` are needed. Or a function reply(messages, tools)
+        that gives whole replies, such as a client of an API or a policy of yours. It gets the conversation and the tools as a request
+        has them (None where there are no tools), and returns an assistant's message: a dict, a parlance.Message, a text, or what
+        a client of OpenAI's API returns (a message, or the whole completion, whose usage and finish_reason count).
     tokenizer: the model's, of any package that parlance knows.
     sample: sample(ids, grammar, stop_tokens) gives the tokens of a reply one after the other, up to and with a stop token, or
         fewer where a limit ends it. grammar is None, or a text in the syntax of `grammar` for the engine.
@@ -77,15 +84,17 @@ class Agent:
     events: is called with a dict for each event. approve: approve(name, arguments) is asked before each call; True lets it
         run, False or a text with the reason does not; anything else is a TypeError, which run() raises.
     stopped: is asked between two steps; True ends the run.
+    resolve: resolve(name, arguments) is asked by resume() for each call without a result, of which nobody knows whether it has run;
+        True runs it again, False or a text tells the model that this is not known. Without it the model is told.
 
     The sampled ids of each reply are kept: a turn's prompt begins with those of the turns before.
     """
 
     def __init__(
         self,
-        template: Template,
-        tokenizer: Any,
-        sample: Callable[[list[int], str | None, list[int]], Iterable[int]],
+        template: Template | Callable[[list[dict[str, Any]], list[dict[str, Any]] | None], Any],
+        tokenizer: Any = None,
+        sample: Callable[[list[int], str | None, list[int]], Iterable[int]] | None = None,
         tools: Sequence[Callable[..., Any] | tuple[dict[str, Any], Callable[..., Any]]] = (),
         *,
         goal: str,
@@ -101,12 +110,8 @@ class Agent:
         events: Callable[[dict[str, Any]], Any] | None = None,
         approve: Callable[[str, str], bool | str] | None = None,
         stopped: Callable[[], bool] | None = None,
+        resolve: Callable[[str, str], bool | str] | None = None,
     ) -> None:
-        from parlance._tokenizers import tokenizer_of
-
-        if not isinstance(template, Template):
-            raise TypeError(f"an Agent takes a Template, such as parlance.Template.from_pretrained(…), not a {type(template).__name__}")
-        _check_function("sample", sample, "a function of (ids, grammar, stop_tokens)")
         for name, text in (("goal", goal), ("system", system)):
             _check_text(name, text)
         for name, number, most in (
@@ -118,29 +123,32 @@ class Agent:
             raise TypeError(f"grammar is the name of a syntax, not a {type(grammar).__name__}")
         if grammar is not None:
             _check_grammar_syntax(grammar)
-        for name, function in (("events", events), ("approve", approve), ("stopped", stopped)):
+        for name, function in (("events", events), ("approve", approve), ("resolve", resolve), ("stopped", stopped)):
             if function is not None:
                 _check_function(name, function, "a function")
         if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
             raise TypeError(f"tools is a list of functions, or of pairs of a tool and a function, not a {type(tools).__name__}")
-        self._template = template
-        self._tokenizer = tokenizer_of(tokenizer)
-        self._sample = sample
+        room = None if context is None else operator.index(context)
+        self._make_model, self._function = _model(template, tokenizer, sample, grammar, room)
         self._tools = [_tool(given, f"tools[{number}]") for number, given in enumerate(tools)]
-        self._goal, self._system, self._verify = goal, system, bool(verify)
+        self._task = (goal, system, bool(verify))
         index = operator.index
         self._limits = (index(max_turns), index(max_tokens), _seconds(max_seconds), index(repeats), index(refusals))
-        self._grammar, self._events, self._approve, self._stopped = grammar, events, approve, stopped
+        self._hooks = (events, approve, resolve, stopped)
+        self._model: _AgentModel | None = None  # of the last run
+        self._unverified = False
         self._messages: list[dict[str, Any]] = []
-        self._context = None if context is None else operator.index(context)
+        self._messages_now: Callable[[], list[dict[str, Any]] | None] = lambda: None
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The conversation of the last run, as a request has it, without what was left out as the context was full.
+        """The conversation as a request has it, without what was left out as the context was full: as it is now, within a run (a
+        function of yours that the run calls may keep it, for resume()), else of the last run, also of one that raised.
 
-        Empty before a run has come to its end. They are new objects.
+        Empty before the first run. They are new objects.
         """
-        return copy.deepcopy(self._messages)
+        now = self._messages_now()
+        return copy.deepcopy(self._messages) if now is None else now
 
     def run(self) -> AgentEnd:
         """Runs until the end, which it returns. Each call begins anew.
@@ -148,14 +156,59 @@ class Agent:
         Raises what `sample`, `events`, `approve` and `stopped` raise, parlance.Error if a prompt cannot be made, and ValueError
         before the first turn where a tool has an empty name, that of another, or parameters that are no JSON Schema of an object.
         """
-        self._messages = []
-        return AgentEnd(
-            **_run_agent(
-                self._template._engine, self._tokenizer, self._sample, self._tools, self._goal, self._system, self._verify,
-                self._limits, self._grammar, self._context, self._events, self._approve, self._stopped,
-                self._messages,
-            )
-        )  # fmt: skip
+        return self._run(self._make_model(), None)
+
+    def resume(self, messages: Iterable[Any] | None = None, *, unverified: bool | None = None) -> AgentEnd:
+        """Goes on behind an earlier run, with limits that count anew.
+
+        messages: those of a run of another Agent, or of another process: Agent.messages, as they were kept. None: those of this
+            Agent's last run; then the sampled ids of its replies stay, too.
+        unverified: AgentEnd.unverified of that run. None: that of this Agent's last run; for messages that are given, False.
+
+        A call without a result may have run or not: see `resolve`. Where the last message is an answer, there is nothing left to do.
+        Give another user's message behind it to go on. Raises as run(), and as Template.render() for messages that are none.
+        """
+        if messages is None:
+            model, self._model = self._model or self._make_model(), None
+            return self._run(model, (self._messages, self._unverified if unverified is None else bool(unverified)))
+        return self._run(self._make_model(), (list(messages), bool(unverified)))
+
+    def _run(self, model: _AgentModel, earlier: tuple[list[Any], bool] | None) -> AgentEnd:
+        messages: list[dict[str, Any]] = []
+        self._model, self._unverified = None, False
+        try:
+            end = AgentEnd(
+                **_run_agent(
+                    model, self._function, self._tools, self._task, self._limits, self._hooks, earlier, self._started, messages
+                )
+            )  # fmt: skip
+        finally:
+            self._messages = messages
+        self._model, self._unverified = model, end.unverified
+        return end
+
+    def _started(self, messages_now: Callable[[], list[dict[str, Any]] | None]) -> None:
+        self._messages_now = messages_now
+
+
+def _model(
+    template: Any, tokenizer: Any, sample: Any, grammar: str | None, context: int | None
+) -> tuple[Callable[[], _AgentModel], Callable[..., Any]]:
+    """What makes the model of a run, and its function."""
+    if isinstance(template, Template):
+        from parlance._tokenizers import tokenizer_of
+
+        _check_function("sample", sample, "a function of (ids, grammar, stop_tokens)")
+        engine, encoder = template._engine, tokenizer_of(tokenizer)
+        return lambda: _AgentModel(engine, encoder, grammar, context), sample
+    if not callable(template):
+        what = "an Agent takes a Template, such as parlance.Template.from_pretrained(…), or a function of (messages, tools)"
+        raise TypeError(f"{what}, not a {type(template).__name__}")
+    _check_function("reply", template, "a function of (messages, tools)")
+    for name, given in (("tokenizer", tokenizer), ("sample", sample), ("grammar", grammar)):
+        if given is not None:
+            raise TypeError(f"{name} belongs to a Template: a function of (messages, tools) gives whole replies")
+    return lambda: _AgentModel(context), replying(template)
 
 
 def _check_text(name: str, text: Any) -> None:
@@ -232,7 +285,7 @@ def _tool(given: Any, place: str) -> tuple[str, str, str, Callable[[str], tuple[
         try:
             return _told(function(**json.loads(arguments)))
         except Exception as error:
-            return _utf8(f"{type(error).__name__}: {error}"), False, False
+            return utf8(f"{type(error).__name__}: {error}"), False, False
 
     parameters = schema.get("parameters", {"type": "object", "properties": {}})
     try:
@@ -247,7 +300,7 @@ def _told(result: Any) -> tuple[str, bool, bool]:
     outcome = result if isinstance(result, ToolOutcome) else ToolOutcome(result if isinstance(result, str) else _json(result))
     if not isinstance(outcome.text, str):
         raise TypeError(f"the text of a ToolOutcome is a str, not a {type(outcome.text).__name__}")
-    return _utf8(outcome.text), bool(outcome.succeeded), bool(outcome.changed)
+    return utf8(outcome.text), bool(outcome.succeeded), bool(outcome.changed)
 
 
 def _json(result: Any) -> str:
@@ -255,8 +308,3 @@ def _json(result: Any) -> str:
         return json.dumps(result, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"the function returned a {type(result).__name__}, which JSON cannot say: {error}") from error
-
-
-def _utf8(text: str) -> str:
-    """With U+FFFD for surrogates without a partner, such as os.listdir gives for names that are no UTF-8."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,18 +1,12 @@
 // The loop of an agent, for parlance.Agent in Python. Begin reading at run_agent.
-#include "parlance/agent.h"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "errors.h"
-#include "grammars.h"
-#include "objects.h"
-#include "parlance/json_writer.h"
-#include "prompt.h"
-#include "tokenizers.h"
+#include "agent_models.h"
+#include "parlance/sampled_reply.h"
 
 namespace parlance::python {
 
@@ -22,78 +16,36 @@ namespace {
 
 /// Name, description, JSON Schema of the arguments, and a function from their JSON to (text, succeeded, changed).
 using PyTool = std::tuple<std::string, std::string, std::string, nb::object>;
-
-nb::str text(std::string_view from) { return nb::str(from.data(), from.size()); }
-
-/// What Python raised ends the run, and is raised again behind it.
-template <typename Call>
-auto calling(const Call& call) -> Result<decltype(call())> {
-  try {
-    return call();
-  } catch (nb::python_error& error) {
-    keep_raised(error);
-    return Error(ErrorCode::python_runtime, error.what());
-  } catch (const nb::cast_error&) {
-    return Error(ErrorCode::type, "a function of the agent's gave something of another type");
-  }
-}
-
-AgentTool tool_of(const PyTool& given) {
-  const auto& [name, description, parameters, function] = given;
-  const auto run = [function = function](std::string_view arguments) -> Result<ToolOutcome> {
-    return calling([&] {
-      const auto [said, succeeded, changed] = nb::cast<std::tuple<std::string, bool, bool>>(function(text(arguments)));
-      return ToolOutcome{.text = said, .succeeded = succeeded, .changed = changed};
-    });
-  };
-  return {.name = name, .description = description, .parameters = parameters, .run = run};
-}
-
-/// `sample(ids, grammar, stop_tokens)` gives the tokens one after the other; it ends before a stop token if a limit
-/// ended it.
-std::function<Result<bool>(const SampleRequest&)> sampler_of(const nb::object& sample) {
-  return [sample](const SampleRequest& asked) -> Result<bool> {
-    return calling([&] {
-      const std::vector<TokenId> ids(asked.ids.begin(), asked.ids.end()),
-          stops(asked.stop_tokens.begin(), asked.stop_tokens.end());
-      const nb::object grammar = asked.grammar.empty() ? nb::none() : nb::object(text(asked.grammar));
-      bool ended = false;
-      std::size_t count = 0;
-      for (const nb::handle one : nb::iter(sample(nb::cast(ids), grammar, nb::cast(stops)))) {
-        const TokenId id = id_of(one);
-        asked.take(id);
-        ended = std::find(stops.begin(), stops.end(), id) != stops.end();
-        if (ended || ++count == asked.most_tokens) break;
-        if (asked.deadline && std::chrono::steady_clock::now() >= *asked.deadline) break;
-      }
-      return !ended;
-    });
-  };
-}
+/// The goal, the system message, and whether what was changed is to be verified.
+using PyTask = std::tuple<std::string, std::string, bool>;
+/// Of turns, tokens, seconds, repeats and refusals.
+using PyLimits = std::tuple<unsigned, std::size_t, double, unsigned, unsigned>;
+/// An earlier run: its messages, and whether its last change is not verified.
+using PyHistory = std::tuple<nb::object, bool>;
 
 nb::dict event_of(const AgentEvent& event) {
   nb::dict made;
-  made["event"] = text(name_of(event.kind));
+  made["event"] = str_of(name_of(event.kind));
   made["turn"] = event.turn;
   if (event.reply != nullptr) {
-    made["kind"] = text(name_of(event.reply->kind));
-    made["text"] = text(event.reply->text);
+    made["kind"] = str_of(name_of(event.reply->kind));
+    made["text"] = str_of(event.reply->text);
   }
   if (event.replied != nullptr) {
-    made["content"] = text(event.replied->message.content);
-    made["reasoning"] = text(event.replied->message.reasoning);
+    made["content"] = str_of(event.replied->message.content);
+    made["reasoning"] = str_of(event.replied->message.reasoning);
     made["prompt_tokens"] = event.replied->prompt_tokens;
     made["reused_tokens"] = event.replied->reused_tokens;
     made["sampled_tokens"] = event.replied->sampled_tokens;
     made["prefix_break"] =
-        event.replied->prefix_break.empty() ? nb::none() : nb::object(text(event.replied->prefix_break));
+        event.replied->prefix_break.empty() ? nb::none() : nb::object(str_of(event.replied->prefix_break));
   }
   if (!event.id.empty()) {
-    made["id"] = text(event.id);
-    made["name"] = text(event.name);
-    made["arguments"] = text(event.arguments);
+    made["id"] = str_of(event.id);
+    made["name"] = str_of(event.name);
+    made["arguments"] = str_of(event.arguments);
   }
-  if (!event.text.empty() || event.outcome != nullptr) made["text"] = text(event.text);
+  if (!event.text.empty() || event.outcome != nullptr) made["text"] = str_of(event.text);
   if (event.outcome != nullptr) {
     made["succeeded"] = event.outcome->succeeded;
     made["changed"] = event.outcome->changed;
@@ -103,27 +55,28 @@ nb::dict event_of(const AgentEvent& event) {
 
 nb::dict end_of(const AgentEnd& end) {
   nb::dict made;
-  made["reason"] = text(name_of(end.reason));
-  made["sentence"] = text(end.sentence);
-  made["answer"] = text(end.answer);
+  made["reason"] = str_of(name_of(end.reason));
+  made["sentence"] = str_of(end.sentence);
+  made["answer"] = str_of(end.answer);
   made["turns"] = end.turns;
   made["sampled_tokens"] = end.sampled_tokens;
+  made["unverified"] = end.unverified;
   return made;
 }
 
-/// Throws TypeError where `approve` says neither yes nor no: None, for one, is what a function without `return` gives.
-Approval approval_of(const nb::object& answer) {
-  if (nb::isinstance<nb::str>(answer)) return {.allowed = false, .reason = nb::cast<std::string>(answer)};
-  if (nb::isinstance<nb::bool_>(answer)) return {.allowed = nb::cast<bool>(answer)};
-  PyErr_Format(PyExc_TypeError, "approve says True, False or a text with the reason, not a %s",
-               nb::type_name(answer.type()).c_str());
+/// Yes, or no and why. Throws TypeError for anything else: None, for one, is what a function without `return` gives.
+std::pair<bool, std::string> yes_or_why_not(const char* name, const nb::object& answer) {
+  if (nb::isinstance<nb::str>(answer)) return {false, nb::cast<std::string>(answer)};
+  if (nb::isinstance<nb::bool_>(answer)) return {nb::cast<bool>(answer), ""};
+  PyErr_Format(PyExc_TypeError, "%s says True, False or a text, not a %s", name, nb::type_name(answer.type()).c_str());
   throw nb::python_error();
 }
 
-/// Functions of Python that the loop calls, and what of theirs was raised.
+/// Functions of Python that the loop calls, and whether one of them raised.
 struct Hooks {
-  nb::object events, approve, stopped;
+  nb::object events, approve, resolve, stopped;
   bool raised = false;
+  bool raised_in_tool = false;
 
   void tell(const AgentEvent& event) {
     if (events.is_none() || raised) return;
@@ -134,10 +87,15 @@ struct Hooks {
   }
   Approval ask(std::string_view name, std::string_view arguments) {
     if (approve.is_none()) return {};
-    const Result<Approval> said = calling([&] { return approval_of(approve(text(name), text(arguments))); });
-    if (said) return *said;
-    raised = true;
-    return {.allowed = false};
+    auto [allowed, reason] = answer("approve", approve, name, arguments);
+    return {.allowed = allowed, .reason = std::move(reason)};
+  }
+  Resolution resolved(const InterruptedCall& call) {
+    if (resolve.is_none()) return {};
+    auto [again, told] = answer("resolve", resolve, call.name, call.arguments);
+    Resolution made{.again = again};
+    if (!told.empty()) made.told = std::move(told);
+    return made;
   }
   bool wants_end() {
     if (raised || stopped.is_none()) return raised;
@@ -145,51 +103,129 @@ struct Hooks {
     raised = !said;
     return raised || *said;
   }
+
+ private:
+  std::pair<bool, std::string> answer(const char* name, const nb::object& hook, std::string_view tool,
+                                      std::string_view arguments) {
+    Result<std::pair<bool, std::string>> said =
+        calling([&] { return yes_or_why_not(name, hook(str_of(tool), str_of(arguments))); });
+    if (said) return *std::move(said);
+    raised = true;
+    return {false, ""};
+  }
 };
 
-/// As a request has them. Of what was told nothing is missing but what a full context left out.
-void take_messages(const std::vector<Message>& from, nb::list& into) {
-  Conversation made;
-  for (const Message& message : from)
-    if (!made.add(message)) return;
-  for (const Value& message : made.messages().items()) into.append(from_json(json_text(message)));
+/// The functions, as (events, approve, resolve, stopped).
+using PyHooks = std::tuple<nb::object, nb::object, nb::object, nb::object>;
+
+/// An Exception of its function is told to the model; what is none, such as KeyboardInterrupt, ends the run.
+AgentTool tool_of(const PyTool& given, Hooks& hooks) {
+  const auto& [name, description, parameters, function] = given;
+  const auto run = [function = function, &hooks](std::string_view arguments) -> Result<ToolOutcome> {
+    Result<ToolOutcome> outcome = calling([&] {
+      const auto [said, succeeded, changed] =
+          nb::cast<std::tuple<std::string, bool, bool>>(function(str_of(arguments)));
+      return ToolOutcome{.text = said, .succeeded = succeeded, .changed = changed};
+    });
+    if (!outcome) hooks.raised = hooks.raised_in_tool = true;
+    return outcome;
+  };
+  return {.name = name, .description = description, .parameters = parameters, .run = run};
 }
 
-nb::dict run_agent(const std::shared_ptr<const Engine>& engine, const PyTokenizer& tokenizer, nb::object sample,
-                   const std::vector<PyTool>& tools, std::string goal, std::string system, bool verify,
-                   const std::tuple<unsigned, std::size_t, double, unsigned, unsigned>& limits,
-                   const std::optional<std::string>& grammar, std::optional<std::size_t> context, nb::object events,
-                   nb::object approve, nb::object stopped, nb::list messages) {
-  std::optional<GrammarSyntax> syntax;
-  if (grammar) syntax = grammar_syntax_named(*grammar);
-  Hooks hooks{std::move(events), std::move(approve), std::move(stopped)};
-  const std::unique_ptr<AgentModel> model = make_session_model({.reader = engine->reader,
-                                                                .tokenizer = *tokenizer.tokenizer,
-                                                                .sample = sampler_of(sample),
-                                                                .syntax = syntax,
-                                                                .context = context});
-  AgentOptions options{.goal = std::move(goal), .system = std::move(system), .verify = verify};
-  for (const PyTool& tool : tools) options.tools.push_back(tool_of(tool));
+AgentOptions options_of(const std::vector<PyTool>& tools, PyTask task, const PyLimits& limits, Hooks& hooks) {
+  AgentOptions options;
+  std::tie(options.goal, options.system, options.verify) = std::move(task);
+  for (const PyTool& tool : tools) options.tools.push_back(tool_of(tool, hooks));
   std::tie(options.limits.turns, options.limits.tokens, options.limits.seconds, options.limits.repeats,
            options.limits.refusals) = limits;
   options.events = [&hooks](const AgentEvent& event) { hooks.tell(event); };
   options.approve = [&hooks](std::string_view name, std::string_view arguments) { return hooks.ask(name, arguments); };
+  options.resolve = [&hooks](const InterruptedCall& call) { return hooks.resolved(call); };
   options.stopped = [&hooks] { return hooks.raised || PyErr_CheckSignals() != 0 || hooks.wants_end(); };
-  Agent agent(*model, std::move(options));
-  const AgentEnd end = agent.run();
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  take_messages(agent.messages(), messages);
-  raise_kept();
+  return options;
+}
+
+/// Nobody knows whether its open calls have run: each is one that had begun.
+AgentHistory history_of(const PyHistory& given) {
+  const auto& [messages, unverified] = given;
+  const Conversation read = conversation_of(messages);
+  AgentHistory made{.messages = messages_from(read, 0), .unverified = unverified};
+  for (const Value& message : read.messages().items())
+    for (const Value& call : message["tool_calls"].items()) made.running.emplace_back(call["id"].text());
+  return made;
+}
+
+/// While it lives, the agent's messages can be asked for by a function of Python, which `started` gets, and the model
+/// has its function.
+class Running {
+ public:
+  Running(PyAgentModel& model, nb::handle function, const Agent& agent, const nb::object& started)
+      : model_(model), agent_(std::make_shared<const Agent*>(&agent)) {
+    model_.function = function;
+    started(nb::cpp_function([kept = agent_]() -> nb::object {
+      return *kept == nullptr ? nb::none() : nb::object(list_of((*kept)->messages()));
+    }));
+  }
+  Running(const Running&) = delete;
+  ~Running() {
+    model_.function = nb::handle();
+    *agent_ = nullptr;
+  }
+
+ private:
+  PyAgentModel& model_;
+  std::shared_ptr<const Agent*> agent_;
+};
+
+/// What a function or a signal's handler raised.
+std::optional<nb::python_error> raised_within() {
+  try {
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    raise_kept();
+  } catch (nb::python_error& error) {
+    return std::move(error);
+  }
+  return std::nullopt;
+}
+
+/// `function` samples or replies; `earlier` is the run that goes on, if one does. `messages` gets those there are at
+/// the end, also where something was raised.
+nb::dict run_agent(PyAgentModel& model, nb::object function, const std::vector<PyTool>& tools, const PyTask& task,
+                   const PyLimits& limits, PyHooks given, const std::optional<PyHistory>& earlier, nb::object started,
+                   nb::list messages) {
+  auto& [events, approve, resolve, stopped] = given;
+  Hooks hooks{std::move(events), std::move(approve), std::move(resolve), std::move(stopped)};
+  std::optional<AgentHistory> history;
+  if (earlier) history = history_of(*earlier);
+  Agent agent(model.model(), options_of(tools, task, limits, hooks));
+  const Running running(model, function, agent, started);
+  const std::size_t known = std::exchange(model.known, 0);
+  const AgentEnd end = history ? agent.resume(*std::move(history), known) : agent.run();
+  std::optional<nb::python_error> raised = raised_within();
+  // Of a call that was interrupted nobody knows the result.
+  const std::span<const Message> all(agent.messages());
+  messages.extend(list_of(all.first(all.size() - (hooks.raised_in_tool ? 1 : 0))));
+  if (raised) throw *std::move(raised);
   if (end.error) raise(*end.error);
+  model.known = agent.known();
   return end_of(end);
 }
 
 }  // namespace
 
 void bind_agent(nb::module_& module) {
-  module.def("_run_agent", &run_agent, "engine"_a, "tokenizer"_a, "sample"_a, "tools"_a, "goal"_a, "system"_a,
-             "verify"_a, "limits"_a, "grammar"_a.none(), "context"_a.none(), "events"_a.none(), "approve"_a.none(),
-             "stopped"_a.none(), "messages"_a);
+  nb::class_<PyAgentModel>(module, "_AgentModel", "Who replies to an agent.")
+      .def(
+          "__init__",
+          [](PyAgentModel* self, std::shared_ptr<const Engine> engine, const PyTokenizer& tokenizer,
+             const std::optional<std::string>& grammar, std::optional<std::size_t> context) {
+            new (self) PyAgentModel(std::move(engine), tokenizer, grammar, context);
+          },
+          "engine"_a, "tokenizer"_a, "grammar"_a.none(), "context"_a.none())
+      .def(nb::init<std::optional<std::size_t>>(), "context"_a.none());
+  module.def("_run_agent", &run_agent, "model"_a, "function"_a, "tools"_a, "task"_a, "limits"_a, "hooks"_a,
+             "earlier"_a.none(), "started"_a, "messages"_a);
 }
 
 }  // namespace parlance::python

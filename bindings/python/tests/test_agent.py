@@ -366,6 +366,14 @@ def test_what_is_no_agent_is_refused_where_it_is_made(chatml_tokenizer: str) -> 
     none: Any = None
     with pytest.raises(TypeError, match=r"sample is a function of \(ids, grammar, stop_tokens\), not a NoneType"):
         parlance.Agent(template, tokenizer, none, goal="Look.")
+    with pytest.raises(TypeError, match=r"takes a Template, .* or a function of \(messages, tools\), not a str"):
+        parlance.Agent("chatml", tokenizer, lambda *_: [], goal="Look.")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="reply is an async function"):
+        parlance.Agent(awaited, goal="Look.")
+    for name in ("tokenizer", "sample", "grammar"):
+        more: Any = {name: {"tokenizer": tokenizer, "sample": lambda *_: [], "grammar": "gbnf"}[name]}
+        with pytest.raises(TypeError, match=f"{name} belongs to a Template"):
+            parlance.Agent(lambda messages, tools: "Done.", goal="Look.", **more)
     for name in ("goal", "system"):
         given: Any = {"goal": "Look.", name: 5}
         with pytest.raises(TypeError, match=f"{name} is a str, not a int"):
