@@ -80,7 +80,7 @@ def render_calls(text, context):
         "transformers": lambda: chat_template_utils.render_jinja_template(
             [messages], tools, documents, text, add_generation_prompt=generation, **context
         )[0][0],
-        "parlance": lambda: plain._render_plain(messages, tools, documents, variables).text,
+        "parlance": lambda: plain._render_plain_text(messages, tools, documents, variables),
         "with spans": lambda: whole.render(messages, tools, documents, add_generation_prompt=generation, **context).text,
     }
     environment = minijinja_environment(text)

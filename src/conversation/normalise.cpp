@@ -158,7 +158,7 @@ void custom_tools(Normaliser& n) {
 }
 
 void defaults(Normaliser& n) {
-  for (const std::string_view name : {"tools", "documents"}) {
+  for (const std::string_view name : kLists) {
     if (member(n.state.variables, name) != nullptr) continue;
     n.state.set_variable(Value::view(name), Value::none());
     n.variable = name;
@@ -376,7 +376,7 @@ static_assert(are_in_order());
 /// What transformers goes through before the template sees it. Documents of a batch may be anything that Python goes
 /// through, which the binding has done: templates get what cannot be JSON as a text with its type.
 Result<void> check_lists(const Value& variables, bool of_batch) {
-  for (const std::string_view name : {"tools", "documents"}) {
+  for (const std::string_view name : kLists) {
     const Value* given = member(variables, name);
     if (given == nullptr || given->is_none() || given->is_sequence()) continue;
     if (of_batch && name == "documents") continue;

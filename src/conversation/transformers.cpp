@@ -66,7 +66,7 @@ Result<void> check_as_transformers(const Value& variables, bool of_batch) {
     return not_a_conversation("`continue_final_message` is true or false here, not the name of a member",
                               std::string(kContinue));
   }
-  for (const std::string_view name : {"tools", "documents"}) {
+  for (const std::string_view name : kLists) {
     if (Result<void> checked = check_objects(variables, name); !checked) return checked;
   }
   return {};
@@ -104,8 +104,9 @@ Value null_members(Normaliser& n, Value message) {
 }
 
 Value reasoning_aliases(Normaliser& n, Value message) {
+  static constexpr std::string_view kNames[] = {"reasoning_content", "thinking", "reasoning"};  // the first one counts
   const Value* reasoning = nullptr;
-  for (const std::string_view name : {"reasoning_content", "thinking", "reasoning"}) {
+  for (const std::string_view name : kNames) {
     const Value* given = member(message, name);
     if (given != nullptr && !given->is_none()) {
       reasoning = given;

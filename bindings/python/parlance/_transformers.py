@@ -10,10 +10,11 @@ import dataclasses
 import functools
 import inspect
 import logging
+import operator
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 from parlance._core import LIMITS, RELEASES, Rendering, Template
 from parlance._errors import Error, of_method
@@ -378,33 +379,77 @@ def render_chats(
 
     Raises what transformers raises; an error of the template is a parlance.Error too.
     """
-    _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
-    if masked:
-        _warn_without_tags(template)
-    with _raised_as_the_method_does(template, version):
-        compiled = _compiled(template, version, limits)
-    tools = plain_tools(tools)
-    documents = _checked_documents(documents, version)
-    function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"
-    taken = ("compiled_template", "messages") if masked else ("messages",)
-    field = continue_final_message if isinstance(continue_final_message, str) else "content"
+    method = _Method(template, tools, documents, variables, version=version, masked=masked, limits=limits)
+    render = method.compiled._render_plain
 
-    def render(messages: Any) -> Rendering:
-        for name in taken:
-            _check_free(name, variables, function)
+    def rendered(messages: Any) -> Rendering:
+        return render(messages, method.tools, method.documents, variables, assistant=assistant, spans=spans)
+
+    return [RenderedChat(*one) for one in method.each(chats, rendered, _TEXT, continue_final_message)]
+
+
+def render_texts(
+    template: str,
+    chats: Sequence[Any],
+    tools: Sequence[Any] | None,
+    documents: Sequence[Any] | None,
+    variables: dict[str, Any],
+    *,
+    version: str,
+    continue_final_message: bool | str = False,
+    limits: Limits = (),
+) -> list[str]:
+    """The texts alone of render_chats(), in less time."""
+    method = _Method(template, tools, documents, variables, version=version, masked=False, limits=limits)
+    render = method.compiled._render_plain_text
+
+    def rendered(messages: Any) -> str:
+        return render(messages, method.tools, method.documents, variables)
+
+    return [text for text, _ in method.each(chats, rendered, str, continue_final_message)]
+
+
+_TEXT = operator.attrgetter("text")
+_Rendered = TypeVar("_Rendered")
+
+
+class _Method:
+    """One call of the method: what is the same for each of its chats."""
+
+    def __init__(
+        self, template: str, tools: Any, documents: Any, variables: dict[str, Any], *, version: str, masked: bool, limits: Limits
+    ) -> None:
+        _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
+        if masked:
+            _warn_without_tags(template)
         with _raised_as_the_method_does(template, version):
-            return compiled._render_plain(messages, tools, documents, variables, assistant=assistant, spans=spans)
+            self.compiled = _compiled(template, version, limits)
+        self.tools = plain_tools(tools)
+        self.documents = _checked_documents(documents, version)
+        self._template, self._variables, self._version = template, variables, version
+        self._function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"
+        self._taken = ("compiled_template", "messages") if masked else ("messages",)
 
-    rendered: list[RenderedChat] = []
-    for chat in chats:
-        chat = getattr(chat, "messages", chat)
-        if _makes_plain(version):
-            _check_messages(chat)
-        if continue_final_message:
-            continued = _Continued(_dropped(chat, version), field, template, version)
-            rendering = render(continued.messages)
-            rendered.append(RenderedChat(continued.cut(rendering.text), rendering))
-        else:
-            rendering = render(chat)
-            rendered.append(RenderedChat(rendering.text, rendering))
-    return rendered
+    def each(
+        self, chats: Sequence[Any], render: Callable[[Any], _Rendered], text_of: Callable[[_Rendered], str], go_on: bool | str
+    ) -> Iterator[tuple[str, _Rendered]]:
+        """The text of each chat, and what `render` makes of its messages."""
+        version = self._version
+        for chat in chats:
+            chat = getattr(chat, "messages", chat)
+            if _makes_plain(version):
+                _check_messages(chat)
+            if go_on:
+                field = go_on if isinstance(go_on, str) else "content"
+                continued = _Continued(_dropped(chat, version), field, self._template, version)
+                made = self._rendered(continued.messages, render)
+                yield continued.cut(text_of(made)), made
+            else:
+                made = self._rendered(chat, render)
+                yield text_of(made), made
+
+    def _rendered(self, messages: Any, render: Callable[[Any], _Rendered]) -> _Rendered:
+        for name in self._taken:
+            _check_free(name, self._variables, self._function)
+        with _raised_as_the_method_does(self._template, self._version):
+            return render(messages)

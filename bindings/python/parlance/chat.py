@@ -17,7 +17,7 @@ from parlance._installed import called, no_tokenizer, override_of, own_class, pu
 from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import check_continued, followed, limits_of, messages_of, render_chats, sanitizes
+from parlance._transformers import RenderedChat, check_continued, followed, limits_of, messages_of, render_chats, render_texts, sanitizes
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -137,20 +137,15 @@ def apply_chat_template(
         sanitized = Sanitized(tokenizer, template, tokenize and not return_assistant_tokens_mask)
         chats = [getattr(chat, "messages", chat) for chat in chats]
         chats, tools, documents, kwargs = sanitized.mark(chats, tools, documents, kwargs)
-    rendered = render_chats(
-        template,
-        chats,
-        tools,
-        documents,
-        {**tokenizer.special_tokens_map, **kwargs, "add_generation_prompt": add_generation_prompt},
-        version=version,
-        continue_final_message=continue_final_message,
-        assistant=bool(kinds),
-        masked=return_assistant_tokens_mask,
-        spans=by_origin,
-        limits=limited,
-    )
-    texts = [chat.text for chat in rendered]
+    variables = {**tokenizer.special_tokens_map, **kwargs, "add_generation_prompt": add_generation_prompt}
+    following: dict[str, Any] = {"version": version, "continue_final_message": continue_final_message, "limits": limited}
+    rendered: list[RenderedChat] = []
+    if by_origin or return_assistant_tokens_mask:
+        following |= {"assistant": bool(kinds), "masked": return_assistant_tokens_mask, "spans": by_origin}
+        rendered = render_chats(template, chats, tools, documents, variables, **following)
+        texts = [chat.text for chat in rendered]
+    else:
+        texts = render_texts(template, chats, tools, documents, variables, **following)
     if not tokenize:
         return texts if is_batched else texts[0]
     shape: dict[str, Any] = {"padding": padding, "max_length": max_length, "return_tensors": return_tensors}

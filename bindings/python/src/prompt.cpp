@@ -1,6 +1,7 @@
 // Begin reading at render_prompt.
 #include "prompt.h"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <mutex>
@@ -9,6 +10,14 @@
 #include "own_locks.h"
 
 namespace parlance::python {
+
+Engine::Engine(RequestReader opened) : reader(std::move(opened)) {
+  const std::vector<NamedTemplate>& all = reader.model().templates;
+  may_read_clock = std::any_of(all.begin(), all.end(), [](const NamedTemplate& one) {
+    const auto has = [&one](const char* name) { return one.text.find(name) != std::string::npos; };
+    return has("strftime_now") || has("currentDate") || has("yesterdayDate");
+  });
+}
 
 // ---- characters
 
@@ -82,17 +91,21 @@ namespace {
 /// Prompts whose memory is used again.
 class PromptPool {
  public:
-  static std::shared_ptr<Prompt> take() {
-    std::unique_ptr<Prompt> prompt;
+  struct GiveBack {
+    void operator()(Prompt* prompt) const { give_back(prompt); }
+  };
+  using Lent = std::unique_ptr<Prompt, GiveBack>;
+
+  static Lent take() {
     {
       const std::lock_guard lock(own_lock(OwnLock::prompts));
       if (!pool().kept_.empty()) {
-        prompt = std::move(pool().kept_.back());
+        Lent prompt(pool().kept_.back().release());
         pool().kept_.pop_back();
+        return prompt;
       }
     }
-    if (prompt == nullptr) prompt = std::make_unique<Prompt>();
-    return {prompt.release(), &give_back};
+    return Lent(new Prompt);
   }
 
  private:
@@ -173,15 +186,15 @@ Workspace& workspace() {
 namespace {
 
 /// Reads a request, and renders it if `renders`. The GIL is let go of once, after the objects were gone through.
-std::shared_ptr<Prompt> make_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments,
-                                    bool renders) {
-  std::shared_ptr<Prompt> prompt = PromptPool::take();
+PromptPool::Lent make_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments,
+                             bool renders) {
+  PromptPool::Lent prompt = PromptPool::take();
   prompt->reuse(engine);
   prompt->options.add_generation_prompt = arguments.add_generation_prompt;
   prompt->options.continue_final = arguments.continue_final_message;
   prompt->options.want_assistant = arguments.assistant;
   prompt->options.want_spans = arguments.spans;
-  prompt->options.now = civil_time(arguments.now);
+  if (engine->may_read_clock || is_given(arguments.now)) prompt->options.now = civil_time(arguments.now);
   prompt->options.limits = engine->limits();
   prompt->options.as_is = engine->is_as_is();
   std::optional<LentBuilder> builder(std::in_place);
@@ -209,6 +222,10 @@ std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine,
 
 std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
   return make_prompt(engine, arguments, true);
+}
+
+nb::str render_text(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
+  return exact_text_to_python(make_prompt(engine, arguments, true)->rendering.text());
 }
 
 std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& engine, std::string_view json,

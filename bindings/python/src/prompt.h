@@ -18,13 +18,15 @@ namespace parlance::python {
 
 /// A model's templates, compiled, and what is found out about them. Threads: any.
 struct Engine {
-  explicit Engine(RequestReader opened) : reader(std::move(opened)) {}
+  explicit Engine(RequestReader opened);
   /// Of each render, and of experiments.
   const Limits& limits() const { return reader.options().limits; }
   /// Whether requests are given to the template as they are.
   bool is_as_is() const { return !reader.options().read.normalise; }
 
   RequestReader reader;
+  /// Whether the text of a template has the name of a function that gives the time: else no render looks at its clock.
+  bool may_read_clock;
 };
 
 inline bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
@@ -81,6 +83,8 @@ struct RenderArguments {
 std::shared_ptr<Prompt> read_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
 /// Reads and renders it.
 std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
+/// Its text alone.
+nb::str render_text(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments);
 /// Renders variables of a template, as JSON, that need no passes any more.
 std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& engine, std::string_view json,
                                          const RenderOptions& options);

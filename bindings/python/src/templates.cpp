@@ -225,6 +225,8 @@ PyTemplate template_again(const nb::tuple& source, nb::handle name, nb::handle f
 }
 
 /// As transformers gives a conversation to a template: objects that are no JSON are placeholders.
+constexpr TakeOptions kPlain{.tuples = true, .placeholders = true};
+
 PyRendering render_plain(nb::handle self, nb::handle messages, nb::handle tools, nb::handle documents,
                          nb::dict variables, bool assistant, bool spans) {
   return {render_prompt(nb::cast<const PyTemplate&>(self).engine, {.messages = messages,
@@ -233,8 +235,18 @@ PyRendering render_plain(nb::handle self, nb::handle messages, nb::handle tools,
                                                                    .assistant = assistant,
                                                                    .spans = spans,
                                                                    .variables = variables,
-                                                                   .take = {.tuples = true, .placeholders = true}}),
+                                                                   .take = kPlain}),
           nb::borrow(self)};
+}
+
+nb::str render_plain_text(nb::handle self, nb::handle messages, nb::handle tools, nb::handle documents,
+                          nb::dict variables) {
+  return render_text(nb::cast<const PyTemplate&>(self).engine, {.messages = messages,
+                                                                .tools = tools,
+                                                                .documents = documents,
+                                                                .spans = false,
+                                                                .variables = variables,
+                                                                .take = kPlain});
 }
 
 /// How replies are written under some variables, where the prompt is not known.
@@ -422,6 +434,8 @@ void bind_facts_of_template(TemplateClass& template_class) {
            "what the tokenizer's files declare. The id is None where the tokenizer has no such token.")
       .def("_render_plain", &render_plain, "messages"_a, "tools"_a.none(), "documents"_a.none(), "variables"_a,
            nb::kw_only(), "assistant"_a = false, "spans"_a = false)
+      .def("_render_plain_text", &render_plain_text, "messages"_a, "tools"_a.none(), "documents"_a.none(),
+           "variables"_a)
       .def("__repr__", [](const PyTemplate& self) { return "<Template " + name_of_template(self) + ">"; })
       .def("__reduce__", &reduced_template, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"),
            "A pickle has the template's text and all that came with it, and compiles it again.")

@@ -55,19 +55,30 @@ struct Extent {
   unsigned char largest = 0;
 };
 
-/// In blocks whose counts fit in a byte, which compilers turn into vector instructions.
+/// Sixteen bytes at once, in instructions that each processor has.
+using Bytes = unsigned char __attribute__((vector_size(16)));
+
 Extent extent_of(std::string_view text) {
-  constexpr std::size_t kBlock = 128;
+  constexpr std::size_t kBlock = 255 * sizeof(Bytes);  // whose counts fit into bytes
   Extent extent;
-  for (std::size_t at = 0; at < text.size(); at += kBlock) {
-    const std::string_view block = text.substr(at, kBlock);
-    unsigned char characters = 0, largest = 0;
-    for (const char byte : block) {
-      characters = static_cast<unsigned char>(characters + ((static_cast<unsigned char>(byte) & 0xC0) != 0x80));
-      largest = std::max(largest, static_cast<unsigned char>(byte));
+  Bytes largest{};
+  std::size_t at = 0;
+  while (text.size() - at >= sizeof(Bytes)) {
+    Bytes count{};
+    const std::size_t end = at + std::min(text.size() - at, kBlock) / sizeof(Bytes) * sizeof(Bytes);
+    for (; at < end; at += sizeof(Bytes)) {
+      Bytes block;
+      std::memcpy(&block, text.data() + at, sizeof block);
+      count -= reinterpret_cast<Bytes>((block & 0xC0) != 0x80);  // true is -1
+      largest = block > largest ? block : largest;
     }
-    extent.characters += characters;
-    extent.largest = std::max(extent.largest, largest);
+    for (std::size_t i = 0; i < sizeof(Bytes); ++i) extent.characters += count[i];
+  }
+  for (std::size_t i = 0; i < sizeof(Bytes); ++i) extent.largest = std::max(extent.largest, largest[i]);
+  for (; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    extent.characters += (byte & 0xC0) != 0x80;
+    extent.largest = std::max(extent.largest, byte);
   }
   return extent;
 }

@@ -471,3 +471,15 @@ def test_a_rendering_of_a_file_that_is_gone_can_be_unpickled(tmp_path: pathlib.P
     assert pickle.loads(pickle.dumps(rendering)).text == pickle.loads(stored).text == CHAT[0]["content"]
     file.unlink()
     assert pickle.loads(pickle.dumps(rendering)).text == pickle.loads(stored).text == CHAT[0]["content"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 127, 4079, 4080, 4081, 4096, 8161, 70_000])
+@pytest.mark.parametrize("letter", ["a", "é", "ÿ", "Ā", "好", "\ud800", "\uffff", "🙂"])
+@pytest.mark.parametrize("places", [(), (0,), (0.5,), (1,), (0, 0.25, 0.5, 0.75, 1)])
+def test_texts_of_each_width_come_back(size: int, letter: str, places: tuple[float, ...]) -> None:
+    text = "x" * size
+    for place in places:
+        at = int(len(text) * place)
+        text = text[:at] + letter + text[at:]
+    for whole in (text, letter * size):
+        assert parlance.Template.from_string("{{ messages[0].content }}").render([{"role": "user", "content": whole}]).text == whole
