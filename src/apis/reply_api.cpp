@@ -51,11 +51,15 @@ std::string seal_reasoning(std::string_view reasoning) { return sealed_reasoning
 // and many clients break lines at other characters, too.
 void append_server_sent_event(std::string& out, const ReplyApiEvent& event) {
   if (!event.name.empty()) out.append("event: ").append(event.name).append("\n");
-  out.append("data: ").append(one_line(event.data)).append("\n\n");
+  out.append("data: ");
+  append_one_line(out, event.data);
+  out.append("\n\n");
 }
 
 void append_stream_event(std::string& out, ReplyApi api, const ReplyApiEvent& event) {
-  api_of(api).in_lines ? out.append(one_line(event.data)).push_back('\n') : append_server_sent_event(out, event);
+  if (!api_of(api).in_lines) return append_server_sent_event(out, event);
+  append_one_line(out, event.data);
+  out.push_back('\n');
 }
 
 std::string_view end_of_stream(ReplyApi api) { return api_of(api).end_of_stream; }

@@ -27,5 +27,23 @@ TEST(OneLine, EventsOfStreamsAreOneForEveryReader) {
   EXPECT_EQ(stream, "event: delta\ndata: {\"text\": \"a\\u2028z\"}\n\n");
 }
 
+TEST(OneLine, EscapesAtEachPlace) {
+  const std::string before = "abcdefghijklmnopqrstuvwxyz~", between = "\u00e9\u4e2d\U0001F642\u0100";
+  for (std::size_t at = 0; at < before.size(); ++at) {
+    for (const auto& [given, escape] : {std::pair<std::string, std::string>{"\x7f", "\\u007f"},
+                                        {"\xc2\x80", "\\u0080"},
+                                        {"\xc2\x85", "\\u0085"},
+                                        {"\xe2\x80\xa8", "\\u2028"},
+                                        {"\xe2\x80\xaa", "\xe2\x80\xaa"},
+                                        {"\xc2\xa0", "\xc2\xa0"}}) {
+      const std::string head = before.substr(at) + between, tail = before.substr(0, at);
+      EXPECT_EQ(one_line(head + given + tail), head + escape + tail);
+      EXPECT_EQ(one_line(tail + given + given + head + given), tail + escape + escape + head + escape);
+    }
+  }
+  EXPECT_EQ(one_line("\xe2"), "\xe2");
+  EXPECT_EQ(one_line(""), "");
+}
+
 }  // namespace
 }  // namespace parlance

@@ -1,10 +1,10 @@
 // NameIndex: finds the newest of things that have the same name. Each thing has several names.
 #pragma once
 #include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace parlance::serve {
@@ -58,7 +58,8 @@ class NameIndex {
       if (is_alone) continue;
       name.older = found->second;
       name.older->newer = &name;
-      give(table, found, name);
+      table.erase(found);
+      table.emplace(Key{name.text, name.hash}, &name);
     }
   }
 
@@ -70,8 +71,8 @@ class NameIndex {
         continue;
       }
       Table& table = table_of(name.hash);
-      const Key key{name.text, name.hash};
-      name.older != nullptr ? give(table, table.find(key), *name.older) : void(table.erase(key));
+      table.erase(Key{name.text, name.hash});
+      if (name.older != nullptr) table.emplace(Key{name.older->text, name.older->hash}, name.older);
     }
   }
 
@@ -91,17 +92,11 @@ class NameIndex {
     bool operator==(const Key& other) const { return hash == other.hash && text == other.text; }
   };
   struct HashOfKey {
+    using is_avalanching = void;  // as the hash of a text is
     std::size_t operator()(const Key& key) const noexcept { return key.hash; }
   };
-  using Table = std::unordered_map<Key, Name*, HashOfKey>;  ///< each key is the text of its own name
-
-  /// Another name of the same text is the newest.
-  static void give(Table& table, typename Table::iterator found, Name& name) {
-    auto node = table.extract(found);
-    node.key() = {name.text, name.hash};
-    node.mapped() = &name;
-    table.insert(std::move(node));
-  }
+  /// Each key is the text of its own name. Millions of names are in no cache: a look at one is a miss or two.
+  using Table = boost::unordered_flat_map<Key, Name*, HashOfKey>;
 
   // A table that becomes larger is made anew: many of them do that at different times, and each takes little.
   static constexpr std::size_t kTables = 256;

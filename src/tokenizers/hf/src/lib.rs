@@ -9,6 +9,7 @@ mod encode;
 mod explain;
 mod extract;
 mod failure;
+mod known;
 mod open;
 mod piece;
 mod quick;
@@ -16,6 +17,7 @@ mod shape;
 mod span;
 mod spell;
 mod split;
+mod words;
 
 use failure::{guarded, Failure, Kind};
 use open::Loaded;

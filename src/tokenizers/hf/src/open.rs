@@ -5,7 +5,7 @@ use crate::explain::explain;
 use crate::extract::Sets;
 use crate::failure::{guarded, Failure, Kind, Result};
 use crate::piece;
-use crate::quick::{quick_of, Quick};
+use crate::quick::Quick;
 use crate::shape::shape_of;
 use serde::Deserialize;
 use serde_json::Value;
@@ -61,7 +61,7 @@ pub struct Loaded {
     /// A token that is looked for in normalised text takes white space along, or ends in a letter that the normaliser composes: where
     /// its own text begins and ends is known only to the extraction of this crate.
     pub own_extraction: bool,
-    /// Which texts quick.rs encodes.
+    /// How quick.rs encodes.
     pub quick: Quick,
     /// What guarded encoding looks for.
     pub sets: Sets,
@@ -316,7 +316,7 @@ fn load(tokenizer: Tokenizer, parts: &Parts, mut notes: String) -> Result<Loaded
         control: control_bits(&added, &markers),
         markers,
         own_extraction,
-        quick: if own_extraction { Quick::Never } else { quick_of(&tokenizer) },
+        quick: Quick::of(&tokenizer, own_extraction),
         unk: unk.map(|id| id as i32),
         unk_text,
         before: Vec::new(),

@@ -1,35 +1,93 @@
 //! The usual byte-level tokenizers, encoded without the crate's NormalizedString, which takes most of the time: it keeps
 //! the place of every letter through every step, and these tokenizers change no letter. Regular expressions cut the
-//! text into words, each byte of a word is a letter of the alphabet, and the model does the rest, as in the crate.
+//! text into words (words.rs), each byte of a word is a letter of the alphabet, and the model does the rest, as in the
+//! crate.
 //!
 //! What a text of another kind becomes, only the crate says: then there is no answer here. Begin reading at encode().
 use crate::encode::own_text;
+use crate::known::Known;
 use crate::open::Loaded;
 use crate::piece::byte_of;
+use crate::words::{Next, Words};
 use crate::Token;
-use std::sync::LazyLock;
+use regex_automata::hybrid::regex::Cache;
+use regex_automata::util::pool::Pool;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::{Arc, LazyLock};
+use tokenizers::models::ModelWrapper;
 use tokenizers::normalizers::NormalizerWrapper;
+use tokenizers::pre_tokenizers::split::SplitPattern;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
 use tokenizers::{Model, OffsetReferential, OffsetType, SplitDelimiterBehavior, Tokenizer};
 
-/// What stands in the way of encoding a text here.
+/// Which texts for a tokenizer can be encoded here.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Quick {
-    Never,
-    /// The tokenizer composes letters, and the text has some that it might.
-    IfComposed,
-    Always,
+enum Texts {
+    None,
+    /// The tokenizer composes letters: those without any that it might.
+    Composed,
+    All,
 }
 
-/// How much of the texts for a tokenizer can be encoded here.
-pub fn quick_of(tokenizer: &Tokenizer) -> Quick {
-    if splits_of(tokenizer).is_none() {
-        return Quick::Never;
+/// How a tokenizer encodes here.
+pub struct Quick {
+    texts: Texts,
+    /// How each expression cuts; None: as the crate says.
+    words: Arc<Vec<Option<Words>>>,
+    /// Of each thread at work.
+    scratch: Pool<Scratch, MakeScratch>,
+}
+
+type MakeScratch = Box<dyn Fn() -> Scratch + Send + Sync + UnwindSafe + RefUnwindSafe>;
+
+struct Scratch {
+    caches: Vec<Option<Cache>>,
+    known: Known,
+}
+
+impl Quick {
+    /// `never`: the tokenizer needs what only the rest of this crate has.
+    pub fn of(tokenizer: &Tokenizer, never: bool) -> Quick {
+        let texts = if never { Texts::None } else { texts_of(tokenizer) };
+        let splits = splits_of(tokenizer).filter(|_| texts != Texts::None).unwrap_or_default();
+        let words = Arc::new(splits.iter().map(words_of).collect::<Vec<_>>());
+        let of = words.clone();
+        let make: MakeScratch = Box::new(move || Scratch {
+            caches: of.iter().map(|words| words.as_ref().map(Words::cache)).collect(),
+            known: Known::default(),
+        });
+        Quick { texts, words, scratch: Pool::new(make) }
+    }
+
+    fn takes(&self, text: &str) -> bool {
+        self.texts == Texts::All || self.texts == Texts::Composed && is_composed(text)
+    }
+}
+
+fn texts_of(tokenizer: &Tokenizer) -> Texts {
+    if splits_of(tokenizer).is_none() || chances(tokenizer) {
+        return Texts::None;
     }
     match tokenizer.get_normalizer() {
-        None => Quick::Always,
-        Some(NormalizerWrapper::NFC(_)) => Quick::IfComposed,
-        Some(_) => Quick::Never,
+        None => Texts::All,
+        Some(NormalizerWrapper::Sequence(all)) if all.as_ref().is_empty() => Texts::All,
+        Some(NormalizerWrapper::NFC(_)) => Texts::Composed,
+        Some(_) => Texts::None,
+    }
+}
+
+/// Whether a word has not always the same tokens.
+fn chances(tokenizer: &Tokenizer) -> bool {
+    matches!(tokenizer.get_model(), ModelWrapper::BPE(bpe) if bpe.dropout.is_some())
+}
+
+fn words_of(split: &PreTokenizerWrapper) -> Option<Words> {
+    match split {
+        PreTokenizerWrapper::Split(split) => match &split.pattern {
+            SplitPattern::Regex(expression) => Words::of(expression),
+            SplitPattern::String(_) => None,
+        },
+        _ => None,
     }
 }
 
@@ -89,11 +147,14 @@ pub static LETTERS: LazyLock<[char; 256]> = LazyLock::new(|| {
 
 /// The tokens of `text`; None where the crate has to say them.
 pub fn encode(loaded: &Loaded, text: &str) -> Option<Vec<Token>> {
-    if loaded.quick == Quick::Never || loaded.quick == Quick::IfComposed && !is_composed(text) {
+    let quick = &loaded.quick;
+    if !quick.takes(text) {
         return None;
     }
     let splits = splits_of(&loaded.tokenizer)?;
-    let mut output = Output { loaded, tokens: Vec::with_capacity(text.len() / 3 + 8), word: String::new() };
+    let mut scratch = quick.scratch.get();
+    let tokens = Vec::with_capacity(text.len() / 3 + 8);
+    let mut output = Output { loaded, scratch: &mut scratch, tokens, letters: String::new() };
     let vocabulary = loaded.tokenizer.get_added_vocabulary();
     let pieces = vocabulary.extract_and_normalize(None::<&NormalizerWrapper>, text);
     for (piece, (begin, end), added) in pieces.get_splits(OffsetReferential::Original, OffsetType::Byte) {
@@ -110,9 +171,10 @@ pub fn encode(loaded: &Loaded, text: &str) -> Option<Vec<Token>> {
 
 struct Output<'a> {
     loaded: &'a Loaded,
+    scratch: &'a mut Scratch,
     tokens: Vec<Token>,
     /// The word at work, in the alphabet.
-    word: String,
+    letters: String,
 }
 
 impl Output<'_> {
@@ -122,36 +184,87 @@ impl Output<'_> {
             return self.encode_word(piece, begin);
         };
         let mut at = 0;
-        for (from, to) in split.regex.find_iter(piece) {
-            if at < from {
-                self.cut(others, &piece[at..from], begin + at)?;
+        loop {
+            match self.next_word(self.scratch.caches.len() - splits.len(), piece, at) {
+                Next::Word(from, to) => {
+                    self.take(others, piece, (at, from, to), begin)?;
+                    at = to;
+                }
+                Next::End => return self.take(others, piece, (at, piece.len(), piece.len()), begin),
+                Next::Unknown => break,
             }
-            if from < to {
-                self.cut(others, &piece[from..to], begin + from)?;
-            }
-            at = to;
         }
-        if at < piece.len() {
-            self.cut(others, &piece[at..], begin + at)?;
+        let base = at;
+        for (from, to) in split.regex.find_iter(&piece[base..]) {
+            self.take(others, piece, (at, base + from, base + to), begin)?;
+            at = base + to;
+        }
+        self.take(others, piece, (at, piece.len(), piece.len()), begin)
+    }
+
+    /// Behind `at`, by the automaton of an expression.
+    fn next_word(&mut self, number: usize, piece: &str, at: usize) -> Next {
+        match (&self.loaded.quick.words[number], &mut self.scratch.caches[number]) {
+            (Some(words), Some(cache)) => words.next(cache, piece, at),
+            _ => Next::Unknown,
+        }
+    }
+
+    /// A match, and what is before it, from `at` on.
+    fn take(
+        &mut self,
+        others: &[PreTokenizerWrapper],
+        piece: &str,
+        place: (usize, usize, usize),
+        begin: usize,
+    ) -> Option<()> {
+        let (at, from, to) = place;
+        if at < from {
+            self.cut(others, &piece[at..from], begin + at)?;
+        }
+        if from < to {
+            self.cut(others, &piece[from..to], begin + from)?;
+        }
+        Some(())
+    }
+
+    fn encode_word(&mut self, word: &str, begin: usize) -> Option<()> {
+        match self.scratch.known.get(word) {
+            Some(known) => push(&mut self.tokens, known, begin),
+            None => {
+                let new = self.tokens_of(word)?;
+                self.scratch.known.put(word, &new);
+                push(&mut self.tokens, &new, begin);
+            }
         }
         Some(())
     }
 
     /// The model counts bytes of the alphabet's letters. Where its tokens are not all of the word, one after the other,
     /// the crate has to say which bytes they stand for.
-    fn encode_word(&mut self, word: &str, begin: usize) -> Option<()> {
-        let letters: &[char; 256] = &LETTERS;
-        self.word.clear();
-        self.word.extend(word.bytes().map(|byte| letters[byte as usize]));
-        let (mut at, mut place) = (0, begin);
-        for token in self.loaded.tokenizer.get_model().tokenize(&self.word).ok()? {
+    fn tokens_of(&mut self, word: &str) -> Option<Vec<(u32, u32)>> {
+        let alphabet: &[char; 256] = &LETTERS;
+        self.letters.clear();
+        self.letters.extend(word.bytes().map(|byte| alphabet[byte as usize]));
+        let mut at = 0;
+        let mut made = Vec::new();
+        for token in self.loaded.tokenizer.get_model().tokenize(&self.letters).ok()? {
             if token.offsets.0 != at || token.offsets.1 <= at {
                 return None;
             }
-            let end = place + self.word.get(at..token.offsets.1)?.chars().count();
-            self.tokens.push(Token { id: token.id as i32, begin: place as u32, end: end as u32, added: 0 });
-            (at, place) = (token.offsets.1, end);
+            made.push((token.id, self.letters.get(at..token.offsets.1)?.chars().count() as u32));
+            at = token.offsets.1;
         }
-        (at == self.word.len()).then_some(())
+        (at == self.letters.len()).then_some(made)
     }
+}
+
+/// Of a word that begins there.
+fn push(tokens: &mut Vec<Token>, word: &[(u32, u32)], begin: usize) {
+    let mut begin = begin as u32;
+    tokens.extend(word.iter().map(|(id, bytes)| {
+        let token = Token { id: *id as i32, begin, end: begin + bytes, added: 0 };
+        begin = token.end;
+        token
+    }));
 }
