@@ -11,6 +11,7 @@
 #include "render/openings.h"
 #include "render/rendering.h"
 #include "render/template_inside.h"
+#include "render/unmasked.h"
 #include "value/dict.h"
 
 namespace parlance {
@@ -56,10 +57,6 @@ class MessageNumbers {
   std::size_t next_ = 0;  ///< the message behind the last one that was asked about
   std::vector<Numbered> numbers_;
 };
-
-bool is_of_others(Value message) {
-  return message.kind == Kind::dict && speaker_of(role_of(*message.dict)) == Speaker::other;
-}
 
 /// The only message of which there is text in a turn; -1: there is none, or not only one.
 std::int32_t message_in(const Rendering& prompt, const jinja::Turn& turn) {
@@ -122,46 +119,67 @@ class TurnRanges {
     turn.end = std::min<std::uint64_t>(turn.end, fields_of(into_).size);
     if (message < 0 || turn.begin >= turn.end) return;
     note_turn(message);
-    const Speaker speaker = speaker_of(role_of(*turn.item));
+    const std::string_view role = role_of(*turn.item), before = role_of_message(message - 1);
+    last_message_ = message, last_role_ = role;
+    const Speaker speaker = speaker_of(role);
     if (speaker == Speaker::other) return;
-    const std::uint64_t begin = begin_of(turn, message, speaker == Speaker::assistant);
-    if (begin < turn.end) fields_of(into_).assistant.push_back({begin, end_of(turn, begin, message)});
+    const std::uint64_t begin = begin_of(turn, message, before, speaker == Speaker::assistant);
+    const bool is_added = begin < turn.end && add({begin, turn.end}, message);
+    if (!is_added && speaker == Speaker::assistant) ranges_.of_each = false;
   }
 
   /// What an assistant wrote in a message that has no turn.
   void add_without_turns() {
     for (std::size_t i = 0; i < messages_.size(); ++i) {
       if (has_turn(i) || !is_assistant(messages_[i])) continue;
+      ranges_.of_each = false;
       if (beginnings().is_spent()) break;  // note_unmasked says which have no range
       const std::optional<TextRange> range = beginnings().without_turn(static_cast<std::uint32_t>(i));
       const auto message = static_cast<std::int32_t>(i);
-      if (range && other_in(range->begin, range->end, message) == range->end)
-        fields_of(into_).assistant.push_back(*range);
+      if (range && words_in(*range, message).others == range->end) push(*range, message);
     }
   }
+
+  AssistantRanges found() const { return ranges_; }
 
  private:
   /// A turn may hold what somebody else wrote: a template that looks ahead writes results behind the calls. The turn is
-  /// over where it ends without them.
-  std::uint64_t end_of(const jinja::Turn& turn, std::uint64_t begin, std::int32_t message) {
-    const std::uint64_t other = other_in(begin, turn.end, message);
-    return other < turn.end ? beginnings().end_before(other, begin, message) : turn.end;
+  /// over where it ends without them. False where it has no words of the message itself.
+  bool add(TextRange range, std::int32_t message) {
+    const Words words = words_in(range, message);
+    if (words.others < range.end) range.end = beginnings().end_before(words.others, range.begin, message);
+    push(range, message);
+    return words.has_own;
   }
-  /// The first byte of a range that is of another message's text; `end`: there is none.
-  std::uint64_t other_in(std::uint64_t begin, std::uint64_t end, std::int32_t message) const {
-    const std::span<const Span> spans = into_.spans();
-    auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < begin; });
-    for (; span != spans.end() && span->begin < end; ++span) {
-      const bool is_given = span->origin == Origin::input || span->origin == Origin::derived;
-      if (is_given && span->message >= 0 && span->message != message) return span->begin;
-    }
-    return end;
+  void push(const TextRange& range, std::int32_t message) {
+    fields_of(into_).assistant.push_back(range);
+    ranges_.has_weight_0 = ranges_.has_weight_0 || has_weight_0(messages_[static_cast<std::size_t>(message)]);
   }
 
-  std::uint64_t begin_of(const jinja::Turn& turn, std::int32_t message, bool is_assistant) {
+  struct Words {
+    std::uint64_t others = 0;  ///< the first byte that is of another message's text; the range's end: there is none
+    bool has_own = false;      ///< before those, some are the message's own
+  };
+  Words words_in(const TextRange& range, std::int32_t message) const {
+    Words words{range.end};
+    const std::span<const Span> spans = into_.spans();
+    auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < range.begin; });
+    for (; span != spans.end() && span->begin < range.end; ++span) {
+      if (span->message < 0 || (span->origin != Origin::input && span->origin != Origin::derived)) continue;
+      if (span->message != message) return words.others = span->begin, words;
+      words.has_own = true;
+    }
+    return words;
+  }
+  /// Of a message; turns mostly come one after the other.
+  std::string_view role_of_message(std::int32_t message) const {
+    return message == last_message_ ? last_role_ : role_before(messages_, message + 1);
+  }
+  std::uint64_t begin_of(const jinja::Turn& turn, std::int32_t message, std::string_view role_before,
+                         bool is_assistant) {
     if (!has_openings_) openings_ = ask_.openings(), has_openings_ = true;
     if (openings_ != nullptr && is_assistant) {
-      if (const auto begin = openings_->begin_of(conversation_, into_, turn, message)) return *begin;
+      if (const auto begin = openings_->begin_of(conversation_, into_, turn, message, role_before)) return *begin;
     }
     return beginnings().of(turn, message, is_assistant);
   }
@@ -193,6 +211,9 @@ class TurnRanges {
   bool has_openings_ = false;
   const Openings* openings_ = nullptr;
   std::optional<Beginnings> beginnings_;
+  AssistantRanges ranges_;
+  std::int32_t last_message_ = -1;  ///< whose turn was the last one
+  std::string_view last_role_;
   std::size_t first_ = 0, last_ = 0;  ///< those that came one after the other
   std::vector<bool> others_;
 };
@@ -202,16 +223,26 @@ void sort_ranges(std::vector<TextRange>& ranges) {
   if (!std::is_sorted(ranges.begin(), ranges.end(), before)) std::sort(ranges.begin(), ranges.end(), before);
 }
 
-void fill_from_turns(const Conversation& conversation, const TurnQuestions& ask, const std::vector<jinja::Turn>& turns,
-                     Rendering& into) {
+AssistantRanges fill_from_turns(const Conversation& conversation, const TurnQuestions& ask,
+                                const std::vector<jinja::Turn>& turns, Rendering& into) {
   TurnRanges ranges(conversation, ask, into);
   fields_of(into).assistant.reserve(turns.size());
   for (const jinja::Turn& turn : turns) ranges.add(turn);
   ranges.add_without_turns();
   sort_ranges(fields_of(into).assistant);
+  return ranges.found();
 }
 
 }  // namespace
+
+bool may_have_words(const Conversation& conversation) {
+  const Value messages = conversation.messages();
+  if (!messages.is_sequence()) return false;
+  const std::span<const Value> all = items(messages);
+  return std::any_of(all.begin(), all.end(), [](Value message) {
+    return message.kind != Kind::dict || speaker_of(role_of(*message.dict)) != Speaker::other;
+  });
+}
 
 void fill_from_tags(Rendering& into) {
   fields_of(into).assistant = fields_of(into).generation;
@@ -225,11 +256,9 @@ void fill_from_tags(Rendering& into) {
 
 /// Three ways to render are passed down: part of this conversation, part of a learning one, and with its turns. All use
 /// a second workspace, since the prompt's own pieces and turns are still being read.
-void fill_assistant(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
-                    const std::vector<jinja::Turn>& turns, Rendering& into) {
-  if (!conversation.messages().is_sequence()) return;
+AssistantRanges fill_assistant(const Template& chat_template, const Conversation& conversation,
+                               const RenderOptions& options, const std::vector<jinja::Turn>& turns, Rendering& into) {
   const std::span<const Value> all_messages = items(conversation.messages());
-  if (std::all_of(all_messages.begin(), all_messages.end(), is_of_others)) return;
   std::optional<Workspace> made;  // most prompts need no other render
   const auto other = [&made]() -> Workspace& { return made ? *made : made.emplace(); };
   std::optional<Openings> spare;
@@ -268,7 +297,7 @@ void fill_assistant(const Template& chat_template, const Conversation& conversat
   if (std::none_of(turns.begin(), turns.end(), is_number)) return fill_from_turns(conversation, ask, turns, into);
   std::vector<jinja::Turn> settled = turns;
   settle_numbers(all_messages, into, settled);
-  fill_from_turns(conversation, ask, settled, into);
+  return fill_from_turns(conversation, ask, settled, into);
 }
 
 }  // namespace parlance

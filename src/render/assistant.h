@@ -12,14 +12,23 @@
 
 namespace parlance {
 
+/// False: all of its messages are of others, so there is nothing that the assistant said.
+bool may_have_words(const Conversation& conversation);
+
 /// From the generation tags' ranges.
 void fill_from_tags(Rendering& into);
+
+/// What is known of the ranges at once, so that nobody has to look for it.
+struct AssistantRanges {
+  bool of_each = true;        ///< each message of the assistant has one, with words of its own
+  bool has_weight_0 = false;  ///< one is of a message that is not to be learnt
+};
 
 /// From provenance: each assistant message's turn, from where the prompt for it ends: what the template writes of the
 /// messages before it with a generation prompt. So it does not depend on the messages behind it. Where history is
 /// written otherwise than that, the header of a turn is what it has in common with the generation prompt.
-/// The template, a Jinja one, may have to be run again for that.
-void fill_assistant(const Template& chat_template, const Conversation& conversation, const RenderOptions& options,
-                    const std::vector<jinja::Turn>& turns, Rendering& into);
+/// The template, a Jinja one, may have to be run again for that. The conversation has messages.
+AssistantRanges fill_assistant(const Template& chat_template, const Conversation& conversation,
+                               const RenderOptions& options, const std::vector<jinja::Turn>& turns, Rendering& into);
 
 }  // namespace parlance

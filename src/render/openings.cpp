@@ -14,8 +14,8 @@ namespace parlance {
 
 /// Nothing where the answer is not certain: then one render more tells it. Leads that disagree are such a case.
 std::optional<std::uint64_t> Openings::begin_of(const Conversation& conversation, const Rendering& prompt,
-                                                const jinja::Turn& turn, std::int32_t message) const {
-  const std::string_view role = role_before(items(conversation.messages()), message);
+                                                const jinja::Turn& turn, std::int32_t message,
+                                                std::string_view role) const {
   const auto known =
       std::find_if(situations_.begin(), situations_.end(), [&](const Learned& s) { return s.role == role; });
   if (known == situations_.end()) return {};

@@ -32,9 +32,10 @@ inline constexpr Limits kOpeningLimits{.steps = 50'000, .output_bytes = 1 << 16,
 /// What was learned. Immutable then.
 class Openings {
  public:
-  /// The first byte that the assistant wrote in its turn; nothing where the template has to be asked.
+  /// The first byte that the assistant wrote in its turn, behind a message of this role; nothing where the template has
+  /// to be asked.
   std::optional<std::uint64_t> begin_of(const Conversation& conversation, const Rendering& prompt,
-                                        const jinja::Turn& turn, std::int32_t message) const;
+                                        const jinja::Turn& turn, std::int32_t message, std::string_view role) const;
 
   /// Asks about each turn of the assistant's in a conversation.
   void learn(const Conversation& conversation, const OpeningRenderer& render);

@@ -440,13 +440,15 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
     leave_out_weight_0(conversation, into);
     return {};
   }
+  if (!may_have_words(conversation)) return {};
+  AssistantRanges found{.of_each = false, .has_weight_0 = true};  // or may have: it is looked for
   if (impl_->go != nullptr) {
     fill_go_assistant(*impl_->go, conversation, options, memory.go.turns.turns(), into);
   } else {
-    fill_assistant(*this, conversation, options, memory.turns.turns(), into);
+    found = fill_assistant(*this, conversation, options, memory.turns.turns(), into);
   }
-  note_unmasked(conversation, into);
-  leave_out_weight_0(conversation, into);
+  if (!found.of_each) note_unmasked(conversation, into);
+  if (found.has_weight_0) leave_out_weight_0(conversation, into);
   return {};
 }
 

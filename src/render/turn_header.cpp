@@ -25,14 +25,28 @@ std::string_view role_before(std::span<const Value> messages, std::int32_t messa
 
 constexpr std::string_view kAssistant = "assistant";
 
+namespace {
+
+/// Asked of each message: few roles have the length of another.
+bool is_of_others(std::string_view role) {
+  switch (role.size()) {
+    case 4: return role == "user" || role == "tool";
+    case 6: return role == "system";
+    case 7: return role == "ipython";
+    case 8: return role == "function";
+    case 9: return role == "developer";
+    case 11: return role == "environment" || role == "observation";
+    default: return false;
+  }
+}
+
+}  // namespace
+
 // Roles that nobody knows may be an assistant's under another name; what the template writes before their turns
 // decides.
 Speaker speaker_of(std::string_view role) {
-  static constexpr std::string_view kOthers[] = {"user",     "tool",    "system",      "developer",
-                                                 "function", "ipython", "environment", "observation"};
   if (role == kAssistant) return Speaker::assistant;
-  return std::find(std::begin(kOthers), std::end(kOthers), role) != std::end(kOthers) ? Speaker::other
-                                                                                      : Speaker::unknown;
+  return is_of_others(role) ? Speaker::other : Speaker::unknown;
 }
 
 bool is_assistant(Value message) { return message.kind == Kind::dict && role_of(*message.dict) == kAssistant; }
