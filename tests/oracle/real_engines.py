@@ -172,7 +172,8 @@ class Run:
         engines = list(self.engines_of(vocabulary))
         counts = {engine: [0, 0, 0, 0, 0, 0.0] for engine, _ in engines}
         self.number += 1
-        for choice in [CHOICES[self.number % 3]] if self.options.one_choice else CHOICES:
+        choices = CHOICES if json.loads(format_text).get("calls") else ("auto",)  # no call can be required where none can be written
+        for choice in [choices[self.number % len(choices)]] if self.options.one_choice else choices:
             base = {"format": format_text, "tools": TOOLS, "choice": choice, "control": vocabulary.control}
             answer = self.dump.ask(**base, samples=self.options.samples, plain=True, seed=self.source.randrange(1 << 30), syntaxes=[e for e, _ in engines],
                                    texts=list(own_replies))
@@ -206,6 +207,8 @@ class Run:
     def replies(self, where, vocabulary, engine, grammar, replies, count):
         for reply in replies:
             if where[1] != "gbnf" and grammar_engines.is_narrower(reply):
+                continue
+            if where[1] == "gbnf" and "\0" in reply:  # llama.cpp never allows a token that begins with it
                 continue
             try:
                 ids = vocabulary.encode(reply)
