@@ -47,6 +47,7 @@ struct ToolOutcome {
   /// "": the whole of `text` is to be shown.
   std::string status{};
   std::vector<std::string> notes{};
+  bool interrupted = false;  ///< nobody knows how it ended: that ends the agent's run, and leaves the call open
 };
 
 /// The parameters of a tool that takes no arguments.
@@ -90,7 +91,9 @@ struct AgentReply {
   /// It was ended by a token that the template writes behind calls alone (StopToken::after_calls). Without a call it is
   /// no answer, and the model is told so.
   bool awaits_result = false;
-  bool too_long = false;       ///< nothing was sampled: the prompt leaves no room in the model's context
+  bool too_long = false;  ///< nothing was sampled: the prompt leaves no room in the model's context
+  /// `message` as one of the conversation, where that has more than `message` can say. Unset: it has not.
+  std::optional<Message> as_message{};
   std::string prefix_break{};  ///< why the prompt does not begin with the turn before; "": it does
 };
 
@@ -156,6 +159,7 @@ struct AgentLimits {
 struct Approval {
   bool allowed = true;
   std::string reason{};  ///< why not, for the model
+  bool stops = false;    ///< it ends the agent's run instead, and leaves the call open
 };
 
 /// A call that had begun when an earlier run of the agent ended, and whose end nobody knows.
@@ -166,6 +170,7 @@ struct InterruptedCall {
 struct Resolution {
   bool again = false;
   std::string told = "It is not known whether this ran to its end: look at what it has done before you go on.";
+  bool stops = false;  ///< it ends the agent's run instead, and leaves the call open
 };
 
 /// What happens, as it happens. Only the members that a kind names are set.
@@ -240,12 +245,14 @@ std::string_view name_of(AgentEnd::Reason reason);
 
 /// What is known of an earlier run that ended early.
 struct AgentHistory {
-  std::vector<Message> messages;  ///< with the model's replies; a call without a message of its result is open
+  /// With the model's replies. A call of the last one is open if no message behind it has its result: by its id, or
+  /// without ids by its place.
+  std::vector<Message> messages;
   unsigned turns = 0;
   std::size_t sampled_tokens = 0;
   bool unverified = false;             ///< the last change is not yet followed by a run that succeeded
   std::string changes{};               ///< what it changed: ToolOutcome::changes
-  std::vector<std::string> running{};  ///< ids of open calls that had begun
+  std::vector<std::string> running{};  ///< ids of open calls that had begun; the others just run
   bool length = false;                 ///< of the last reply, as in AgentReply
   bool awaits_result = false;
 };

@@ -43,17 +43,18 @@ struct ReadOptions {
   SentTo sent_to = SentTo::unsaid;
 };
 
+/// A member of an object under construction, for members that have no field of their own.
+struct JsonMember {
+  std::string name;
+  std::string json;  ///< its value: any JSON
+};
+
 /// A tool call of an assistant message under construction. `arguments_json` is a JSON object.
 struct ToolCall {
   std::string id;
   std::string name;
   std::string arguments_json = "{}";
-};
-
-/// A member of an object under construction, for members that have no field of their own.
-struct JsonMember {
-  std::string name;
-  std::string json;  ///< its value: any JSON
+  std::vector<JsonMember> members{};  ///< other members of the call, beside its function
 };
 
 /// A part of a message's content under construction: text, an image, audio, …

@@ -55,6 +55,16 @@ std::string sentence_of(const ReplyMessage& message) {
   return text + ". Write it again.";
 }
 
+/// A character that was cut is no UTF-8, of which a conversation is.
+Message message_of(const ReplyMessage& reply) {
+  Message message{
+      .role = "assistant", .content = utf8::repair(reply.content), .reasoning_content = utf8::repair(reply.reasoning)};
+  for (const ReplyCall& call : reply.calls)
+    message.tool_calls.push_back(
+        {.id = utf8::repair(call.id), .name = utf8::repair(call.name), .arguments_json = utf8::repair(call.arguments)});
+  return message;
+}
+
 Error unfit(const AgentTool& tool, std::string_view why) {
   return Error(ErrorCode::value, "the tool '" + tool.name + "' " + std::string(why));
 }
@@ -137,9 +147,12 @@ struct Agent::State {
   bool leave_out(bool must);
   void take_reply(const AgentReply& reply);
   void run_calls();
-  ToolOutcome run_tool(std::string_view name, std::string_view id, std::string_view arguments);
+  bool is_stopped();
+  std::optional<ToolOutcome> run_tool(std::string_view name, std::string_view id, std::string_view arguments);
   void take_outcome(std::string_view id, std::string_view name, std::string_view arguments, ToolOutcome outcome);
   void go_on_with(const AgentHistory& history);
+  bool settle_call(const ToolCall& call, bool had_begun);
+  void judge_end(const AgentHistory& history);
   /// How often the last steps were the same; `note` is for the model, if `is_told`.
   struct Repeated {
     unsigned times = 1;
@@ -238,10 +251,15 @@ void Agent::State::renew_tools() {
   if (now) offer(std::move(*now));
 }
 
+bool Agent::State::is_stopped() {
+  if (options.stopped && options.stopped()) stop(AgentEnd::Reason::stopped, "it was stopped");
+  return ended;
+}
+
 bool Agent::State::within_limits() {
   const AgentLimits& limits = options.limits;
   const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
-  if (options.stopped && options.stopped()) stop(AgentEnd::Reason::stopped, "it was stopped");
+  is_stopped();
   if (limits.turns != 0 && end.turns >= limits.turns)
     stop(AgentEnd::Reason::turns, "it has had " + std::to_string(end.turns) + " turns, which is the limit");
   if (limits.tokens != 0 && end.sampled_tokens >= limits.tokens)
@@ -312,19 +330,13 @@ void Agent::State::take_reply(const AgentReply& reply) {
   end.sampled_tokens += reply.sampled_tokens;
   end.answer = reply.message.content;
   tell({.kind = AgentEvent::Kind::replied, .replied = &reply});
-  // A character that was cut is no UTF-8, of which a conversation is.
-  Message message{.role = "assistant",
-                  .content = utf8::repair(reply.message.content),
-                  .reasoning_content = utf8::repair(reply.message.reasoning)};
-  bool readable = true;
-  for (const ReplyCall& call : reply.message.calls) {
-    readable = readable && call.complete;
-    const std::string id =
-        call.id.empty() ? "call_" + std::to_string(end.turns) + "_" + std::to_string(message.tool_calls.size() + 1)
-                        : utf8::repair(call.id);
-    message.tool_calls.push_back(
-        {.id = id, .name = utf8::repair(call.name), .arguments_json = utf8::repair(call.arguments)});
+  Message message = reply.as_message ? *reply.as_message : message_of(reply.message);
+  for (std::size_t at = 0; at < message.tool_calls.size(); ++at) {
+    std::string& id = message.tool_calls[at].id;
+    if (id.empty()) id = "call_" + std::to_string(end.turns) + "_" + std::to_string(at + 1);
   }
+  const bool readable = std::all_of(reply.message.calls.begin(), reply.message.calls.end(),
+                                    [](const ReplyCall& call) { return call.complete; });
   if (!readable) message.tool_calls.clear();
   messages.push_back(std::move(message));
   told = messages.size();
@@ -396,26 +408,31 @@ void Agent::State::send_back(AgentEvent::Kind kind, std::string text, std::strin
 void Agent::State::run_calls() {
   const std::vector<ToolCall> calls = messages.back().tool_calls;
   for (const ToolCall& call : calls) {
-    if (ended) return;
-    if (options.stopped && options.stopped()) return stop(AgentEnd::Reason::stopped, "it was stopped");
-    take_outcome(call.id, call.name, call.arguments_json, run_tool(call.name, call.id, call.arguments_json));
+    if (ended || is_stopped()) return;
+    std::optional<ToolOutcome> outcome = run_tool(call.name, call.id, call.arguments_json);
+    if (outcome) take_outcome(call.id, call.name, call.arguments_json, *std::move(outcome));
   }
 }
 
-ToolOutcome Agent::State::run_tool(std::string_view name, std::string_view id, std::string_view arguments) {
+/// Unset: the run ends within the call, which stays open.
+std::optional<ToolOutcome> Agent::State::run_tool(std::string_view name, std::string_view id,
+                                                  std::string_view arguments) {
   const auto tool =
       std::find_if(offered.begin(), offered.end(), [name](const AgentTool& one) { return one.name == name; });
   if (tool == offered.end())
-    return {.text = "There is no tool '" + std::string(name) + "'. There are: " + list_of(offered), .succeeded = false};
+    return ToolOutcome{.text = "There is no tool '" + std::string(name) + "'. There are: " + list_of(offered),
+                       .succeeded = false};
   if (options.approve) {
     const Approval approval = options.approve(name, arguments);
+    if (approval.stops) return stop(AgentEnd::Reason::stopped, "it was stopped"), std::nullopt;
     if (!approval.allowed)
-      return {.text = "This was not allowed" + (approval.reason.empty() ? "." : ": " + approval.reason),
-              .succeeded = false};
+      return ToolOutcome{.text = "This was not allowed" + (approval.reason.empty() ? "." : ": " + approval.reason),
+                         .succeeded = false};
   }
   tell({.kind = AgentEvent::Kind::call, .id = id, .name = name, .arguments = arguments});
   Result<ToolOutcome> outcome = outcome_of(*tool, arguments);
   if (!outcome) outcome = ToolOutcome{.text = "Error: " + outcome.error().message(), .succeeded = false};
+  if (outcome->interrupted) return stop(AgentEnd::Reason::stopped, "it was stopped"), std::nullopt;
   outcome->text = utf8::repair(outcome->text);  // a conversation is UTF-8, whatever a program prints
   return std::move(*outcome);
 }
@@ -441,28 +458,44 @@ void Agent::State::take_outcome(std::string_view id, std::string_view name, std:
   tell_repeated(repeated);
 }
 
-/// The calls of the last reply that have no result yet.
+/// The calls of the last reply that have no result yet. Theirs stand behind those that are there, and before what a
+/// user said since.
 void Agent::State::go_on_with(const AgentHistory& history) {
   const auto last = std::find_if(messages.rbegin(), messages.rend(),
                                  [](const Message& message) { return message.role == "assistant"; });
   if (last == messages.rend()) return;
-  const std::vector<ToolCall> calls = last->tool_calls;
-  const auto has_result = [this](const ToolCall& call) {
-    return std::any_of(messages.begin(), messages.end(), [&call](const Message& message) {
-      return message.role == "tool" && message.tool_call_id == call.id;
-    });
-  };
-  for (const ToolCall& call : calls) {
-    if (ended || has_result(call)) continue;
+  const auto is_result = [](const Message& message) { return message.role == "tool"; };
+  const std::vector<ToolCall> open = open_calls(last->tool_calls, std::span(last.base(), messages.end()));
+  const auto behind = std::find_if_not(last.base(), messages.end(), is_result);
+  const std::vector<Message> said(behind, messages.end());
+  messages.erase(behind, messages.end());
+  for (const ToolCall& call : open) {
     const bool had_begun = std::find(history.running.begin(), history.running.end(), call.id) != history.running.end();
-    Resolution resolution{.again = !had_begun};
-    if (had_begun && options.resolve) resolution = options.resolve({call.id, call.name, call.arguments_json});
-    // Whatever it has done may have changed something, whether it goes on or not.
-    ToolOutcome outcome = resolution.again ? run_tool(call.name, call.id, call.arguments_json)
-                                           : ToolOutcome{.text = resolution.told, .succeeded = false, .changed = true};
-    outcome.changed = outcome.changed || had_begun;
-    take_outcome(call.id, call.name, call.arguments_json, std::move(outcome));
+    if (ended || is_stopped() || !settle_call(call, had_begun)) break;
   }
+  messages.insert(messages.end(), said.begin(), said.end());
+}
+
+/// False: the run ends within it.
+bool Agent::State::settle_call(const ToolCall& call, bool had_begun) {
+  Resolution resolution{.again = !had_begun};
+  if (had_begun && options.resolve) resolution = options.resolve({call.id, call.name, call.arguments_json});
+  if (resolution.stops) return stop(AgentEnd::Reason::stopped, "it was stopped"), false;
+  std::optional<ToolOutcome> outcome = ToolOutcome{.text = resolution.told, .succeeded = false, .changed = true};
+  if (resolution.again) outcome = run_tool(call.name, call.id, call.arguments_json);
+  if (!outcome) return false;
+  outcome->changed = outcome->changed || had_begun;  // whatever it has done, whether it goes on or not
+  take_outcome(call.id, call.name, call.arguments_json, *std::move(outcome));
+  return true;
+}
+
+/// Where an earlier run ends with a reply, it is taken as it was then.
+void Agent::State::judge_end(const AgentHistory& history) {
+  if (messages.empty() || messages.back().role != "assistant") return;
+  AgentReply last{.length = history.length, .awaits_result = history.awaits_result};
+  last.message.content = end.answer = text_of(messages.back());
+  if (drop_unreadable_calls(messages.back())) return nothing_to_run(last.message, sentence_of(last.message));
+  without_calls(last);
 }
 
 Agent::Agent(AgentModel& model, AgentOptions options) : state_(std::make_unique<State>(model, std::move(options))) {}
@@ -487,13 +520,7 @@ AgentEnd Agent::resume(AgentHistory history, std::size_t known) {
     state_->begin();
   else
     state_->go_on_with(history);
-  const std::vector<Message>& messages = state_->messages;
-  if (!messages.empty() && messages.back().role == "assistant" && !state_->ended) {
-    AgentReply last{.length = history.length, .awaits_result = history.awaits_result};
-    last.message.content = messages.back().content;
-    state_->end.answer = last.message.content;
-    state_->without_calls(last);
-  }
+  if (!state_->ended) state_->judge_end(history);
   return state_->go();
 }
 

@@ -104,11 +104,22 @@ std::string cut_in_the_middle(const std::string& text, std::size_t most) {
          " bytes are left out here, since the context is full. Print less at once.]\n" + std::string(end);
 }
 
+std::size_t weight_of(const std::vector<JsonMember>& members) {
+  std::size_t sum = 0;
+  for (const JsonMember& member : members) sum += member.name.size() + member.json.size();
+  return sum;
+}
+
+/// Its last text, at whose end a note of what was left out stands.
+std::string& last_text(Message& message) { return message.parts.empty() ? message.content : message.parts.back().text; }
+
 }  // namespace
 
 std::size_t weight_of(const Message& message) {
   constexpr std::size_t kMarkup = 32;
   std::size_t sum = kMarkup + message.content.size() + message.reasoning_content.size();
+  for (const ContentPart& part : message.parts) sum += kMarkup + part.text.size() + weight_of(part.members);
+  sum += weight_of(message.members);
   for (const ToolCall& call : message.tool_calls) sum += kMarkup + call.name.size() + call.arguments_json.size();
   return sum;
 }
@@ -148,16 +159,18 @@ std::optional<AgentEvent::Compaction> choose_compaction(std::span<const Message>
 LeftOut take_notes(std::vector<Message>& messages) {
   LeftOut all;
   for (Message& message : messages) {
-    if (!message.content.ends_with(kNoteEnd)) continue;
-    const std::size_t begin = message.content.rfind(std::string(kBetween).append(kNoteBegin));
+    std::string& text = last_text(message);
+    if (!text.ends_with(kNoteEnd)) continue;
+    const std::size_t begin = text.rfind(std::string(kBetween).append(kNoteBegin));
     if (begin == std::string::npos) continue;
-    const std::string_view note = std::string_view(message.content).substr(begin + kBetween.size() + kNoteBegin.size());
+    const std::string_view note = std::string_view(text).substr(begin + kBetween.size() + kNoteBegin.size());
     std::optional<LeftOut> read = read_note(note);
     if (!read) continue;
     all.turns += read->turns;
     all.calls += read->calls;
     std::move(read->named.begin(), read->named.end(), std::back_inserter(all.named));
-    message.content.resize(begin);
+    text.resize(begin);
+    if (begin == 0 && !message.parts.empty()) message.parts.pop_back();
   }
   return all;
 }
@@ -189,7 +202,9 @@ std::optional<AgentEvent::Compaction> shorten_results(std::vector<Message>& mess
 void compact(std::vector<Message>& messages, const AgentEvent::Compaction& compaction) {
   const auto begin = messages.begin() + static_cast<std::ptrdiff_t>(compaction.first);
   messages.erase(begin, begin + static_cast<std::ptrdiff_t>(compaction.count));
-  messages[compaction.first - 1].content.append(kBetween).append(compaction.note);
+  Message& before = messages[compaction.first - 1];
+  if (!before.parts.empty() && before.parts.back().type != "text") before.parts.push_back({});
+  last_text(before).append(kBetween).append(compaction.note);
 }
 
 }  // namespace parlance

@@ -1,6 +1,7 @@
 // An agent's model by a Session and a function that samples. Begin reading at SessionModel::reply.
 #include <algorithm>
 
+#include "agent_loop/fields.h"
 #include "parlance/agent.h"
 #include "parlance/json_writer.h"
 #include "parlance/sampled_reply.h"
@@ -9,13 +10,6 @@
 namespace parlance {
 
 namespace {
-
-/// How many calls there are: of those that an earlier run named by their number none has a higher one.
-std::size_t calls_in(std::span<const Message> messages) {
-  std::size_t count = 0;
-  for (const Message& message : messages) count += message.tool_calls.size();
-  return count;
-}
 
 class SessionModel : public AgentModel {
  public:
@@ -98,7 +92,7 @@ Result<std::string> SessionModel::prepare(const AgentRequest& request) {
   if (request.anew) {
     messages_.clear();
     session_.reset();
-    made_ids_ = std::max(made_ids_, calls_in(request.messages));
+    made_ids_ = std::max(made_ids_, highest_call_number(request.messages));
   }
   messages_.insert(messages_.end(), request.messages.begin(), request.messages.end());
   Result<Conversation> whole = conversation(request.tools);

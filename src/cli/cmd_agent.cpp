@@ -238,6 +238,8 @@ Result<void> check_options(const AgentCommand& command) {
     return usage("say what is to be done", "parlance agent \"set up a git repository\" -m MODEL --backend KIND=URL");
   if (!command.goal.empty() && !command.resume.empty())
     return usage("--resume goes on with the goal of its transcript, so it takes no other");
+  if (!command.system.empty() && !command.resume.empty())
+    return usage("--resume goes on with the system message of its transcript, so it takes no --system");
   if (command.no_sandbox && command.sandbox != "auto") return usage("--sandbox and --no-sandbox exclude each other");
   if (command.no_transcript && !command.transcript.empty())
     return usage("--transcript and --no-transcript exclude each other");

@@ -67,6 +67,7 @@ std::size_t room_for(const Message& message) {
   }
   for (const ToolCall& call : message.tool_calls) {
     for (const std::string* text : {&call.id, &call.name, &call.arguments_json}) room += Copier::room_for(*text);
+    room += room_for(call.members);
   }
   for (const ContentPart& part : message.parts) {
     room += Copier::room_for(part.type) + Copier::room_for(part.text) + room_for(part.members);
@@ -91,6 +92,18 @@ struct Making {
   }
 };
 
+/// `in`: where the dict stands in the message, with a dot behind it.
+Result<void> set_members(const Making& making, DictBuilder& dict, const std::vector<JsonMember>& members,
+                         const std::string& in) {
+  for (const JsonMember& member : members) {
+    const Value name = making.copy(member.name);
+    const Result<Value> value = making.json(member.json, [&] { return in + member.name; });
+    if (!value) return value.error();
+    dict.set(name, *value);
+  }
+  return {};
+}
+
 Result<Value> make_call(const Making& making, const ToolCall& call, std::size_t number) {
   DictBuilder function(making.rt, 2);
   function.set("name", making.copy(call.name));
@@ -103,6 +116,9 @@ Result<Value> make_call(const Making& making, const ToolCall& call, std::size_t 
   if (!call.id.empty()) made.set("id", making.copy(call.id));
   made.set("type", Value::view("function"));
   made.set("function", function.finish());
+  if (call.members.empty()) return made.finish();
+  const std::string in = "tool_calls[" + std::to_string(number) + "].";
+  if (Result<void> set = set_members(making, made, call.members, in); !set) return set.error();
   return made.finish();
 }
 
@@ -114,18 +130,6 @@ Result<Value> make_calls(const Making& making, const std::vector<ToolCall>& call
     list.append(*made);
   }
   return list.finish();
-}
-
-/// `in`: where the dict stands in the message, with a dot behind it.
-Result<void> set_members(const Making& making, DictBuilder& dict, const std::vector<JsonMember>& members,
-                         const std::string& in) {
-  for (const JsonMember& member : members) {
-    const Value name = making.copy(member.name);
-    const Result<Value> value = making.json(member.json, [&] { return in + member.name; });
-    if (!value) return value.error();
-    dict.set(name, *value);
-  }
-  return {};
 }
 
 Result<Value> make_parts(const Making& making, const std::vector<ContentPart>& parts) {

@@ -38,6 +38,10 @@ Result<std::unique_ptr<AgentGateway>> AgentGateway::open(ModelOptions model, Age
   if (!served) return served.error();
   if (!(*served)->backend)
     return Error(ErrorCode::usage, "an agent needs an engine").hint("--backend llama-server=http://127.0.0.1:8080");
+  const Result<ReplyStart> reply = (*served)->reader.reply();
+  if (reply && reply->format.source().calls.empty())
+    return Error(ErrorCode::usage, "the template has no form of calls, and an agent's model calls tools")
+        .hint("choose another one by -f or -t");
   (*served)->ids_text = std::make_unique<IdsText>();
   std::unique_ptr<AgentGateway> made(new AgentGateway(std::make_unique<State>(*served, options)));
   if (!options.capture.empty()) {

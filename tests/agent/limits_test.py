@@ -154,6 +154,15 @@ def check_options(checks: Checks, new: Callable[[], Run]) -> None:
     for text in ("abc", "-1", "-0.5", '1,"prompt":"x"', "NaN", "1e999", "true", '"1"', ""):
         done = refused(run, f"--temperature={text}")
         checks.that(done.returncode == 2, f"--temperature {text}: {done.returncode} {done.stderr}")
+    command = run.command("http://127.0.0.1:9")
+    with_system = end_of([*command, "--resume", str(run.folder / "none.jsonl"), "--system", "Be brief."])
+    checks.that(with_system.returncode == 2 and "takes no --system" in with_system.stderr, f"another system message: {with_system.stderr}")
+    at = next(number for number, word in enumerate(command) if word in ("-f", "-t"))
+    without_calls = end_of([*command[:at], "-f", "chatml", *command[at + 2 :], "Do it."])
+    checks.that(
+        without_calls.returncode == 2 and "no form of calls" in without_calls.stderr,
+        f"a template without calls: {without_calls.returncode} {without_calls.stderr}",
+    )
 
 
 def refused(run: Run, *options: str) -> subprocess.CompletedProcess[str]:

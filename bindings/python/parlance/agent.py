@@ -24,7 +24,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from parlance._core import Template, _AgentModel, _check_grammar_syntax, _run_agent
+from parlance._core import Template, _AgentHistory, _AgentModel, _check_grammar_syntax, _run_agent
 from parlance._replied import replying, utf8
 from parlance._schema import get_json_schema
 
@@ -128,16 +128,16 @@ class Agent:
                 _check_function(name, function, "a function")
         if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
             raise TypeError(f"tools is a list of functions, or of pairs of a tool and a function, not a {type(tools).__name__}")
+        pairs = [_pair(given, f"tools[{number}]") for number, given in enumerate(tools)]
+        self._tools = [_tool(pair, f"tools[{number}]") for number, pair in enumerate(pairs)]
         room = None if context is None else operator.index(context)
-        self._make_model, self._function = _model(template, tokenizer, sample, grammar, room)
-        self._tools = [_tool(given, f"tools[{number}]") for number, given in enumerate(tools)]
+        self._make_model, self._function = _model(template, tokenizer, sample, grammar, room, [tool for tool, _ in pairs])
         self._task = (goal, system, bool(verify))
         index = operator.index
         self._limits = (index(max_turns), index(max_tokens), _seconds(max_seconds), index(repeats), index(refusals))
         self._hooks = (events, approve, resolve, stopped)
-        self._model: _AgentModel | None = None  # of the last run
-        self._unverified = False
-        self._messages: list[dict[str, Any]] = []
+        self._model: _AgentModel | None = None  # of the last run, if it came to its end
+        self._history = _AgentHistory()  # of the last run
         self._messages_now: Callable[[], list[dict[str, Any]] | None] = lambda: None
 
     @property
@@ -145,54 +145,57 @@ class Agent:
         """The conversation as a request has it, without what was left out as the context was full: as it is now, within a run (a
         function of yours that the run calls may keep it, for resume()), else of the last run, also of one that raised.
 
-        Empty before the first run. They are new objects.
+        The arguments of a call are an object, as chat templates want them; where a function replies, they are the text that it gave, as
+        OpenAI's API wants it. Empty before the first run. They are new objects.
         """
         now = self._messages_now()
-        return copy.deepcopy(self._messages) if now is None else now
+        return copy.deepcopy(self._history.messages) if now is None else now
 
     def run(self) -> AgentEnd:
         """Runs until the end, which it returns. Each call begins anew.
 
-        Raises what `sample`, `events`, `approve` and `stopped` raise, parlance.Error if a prompt cannot be made, and ValueError
-        before the first turn where a tool has an empty name, that of another, or parameters that are no JSON Schema of an object.
+        Raises what `sample` or the reply function, `events`, `approve`, `resolve` and `stopped` raise, and of a tool what is no
+        Exception, such as KeyboardInterrupt; parlance.Error if a prompt cannot be made; TypeError and ValueError for what is no reply; and
+        ValueError before the first turn where a tool has an empty name, that of another, or parameters that are no JSON Schema of an
+        object.
         """
         return self._run(self._make_model(), None)
 
     def resume(self, messages: Iterable[Any] | None = None, *, unverified: bool | None = None) -> AgentEnd:
-        """Goes on behind an earlier run, with limits that count anew.
+        """Goes on behind an earlier run, with limits that count anew. `goal` and `system` are those that the messages have.
 
         messages: those of a run of another Agent, or of another process: Agent.messages, as they were kept. None: those of this
-            Agent's last run; then the sampled ids of its replies stay, too.
+            Agent's last run. If that one came to its end, the sampled ids of its replies stay, too; if it raised, they are encoded anew.
         unverified: AgentEnd.unverified of that run. None: that of this Agent's last run; for messages that are given, False.
 
-        A call without a result may have run or not: see `resolve`. Where the last message is an answer, there is nothing left to do.
-        Give another user's message behind it to go on. Raises as run(), and as Template.render() for messages that are none.
+        A call of the last reply without a result may have run or not: see `resolve`. One of this Agent's own last run that had not begun
+        just runs. Where the last message is an answer, there is nothing left to do: give a user's message behind it to go on. Raises as
+        run(), and as Template.render() for messages that are none; then what the last run has done stays.
         """
-        if messages is None:
-            model, self._model = self._model or self._make_model(), None
-            return self._run(model, (self._messages, self._unverified if unverified is None else bool(unverified)))
-        return self._run(self._make_model(), (list(messages), bool(unverified)))
+        if messages is not None:
+            return self._run(self._make_model(), _AgentHistory(list(messages), bool(unverified), None))
+        history = self._history if unverified is None else self._history.changed(bool(unverified))
+        return self._run(self._model or self._make_model(), history)
 
-    def _run(self, model: _AgentModel, earlier: tuple[list[Any], bool] | None) -> AgentEnd:
-        messages: list[dict[str, Any]] = []
-        self._model, self._unverified = None, False
+    def _run(self, model: _AgentModel, earlier: _AgentHistory | None) -> AgentEnd:
+        behind, outer = _AgentHistory(), self._messages_now
+        self._model = None
+
+        def started(messages_now: Callable[[], list[dict[str, Any]] | None]) -> None:
+            self._messages_now = messages_now
+
         try:
             end = AgentEnd(
-                **_run_agent(
-                    model, self._function, self._tools, self._task, self._limits, self._hooks, earlier, self._started, messages
-                )
+                **_run_agent(model, self._function, self._tools, self._task, self._limits, self._hooks, earlier, started, behind)
             )  # fmt: skip
         finally:
-            self._messages = messages
-        self._model, self._unverified = model, end.unverified
+            self._history, self._messages_now = behind, outer
+        self._model = model
         return end
-
-    def _started(self, messages_now: Callable[[], list[dict[str, Any]] | None]) -> None:
-        self._messages_now = messages_now
 
 
 def _model(
-    template: Any, tokenizer: Any, sample: Any, grammar: str | None, context: int | None
+    template: Any, tokenizer: Any, sample: Any, grammar: str | None, context: int | None, tools: list[dict[str, Any]]
 ) -> tuple[Callable[[], _AgentModel], Callable[..., Any]]:
     """What makes the model of a run, and its function."""
     if isinstance(template, Template):
@@ -201,14 +204,19 @@ def _model(
         _check_function("sample", sample, "a function of (ids, grammar, stop_tokens)")
         engine, encoder = template._engine, tokenizer_of(tokenizer)
         return lambda: _AgentModel(engine, encoder, grammar, context), sample
-    if not callable(template):
-        what = "an Agent takes a Template, such as parlance.Template.from_pretrained(…), or a function of (messages, tools)"
-        raise TypeError(f"{what}, not a {type(template).__name__}")
+    if not callable(template) or isinstance(template, type) or hasattr(template, "encode"):
+        what = "an Agent takes a Template, such as parlance.Template.from_pretrained(…), or a reply function of (messages, tools)"
+        raise TypeError(f"{what}, not {_named(template)}")
     _check_function("reply", template, "a function of (messages, tools)")
     for name, given in (("tokenizer", tokenizer), ("sample", sample), ("grammar", grammar)):
         if given is not None:
-            raise TypeError(f"{name} belongs to a Template: a function of (messages, tools) gives whole replies")
-    return lambda: _AgentModel(context), replying(template)
+            hint = ": give tools by their name, tools=[…]" if name == "tokenizer" and isinstance(given, (list, tuple)) else ""
+            raise TypeError(f"{name} belongs to a Template, and a reply function gives whole replies{hint}")
+    return lambda: _AgentModel(context), replying(template, tools)
+
+
+def _named(given: Any) -> str:
+    return f"the class {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
 
 
 def _check_text(name: str, text: Any) -> None:
@@ -269,9 +277,9 @@ def _inside(given: Any) -> str:
     return f" of ({', '.join(type(one).__name__ for one in given[:4])}{', …' if len(given) > 4 else ''})"
 
 
-def _tool(given: Any, place: str) -> tuple[str, str, str, Callable[[str], tuple[str, bool, bool]]]:
+def _tool(pair: tuple[dict[str, Any], Callable[..., Any]], place: str) -> tuple[str, str, str, Callable[[str], tuple[str, bool, bool]]]:
     """As the engine takes it. `place` is where it is given, for errors."""
-    tool, function = _pair(given, place)
+    tool, function = pair
     schema = tool.get("function", tool)
     if not isinstance(schema, dict):
         raise TypeError(f"{place}[0]['function'] is a dict, not a {type(schema).__name__}")

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "agent_models.h"
+#include "objects.h"
 #include "parlance/sampled_reply.h"
 
 namespace parlance::python {
@@ -20,8 +21,8 @@ using PyTool = std::tuple<std::string, std::string, std::string, nb::object>;
 using PyTask = std::tuple<std::string, std::string, bool>;
 /// Of turns, tokens, seconds, repeats and refusals.
 using PyLimits = std::tuple<unsigned, std::size_t, double, unsigned, unsigned>;
-/// An earlier run: its messages, and whether its last change is not verified.
-using PyHistory = std::tuple<nb::object, bool>;
+/// The functions, as (events, approve, resolve, stopped).
+using PyHooks = std::tuple<nb::object, nb::object, nb::object, nb::object>;
 
 nb::dict event_of(const AgentEvent& event) {
   nb::dict made;
@@ -29,23 +30,23 @@ nb::dict event_of(const AgentEvent& event) {
   made["turn"] = event.turn;
   if (event.reply != nullptr) {
     made["kind"] = str_of(name_of(event.reply->kind));
-    made["text"] = str_of(event.reply->text);
+    made["text"] = text_to_python(event.reply->text);
   }
   if (event.replied != nullptr) {
-    made["content"] = str_of(event.replied->message.content);
-    made["reasoning"] = str_of(event.replied->message.reasoning);
+    made["content"] = text_to_python(event.replied->message.content);
+    made["reasoning"] = text_to_python(event.replied->message.reasoning);
     made["prompt_tokens"] = event.replied->prompt_tokens;
     made["reused_tokens"] = event.replied->reused_tokens;
     made["sampled_tokens"] = event.replied->sampled_tokens;
     made["prefix_break"] =
-        event.replied->prefix_break.empty() ? nb::none() : nb::object(str_of(event.replied->prefix_break));
+        event.replied->prefix_break.empty() ? nb::none() : nb::object(text_to_python(event.replied->prefix_break));
   }
   if (!event.id.empty()) {
-    made["id"] = str_of(event.id);
-    made["name"] = str_of(event.name);
-    made["arguments"] = str_of(event.arguments);
+    made["id"] = text_to_python(event.id);
+    made["name"] = text_to_python(event.name);
+    made["arguments"] = text_to_python(event.arguments);
   }
-  if (!event.text.empty() || event.outcome != nullptr) made["text"] = str_of(event.text);
+  if (!event.text.empty() || event.outcome != nullptr) made["text"] = text_to_python(event.text);
   if (event.outcome != nullptr) {
     made["succeeded"] = event.outcome->succeeded;
     made["changed"] = event.outcome->changed;
@@ -56,79 +57,78 @@ nb::dict event_of(const AgentEvent& event) {
 nb::dict end_of(const AgentEnd& end) {
   nb::dict made;
   made["reason"] = str_of(name_of(end.reason));
-  made["sentence"] = str_of(end.sentence);
-  made["answer"] = str_of(end.answer);
+  made["sentence"] = text_to_python(end.sentence);
+  made["answer"] = text_to_python(end.answer);
   made["turns"] = end.turns;
   made["sampled_tokens"] = end.sampled_tokens;
   made["unverified"] = end.unverified;
   return made;
 }
 
+using YesOrWhy = std::pair<bool, std::string>;
 /// Yes, or no and why. Throws TypeError for anything else: None, for one, is what a function without `return` gives.
-std::pair<bool, std::string> yes_or_why_not(const char* name, const nb::object& answer) {
+YesOrWhy yes_or_why_not(const char* name, const nb::object& answer) {
   if (nb::isinstance<nb::str>(answer)) return {false, nb::cast<std::string>(answer)};
   if (nb::isinstance<nb::bool_>(answer)) return {nb::cast<bool>(answer), ""};
   PyErr_Format(PyExc_TypeError, "%s says True, False or a text, not a %s", name, nb::type_name(answer.type()).c_str());
   throw nb::python_error();
 }
 
-/// Functions of Python that the loop calls, and whether one of them raised.
+/// Functions of Python that the loop calls. Once one of them has raised, none is called any more, and the run ends.
 struct Hooks {
   nb::object events, approve, resolve, stopped;
-  bool raised = false;
-  bool raised_in_tool = false;
+  Raised& raised;
+  std::vector<std::string> running{};  ///< ids of calls that have begun, and have no outcome yet
 
   void tell(const AgentEvent& event) {
-    if (events.is_none() || raised) return;
-    raised = !calling([&] {
-      events(event_of(event));
-      return true;
-    });
+    if (raised) return;
+    if (event.kind == AgentEvent::Kind::call) running.emplace_back(event.id);
+    if (event.kind == AgentEvent::Kind::outcome) std::erase(running, event.id);
+    if (events.is_none()) return;
+    const bool is_told = raised.calling([&] { return events(event_of(event)).is_valid(); }).has_value();
+    if (!is_told) std::erase(running, event.id);  // it does not begin
   }
   Approval ask(std::string_view name, std::string_view arguments) {
     if (approve.is_none()) return {};
-    auto [allowed, reason] = answer("approve", approve, name, arguments);
-    return {.allowed = allowed, .reason = std::move(reason)};
+    std::optional<YesOrWhy> said = answer("approve", approve, name, arguments);
+    if (!said) return {.stops = true};
+    return {.allowed = said->first, .reason = std::move(said->second)};
   }
   Resolution resolved(const InterruptedCall& call) {
     if (resolve.is_none()) return {};
-    auto [again, told] = answer("resolve", resolve, call.name, call.arguments);
-    Resolution made{.again = again};
-    if (!told.empty()) made.told = std::move(told);
+    std::optional<YesOrWhy> said = answer("resolve", resolve, call.name, call.arguments);
+    if (!said) return {.stops = true};
+    Resolution made{.again = said->first};
+    if (!said->second.empty()) made.told = std::move(said->second);
     return made;
   }
   bool wants_end() {
-    if (raised || stopped.is_none()) return raised;
-    const Result<bool> said = calling([&] { return nb::cast<bool>(nb::bool_(stopped())); });
-    raised = !said;
-    return raised || *said;
+    if (PyErr_CheckSignals() != 0) (void)raised.calling([]() -> bool { throw nb::python_error(); });
+    if (raised || stopped.is_none()) return static_cast<bool>(raised);
+    const Result<bool> said = raised.calling([&] { return nb::cast<bool>(nb::bool_(stopped())); });
+    return !said || *said;
   }
 
  private:
-  std::pair<bool, std::string> answer(const char* name, const nb::object& hook, std::string_view tool,
-                                      std::string_view arguments) {
-    Result<std::pair<bool, std::string>> said =
-        calling([&] { return yes_or_why_not(name, hook(str_of(tool), str_of(arguments))); });
-    if (said) return *std::move(said);
-    raised = true;
-    return {false, ""};
+  std::optional<YesOrWhy> answer(const char* name, const nb::object& hook, std::string_view tool,
+                                 std::string_view arguments) {
+    Result<YesOrWhy> said =
+        raised.calling([&] { return yes_or_why_not(name, hook(text_to_python(tool), text_to_python(arguments))); });
+    return said ? std::optional(*std::move(said)) : std::nullopt;
   }
 };
 
-/// The functions, as (events, approve, resolve, stopped).
-using PyHooks = std::tuple<nb::object, nb::object, nb::object, nb::object>;
-
 /// An Exception of its function is told to the model; what is none, such as KeyboardInterrupt, ends the run.
-AgentTool tool_of(const PyTool& given, Hooks& hooks) {
+AgentTool tool_of(const PyTool& given, Raised& raised) {
   const auto& [name, description, parameters, function] = given;
-  const auto run = [function = function, &hooks](std::string_view arguments) -> Result<ToolOutcome> {
-    Result<ToolOutcome> outcome = calling([&] {
+  const auto run = [function = function, &raised](std::string_view arguments) -> Result<ToolOutcome> {
+    if (raised) return ToolOutcome{.interrupted = true};
+    Result<ToolOutcome> outcome = raised.calling([&] {
       const auto [said, succeeded, changed] =
-          nb::cast<std::tuple<std::string, bool, bool>>(function(str_of(arguments)));
+          nb::cast<std::tuple<std::string, bool, bool>>(function(text_to_python(arguments)));
       return ToolOutcome{.text = said, .succeeded = succeeded, .changed = changed};
     });
-    if (!outcome) hooks.raised = hooks.raised_in_tool = true;
-    return outcome;
+    return outcome ? outcome : ToolOutcome{.interrupted = true};
   };
   return {.name = name, .description = description, .parameters = parameters, .run = run};
 }
@@ -136,77 +136,73 @@ AgentTool tool_of(const PyTool& given, Hooks& hooks) {
 AgentOptions options_of(const std::vector<PyTool>& tools, PyTask task, const PyLimits& limits, Hooks& hooks) {
   AgentOptions options;
   std::tie(options.goal, options.system, options.verify) = std::move(task);
-  for (const PyTool& tool : tools) options.tools.push_back(tool_of(tool, hooks));
+  for (const PyTool& tool : tools) options.tools.push_back(tool_of(tool, hooks.raised));
   std::tie(options.limits.turns, options.limits.tokens, options.limits.seconds, options.limits.repeats,
            options.limits.refusals) = limits;
   options.events = [&hooks](const AgentEvent& event) { hooks.tell(event); };
   options.approve = [&hooks](std::string_view name, std::string_view arguments) { return hooks.ask(name, arguments); };
   options.resolve = [&hooks](const InterruptedCall& call) { return hooks.resolved(call); };
-  options.stopped = [&hooks] { return hooks.raised || PyErr_CheckSignals() != 0 || hooks.wants_end(); };
+  options.stopped = [&hooks] { return hooks.wants_end(); };
   return options;
 }
 
-/// Nobody knows whether its open calls have run: each is one that had begun.
-AgentHistory history_of(const PyHistory& given) {
-  const auto& [messages, unverified] = given;
+/// An earlier run, or this one behind its end.
+struct PyAgentHistory {
+  AgentHistory history;
+  nb::list messages{};  ///< as Python has them
+};
+
+/// Of messages that are given, each call of whose last reply may have run: unless it is known which have.
+void read_history(PyAgentHistory* self, nb::handle messages, bool unverified,
+                  const std::optional<std::vector<std::string>>& running) {
   const Conversation read = conversation_of(messages);
   AgentHistory made{.messages = messages_from(read, 0), .unverified = unverified};
   for (const Value& message : read.messages().items())
     for (const Value& call : message["tool_calls"].items()) made.running.emplace_back(call["id"].text());
-  return made;
+  if (running) made.running = *running;
+  new (self) PyAgentHistory{std::move(made)};
 }
 
 /// While it lives, the agent's messages can be asked for by a function of Python, which `started` gets, and the model
 /// has its function.
-class Running {
+class RunningModel {
  public:
-  Running(PyAgentModel& model, nb::handle function, const Agent& agent, const nb::object& started)
-      : model_(model), agent_(std::make_shared<const Agent*>(&agent)) {
-    model_.function = function;
-    started(nb::cpp_function([kept = agent_]() -> nb::object {
-      return *kept == nullptr ? nb::none() : nb::object(list_of((*kept)->messages()));
+  RunningModel(PyAgentModel& model, PyAgentModel::Running running, const Agent& agent, const nb::object& started)
+      : model_(model), before_(model.running), agent_(std::make_shared<const Agent*>(&agent)) {
+    model_.running = running;
+    const Arguments arguments = model.arguments();
+    started(nb::cpp_function([kept = agent_, arguments]() -> nb::object {
+      return *kept == nullptr ? nb::none() : nb::object(list_of((*kept)->messages(), arguments));
     }));
   }
-  Running(const Running&) = delete;
-  ~Running() {
-    model_.function = nb::handle();
+  RunningModel(const RunningModel&) = delete;
+  ~RunningModel() {
+    model_.running = before_;
     *agent_ = nullptr;
   }
 
  private:
   PyAgentModel& model_;
+  const PyAgentModel::Running before_;
   std::shared_ptr<const Agent*> agent_;
 };
 
-/// What a function or a signal's handler raised.
-std::optional<nb::python_error> raised_within() {
-  try {
-    if (PyErr_Occurred() != nullptr) throw nb::python_error();
-    raise_kept();
-  } catch (nb::python_error& error) {
-    return std::move(error);
-  }
-  return std::nullopt;
-}
-
-/// `function` samples or replies; `earlier` is the run that goes on, if one does. `messages` gets those there are at
-/// the end, also where something was raised.
+/// `function` samples or replies; `earlier` is the run that goes on, if one does. `behind` gets what there is at the
+/// end, also where something was raised.
 nb::dict run_agent(PyAgentModel& model, nb::object function, const std::vector<PyTool>& tools, const PyTask& task,
-                   const PyLimits& limits, PyHooks given, const std::optional<PyHistory>& earlier, nb::object started,
-                   nb::list messages) {
+                   const PyLimits& limits, PyHooks given, const PyAgentHistory* earlier, nb::object started,
+                   PyAgentHistory& behind) {
   auto& [events, approve, resolve, stopped] = given;
-  Hooks hooks{std::move(events), std::move(approve), std::move(resolve), std::move(stopped)};
-  std::optional<AgentHistory> history;
-  if (earlier) history = history_of(*earlier);
+  Raised raised;
+  Hooks hooks{std::move(events), std::move(approve), std::move(resolve), std::move(stopped), raised};
   Agent agent(model.model(), options_of(tools, task, limits, hooks));
-  const Running running(model, function, agent, started);
+  const RunningModel running(model, {function, &raised}, agent, started);
   const std::size_t known = std::exchange(model.known, 0);
-  const AgentEnd end = history ? agent.resume(*std::move(history), known) : agent.run();
-  std::optional<nb::python_error> raised = raised_within();
-  // Of a call that was interrupted nobody knows the result.
-  const std::span<const Message> all(agent.messages());
-  messages.extend(list_of(all.first(all.size() - (hooks.raised_in_tool ? 1 : 0))));
-  if (raised) throw *std::move(raised);
+  const AgentEnd end = earlier != nullptr ? agent.resume(earlier->history, known) : agent.run();
+  behind.history = {.messages = agent.messages(), .unverified = end.unverified, .running = std::move(hooks.running)};
+  behind.messages = list_of(agent.messages(), model.arguments());
+  (void)raised.calling([] { return raise_kept(), true; });
+  raised.raise_again();
   if (end.error) raise(*end.error);
   model.known = agent.known();
   return end_of(end);
@@ -224,8 +220,21 @@ void bind_agent(nb::module_& module) {
           },
           "engine"_a, "tokenizer"_a, "grammar"_a.none(), "context"_a.none())
       .def(nb::init<std::optional<std::size_t>>(), "context"_a.none());
+  nb::class_<PyAgentHistory>(module, "_AgentHistory", "What an agent's run has done.")
+      .def("__init__", [](PyAgentHistory* self) { new (self) PyAgentHistory{}; })
+      .def("__init__", &read_history, "messages"_a, "unverified"_a, "running"_a.none())
+      .def(
+          "changed",
+          [](const PyAgentHistory& self, bool unverified) {
+            PyAgentHistory made = self;
+            made.history.unverified = unverified;
+            return made;
+          },
+          "unverified"_a)
+      .def_prop_ro("messages", [](const PyAgentHistory& self) { return self.messages; })
+      .def_prop_ro("unverified", [](const PyAgentHistory& self) { return self.history.unverified; });
   module.def("_run_agent", &run_agent, "model"_a, "function"_a, "tools"_a, "task"_a, "limits"_a, "hooks"_a,
-             "earlier"_a.none(), "started"_a, "messages"_a);
+             "earlier"_a.none(), "started"_a, "behind"_a);
 }
 
 }  // namespace parlance::python

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "errors.h"
 #include "parlance/agent.h"
@@ -12,23 +13,42 @@
 
 namespace parlance::python {
 
-/// What Python raised ends the run, and is raised again behind it.
-template <typename Call>
-auto calling(const Call& call) -> Result<decltype(call())> {
-  try {
-    return call();
-  } catch (nb::python_error& error) {
-    keep_raised(error);
-    return Error(ErrorCode::python_runtime, error.what());
-  } catch (const nb::cast_error&) {
-    return Error(ErrorCode::type, "a function of the agent's gave something of another type");
+/// The first exception that a function of Python's raised within a run, which ends by it. Each run has its own: a tool
+/// may use the package, and run another agent.
+class Raised {
+ public:
+  /// Calls it. Unset where it raised, or gave what is of another type.
+  template <typename Call>
+  auto calling(const Call& call) -> Result<decltype(call())> {
+    try {
+      return call();
+    } catch (nb::python_error& error) {
+      keep(nb::borrow(error.value()));
+    } catch (const nb::cast_error&) {
+      keep(nb::borrow(PyExc_TypeError)("a function of the agent's gave something of another type"));
+    }
+    return Error(ErrorCode::python_runtime, "a function raised");
   }
-}
+  explicit operator bool() const { return first_.is_valid(); }
+  /// Raises it again, if there is one.
+  void raise_again();
+
+ private:
+  void keep(nb::object exception) {
+    if (!first_.is_valid()) first_ = std::move(exception);
+  }
+  nb::object first_;
+};
 
 inline nb::str str_of(std::string_view text) { return nb::str(text.data(), text.size()); }
 
-/// Messages as a request has them, as new Python objects.
-nb::list list_of(std::span<const Message> messages);
+/// How messages are given to Python.
+enum class Arguments : bool {
+  objects,  ///< of a call as an object, as chat templates want them
+  texts,    ///< as the text that the model wrote, as OpenAI's API wants them
+};
+/// Messages as a request has them, as new Python objects. Raises where one cannot be.
+nb::list list_of(std::span<const Message> messages, Arguments arguments);
 /// A conversation of a list of Python. Raises as Template.render() does.
 Conversation conversation_of(nb::handle list);
 
@@ -44,9 +64,15 @@ class PyAgentModel {
   PyAgentModel(const PyAgentModel&) = delete;
 
   AgentModel& model() { return *model_; }
+  Arguments arguments() const { return engine_ ? Arguments::objects : Arguments::texts; }
 
   std::size_t known = 0;
-  nb::handle function{};  ///< while a run lasts
+  /// While a run lasts.
+  struct Running {
+    nb::handle function;
+    Raised* raised = nullptr;
+  };
+  Running running{};
 
  private:
   std::shared_ptr<const Engine> engine_;

@@ -366,8 +366,13 @@ def test_what_is_no_agent_is_refused_where_it_is_made(chatml_tokenizer: str) -> 
     none: Any = None
     with pytest.raises(TypeError, match=r"sample is a function of \(ids, grammar, stop_tokens\), not a NoneType"):
         parlance.Agent(template, tokenizer, none, goal="Look.")
-    with pytest.raises(TypeError, match=r"takes a Template, .* or a function of \(messages, tools\), not a str"):
+    with pytest.raises(TypeError, match=r"takes a Template, .* or a reply function of \(messages, tools\), not a str"):
         parlance.Agent("chatml", tokenizer, lambda *_: [], goal="Look.")  # type: ignore[arg-type]
+    for swapped, said in ((tokenizer, "a Tokenizer"), (parlance.Template, "the class Template")):
+        with pytest.raises(TypeError, match=f"takes a Template, .* not {said}"):
+            parlance.Agent(swapped, goal="Look.")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"tokenizer belongs to a Template, .*: give tools by their name, tools=\[…\]"):
+        parlance.Agent(lambda messages, tools: "Done.", [look], goal="Look.")
     with pytest.raises(TypeError, match="reply is an async function"):
         parlance.Agent(awaited, goal="Look.")
     for name in ("tokenizer", "sample", "grammar"):

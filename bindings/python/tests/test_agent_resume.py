@@ -121,21 +121,84 @@ def test_a_full_context_of_a_function() -> None:
         (None, TypeError, "a reply is a dict, a Message, a text or a message of a client's, not a NoneType"),
         ({"role": "user", "content": "Hi"}, ValueError, "an assistant's message, not one of 'user'"),
         ({"choices": []}, ValueError, "the completion has no choices"),
+        ({"choices": 5}, TypeError, "choices is a list, not a int"),
+        ({"choices": [{"delta": {"content": "Hi"}}]}, ValueError, "the choice has no message: is it of a stream"),
+        ({"choices": [{"message": {"content": ""}, "finish_reason": "content_filter"}]}, ValueError, "content filter"),
         ({"content": 5}, TypeError, "a text or a list of parts, not a int"),
-        ({"tool_calls": {}}, None, ""),
+        ({"content": [5]}, TypeError, "a part of the content is a dict, not a int"),
+        ({"content": [{"type": "tool_use", "name": "look"}]}, ValueError, "a part of the type 'tool_use' is no text"),
+        ({}, ValueError, "a reply has content or tool_calls, and this has nothing"),
+        ({"message": {"content": "Hi"}}, ValueError, "and this has 'message'"),
+        ({"error": {"message": "no such model"}}, ValueError, "the reply is an error: .*no such model"),
+        ({"content": None, "function_call": {"name": "look"}}, ValueError, "function_call, the form before tools"),
         ({"tool_calls": {"a": 1}}, TypeError, "tool_calls is a list, not a dict"),
         ({"tool_calls": [{"function": {"arguments": {}}}]}, ValueError, "a call of the reply has no name"),
-        ({"tool_calls": [5]}, TypeError, "a reply is a dict.* not a int"),
+        ({"tool_calls": [{"type": "custom", "custom": {"name": "look"}}]}, ValueError, "of a custom tool"),
+        ({"tool_calls": [5]}, TypeError, "a call is a dict, not a int"),
+        (asks("look", {"at": {1}}), TypeError, "the arguments of look of a reply is no JSON"),
     ],
 )
 def test_what_is_no_reply(reply: Any, kind: Any, said: str) -> None:
     one = parlance.Agent(lambda messages, tools: reply, tools=[look], goal="Do it")
-    if kind is None:
-        assert one.run().reason == "gave_up"
-        return
     with pytest.raises(kind, match=said):
         one.run()
     assert [message["role"] for message in one.messages] == ["user"], "what was said is kept"
+
+
+def test_messages_are_as_the_api_wants_them_and_as_it_gave_them() -> None:
+    written = '{ "at" : "\\ud800" }'
+    asked = asks("look", written, id="mine", extra_content={"google": {"thought_signature": "abc"}}) | {
+        "reasoning_details": [{"type": "x"}]
+    }
+    policy = Policy(asked, {"content": None, "refusal": "I will not."})
+    tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}, "strict": True}}
+    one = parlance.Agent(policy, tools=[(tool, look), write], goal="Do it")
+    assert one.run().answer == "I will not."
+    assert policy.tools[0] is tool
+    for messages in (policy.asked[1], one.messages):
+        (call,) = messages[1]["tool_calls"]
+        assert call["function"] == {"name": "look", "arguments": written}
+        assert call["extra_content"] == {"google": {"thought_signature": "abc"}}
+        assert messages[1]["reasoning_details"] == [{"type": "x"}]
+        json.dumps(messages, ensure_ascii=False, allow_nan=False).encode()
+    again = Policy("So.")
+    parlance.Agent(again, tools=[look], goal="Do it").resume([*one.messages, {"role": "user", "content": "And?"}])
+    assert again.asked[0][: len(one.messages)] == one.messages, "they stay as they were"
+
+
+@pytest.mark.parametrize("written", ['{"at": NaN}', '{"at": Infinity}', '{"at": "th', "[1]"])
+def test_arguments_that_are_no_object_are_unreadable(written: str) -> None:
+    events: list[Any] = []
+    policy = Policy(asks("look", written), "Done.")
+    assert parlance.Agent(policy, tools=[look], goal="Do it", events=events.append).run().reason == "done"
+    assert [event["event"] for event in events].count("unreadable") == 1
+    if "N" in written or "I" in written:
+        return  # which parlance reads, as Python does
+    resumed = Policy("Done.")
+    one = parlance.Agent(resumed, tools=[look], goal="Do it")
+    assert one.resume([{"role": "user", "content": "g"}, asks("look", written, id="a")]).reason == "done"
+    assert "could not be read" in resumed.asked[0][-1]["content"] and "tool_calls" not in resumed.asked[0][1]
+
+
+def test_a_context_without_usage_and_one_that_the_server_knows() -> None:
+    class TooLong(Exception):
+        code = "context_length_exceeded"
+
+    for context in (3000, None):
+        sizes: list[int] = []
+
+        def reply(messages: list[dict[str, Any]], tools: Any, context: Any = context, sizes: list[int] = sizes) -> Any:
+            size = len(json.dumps(messages)) // 4
+            assert size < 4500
+            if size > 3000 and context is None:
+                raise TooLong
+            sizes.append(size)
+            return asks("look", {"at": f"place {len(sizes)} " + "x" * 200}) if len(sizes) < 60 else "Done."
+
+        events: list[Any] = []
+        assert parlance.Agent(reply, tools=[look], goal="Do it", context=context, events=events.append).run().reason == "done"
+        assert [event for event in events if event["event"] == "compacted"]
+        assert "left out" in json.dumps([event.get("text") for event in events])
 
 
 def test_halves_of_characters_are_mended() -> None:
@@ -224,6 +287,201 @@ def test_what_was_interrupted_is_asked_about(chatml_tokenizer: str) -> None:
         agent(chatml_tokenizer, sample, last, look, resolve=resolve(1)).resume(kept)
 
 
+USER = {"role": "user", "content": "g"}
+
+
+def test_what_raises_leaves_what_is_unverified() -> None:
+    def reply(messages: Any, tools: Any) -> Any:
+        given = replies.pop(0)
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    replies: list[Any] = [asks("write", {"text": "a"}), ConnectionError(), "Done.", asks("look", {"at": "it"}), "Done."]
+    one = parlance.Agent(reply, tools=[look, write], goal="Do it")
+    with pytest.raises(ConnectionError):
+        one.run()
+    assert one.resume().turns == 3, "the first end is sent back"
+    assert replies == []
+
+
+def test_several_open_calls(chatml_tokenizer: str) -> None:
+    ran: list[str] = []
+
+    def bad(at: str) -> str:
+        """Looks.
+
+        Args:
+            at: The place.
+        """
+        ran.append(at)
+        if at == "x" and len(ran) == 1:
+            raise KeyboardInterrupt
+        return f"{at} is real"
+
+    def opened_calls(*ids: Any) -> list[Any]:
+        calls = [asks("bad", {"at": at}, **({"id": one} if one else {}))["tool_calls"][0] for at, one in zip("xyz", ids, strict=False)]
+        return [USER, {"role": "assistant", "content": "", "tool_calls": calls}]
+
+    def results(messages: list[Any]) -> list[Any]:
+        return [message["content"].split(".")[0] for message in messages if message["role"] == "tool"]
+
+    one = parlance.Agent(Policy("Done."), tools=[bad], goal="Do it", resolve=lambda *_: True, verify=False)
+    with pytest.raises(KeyboardInterrupt):
+        one.resume(opened_calls("a", "b"))
+    assert ran == ["x"] and results(one.messages) == [], "nothing runs behind it, and both stay open"
+    assert one.resume().reason == "done"
+    assert ran == ["x", "x", "y"] and results(one.messages) == ["x is real", "y is real"]
+
+    for ids in ((None, None), ("a", "a")):
+        ran[:] = ["x"]
+        one = parlance.Agent(Policy("Done."), tools=[bad], goal="Do it", resolve=lambda *_: True, verify=False)
+        assert one.resume(opened_calls(*ids)).reason == "done"
+        assert ran == ["x", "x", "y"], "calls without ids of their own are told apart by their place"
+    ran[:] = ["x"]
+    given = [*opened_calls(None, None), {"role": "tool", "content": "x is known"}, {"role": "user", "content": "Go on"}]
+    policy = Policy("Done.")
+    parlance.Agent(policy, tools=[bad], goal="Do it", resolve=lambda *_: True, verify=False).resume(given)
+    assert ran == ["x", "y"]
+    assert [message["role"] for message in policy.asked[0]] == ["user", "assistant", "tool", "tool", "user"]
+
+    earlier = [USER, asks("bad", {"at": "w"}, id="c1"), {"role": "tool", "content": "w", "tool_call_id": "c1"}, *opened_calls("c1")[1:]]
+    policy = Policy("Done.")
+    parlance.Agent(policy, tools=[bad], goal="Do it", verify=False).resume(earlier)
+    assert policy.asked[0][-1]["content"].startswith("It is not known"), "an earlier result is not this one's"
+
+    ran[:] = []
+    stops = iter([False, True])
+    end = parlance.Agent(Policy("Done."), tools=[bad], goal="Do it", resolve=lambda *_: True, stopped=lambda: next(stops)).resume(
+        [USER, asks("bad", {"at": "y"}, id="a") | {"tool_calls": opened_calls(*"abc")[1]["tool_calls"][1:]}]
+    )
+    assert end.reason == "stopped" and ran == ["y"], "the run ends between two calls"
+
+
+@pytest.mark.parametrize("hook", ["approve", "resolve", "events"])
+@pytest.mark.parametrize("given", [KeyboardInterrupt, KeyError, None, "\ud800"])
+def test_who_is_asked_and_raises_leaves_the_call_open(hook: str, given: Any) -> None:
+    ran: list[str] = []
+
+    def see(at: str) -> str:
+        """Looks.
+
+        Args:
+            at: The place.
+        """
+        ran.append(at)
+        return "seen"
+
+    open_call = [USER, asks("see", {"at": "it"}, id="a")]
+    if hook == "events" and not isinstance(given, type):
+        return  # what events returns nobody looks at
+    first = [True]
+
+    def once(*of: Any) -> Any:
+        if hook == "events" and of[0]["event"] != "call":
+            return None
+        if not first:
+            return True
+        first.clear()
+        if isinstance(given, type):
+            raise given
+        return given
+
+    one = parlance.Agent(Policy("Done."), tools=[see], goal="Do it", verify=False, **{"resolve": lambda *_: True, hook: once})
+    with pytest.raises(given if isinstance(given, type) else TypeError):
+        one.resume(open_call)
+    assert ran == [] and [message["role"] for message in one.messages] == ["user", "assistant"]
+    assert one.resume().reason == "done"
+    assert ran == ["it"], "it is asked about again"
+
+
+def test_what_one_raised_is_nobody_elses() -> None:
+    seen: list[str] = []
+
+    def uses(at: str) -> str:
+        """Renders.
+
+        Args:
+            at: The place.
+        """
+        try:
+            parlance.Template.from_string("{{ 1 // 0 }}").render([USER])
+        except Exception as error:
+            seen.append(type(error).__name__)
+        inner = parlance.Agent(Policy(asks("uses", {"at": "x"}), "Inner."), tools=[look], goal="Do it")
+        seen.append(inner.run().answer)
+        return "used"
+
+    def events(event: dict[str, Any]) -> None:
+        if event["event"] == "outcome":
+            raise RuntimeError("mine")
+
+    one = parlance.Agent(Policy(asks("uses", {"at": "x"})), tools=[uses], goal="Do it", events=events)
+    with pytest.raises(RuntimeError, match="mine"):
+        one.run()
+    assert seen[1] == "Inner." and seen[0] != "RuntimeError"
+    assert parlance.Template.builtin("chatml").render([USER]).text, "nothing is left behind"
+
+
+def test_a_call_that_had_not_begun_just_runs() -> None:
+    ran: list[str] = []
+
+    def step(at: str) -> str:
+        """Does it.
+
+        Args:
+            at: The place.
+        """
+        ran.append(at)
+        return at
+
+    both = {"tool_calls": [asks("step", {"at": at}, id=at)["tool_calls"][0] for at in "xy"]}
+    one = parlance.Agent(Policy(both, "Done."), tools=[step], goal="Do it", stopped=lambda: len(ran) == 1)
+    assert one.run().reason == "stopped"
+    ran.append("more")
+    assert one.resume().reason == "done"
+    assert ran == ["x", "more", "y"]
+    assert [message["content"] for message in one.messages if message["role"] == "tool"] == ["x", "y"]
+
+
+def test_ids_do_not_repeat_behind_a_compaction(chatml_tokenizer: str) -> None:
+    sample = Sampler(chatml_tokenizer, *(call("look", at=f"place {number} " + "x" * 300) for number in range(30)), "Done.<|im_end|>")
+    one = agent(chatml_tokenizer, sample, look, context=4000)
+    assert one.run().reason == "done"
+
+    def ids_of(messages: list[Any]) -> list[str]:
+        return [made["id"] for message in messages for made in message.get("tool_calls", [])]
+
+    kept = ids_of(one.messages)
+    assert 0 < len(kept) < 20
+    go_on = [*one.messages, {"role": "user", "content": "Go on"}]
+    more = agent(chatml_tokenizer, Sampler(chatml_tokenizer, call("look", at="a"), call("look", at="b"), "Done.<|im_end|>"), look)
+    more.resume(go_on)
+    by_function = parlance.Agent(Policy(asks("look", {"at": "a"}), asks("look", {"at": "b"}), "Done."), tools=[look], goal="Do it")
+    by_function.resume(go_on)
+    for ids in (ids_of(more.messages), ids_of(by_function.messages)):
+        assert len(ids) == len(set(ids)) == len(kept) + 2
+
+
+def test_content_in_parts_is_weighed_and_noted() -> None:
+    parts = [{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": "cat.png"}}]
+    history: list[Any] = [{"role": "user", "content": parts}]
+    for number in range(20):
+        history += [
+            asks("look", {"at": "it"}, id=f"c{number}"),
+            {"role": "tool", "tool_call_id": f"c{number}", "content": [{"type": "text", "text": "x" * 600}]},
+        ]
+    events: list[Any] = []
+    policy = Policy("Done.")
+    one = parlance.Agent(policy, tools=[look], goal="Do it", context=1500, events=events.append)
+    assert one.resume(history).reason == "done"
+    assert [event for event in events if event["event"] == "compacted"]
+    first = policy.asked[0][0]["content"]
+    assert first[:2] == parts and "turns were left out" in first[2]["text"]
+    ended = [USER, {"role": "assistant", "content": [{"type": "text", "text": "Do"}, {"type": "text", "text": "ne."}]}]
+    assert one.resume(ended) == parlance.AgentEnd("done", "it is done", "Done.", 0, 0)
+
+
 def test_who_raises_keeps_what_was_said(chatml_tokenizer: str) -> None:
     sample = Sampler(chatml_tokenizer, call("look", at="it"), "Done.<|im_end|>")
     failures = [False, True, False]
@@ -243,9 +501,13 @@ def test_who_raises_keeps_what_was_said(chatml_tokenizer: str) -> None:
 
 def test_messages_that_are_none(chatml_tokenizer: str) -> None:
     one = agent(chatml_tokenizer, Sampler(chatml_tokenizer, "Done.<|im_end|>"), look)
+    one.run()
+    kept = one.messages
     for given in ([5], "messages", [{"role": "user", "content": {1}}]):
         with pytest.raises((parlance.Error, TypeError), match=r"messages"):
             one.resume(given)  # type: ignore[arg-type]
+    assert one.messages == kept != [], "what is refused changes nothing"
+    assert one.resume().turns == 0
     assert one.resume([]).reason == "done", "without messages it begins"
     assert one.resume(types.MappingProxyType({"role": role, "content": "Hi"}) for role in ("system", "user")).reason == "done"
     assert one.messages[:2] == [{"role": "system", "content": "Hi"}, {"role": "user", "content": "Hi"}]
@@ -257,9 +519,15 @@ def test_two_runs_at_a_time(chatml_tokenizer: str) -> None:
     def reply(messages: Any, tools: Any) -> str:
         if not inner:
             inner.append(None)
-            inner.append(one.run())
+            inner.append(one.resume([{"role": "user", "content": "Within"}, {"role": "user", "content": "it"}]))
         return "Done."
 
-    one = parlance.Agent(reply, goal="Do it")
+    def watched(event: dict[str, Any]) -> None:
+        if event["event"] == "replied":
+            seen.append([message["content"] for message in one.messages])
+
+    seen: list[Any] = []
+    one = parlance.Agent(reply, goal="Do it", events=watched)
     assert one.run().reason == "done"
     assert inner[1].reason == "done"
+    assert seen == [["Within", "it"], ["Do it"]], "each run sees its own"

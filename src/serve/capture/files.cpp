@@ -69,7 +69,9 @@ Result<std::unique_ptr<CaptureFiles>> CaptureFiles::open(const std::string& fold
   made->lock_ = ::open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (made->lock_ < 0) return capture_error(folder, "cannot be written to", errno);
   if (::flock(made->lock_, LOCK_EX | LOCK_NB) != 0) {
-    return Error(ErrorCode::file, "another gateway captures in '" + folder + "'").hint("give each a folder of its own");
+    return Error(ErrorCode::file,
+                 "another program captures in '" + folder + "': a gateway, or a run of an agent that still goes on")
+        .hint("give each a folder of its own");
   }
   return made;
 }
