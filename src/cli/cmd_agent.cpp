@@ -96,7 +96,9 @@ class Interrupts {
   }
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
+  /// The program ends next: Ctrl-C once more must not change how.
   ~Interrupts() {
+    before_[0].sa_handler = SIG_IGN;
     ::sigaction(SIGINT, &before_[0], nullptr);
     ::sigaction(SIGTERM, &before_[1], nullptr);
     ::close(wake_up[0]);
