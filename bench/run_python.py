@@ -129,10 +129,11 @@ def encode_lines(rounds):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.chat_template = parlance_chatml()
     chat = [{"role": ("user", "assistant")[i % 2], "content": "The harbour master depends on two missing samples. " * 8} for i in range(31)]
-    text = tokenizer.apply_chat_template(chat, tokenize=False)
+    text, own = tokenizer.apply_chat_template(chat, tokenize=False), parlance.Tokenizer.from_file(str(folder))
     times = least(
         {
             "its own encoding of the text": lambda: tokenizer(text, add_special_tokens=False),
+            "parlance.Tokenizer.encode": lambda: own.encode(text),
             "transformers' apply_chat_template": lambda: tokenizer.apply_chat_template(chat),
             "parlance.apply_chat_template": lambda: parlance.apply_chat_template(tokenizer, chat),
             "the same with protect and masks": lambda: parlance.apply_chat_template(tokenizer, chat, protect=True, mask="assistant"),
