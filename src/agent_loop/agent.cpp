@@ -272,6 +272,10 @@ bool Agent::State::within_limits() {
 Result<AgentReply> Agent::State::ask() {
   ++end.turns;
   tell({.kind = AgentEvent::Kind::turn});
+  if (is_stopped()) {
+    --end.turns;
+    return Error(ErrorCode::python_runtime, end.sentence);
+  }
   const auto pass = [this](const ReplyEvent& event) { tell({.kind = AgentEvent::Kind::reply, .reply = &event}); };
   const std::span<const Message> all(messages);
   const std::size_t most = options.limits.tokens == 0 ? 0 : options.limits.tokens - end.sampled_tokens;
@@ -465,6 +469,7 @@ void Agent::State::go_on_with(const AgentHistory& history) {
                                  [](const Message& message) { return message.role == "assistant"; });
   if (last == messages.rend()) return;
   const auto is_result = [](const Message& message) { return message.role == "tool"; };
+  if (last.base() != messages.end()) drop_unreadable_calls(*last);  // of the last message judge_end() tells
   const std::vector<ToolCall> open = open_calls(last->tool_calls, std::span(last.base(), messages.end()));
   const auto behind = std::find_if_not(last.base(), messages.end(), is_result);
   const std::vector<Message> said(behind, messages.end());

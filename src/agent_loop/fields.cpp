@@ -33,15 +33,20 @@ std::vector<JsonMember> others(Value object, std::initializer_list<std::string_v
   return all;
 }
 
-/// The arguments as a JSON object; unset where they are none.
+/// The arguments as a JSON object; unset where they are none. Some engines write no arguments as "", or leave them out.
 std::optional<std::string> object_of(Value arguments) {
   if (arguments.is(Kind::dict)) return json_text(arguments);
+  const bool is_empty = arguments.is(Kind::undefined) || arguments.is(Kind::none);
+  if (is_empty || (arguments.is_string() && arguments.text().empty())) return "{}";
   Document text;
   if (!arguments.is_string() || !text.parse(arguments.text()) || !text.root().is(Kind::dict)) return std::nullopt;
   return std::string(arguments.text());
 }
 
-/// Unset where one of them cannot be said so.
+/// An id, which some engines count.
+std::string id_in(Value id) { return id.is_small_int() ? json_text(id) : std::string(id.text()); }
+
+/// Those that can be said so; unset where none can.
 std::optional<std::vector<ToolCall>> calls_of(Value list) {
   if (!list.is(Kind::list)) return std::nullopt;
   std::vector<ToolCall> calls;
@@ -49,12 +54,13 @@ std::optional<std::vector<ToolCall>> calls_of(Value list) {
     const bool is_wrapped = call["function"].is(Kind::dict);
     const Value function = is_wrapped ? call["function"] : call;
     std::optional<std::string> arguments = object_of(function["arguments"]);
-    if (!arguments || function["name"].text().empty()) return std::nullopt;
-    calls.push_back({.id = std::string(call["id"].text()),
+    if (!arguments || function["name"].text().empty()) continue;
+    calls.push_back({.id = id_in(call["id"]),
                      .name = std::string(function["name"].text()),
                      .arguments_json = std::move(*arguments),
                      .members = others(call, {"id", "type", "function", "name", "arguments"})});
   }
+  if (calls.empty() && !list.items().empty()) return std::nullopt;
   return calls;
 }
 
@@ -89,8 +95,9 @@ bool is_moved(Message& message, const JsonMember& member) {
     return is_taken(parts_of(value), message.parts);
   const auto* const text = std::find_if(std::begin(kTexts), std::end(kTexts),
                                         [&member](const auto& known) { return known.first == member.name; });
-  if (text == std::end(kTexts) || !value.is_string()) return false;
-  message.*(text->second) = value.text();
+  const bool is_id = member.name == "tool_call_id" && value.is_small_int();
+  if (text == std::end(kTexts) || !(value.is_string() || is_id)) return false;
+  message.*(text->second) = id_in(value);
   return true;
 }
 

@@ -10,7 +10,8 @@
 namespace parlance {
 
 /// Moves the texts, parts and calls that `members` have into the message's own fields. What the fields cannot say stays
-/// a member: null, parts without a type, calls whose arguments are no object.
+/// a member: null, parts without a type, calls if the arguments of none are an object. Where those of some are, the
+/// others are gone.
 void move_to_fields(Message& message);
 /// Takes calls that could not be moved out of the members. False: there are none.
 bool drop_unreadable_calls(Message& message);

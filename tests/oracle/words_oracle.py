@@ -48,10 +48,11 @@ EXPRESSIONS = {
     "lazy": [r"a+?|\s+?x|[^a]{1,4}?"],
     "may be empty": [r"a*|\p{L}?"],
     "by word": [r"\b\w+\b|[^\w]|\d"],
+    "two letters in one": [r"(?i:ss|st|wa|pass)|\p{L}+", r"(?i:\p{Lu}+)"],
     "sets": [r"[\p{L}&&[^a-z]]+|[[:digit:]]+|[^\p{L}]"],
 }
 PIECES = [*" \n\r\t\u00a0\u3000\u2028\x0b\x1c\x85aZßſKéσΣǅʰא中かカ1²٣Ⅷ'’.,!/\\\"#-_🙂\u0301\u200d\u00ad\u180e\ufeff\x00", "  ", "\r\n", "'s", "'LL", "'ſ", "'Ve",
-          "'re", "ab", "12", "1234", "Straße", "HTMLPage", "\n\n ", " \n", "   x"]  # fmt: skip
+          "'re", "ab", "12", "1234", "Straße", "ﬅ", "ẞ", "SS", "aB", "HTMLPage", "\n\n ", " \n", "   x"]  # fmt: skip
 
 
 def write_tokenizer(folder, name, expressions):

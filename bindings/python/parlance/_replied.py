@@ -114,7 +114,9 @@ def _said(message: Mapping[str, Any]) -> tuple[str, str, list[_Call], _Members]:
 
 def _members(given: Mapping[str, Any], *own: str) -> _Members:
     """What else there is. What says nothing, as clients' classes have much of it, is left out."""
-    return [(name, _json(value, f"the member {name!r}")) for name, value in given.items() if name not in own and value is not None]
+    return [
+        (utf8(str(name)), _json(value, f"the member {name!r}")) for name, value in given.items() if name not in own and value is not None
+    ]
 
 
 def _json(value: Any, what: str) -> str:

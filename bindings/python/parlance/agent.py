@@ -14,7 +14,6 @@ print(agent.run().answer)
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import inspect
 import json
@@ -149,7 +148,7 @@ class Agent:
         OpenAI's API wants it. Empty before the first run. They are new objects.
         """
         now = self._messages_now()
-        return copy.deepcopy(self._history.messages) if now is None else now
+        return self._history.messages if now is None else now
 
     def run(self) -> AgentEnd:
         """Runs until the end, which it returns. Each call begins anew.
@@ -293,7 +292,7 @@ def _tool(pair: tuple[dict[str, Any], Callable[..., Any]], place: str) -> tuple[
         try:
             return _told(function(**json.loads(arguments)))
         except Exception as error:
-            return utf8(f"{type(error).__name__}: {error}"), False, False
+            return utf8(_shown(error)), False, False
 
     parameters = schema.get("parameters", {"type": "object", "properties": {}})
     try:
@@ -301,6 +300,14 @@ def _tool(pair: tuple[dict[str, Any], Callable[..., Any]], place: str) -> tuple[
     except (TypeError, ValueError, RecursionError) as error:
         raise type(error)(f"the parameters of {place}[0] are no JSON: {error}") from error
     return schema["name"], schema.get("description") or "", written, run
+
+
+def _shown(error: Exception) -> str:
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"
+    except Exception:  # its class may raise anything where it is asked for its text
+        return name
 
 
 def _told(result: Any) -> tuple[str, bool, bool]:

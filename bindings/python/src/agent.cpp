@@ -68,7 +68,8 @@ nb::dict end_of(const AgentEnd& end) {
 using YesOrWhy = std::pair<bool, std::string>;
 /// Yes, or no and why. Throws TypeError for anything else: None, for one, is what a function without `return` gives.
 YesOrWhy yes_or_why_not(const char* name, const nb::object& answer) {
-  if (nb::isinstance<nb::str>(answer)) return {false, nb::cast<std::string>(answer)};
+  nb::object kept;
+  if (nb::isinstance<nb::str>(answer)) return {false, std::string(utf8_of(answer, kept))};
   if (nb::isinstance<nb::bool_>(answer)) return {nb::cast<bool>(answer), ""};
   PyErr_Format(PyExc_TypeError, "%s says True, False or a text, not a %s", name, nb::type_name(answer.type()).c_str());
   throw nb::python_error();
@@ -149,7 +150,7 @@ AgentOptions options_of(const std::vector<PyTool>& tools, PyTask task, const PyL
 /// An earlier run, or this one behind its end.
 struct PyAgentHistory {
   AgentHistory history;
-  nb::list messages{};  ///< as Python has them
+  Arguments arguments = Arguments::objects;
 };
 
 /// Of messages that are given, each call of whose last reply may have run: unless it is known which have.
@@ -200,7 +201,7 @@ nb::dict run_agent(PyAgentModel& model, nb::object function, const std::vector<P
   const std::size_t known = std::exchange(model.known, 0);
   const AgentEnd end = earlier != nullptr ? agent.resume(earlier->history, known) : agent.run();
   behind.history = {.messages = agent.messages(), .unverified = end.unverified, .running = std::move(hooks.running)};
-  behind.messages = list_of(agent.messages(), model.arguments());
+  behind.arguments = model.arguments();
   (void)raised.calling([] { return raise_kept(), true; });
   raised.raise_again();
   if (end.error) raise(*end.error);
@@ -231,7 +232,8 @@ void bind_agent(nb::module_& module) {
             return made;
           },
           "unverified"_a)
-      .def_prop_ro("messages", [](const PyAgentHistory& self) { return self.messages; })
+      .def_prop_ro("messages",
+                   [](const PyAgentHistory& self) { return list_of(self.history.messages, self.arguments); })
       .def_prop_ro("unverified", [](const PyAgentHistory& self) { return self.history.unverified; });
   module.def("_run_agent", &run_agent, "model"_a, "function"_a, "tools"_a, "task"_a, "limits"_a, "hooks"_a,
              "earlier"_a.none(), "started"_a, "behind"_a);

@@ -17,19 +17,22 @@ namespace parlance::python {
 
 namespace {
 
+/// What was raised is kept in Raised.
+const Error kRaised(ErrorCode::python_runtime, "a function raised");
+
 /// `sample(ids, grammar, stop_tokens)` gives the tokens one after the other; it ends before a stop token if a limit
 /// ended it.
-bool sample_by(nb::handle sample, const SampleRequest& asked) {
+bool sample_by(const PyAgentModel::Running& running, const SampleRequest& asked) {
   const std::vector<TokenId> ids(asked.ids.begin(), asked.ids.end()),
       stops(asked.stop_tokens.begin(), asked.stop_tokens.end());
   const nb::object grammar = asked.grammar.empty() ? nb::none() : nb::object(str_of(asked.grammar));
   bool ended = false;
   std::size_t count = 0;
-  for (const nb::handle one : nb::iter(sample(nb::cast(ids), grammar, nb::cast(stops)))) {
+  for (const nb::handle one : nb::iter(running.function(nb::cast(ids), grammar, nb::cast(stops)))) {
     const TokenId id = id_of(one);
     asked.take(id);
     ended = std::find(stops.begin(), stops.end(), id) != stops.end();
-    if (ended || ++count == asked.most_tokens) break;
+    if (ended || ++count == asked.most_tokens || *running.raised) break;  // a callback may have raised at this token
     if (asked.deadline && std::chrono::steady_clock::now() >= *asked.deadline) break;
   }
   return !ended;
@@ -102,6 +105,7 @@ Result<AgentReply> FunctionModel::reply(const AgentRequest& request, ReplySink e
   const ReplyMessage& message = made.message;
   if (!message.reasoning.empty()) events({.kind = ReplyEvent::Kind::reasoning, .text = message.reasoning});
   if (!message.content.empty()) events({.kind = ReplyEvent::Kind::content, .text = message.content});
+  if (*running_.raised) return kRaised;
   return made;
 }
 
@@ -207,7 +211,8 @@ PyAgentModel::PyAgentModel(std::shared_ptr<const Engine> engine, const PyTokeniz
   std::optional<GrammarSyntax> syntax;
   if (grammar) syntax = grammar_syntax_named(*grammar);
   const auto sample = [this](const SampleRequest& asked) {
-    return running.raised->calling([&] { return sample_by(running.function, asked); });
+    Result<bool> length = running.raised->calling([&] { return sample_by(running, asked); });
+    return *running.raised ? kRaised : length;
   };
   model_ = make_session_model(
       {.reader = engine_->reader, .tokenizer = *tokenizer_, .sample = sample, .syntax = syntax, .context = context});

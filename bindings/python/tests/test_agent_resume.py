@@ -359,7 +359,7 @@ def test_several_open_calls(chatml_tokenizer: str) -> None:
 
 
 @pytest.mark.parametrize("hook", ["approve", "resolve", "events"])
-@pytest.mark.parametrize("given", [KeyboardInterrupt, KeyError, None, "\ud800"])
+@pytest.mark.parametrize("given", [KeyboardInterrupt, KeyError, None])
 def test_who_is_asked_and_raises_leaves_the_call_open(hook: str, given: Any) -> None:
     ran: list[str] = []
 
@@ -531,3 +531,77 @@ def test_two_runs_at_a_time(chatml_tokenizer: str) -> None:
     assert one.run().reason == "done"
     assert inner[1].reason == "done"
     assert seen == [["Within", "it"], ["Do it"]], "each run sees its own"
+
+
+def test_what_events_raise_ends_a_reply_at_once(chatml_tokenizer: str) -> None:
+    drawn: list[int] = []
+    sample = Sampler(chatml_tokenizer, "It is " + "a" * 500 + "<|im_end|>")
+
+    def counted(*asked: Any) -> Iterator[int]:
+        for token in sample(*asked):
+            drawn.append(token)
+            yield token
+
+    for kind in ("turn", "reply"):
+
+        def watch(event: dict[str, Any], kind: str = kind) -> None:
+            if event["event"] == kind:
+                raise KeyError("closed")
+
+        drawn.clear()
+        one = agent(chatml_tokenizer, counted, look, events=watch)
+        with pytest.raises(KeyError):
+            one.run()
+        assert len(drawn) < 20
+        assert [message["role"] for message in one.messages] == ["user"]
+        policy = Policy("Done.")
+        with pytest.raises(KeyError):
+            parlance.Agent(policy, goal="Do it", events=watch).run()
+        assert len(policy.asked) == (kind == "reply"), "who raised before it was asked pays for nothing"
+
+
+def test_odd_calls_of_histories() -> None:
+    def of(*arguments: Any) -> dict[str, Any]:
+        calls = [{"id": f"{number}", "function": {"name": "look", "arguments": one}} for number, one in enumerate(arguments)]
+        return {"role": "assistant", "content": "", "tool_calls": calls}
+
+    def resumed(*messages: Any) -> list[Any]:
+        policy = Policy("Done.")
+        parlance.Agent(policy, tools=[look], goal="Do it", verify=False).resume([USER, *messages])
+        return list(policy.asked[0])
+
+    result, more = {"role": "tool", "tool_call_id": "0", "content": "r"}, {"role": "user", "content": "more"}
+    asked = resumed(of("{}", "{"), result)
+    assert [call["id"] for call in asked[1]["tool_calls"]] == ["0"], "a call that nobody can answer is gone"
+    assert "tool_calls" not in resumed(of("{"), more)[1]
+    for empty in ("", None):
+        asked = resumed(of(empty), more)
+        assert asked[1]["tool_calls"][0]["function"]["arguments"] == "{}"
+        assert [message["role"] for message in asked] == ["user", "assistant", "tool", "user"]
+    counted = of("{}", "{}")
+    counted["tool_calls"][0]["id"], counted["tool_calls"][1]["id"] = 1, 2
+    asked = resumed(counted, result | {"tool_call_id": 1})
+    assert [call["id"] for call in asked[1]["tool_calls"]] == ["1", "2"]
+    assert [message["tool_call_id"] for message in asked[2:]] == ["1", "2"]
+
+
+def test_odd_texts_and_depths(chatml_tokenizer: str) -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError("none")
+
+    def mute(at: str) -> str:
+        """Fails.
+
+        Args:
+            at: The place.
+        """
+        raise Mute
+
+    deep: Any = json.loads("[" * 500 + "]" * 500)
+    policy = Policy(asks("mute", {"at": "x"}) | {"deep": deep, 3: 1, "\ud800": 2}, asks("look", {"at": "x"}), "Done.")
+    one = parlance.Agent(policy, tools=[mute, look], goal="Do it", approve=lambda name, _: name == "mute" or "no \udcff")
+    assert one.run().reason == "done"
+    told = [message["content"] for message in one.messages if message["role"] == "tool"]
+    assert told[0] == "Mute" and told[1].startswith("This was not allowed: no ")
+    assert one.messages[1]["deep"] == deep and one.messages[1]["3"] == 1

@@ -12,6 +12,9 @@ use regex_automata::{Anchored, Input, MatchKind};
 /// Ends of expressions that leave a word its own blank; the last part alone takes the others.
 const ENDS: [&str; 2] = [r"|\s+(?!\S)|\s+", r"|\s+(?!\S)|\s"];
 const BLANKS: &str = r"\s+";
+/// What may stand where letters are taken as capital ones and small ones: the engines differ in which letters are the
+/// same as two others, and these have none.
+const CONTRACTIONS: [&str; 3] = ["'s|'t|'re|'ve|'m|'ll|'d", "[sdmt]|ll|ve|re", "'(?:[sdmt]|ll|ve|re)"];
 /// Larger automata are not worth it.
 const MOST_BYTES: usize = 10 << 20;
 
@@ -162,13 +165,19 @@ fn escape(rest: &mut Rest) -> bool {
     }
 }
 
-/// `(?:` or `(?i:`; a group that is counted is not needed.
+/// `(?:`, a group that is counted, which is not needed, or `(?i:` and one of CONTRACTIONS.
 fn group(rest: &mut Rest) -> bool {
     if rest.next_if_eq(&'?').is_none() {
         return true;
     }
-    rest.next_if_eq(&'i');
-    rest.next() == Some(':')
+    if rest.next_if_eq(&'i').is_none() {
+        return rest.next() == Some(':');
+    }
+    let behind: String = rest.clone().collect();
+    let is_next = |one: &&&str| {
+        behind.strip_prefix(':').and_then(|text| text.strip_prefix(**one)).is_some_and(|end| end.starts_with(')'))
+    };
+    CONTRACTIONS.iter().find(is_next).is_some_and(|one| rest.nth(one.len()).is_some())
 }
 
 /// `{3}`, `{1,3}` or `{2,}`, which is there once the brace is.
