@@ -242,6 +242,10 @@ Result<void> check_options(const AgentCommand& command) {
     return usage("--resume goes on with the goal of its transcript, so it takes no other");
   if (!command.system.empty() && !command.resume.empty())
     return usage("--resume goes on with the system message of its transcript, so it takes no --system");
+  for (const std::string& name : command.environment)
+    if (name.empty() || name.find('=') != name.npos)
+      return usage("--environment takes the name of a variable, and '" + name + "' is none",
+                   "it is passed on as it is: A=B parlance agent --environment A …");
   if (command.no_sandbox && command.sandbox != "auto") return usage("--sandbox and --no-sandbox exclude each other");
   if (command.no_transcript && !command.transcript.empty())
     return usage("--transcript and --no-transcript exclude each other");

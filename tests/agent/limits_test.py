@@ -154,6 +154,9 @@ def check_options(checks: Checks, new: Callable[[], Run]) -> None:
     for text in ("abc", "-1", "-0.5", '1,"prompt":"x"', "NaN", "1e999", "true", '"1"', ""):
         done = refused(run, f"--temperature={text}")
         checks.that(done.returncode == 2, f"--temperature {text}: {done.returncode} {done.stderr}")
+    for name in ("A=B", "=B"):
+        done = refused(run, f"--environment={name}")
+        checks.that(done.returncode == 2 and "takes the name of a variable" in done.stderr, f"--environment {name!r}: {done.stderr}")
     command = run.command("http://127.0.0.1:9")
     with_system = end_of([*command, "--resume", str(run.folder / "none.jsonl"), "--system", "Be brief."])
     checks.that(with_system.returncode == 2 and "takes no --system" in with_system.stderr, f"another system message: {with_system.stderr}")
