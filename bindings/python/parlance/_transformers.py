@@ -1,6 +1,6 @@
 """What transformers does around a chat template: which release is followed, what the template gets, where a continued message ends.
 
-Source of the rules: transformers 5.21 to 5.23, utils/chat_template_utils.py (render_jinja_template). Begin reading at render_chats.
+Source of the rules: transformers 5.21 to 5.23, utils/chat_template_utils.py (render_jinja_template). Begin reading at Method.
 """
 
 from __future__ import annotations
@@ -360,81 +360,52 @@ class RenderedChat(NamedTuple):
     rendering: Rendering
 
 
-def render_chats(
-    template: str,
-    chats: Sequence[Any],
-    tools: Sequence[Any] | None,
-    documents: Sequence[Any] | None,
-    variables: dict[str, Any],
-    *,
-    version: str,
-    continue_final_message: bool | str = False,
-    assistant: bool = False,
-    masked: bool = False,
-    spans: bool = False,
-    limits: Limits = (),
-) -> list[RenderedChat]:
-    """Renders each chat as this release of transformers does. `assistant` and `spans` say what else is to be found out; `masked`, that
-    masks by {% generation %} blocks are asked for.
-
-    Raises what transformers raises; an error of the template is a parlance.Error too.
-    """
-    method = _Method(template, tools, documents, variables, version=version, masked=masked, limits=limits)
-    render = method.compiled._render_plain
-
-    def rendered(messages: Any) -> Rendering:
-        return render(messages, method.tools, method.documents, variables, assistant=assistant, spans=spans)
-
-    return [RenderedChat(*one) for one in method.each(chats, rendered, _TEXT, continue_final_message)]
-
-
-def render_texts(
-    template: str,
-    chats: Sequence[Any],
-    tools: Sequence[Any] | None,
-    documents: Sequence[Any] | None,
-    variables: dict[str, Any],
-    *,
-    version: str,
-    continue_final_message: bool | str = False,
-    limits: Limits = (),
-) -> list[str]:
-    """The texts alone of render_chats(), in less time."""
-    method = _Method(template, tools, documents, variables, version=version, masked=False, limits=limits)
-    render = method.compiled._render_plain_text
-
-    def rendered(messages: Any) -> str:
-        return render(messages, method.tools, method.documents, variables)
-
-    return [text for text, _ in method.each(chats, rendered, str, continue_final_message)]
-
-
 _TEXT = operator.attrgetter("text")
 _Rendered = TypeVar("_Rendered")
 
 
-class _Method:
-    """One call of the method: what is the same for each of its chats."""
+class Method:
+    """One call of the method, which renders chats as this release of transformers does: what is the same for each of them.
+
+    masked: masks by {% generation %} blocks are asked for. Raises what transformers raises; an error of the template is a parlance.Error
+    too.
+    """
 
     def __init__(
-        self, template: str, tools: Any, documents: Any, variables: dict[str, Any], *, version: str, masked: bool, limits: Limits
+        self,
+        template: str,
+        tools: Sequence[Any] | None,
+        documents: Sequence[Any] | None,
+        variables: dict[str, Any],
+        *,
+        version: str,
+        continue_final_message: bool | str = False,
+        masked: bool = False,
+        limits: Limits = (),
     ) -> None:
         _check_free("conversations", variables, "transformers.utils.chat_template_utils.render_jinja_template()")
         if masked:
             _warn_without_tags(template)
         with _raised_as_the_method_does(template, version):
-            self.compiled = _compiled(template, version, limits)
-        self.tools = plain_tools(tools)
-        self.documents = _checked_documents(documents, version)
-        self._template, self._variables, self._version = template, variables, version
+            self._compiled = _compiled(template, version, limits)
+        self._given = plain_tools(tools), _checked_documents(documents, version), variables
+        self._template, self._variables, self._version, self._go_on = template, variables, version, continue_final_message
         self._function = _MASKED_RENDER if masked else "jinja2.environment.Template.render()"
         self._taken = ("compiled_template", "messages") if masked else ("messages",)
 
-    def each(
-        self, chats: Sequence[Any], render: Callable[[Any], _Rendered], text_of: Callable[[_Rendered], str], go_on: bool | str
+    def rendered(self, chats: Sequence[Any], *, assistant: bool = False, spans: bool = False) -> list[RenderedChat]:
+        """`assistant` and `spans` say what else is to be found out."""
+        render = functools.partial(self._compiled._render_plain, assistant=assistant, spans=spans)
+        return [RenderedChat(*one) for one in self._each(chats, render, _TEXT)]
+
+    def texts(self, chats: Sequence[Any]) -> list[str]:
+        """The texts alone, in less time."""
+        return [text for text, _ in self._each(chats, self._compiled._render_plain_text, str)]
+
+    def _each(
+        self, chats: Sequence[Any], render: Callable[..., _Rendered], text_of: Callable[[_Rendered], str]
     ) -> Iterator[tuple[str, _Rendered]]:
-        """The text of each chat, and what `render` makes of its messages."""
-        version = self._version
+        version, go_on = self._version, self._go_on
         for chat in chats:
             chat = getattr(chat, "messages", chat)
             if _makes_plain(version):
@@ -448,8 +419,8 @@ class _Method:
                 made = self._rendered(chat, render)
                 yield text_of(made), made
 
-    def _rendered(self, messages: Any, render: Callable[[Any], _Rendered]) -> _Rendered:
+    def _rendered(self, messages: Any, render: Callable[..., _Rendered]) -> _Rendered:
         for name in self._taken:
             _check_free(name, self._variables, self._function)
         with _raised_as_the_method_does(self._template, self._version):
-            return render(messages)
+            return render(messages, *self._given)

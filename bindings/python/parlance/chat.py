@@ -17,7 +17,7 @@ from parlance._installed import called, no_tokenizer, override_of, own_class, pu
 from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import RenderedChat, check_continued, followed, limits_of, messages_of, render_chats, render_texts, sanitizes
+from parlance._transformers import Method, RenderedChat, check_continued, followed, limits_of, messages_of, sanitizes
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -138,14 +138,22 @@ def apply_chat_template(
         chats = [getattr(chat, "messages", chat) for chat in chats]
         chats, tools, documents, kwargs = sanitized.mark(chats, tools, documents, kwargs)
     variables = {**tokenizer.special_tokens_map, **kwargs, "add_generation_prompt": add_generation_prompt}
-    following: dict[str, Any] = {"version": version, "continue_final_message": continue_final_message, "limits": limited}
+    method = Method(
+        template,
+        tools,
+        documents,
+        variables,
+        version=version,
+        continue_final_message=continue_final_message,
+        masked=return_assistant_tokens_mask,
+        limits=limited,
+    )
     rendered: list[RenderedChat] = []
     if by_origin or return_assistant_tokens_mask:
-        following |= {"assistant": bool(kinds), "masked": return_assistant_tokens_mask, "spans": by_origin}
-        rendered = render_chats(template, chats, tools, documents, variables, **following)
+        rendered = method.rendered(chats, assistant=bool(kinds), spans=by_origin)
         texts = [chat.text for chat in rendered]
     else:
-        texts = render_texts(template, chats, tools, documents, variables, **following)
+        texts = method.texts(chats)
     if not tokenize:
         return texts if is_batched else texts[0]
     shape: dict[str, Any] = {"padding": padding, "max_length": max_length, "return_tensors": return_tensors}

@@ -18,7 +18,7 @@ from parlance._installed import derived, method_of_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, paths_of, tokens_of
 from parlance._tokenizers import tokenizer_of
-from parlance._transformers import Limits, RenderedChat, check_continued, followed, limits_of, render_chats
+from parlance._transformers import Limits, Method, RenderedChat, check_continued, followed, limits_of
 from parlance._truncation import most_tokens, truncated
 
 __all__ = ["apply_chat_template"]
@@ -117,19 +117,18 @@ class _Call:
     ) -> tuple[list[str], list[Ranges]]:
         """In place of transformers' render_jinja_template: prompts, and for each the ranges of its {% generation %} blocks."""
         is_marked = self._protect or bool(self._kinds)
-        rendered = render_chats(
+        method = Method(
             chat_template,
-            conversations,
             tools,
             documents,
             {**variables, "add_generation_prompt": add_generation_prompt},
             version=self._version,
             continue_final_message=continue_final_message,
-            assistant=bool(self._kinds) and GENERATION not in self._kinds,
             masked=return_assistant_tokens_mask or GENERATION in self._kinds,
-            spans=is_marked,
             limits=self._limits,
         )
+        learns = bool(self._kinds) and GENERATION not in self._kinds
+        rendered = method.rendered(conversations, assistant=learns, spans=is_marked)
         if return_assistant_tokens_mask:
             return [chat.text for chat in rendered], [chat.rendering.generation for chat in rendered]
         if not is_marked:

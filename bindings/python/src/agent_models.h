@@ -40,8 +40,6 @@ class Raised {
   nb::object first_;
 };
 
-inline nb::str str_of(std::string_view text) { return nb::str(text.data(), text.size()); }
-
 /// How messages are given to Python.
 enum class Arguments : bool {
   objects,  ///< of a call as an object, as chat templates want them

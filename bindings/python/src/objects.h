@@ -90,6 +90,8 @@ std::string json_of(nb::handle object);
 std::string json_of_tools(nb::handle tools);
 /// An object's members, name and JSON.
 std::vector<std::pair<std::string, std::string>> json_members(nb::handle dict);
+/// A str of what is UTF-8 for certain, as names and words of the library are.
+inline nb::str str_of(std::string_view text) { return nb::str(text.data(), text.size()); }
 /// A str of UTF-8 in which lone surrogates stand as three bytes. Bytes that are none, such as half a character at the
 /// end of a reply, become U+FFFD.
 nb::str text_to_python(std::string_view text);

@@ -279,8 +279,6 @@ nb::list stop_tokens_of(const PyTemplate& self, nb::handle given) {
   return all;
 }
 
-nb::str str_of(std::string_view text) { return nb::str(text.data(), text.size()); }
-
 nb::dict token_to_dict(const SpecialToken& token) {
   nb::dict made;
   made["name"] = text_to_python(token.name);

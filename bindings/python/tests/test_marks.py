@@ -7,7 +7,7 @@ import random
 from material import SHARE
 from parlance._marks import Marks
 from parlance._origins import Ranges, mask_of, merged
-from parlance._transformers import render_chats
+from parlance._transformers import Method
 from parlance.processors import _forged_placeholders
 
 
@@ -53,7 +53,7 @@ def test_masks_are_of_what_overlaps() -> None:
 def test_a_placeholder_that_is_no_token_is_found_by_its_origin() -> None:
     chats = [[{"role": "user", "content": "aXXb X"}]]
     variables = {"own": "XX"}
-    [chat] = render_chats("XX{{ messages[0].content }}X {{ own }}", chats, None, None, variables, version="5.23.0", spans=True)
+    [chat] = Method("XX{{ messages[0].content }}X {{ own }}", None, None, variables, version="5.23.0").rendered(chats, spans=True)
     assert chat.text == "XXaXXb XX XX"
     assert sorted(_forged_placeholders(chat, {"XX"}, ())) == [(3, 5), (7, 9), (10, 12)]
     assert sorted(_forged_placeholders(chat, {"XX"}, ["own"])) == [(3, 5), (7, 9)]
