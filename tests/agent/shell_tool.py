@@ -79,12 +79,12 @@ class Tool:
         self.send(**request)
         return self._read()
 
-    def run(self, command: str, timeout: float = 20) -> Any:
+    def run(self, command: str, timeout: float = 60) -> Any:
         answer = self.ask(command=command, timeout=timeout)
         assert "error" not in answer, answer
         return answer
 
-    def python(self, code: str, timeout: float = 20) -> Any:
+    def python(self, code: str, timeout: float = 60) -> Any:
         answer = self.ask(code=code, timeout=timeout)
         assert "error" not in answer, answer
         return answer
