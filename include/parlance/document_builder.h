@@ -53,6 +53,9 @@ class DocumentBuilder {
   void string(std::string_view text);
   /// The same for a text that is known to be such, as every str of Python is; it is not checked.
   void known_string(std::string_view text);
+  /// The same for a long text, which is copied when the document is built: until then, or until clear(), its bytes stay
+  /// as they are where they are. What holds a lock while it goes through objects need not copy them under it.
+  void lent_string(std::string_view text);
 
   void begin_list();
   void end_list();
@@ -67,6 +70,8 @@ class DocumentBuilder {
 
   /// How many lists and dicts are open.
   std::size_t depth() const;
+  /// How many bytes all texts have that were given, one more for each.
+  std::size_t text_size() const;
   /// Forgets all that was given.
   void clear();
 

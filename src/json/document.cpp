@@ -161,11 +161,8 @@ Result<void> Document::Storage::build(DocumentBuilder& from) {
   if (!given.open.empty()) given.fail(ErrorCode::usage, "a list or dict is still open");
   const std::optional<Error> failure = given.failure;
   if (!failure) {
-    const std::size_t size = given.text_size;
-    given.reserve_text(JsonReader::kPadding);
-    std::fill_n(given.text.data() + size, JsonReader::kPadding, '\0');
-    built_text_.swap(given.text);
-    strings_ = {built_text_.data(), size};
+    given.give_texts(built_text_, JsonReader::kPadding);
+    strings_ = {built_text_.data(), given.all_texts()};
     root_ = make_values(given, built_text_.data(), arena_, next_origin_);
   }
   given.clear();

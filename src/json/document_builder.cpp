@@ -27,8 +27,9 @@ void DocumentBuilder::State::fail(ErrorCode code, std::string_view message) {
 }
 
 void DocumentBuilder::State::clear() {
-  text_size = 0;
+  text_size = lent_size = 0;
   steps.clear();
+  lent.clear();
   open.clear();
   deepest = 0;
   has_key = false;
@@ -68,18 +69,53 @@ void DocumentBuilder::State::add_text(Step step, std::string_view given) {
   add_known(step, given);
 }
 
+/// Whether a text fits behind the others; notes it.
+inline bool DocumentBuilder::State::takes_text(Step step, std::size_t size) {
+  if (!takes(step)) return false;
+  if (all_texts() + size >= Runtime::kMaxText) {
+    fail(ErrorCode::limit_memory, "texts of 2 GiB or more together");
+    return false;
+  }
+  Given added{step, static_cast<std::uint32_t>(size), {}};
+  added.begin = all_texts();
+  steps.push_back(added);
+  return true;
+}
+
 void DocumentBuilder::State::add_known(Step step, std::string_view given) {
-  if (!takes(step)) return;
-  if (text_size + given.size() >= Runtime::kMaxText)
-    return fail(ErrorCode::limit_memory, "texts of 2 GiB or more together");
+  if (!takes_text(step, given.size())) return;
   if (text.size() - text_size <= given.size()) reserve_text(given.size() + 1);
-  Given added{step, static_cast<std::uint32_t>(given.size()), {}};
-  added.begin = text_size;
   char* const to = text.data() + text_size;
   given.copy(to, given.size());
   to[given.size()] = '\0';
   text_size += given.size() + 1;
-  steps.push_back(added);
+}
+
+void DocumentBuilder::State::add_lent(std::string_view given) {
+  if (!takes_text(Step::string, given.size())) return;
+  lent.push_back({text_size, given});
+  lent_size += given.size() + 1;
+}
+
+void DocumentBuilder::State::give_texts(std::string& into, std::size_t padding) {
+  const std::size_t size = all_texts();
+  if (lent.empty()) {
+    reserve_text(padding);
+    into.swap(text);
+  } else {
+    if (into.size() < size + padding) into.resize(size + padding);
+    char* to = into.data();
+    std::size_t given = 0;
+    const auto give = [&](std::string_view more) { to += more.copy(to, more.size()); };
+    for (const Lent& one : lent) {
+      give({text.data() + given, one.behind - given});
+      given = one.behind;
+      give(one.text);
+      *to++ = '\0';
+    }
+    give({text.data() + given, text_size - given});
+  }
+  std::fill_n(into.data() + size, padding, '\0');
 }
 
 void DocumentBuilder::State::reserve_text(std::size_t more) {
@@ -240,6 +276,7 @@ void DocumentBuilder::real(double value) {
 }
 void DocumentBuilder::string(std::string_view text) { inside().add_text(Step::string, text); }
 void DocumentBuilder::known_string(std::string_view text) { inside().add_known(Step::string, text); }
+void DocumentBuilder::lent_string(std::string_view text) { inside().add_lent(text); }
 void DocumentBuilder::begin_list() { inside().begin(Step::list); }
 void DocumentBuilder::end_list() { inside().end(Step::list); }
 void DocumentBuilder::begin_tuple() { inside().begin(Step::tuple); }
@@ -249,6 +286,7 @@ void DocumentBuilder::key(std::string_view text) { inside().add_text(Step::key, 
 void DocumentBuilder::known_key(std::string_view text) { inside().add_known(Step::key, text); }
 void DocumentBuilder::end_dict() { inside().end(Step::dict); }
 std::size_t DocumentBuilder::depth() const { return state_ == nullptr ? 0 : state_->open.size(); }
+std::size_t DocumentBuilder::text_size() const { return state_ == nullptr ? 0 : state_->all_texts(); }
 void DocumentBuilder::clear() { inside().clear(); }
 
 }  // namespace parlance

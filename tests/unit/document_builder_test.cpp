@@ -16,22 +16,24 @@
 namespace parlance {
 namespace {
 
-void give(DocumentBuilder& builder, Value value) {
+/// `lends`: every second string is lent.
+void give(DocumentBuilder& builder, Value value, bool lends = false) {
   switch (value.kind) {
     case Kind::boolean: return builder.boolean(value.integer != 0);
     case Kind::real: return builder.real(value.real);
-    case Kind::string: return builder.string(value.text());
+    case Kind::string:
+      return lends && value.text().size() % 2 == 0 ? builder.lent_string(value.text()) : builder.string(value.text());
     case Kind::integer:
       return value.is_small_int() ? builder.integer(value.integer) : builder.integer(json_text(value));
     case Kind::list:
       builder.begin_list();
-      for (const Value item : value.items()) give(builder, item);
+      for (const Value item : value.items()) give(builder, item, lends);
       return builder.end_list();
     case Kind::dict:
       builder.begin_dict();
       for (const DictEntry& entry : value.members()) {
         builder.key(entry.key.text());
-        give(builder, entry.value);
+        give(builder, entry.value, lends);
       }
       return builder.end_dict();
     default: return builder.none();
@@ -72,11 +74,13 @@ TEST(DocumentBuilder, MakesWhatTheJsonTextMakes) {
   for (const std::string_view text : kRequestTexts) {
     Document parsed;
     ASSERT_TRUE(parsed.parse(text)) << text;
-    give(builder, parsed.root());
-    const Result<void> done = built.build(builder);
-    ASSERT_TRUE(done) << text << done.error().display();
-    EXPECT_EQ(testing::as_json(built.root()), testing::as_json(parsed.root())) << text;
-    EXPECT_EQ(paths_of(built), paths_of(parsed)) << text;
+    for (const bool lends : {true, false, true}) {
+      give(builder, parsed.root(), lends);
+      const Result<void> done = built.build(builder);
+      ASSERT_TRUE(done) << text << done.error().display();
+      EXPECT_EQ(testing::as_json(built.root()), testing::as_json(parsed.root())) << text;
+      EXPECT_EQ(paths_of(built), paths_of(parsed)) << text;
+    }
   }
 }
 
@@ -89,7 +93,7 @@ TEST(DocumentBuilder, PromptsHaveTheSameSpans) {
     Document request;
     ASSERT_TRUE(request.parse(format.example)) << format.name;
     DocumentBuilder builder;
-    give(builder, request.root());
+    give(builder, request.root(), true);
     Conversation built, read;
     ASSERT_TRUE(built.read(builder)) << format.name;
     ASSERT_TRUE(read.read(format.example)) << format.name;
@@ -151,6 +155,26 @@ TEST(DocumentBuilder, RefusesWhatDoesNotFit) {
     ASSERT_TRUE(document.build(builder));
     EXPECT_EQ(document.root().integer, 5);
   }
+}
+
+/// A text that was lent may change once the document is built, and what was given up is not looked at.
+TEST(DocumentBuilder, CopiesWhatWasLentWhenItIsBuilt) {
+  DocumentBuilder builder;
+  Document document;
+  builder.lent_string(std::string(1000, 'x'));
+  builder.clear();
+  std::string text = "lent";
+  builder.begin_list();
+  builder.string("before");
+  builder.lent_string(text);
+  builder.lent_string("");
+  builder.string("behind");
+  builder.end_list();
+  EXPECT_EQ(builder.text_size(), 20U);  // each with a byte behind it
+  ASSERT_TRUE(document.build(builder));
+  text = "gone";
+  EXPECT_EQ(testing::as_json(document.root()), R"(["before","lent","","behind"])");
+  EXPECT_EQ(builder.text_size(), 0U);
 }
 
 TEST(DocumentBuilder, MayBeMovedFrom) {

@@ -195,9 +195,13 @@ void ObjectTaker::take_integer(nb::handle object) {
 }
 
 void ObjectTaker::take_text(nb::handle text, bool is_key) {
+  constexpr std::size_t kLong = 512;  // bytes, from which on copying them takes longer than keeping the str
   nb::object kept;
   const std::string_view bytes = utf8_of(text, kept);
-  is_key ? builder_.known_key(bytes) : builder_.known_string(bytes);
+  if (is_key) return builder_.known_key(bytes);
+  if (bytes.size() < kLong) return builder_.known_string(bytes);
+  lenders_.push_back(kept.is_valid() ? std::move(kept) : nb::borrow(text));
+  builder_.lent_string(bytes);
 }
 
 void ObjectTaker::take_key(nb::handle key) {
@@ -459,7 +463,8 @@ nb::object from_json(std::string_view json) {
 std::string json_of(nb::handle object) {
   if (PyUnicode_Check(object.ptr()) != 0) return nb::cast<std::string>(object);
   DocumentBuilder builder;
-  ObjectTaker(builder, {}).take(object);  // a path begins with a member of the object, as in a request
+  ObjectTaker taker(builder, {});
+  taker.take(object);  // a path begins with a member of the object, as in a request
   Document document;
   check(document.build(builder));
   return json_text(document.root());

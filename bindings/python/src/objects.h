@@ -25,7 +25,8 @@ struct TakeOptions {
 ///
 /// Takes None, bool, int, float, str, list, tuple, dict and other mappings, their subclasses, enums (by their value),
 /// dataclasses, pydantic models and NumPy scalars. Raises TypeError for anything else, RecursionError past 1000 levels,
-/// and ValueError, each with the path of the object.   Threads: holds the GIL.
+/// and ValueError, each with the path of the object. Long texts are lent to the builder, so a taker lives until the
+/// document is built.   Threads: holds the GIL; also as it ends.
 class ObjectTaker {
  public:
   ObjectTaker(DocumentBuilder& builder, TakeOptions options) : builder_(builder), options_(options) {}
@@ -72,7 +73,8 @@ class ObjectTaker {
   static constexpr int kMostInstead = 8;
   DocumentBuilder& builder_;
   TakeOptions options_;
-  int instead_ = 0;  ///< so many objects are being taken in the place of others
+  std::vector<nb::object> lenders_;  ///< each str whose bytes were lent
+  int instead_ = 0;                  ///< so many objects are being taken in the place of others
   const Step* at_ = nullptr;
 };
 
@@ -95,8 +97,9 @@ inline nb::str str_of(std::string_view text) { return nb::str(text.data(), text.
 /// A str of UTF-8 in which lone surrogates stand as three bytes. Bytes that are none, such as half a character at the
 /// end of a reply, become U+FFFD.
 nb::str text_to_python(std::string_view text);
-/// The same; raises UnicodeDecodeError for such bytes.
-nb::str exact_text_to_python(std::string_view text);
+/// The same; raises UnicodeDecodeError for such bytes. A large text that is constant, whatever other threads do, is
+/// copied without the GIL.
+nb::str exact_text_to_python(std::string_view text, bool is_constant = false);
 /// A path that is given as str, bytes or os.PathLike. Raises TypeError for anything else.
 std::string path_of(nb::handle path);
 /// The bytes of a str that is not ASCII; for utf8_of.

@@ -7,7 +7,8 @@
 #include <mutex>
 
 #include "errors.h"
-#include "own_locks.h"
+#include "gil_aside.h"
+#include "lent.h"
 
 namespace parlance::python {
 
@@ -52,9 +53,9 @@ const Characters& Prompt::characters() const {
   return is_first ? *made.release() : *known;
 }
 
-void Prompt::reuse(std::shared_ptr<const Engine> another) {
+void Prompt::reuse(std::shared_ptr<const Engine> another, const RenderOptions& given) {
   engine = std::move(another);
-  options = RenderOptions();
+  options = given;
   delete characters_.exchange(nullptr);
 }
 
@@ -89,75 +90,22 @@ CivilTime civil_time(nb::handle moment) {
 namespace {
 
 /// Prompts whose memory is used again.
-class PromptPool {
- public:
-  struct GiveBack {
-    void operator()(Prompt* prompt) const { give_back(prompt); }
-  };
-  using Lent = std::unique_ptr<Prompt, GiveBack>;
-
-  static Lent take() {
-    {
-      const std::lock_guard lock(own_lock(OwnLock::prompts));
-      if (!pool().kept_.empty()) {
-        Lent prompt(pool().kept_.back().release());
-        pool().kept_.pop_back();
-        return prompt;
-      }
-    }
-    return Lent(new Prompt);
-  }
-
- private:
+struct GiveBack {
   /// Large ones are let go of.
-  static void give_back(Prompt* prompt) {
-    constexpr std::size_t kMost = 16, kLargest = std::size_t{1} << 20;
+  void operator()(Prompt* prompt) const {
+    constexpr std::size_t kLargest = std::size_t{1} << 20;
     std::unique_ptr<Prompt> given(prompt);
     given->engine.reset();
-    const bool is_large = given->rendering.text().size() > kLargest;
-    const std::lock_guard lock(own_lock(OwnLock::prompts));
-    if (!is_large && pool().kept_.size() < kMost) pool().kept_.push_back(std::move(given));
+    if (given->rendering.text().size() <= kLargest) Kept<Prompt, OwnLock::prompts>::give_back(std::move(given));
   }
-  /// Never destroyed: a rendering may end after all else.
-  static PromptPool& pool() {
-    static auto* const only = new PromptPool;
-    return *only;
-  }
-  std::vector<std::unique_ptr<Prompt>> kept_;
 };
+using LentPrompt = std::unique_ptr<Prompt, GiveBack>;
 
-/// A builder whose memory is used again, as long as this lives. The one given back last is lent first: of many threads
-/// that wait for the GIL few read at a time, and those find it in the caches. Each request has its own, since code of
-/// the objects that are read may itself render.
-class LentBuilder {
- public:
-  LentBuilder() {
-    {
-      const std::lock_guard lock(own_lock(OwnLock::builders));
-      if (!kept().empty()) {
-        builder_ = std::move(kept().back());
-        kept().pop_back();
-      }
-    }
-    if (builder_ == nullptr) builder_ = std::make_unique<DocumentBuilder>();
-  }
-  LentBuilder(const LentBuilder&) = delete;
-  ~LentBuilder() {
-    constexpr std::size_t kMost = 16;
-    builder_->clear();
-    const std::lock_guard lock(own_lock(OwnLock::builders));
-    if (kept().size() < kMost) kept().push_back(std::move(builder_));
-  }
-  DocumentBuilder& operator*() { return *builder_; }
-
- private:
-  /// Never destroyed, as prompts.
-  static std::vector<std::unique_ptr<DocumentBuilder>>& kept() {
-    static auto* const builders = new std::vector<std::unique_ptr<DocumentBuilder>>;
-    return *builders;
-  }
-  std::unique_ptr<DocumentBuilder> builder_;
-};
+LentPrompt prompt_for(const std::shared_ptr<const Engine>& engine, const RenderOptions& options) {
+  LentPrompt prompt(Kept<Prompt, OwnLock::prompts>::take().release());
+  prompt->reuse(engine, options);
+  return prompt;
+}
 
 bool is_given(nb::handle object) { return object.is_valid() && !object.is_none(); }
 
@@ -176,39 +124,37 @@ void take_request(ObjectTaker& taker, const RenderArguments& arguments) {
   for (const auto& [name, value] : nb::cast<nb::dict>(arguments.variables)) taker.take_member(name, value);
 }
 
-}  // namespace
-
-Workspace& workspace() {
-  static thread_local Workspace kept;
-  return kept;
+RenderOptions asked_options(const Engine& engine, const RenderArguments& arguments) {
+  RenderOptions options;
+  options.add_generation_prompt = arguments.add_generation_prompt;
+  options.continue_final = arguments.continue_final_message;
+  options.want_assistant = arguments.assistant;
+  options.want_spans = arguments.spans;
+  if (engine.may_read_clock || is_given(arguments.now)) options.now = civil_time(arguments.now);
+  options.limits = engine.limits();
+  options.as_is = engine.is_as_is();
+  return options;
 }
 
-namespace {
-
-/// Reads a request, and renders it if `renders`. The GIL is let go of once, after the objects were gone through.
-PromptPool::Lent make_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments,
-                             bool renders) {
-  PromptPool::Lent prompt = PromptPool::take();
-  prompt->reuse(engine);
-  prompt->options.add_generation_prompt = arguments.add_generation_prompt;
-  prompt->options.continue_final = arguments.continue_final_message;
-  prompt->options.want_assistant = arguments.assistant;
-  prompt->options.want_spans = arguments.spans;
-  if (engine->may_read_clock || is_given(arguments.now)) prompt->options.now = civil_time(arguments.now);
-  prompt->options.limits = engine->limits();
-  prompt->options.as_is = engine->is_as_is();
+/// Reads a request, and renders it if `renders`. The GIL is let go of once, after the objects were gone through, unless
+/// that would take longer than the rest. What threads have of their own meanwhile, they take when they run.
+LentPrompt make_prompt(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments, bool renders) {
+  const RenderOptions options = asked_options(*engine, arguments);
   std::optional<LentBuilder> builder(std::in_place);
   DocumentBuilder& request = **builder;
   request.begin_dict();
   ObjectTaker taker(request, arguments.take);
   take_request(taker, arguments);
   request.end_dict();
+  LentPrompt prompt;
   const Result<void> done = [&]() -> Result<void> {
-    const nb::gil_scoped_release release;
+    const GilAside aside(engine->quick, request.text_size());
+    prompt = prompt_for(engine, options);
     Result<void> read = engine->reader.read_into(prompt->request, request);
     builder.reset();  // nobody keeps it while waiting for the GIL
     if (!read || !renders) return read;
-    return engine->reader.render(prompt->request, prompt->options, workspace(), prompt->rendering);
+    const LentWorkspace workspace;
+    return engine->reader.render(prompt->request, options, *workspace, prompt->rendering);
   }();
   check(done);
   return prompt;
@@ -225,20 +171,19 @@ std::shared_ptr<Prompt> render_prompt(const std::shared_ptr<const Engine>& engin
 }
 
 nb::str render_text(const std::shared_ptr<const Engine>& engine, const RenderArguments& arguments) {
-  return exact_text_to_python(make_prompt(engine, arguments, true)->rendering.text());
+  return exact_text_to_python(make_prompt(engine, arguments, true)->rendering.text(), true);
 }
 
 std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& engine, std::string_view json,
                                          const RenderOptions& options) {
-  std::shared_ptr<Prompt> prompt = PromptPool::take();
-  prompt->reuse(engine);
-  prompt->options = options;
+  std::shared_ptr<Prompt> prompt = prompt_for(engine, options);
   prompt->request.id.clear();
   const Result<void> done = [&]() -> Result<void> {
     const nb::gil_scoped_release release;
     Result<void> read = prompt->request.conversation.read(json, {.normalise = false});
     if (!read) return read;
-    return engine->reader.render(prompt->request, options, workspace(), prompt->rendering);
+    const LentWorkspace workspace;
+    return engine->reader.render(prompt->request, options, *workspace, prompt->rendering);
   }();
   check(done);
   return prompt;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gil_aside.h"
 #include "objects.h"
 #include "parlance/losses.h"
 #include "parlance/reply_kinds.h"
@@ -27,6 +28,7 @@ struct Engine {
   RequestReader reader;
   /// Whether the text of a template has the name of a function that gives the time: else no render looks at its clock.
   bool may_read_clock;
+  mutable QuickSize quick;
 };
 
 inline bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
@@ -59,7 +61,7 @@ struct Prompt {
   /// Those of the rendering's text, counted when first asked for. Threads: any.
   const Characters& characters() const;
   /// For another request.
-  void reuse(std::shared_ptr<const Engine> another);
+  void reuse(std::shared_ptr<const Engine> another, const RenderOptions& given);
 
  private:
   mutable std::atomic<const Characters*> characters_ = nullptr;
@@ -94,8 +96,6 @@ ReplyStart start_of(const Prompt& prompt);
 inline std::span<const std::string_view> kinds_of_replies() { return reply_kind_names().subspan(1); }
 /// What the assistant wrote in it, by kinds.
 std::vector<KindRange> kinds_of(const Prompt& prompt);
-/// A workspace of this thread. Nothing of Python may run while it is used.
-Workspace& workspace();
 /// The moment of a datetime; None: now, in local time.
 CivilTime civil_time(nb::handle moment);
 

@@ -10,6 +10,7 @@
 
 #include "errors.h"
 #include "grammars.h"
+#include "lent.h"
 #include "names.h"
 #include "pickles.h"
 #include "replies.h"
@@ -64,7 +65,7 @@ void set_state_of_span(PySpan& self, const nb::tuple& state) {
 }
 
 nb::str text_of(PyRendering& rendering) {
-  if (!rendering.text.is_valid()) rendering.text = exact_text_to_python(rendering.prompt->rendering.text());
+  if (!rendering.text.is_valid()) rendering.text = exact_text_to_python(rendering.prompt->rendering.text(), true);
   return nb::borrow<nb::str>(rendering.text);
 }
 
@@ -111,7 +112,7 @@ nb::list losses_of(const PyRendering& rendering) {
   {
     const nb::gil_scoped_release release;
     const LossFinder finder(*prompt.engine->reader.template_for(prompt.request.conversation));
-    checked = finder.render(prompt.request.conversation, prompt.options, workspace());
+    checked = finder.render(prompt.request.conversation, prompt.options, *LentWorkspace());
   }
   if (!*checked) raise(checked->error());
   nb::list all;

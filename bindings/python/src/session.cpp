@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "errors.h"
+#include "lent.h"
 #include "parlance/losses.h"
 #include "parlance/sampled_reply.h"
 #include "prefix.h"
@@ -174,7 +175,7 @@ std::vector<std::string> disorder(const PyTokenSession& self, std::optional<std:
     const nb::gil_scoped_release release;
     const Result<Template>& chosen = self.engine->reader.template_for(conversation);
     const std::size_t own = first ? first_of_request(conversation) + *first : self.first_new;
-    if (chosen) losses = losses_of_order(*chosen, conversation, self.render, workspace(), own);
+    if (chosen) losses = losses_of_order(*chosen, conversation, self.render, *LentWorkspace(), own);
   }
   std::vector<std::string> said;
   for (Loss& loss : losses) {

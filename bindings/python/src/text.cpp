@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "objects.h"
 
@@ -137,7 +138,11 @@ bool write_characters(std::string_view text, Unit* out) {
   return true;
 }
 
-bool write_into(PyObject* made, std::string_view text) {
+bool write_into(PyObject* made, std::string_view text, unsigned char largest) {
+  if (largest < 0x80) {
+    std::memcpy(PyUnicode_1BYTE_DATA(made), text.data(), text.size());
+    return true;
+  }
   switch (PyUnicode_KIND(made)) {
     case PyUnicode_1BYTE_KIND: return write_characters(text, PyUnicode_1BYTE_DATA(made));
     case PyUnicode_2BYTE_KIND: return write_characters(text, PyUnicode_2BYTE_DATA(made));
@@ -167,16 +172,20 @@ nb::object new_str(std::size_t characters, Py_UCS4 largest) {
   return made;
 }
 
-/// An invalid object where the text is not UTF-8.
-nb::object decoded(std::string_view text) {
-  if (is_ascii(text)) {
-    nb::object made = new_str(text.size(), 0x7F);
-    std::memcpy(PyUnicode_1BYTE_DATA(made.ptr()), text.data(), text.size());
-    return made;
-  }
-  const Extent extent = extent_of(text);
+/// Calls something that needs no Python, without the GIL if `lets_go`.
+template <typename Work>
+auto aside(bool lets_go, Work work) {
+  std::optional<nb::gil_scoped_release> release;
+  if (lets_go) release.emplace();
+  return work();
+}
+
+/// An invalid object where the text is not UTF-8. A str that nobody else has is written without the GIL as well.
+nb::object decoded(std::string_view text, bool lets_go) {
+  const Extent extent = aside(lets_go, [&] { return is_ascii(text) ? Extent{text.size(), 0} : extent_of(text); });
   nb::object made = new_str(extent.characters, largest_character(extent.largest));
-  if (!write_into(made.ptr(), text)) made.reset();
+  const bool is_whole = aside(lets_go, [&] { return write_into(made.ptr(), text, extent.largest); });
+  if (!is_whole) made.reset();
   return made;
 }
 
@@ -198,11 +207,12 @@ std::string repaired(std::string_view text) {
 
 }  // namespace
 
-nb::str exact_text_to_python(std::string_view text) {
+nb::str exact_text_to_python(std::string_view text, bool is_constant) {
 #ifndef Py_LIMITED_API
+  constexpr std::size_t kLarge = std::size_t{64} << 10;  // copying it takes longer than waiting for the GIL
   // A shorter text may be one that Python keeps.
   constexpr std::size_t kLeast = 16;
-  const nb::object made = text.size() < kLeast ? nb::object() : decoded(text);
+  const nb::object made = text.size() < kLeast ? nb::object() : decoded(text, is_constant && text.size() >= kLarge);
   if (made.is_valid()) return nb::borrow<nb::str>(made);
 #endif
   return decoded_by_python(text, "surrogatepass");

@@ -319,6 +319,49 @@ def test_other_threads_run_while_a_prompt_is_made() -> None:
     assert rounds > 100
 
 
+def test_a_template_that_was_quick_lets_go_once_it_is_not() -> None:
+    template = parlance.Template.from_string("{% for i in range(turns) %}{% for j in range(1000) %}{% endfor %}{% endfor %}")
+    chat = [{"role": "user", "content": "x"}]
+
+    def rounds_of_others(turns: int) -> int:
+        """What another thread does while it is rendered, if nothing but that takes the GIL away from it."""
+        done = threading.Event()
+        thread = threading.Thread(target=lambda: (template.render(chat, turns=turns), done.set()))
+        thread.start()
+        rounds = 0
+        while not done.is_set() and thread.is_alive():
+            rounds += 1
+            time.sleep(0)
+        thread.join()
+        return rounds
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60)
+    try:
+        for _ in range(20):
+            rounds_of_others(0)
+        assert max(rounds_of_others(5000) for _ in range(8)) > 100
+    finally:
+        sys.setswitchinterval(interval)
+
+
+LONG_TEXTS = ["a" * 511, "a" * 512, "é" * 300, "€" * 5000, "\U0001f600" * 700, "x" * 200_000, "é" * 100_000, "a" * 70_000 + "\ud800"]
+
+
+@pytest.mark.parametrize("text", LONG_TEXTS, ids=lambda text: f"{text[-1]!a} {len(text)}")
+def test_long_texts_stay_as_they_are(text: str) -> None:
+    class Text(str):
+        pass
+
+    template = parlance.Template.from_string("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{{ end }}")
+    for given in (text, Text(text)):
+        chat = [{"role": "user", "content": given}, {"role": "short", "content": "é"}, {"role": given, "content": "z" + given}]
+        made = template.render(chat, end=given)
+        assert made.text == f"<user>{text}<short>é<{text}>z{text}{text}"
+        members = [f"messages[{i}].{name}" for i in range(3) for name in ("role", "content")]
+        assert [span.path for span in made.spans if span.path] == [*members, "end"]
+
+
 def test_threads_share_a_template() -> None:
     template = parlance.Template.builtin("chatml")
     expected = template.render(CHAT).text
