@@ -18,8 +18,13 @@ namespace nb = nanobind;
 class QuickSize {
  public:
   bool has(std::size_t size) const { return size < end_.load(std::memory_order_relaxed); }
-  /// Whether a quick one is measured again. One in four is: looking at a clock twice takes a fiftieth of a small one.
-  bool is_due() { return turn_.fetch_add(1, std::memory_order_relaxed) % 4 == 0; }
+  /// Whether a quick one is measured again. About one in eight is: looking at a clock twice takes a fiftieth of a small
+  /// one, and counting exactly would take half of that.
+  bool is_due() {
+    const std::uint32_t turn = turn_.load(std::memory_order_relaxed);
+    turn_.store(turn + 1, std::memory_order_relaxed);
+    return turn % 8 == 0;
+  }
   void note(std::size_t size, std::chrono::nanoseconds taken) {
     constexpr std::chrono::microseconds kQuick(20);
     if (taken > kQuick) {

@@ -172,19 +172,14 @@ nb::object new_str(std::size_t characters, Py_UCS4 largest) {
   return made;
 }
 
-/// Calls something that needs no Python, without the GIL if `lets_go`.
-template <typename Work>
-auto aside(bool lets_go, Work work) {
+/// An invalid object where the text is not UTF-8. `lets_go` of the GIL: a str that nobody else has is written without.
+nb::object decoded(std::string_view text, bool lets_go) {
+  const Extent extent = is_ascii(text) ? Extent{text.size(), 0} : extent_of(text);
+  nb::object made = new_str(extent.characters, largest_character(extent.largest));
   std::optional<nb::gil_scoped_release> release;
   if (lets_go) release.emplace();
-  return work();
-}
-
-/// An invalid object where the text is not UTF-8. A str that nobody else has is written without the GIL as well.
-nb::object decoded(std::string_view text, bool lets_go) {
-  const Extent extent = aside(lets_go, [&] { return is_ascii(text) ? Extent{text.size(), 0} : extent_of(text); });
-  nb::object made = new_str(extent.characters, largest_character(extent.largest));
-  const bool is_whole = aside(lets_go, [&] { return write_into(made.ptr(), text, extent.largest); });
+  const bool is_whole = write_into(made.ptr(), text, extent.largest);
+  release.reset();
   if (!is_whole) made.reset();
   return made;
 }
@@ -209,7 +204,7 @@ std::string repaired(std::string_view text) {
 
 nb::str exact_text_to_python(std::string_view text, bool is_constant) {
 #ifndef Py_LIMITED_API
-  constexpr std::size_t kLarge = std::size_t{64} << 10;  // copying it takes longer than waiting for the GIL
+  constexpr std::size_t kLarge = std::size_t{256} << 10;  // copying it takes longer than waiting for the GIL
   // A shorter text may be one that Python keeps.
   constexpr std::size_t kLeast = 16;
   const nb::object made = text.size() < kLeast ? nb::object() : decoded(text, is_constant && text.size() >= kLarge);
