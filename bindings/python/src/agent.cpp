@@ -153,10 +153,23 @@ struct PyAgentHistory {
   Arguments arguments = Arguments::objects;
 };
 
+/// Templates may leave out what has no role, or take it for somebody else's.
+void check_roles(const Conversation& conversation) {
+  int at = 0;
+  for (const Value& message : conversation.messages().items()) {
+    const Value role = message["role"];
+    const std::string path = "messages[" + std::to_string(at++) + "]";
+    if (!role.is_string() || role.text().empty())
+      raise_at(PyExc_ValueError, path + (role.is_undefined() ? "" : ".role"),
+               "a message has a role, such as \"user\" or \"assistant\"");
+  }
+}
+
 /// Of messages that are given, each call of whose last reply may have run: unless it is known which have.
 void read_history(PyAgentHistory* self, nb::handle messages, bool unverified,
                   const std::optional<std::vector<std::string>>& running) {
   const Conversation read = conversation_of(messages);
+  check_roles(read);
   AgentHistory made{.messages = messages_from(read, 0), .unverified = unverified};
   for (const Value& message : read.messages().items())
     for (const Value& call : message["tool_calls"].items()) made.running.emplace_back(call["id"].text());

@@ -585,6 +585,17 @@ def test_odd_calls_of_histories() -> None:
     assert [message["tool_call_id"] for message in asked[2:]] == ["1", "2"]
 
 
+@pytest.mark.parametrize(
+    ("message", "path"), [({"content": "x"}, "messages[1]"), ({"role": 5}, "messages[1].role"), ({"role": ""}, "messages[1].role")]
+)
+def test_a_message_without_a_role_is_refused(message: dict[str, Any], path: str) -> None:
+    one = parlance.Agent(Policy("Done."), goal="Do it", verify=False)
+    with pytest.raises(ValueError, match="a message has a role") as raised:
+        one.resume([{"role": "user", "content": "x"}, message])
+    assert raised.value.path == path  # type: ignore[attr-defined]
+    assert one.run().reason == "done"
+
+
 def test_odd_texts_and_depths(chatml_tokenizer: str) -> None:
     class Mute(Exception):
         def __str__(self) -> str:
