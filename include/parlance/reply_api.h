@@ -82,8 +82,11 @@ struct NamespacedTool {
   std::string space{};
   std::string name{};
 };
-/// Those of the `tools` of a request.
-std::vector<NamespacedTool> namespaced_tools(Value tools);
+/// Those of a request: of its `tools`, and of items of its `input` that bring tools (`tool_search_output`,
+/// `additional_tools`).
+std::vector<NamespacedTool> namespaced_tools(Value request);
+/// The types of the tools of a request that are offered to the model, each once; for ReplyApiOptions::tool_types.
+std::vector<std::string> client_tool_types(Value request);
 
 /// The parts of an answer that are not in the reply. No default comes from the clock or a random generator.
 struct ReplyApiOptions {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr ClientCall kClientCalls[] = {{"local_shell", "local_shell_call", "lsh_"},
                                        {"shell", "shell_call", "sh_"},
-                                       {"apply_patch", "apply_patch_call", "apc_"}};
+                                       {"apply_patch", "apply_patch_call", "apc_"},
+                                       {"tool_search", "tool_search_call", "tsc_"}};
 
 bool are_texts(Value list) {
   return list.is_sequence() && !list.items().empty() &&
@@ -71,6 +72,7 @@ std::string client_call_action(const ClientCall& call, std::string_view argument
   if (!document.parse(arguments, "arguments") || !document.root().is(Kind::dict)) return {};
   const bool patches = call.tool == "apply_patch";
   const Value given = document.root();
+  if (call.tool == "tool_search") return "\"execution\": \"client\", \"arguments\": " + json_text(given);
   const std::string action = patches                ? patch_operation(given)
                              : call.tool == "shell" ? shell_action(given)
                                                     : local_shell_action(given);

@@ -14,7 +14,7 @@ struct ClientCall {
 /// Null for other tools.
 const ClientCall* find_client_call(std::string_view tool);
 
-/// The member of the item that says what is to be done, `"action": {…}`; "" where the arguments are not those of the
+/// The members of the item that say what is to be done, `"action": {…}`; "" where the arguments are not those of the
 /// tool.
 std::string client_call_action(const ClientCall& call, std::string_view arguments);
 

@@ -7,6 +7,7 @@
 
 #include "apis/form.h"
 #include "base/one_line.h"
+#include "conversation/client_tools.h"
 #include "conversation/sealed_reasoning.h"
 #include "conversation/tool_spaces.h"
 
@@ -124,11 +125,25 @@ std::string ReplyApiWriter::choices_to_json(std::span<const ReplyApiWriter* cons
 
 std::string ReplyApiWriter::to_json() const { return form_ == nullptr ? "{}" : form_->to_json(); }
 
-std::vector<NamespacedTool> namespaced_tools(Value tools) {
+std::vector<NamespacedTool> namespaced_tools(Value request) {
   std::vector<NamespacedTool> all;
-  const ToolSpaces spaces(tools);
+  const ToolSpaces spaces(tool_lists_of(request));
   for (const ToolOfSpace& tool : spaces.all()) all.push_back({tool.shown, tool.space, tool.name});
   return all;
+}
+
+/// What runs in the API's containers, and the API's own search, are not offered.
+std::vector<std::string> client_tool_types(Value request) {
+  std::set<std::string_view> types;  // most tools are functions
+  for (const Value list : tool_lists_of(request)) {
+    for (const Value& tool : list.items()) {
+      const std::string_view type = tool["type"].text();
+      const Value place = tool["environment"]["type"];
+      const bool is_elsewhere = place.is_string() && place.text() != "local";
+      if (!is_elsewhere && (type != "tool_search" || is_searched_by_client(tool))) types.insert(type);
+    }
+  }
+  return {types.begin(), types.end()};
 }
 
 }  // namespace parlance

@@ -159,7 +159,7 @@ Value Request::media_part(std::string_view type, std::string_view name, Value li
   return made(part.finish(), of);
 }
 
-Value Request::joined(std::initializer_list<Value> pieces) {
+Value Request::joined(std::span<const Value> pieces) {
   StringBuilder all(rt);
   for (const Value& one : pieces) all.append(one);
   const Value made_of_all = all.finish();

@@ -110,7 +110,8 @@ class Request {
   /// The choice of one function by its name.
   Value choice_of(Value name, Value of);
   /// A text of these pieces.
-  Value joined(std::initializer_list<Value> pieces);
+  Value joined(std::span<const Value> pieces);
+  Value joined(std::initializer_list<Value> pieces) { return joined(std::span(pieces.begin(), pieces.size())); }
   Value json_of(Value v);
   /// Reasoning that is sealed (sealed_reasoning.h); undefined for other texts.
   Value opened(Value sealed);

@@ -23,14 +23,14 @@ bool is_own(std::string_view type) {
 bool is_passed_over(std::string_view type) {
   return is_own(type) ||
          is_one_of(type, {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call",
-                          "computer_call", "computer_call_output", "tool_search_call", "tool_search_output", "mcp_call",
-                          "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"});
+                          "computer_call", "computer_call_output", "mcp_call", "mcp_list_tools", "mcp_approval_request",
+                          "mcp_approval_response", "program", "program_output"});
 }
 
 /// Several items are one turn of the assistant: reasoning, a message, calls.
 class ResponsesConverter {
  public:
-  explicit ResponsesConverter(Request& request) : r_(request), spaces_(member_value(request.given, "tools")) {}
+  explicit ResponsesConverter(Request& request) : r_(request), tools_(tool_lists_of(request.given)), spaces_(tools_) {}
 
   void run() {
     for (const std::string_view name : {"previous_response_id", "conversation", "prompt"}) {
@@ -46,10 +46,11 @@ class ResponsesConverter {
       all(input);
     }
     flush();
-    tools(member_value(r_.given, "tools"));
+    tools();
     choice(member_value(r_.given, "tool_choice"));
     text_config(member_value(r_.given, "text"));
     reasoning_config(member_value(r_.given, "reasoning"));
+    update();
   }
 
  private:
@@ -76,6 +77,9 @@ class ResponsesConverter {
     if (type == "reasoning") return reasoning(item);
     if (type == "function_call" || type == "custom_tool_call") return call(item, type == "custom_tool_call");
     if (is_one_of(type, {"local_shell_call", "shell_call", "apply_patch_call"})) return client_call(item, type);
+    if (type == "tool_search_call" || type == "tool_search_output") return search(item, type);
+    if (type == "additional_tools") return r_.leave(item, {"type", "tools"}, {"id", "role"});
+    if (type == "configuration_update") return note_update(item);
     if (is_passed_over(type)) return r_.note(item, is_own(type) ? kOwnItem : kServerCall, true);
     flush();
     if (is_one_of(type, {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}))
@@ -88,6 +92,60 @@ class ResponsesConverter {
             type.empty() ? "an item without `type` and `role`"
                          : "an item of the type " + quoted(type) + " cannot be converted",
             "leave the item out, or give its text as a message");
+  }
+
+  /// What was found is offered with the request's own tools, and the result of the client's search says so. The call of
+  /// the API's own has nothing for a model.
+  void search(Value item, std::string_view type) {
+    const bool is_call = type == "tool_search_call", is_client = is_searched_by_client(item);
+    if (is_call && !is_client) return r_.note(item, kServerCall, true);
+    if (is_call) return search_call(item);
+    r_.leave(item, {"type", "call_id", "tools"}, {"id", "status", "execution", "created_by"});
+    if (!is_client) return;
+    flush();
+    Draft draft{.role = "tool"};
+    draft.of.push_back(item);
+    draft.id = member_value(item, "call_id");
+    draft.parts.push_back(r_.text_part(names_found(member_value(item, "tools")), item));
+    r_.add(draft);
+  }
+
+  void search_call(Value item) {
+    r_.leave(item, {"type", "call_id", "arguments"}, {"id", "status", "execution", "created_by"});
+    const Value given = member_value(item, "arguments");
+    if (r_.dict_at(given.is_undefined() ? item : given, "`arguments`").is_undefined()) return;
+    Draft& draft = turn();
+    draft.of.push_back(item);
+    draft.calls.push_back(r_.call(member_value(item, "call_id"), Value::view("tool_search"), given, item));
+  }
+
+  /// By which the model can call them now, a line each.
+  Value names_found(Value found) {
+    std::vector<Value> texts;
+    const auto add = [&](Value tool, std::string_view space) {
+      if (!member_value(tool, "name").is_string()) return;
+      if (!texts.empty()) texts.push_back(Value::view("\n"));
+      texts.push_back(name_in_space(tool, space));
+    };
+    for (const Value& tool : found.kind == Kind::list ? items(found) : std::span<const Value>()) {
+      const Value inner = member_value(tool, "tools");
+      if (word(tool, "type") != "namespace") add(tool, {});
+      for (const Value& one : inner.kind == Kind::list ? items(inner) : std::span<const Value>())
+        add(one, word(tool, "name"));
+    }
+    return texts.empty() ? Value::view("no tools") : r_.joined(texts);
+  }
+
+  /// The last one that says a setting holds, over that of the request.
+  void note_update(Value item) {
+    r_.leave(item, {"type", "reasoning", "text"}, {"id"});
+    if (const Value effort = member_value(member_value(item, "reasoning"), "effort"); is_given(effort))
+      effort_ = effort;
+    if (const Value format = member_value(member_value(item, "text"), "format"); is_given(format)) format_ = format;
+  }
+  void update() {
+    if (!effort_.is_undefined()) r_.set("reasoning_effort", effort_);
+    if (!format_.is_undefined()) text_format(format_);
   }
 
   /// What another agent told this one, which is not the model's own text. Its `content` may be sealed.
@@ -328,12 +386,17 @@ class ResponsesConverter {
     r_.add(draft);
   }
 
-  void tools(Value tools) {
-    if (!is_given(tools)) return;
-    if (r_.list_at(tools, "`tools`").is_undefined()) return;
-    ListBuilder made(r_.rt, tools.list->size);
-    add_tools(tools, made, {}, false);
-    if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools));
+  void tools() {
+    const Value own = member_value(r_.given, "tools");
+    if (is_given(own) && r_.list_at(own, "`tools`").is_undefined()) return;
+    std::size_t size = 0;
+    for (const Value list : tools_) size += list.list->size;
+    ListBuilder made(r_.rt, size);
+    for (const Value list : tools_) {
+      add_tools(list, made, {}, false);
+      is_found_ = true;
+    }
+    if (made.size() != 0) r_.set("tools", r_.made(made.finish(), tools_.front()));
   }
 
   /// The name of a call or a tool, as a chat has it.
@@ -362,6 +425,8 @@ class ResponsesConverter {
         r_.leave(tool, {"type", "name", "description", "parameters", "strict"}, {"defer_loading"});
         const Value name = name_in_space(tool, space);
         if (r_.failure) return;
+        const bool is_new = offered_.insert(leaf_text(name)).second;
+        if (is_found_ && !is_new) continue;
         made.append(r_.function_tool(tool, name, member_value(tool, "description"), member_value(tool, "parameters"),
                                      strict(tool)));
       }
@@ -373,10 +438,25 @@ class ResponsesConverter {
     const ClientTool* known = find_responses_client_tool(type);
     const Value place = member_value(tool, "environment");
     const bool is_local = !is_given(place) || word(place, "type") == "local";
-    if (known == nullptr || !is_local) return r_.note(tool, kServerTool, true);
+    const bool searches = type == "tool_search";
+    if (known == nullptr || !is_local || (searches && !is_searched_by_client(tool)))
+      return r_.note(tool, kServerTool, true);
+    if (searches) return search_tool(*known, tool, made);
     r_.leave(tool, {"type", "environment"}, {"allowed_callers"});
     r_.leave(place, {"type"});
     made.append(r_.client_tool(*known, tool));
+  }
+
+  /// The client may say in its own words what its search takes.
+  void search_tool(const ClientTool& known, Value tool, ListBuilder& made) {
+    r_.leave(tool, {"type", "description", "parameters"}, {"execution"});
+    const Value description = member_value(tool, "description"), parameters = member_value(tool, "parameters");
+    const Value usual = r_.client_tool(known, tool);
+    if (!is_given(description) && !is_given(parameters)) return made.append(usual);
+    const Value function = member_value(usual, "function");
+    made.append(r_.function_tool(tool, Value::view(known.name),
+                                 is_given(description) ? description : member_value(function, "description"),
+                                 is_given(parameters) ? parameters : member_value(function, "parameters"), {}));
   }
 
   Value custom(Value tool, Value name) {
@@ -468,8 +548,10 @@ class ResponsesConverter {
       r_.set("text", filtered(r_.rt, text, [](std::string_view key) { return key != "format"; }));
     else
       r_.leave(text, {"format"}, {"verbosity"});
-    const Value format = member_value(text, "format");
-    if (!is_given(format)) return;
+    if (const Value format = member_value(text, "format"); is_given(format)) text_format(format);
+  }
+
+  void text_format(Value format) {
     if (word(format, "type") != "json_schema") return r_.set("response_format", format);
     if (!is_given(member_value(format, "schema"))) return r_.fail(format, "`schema` is missing", "give a JSON Schema");
     DictBuilder made(r_.rt, 2);
@@ -479,7 +561,11 @@ class ResponsesConverter {
   }
 
   Request& r_;
+  const std::vector<Value> tools_;  ///< lists of them
   const ToolSpaces spaces_;
+  bool is_found_ = false;  ///< the tools that are gone through are not the request's own
+  std::set<std::string_view> offered_;
+  Value effort_, format_;  ///< of the last update that says it
   Draft turn_;
   std::map<std::string_view, Value> shell_calls_;  ///< ids of a local shell's calls, by those of their items
   bool open_ = false;

@@ -51,6 +51,10 @@ constexpr ClientTool kResponsesTools[] = {
      R"({"type": "object", "properties": {"commands": {"type": "array", "items": {"type": "string"}}, "timeout_ms": )"
      R"({"type": "integer"}, "max_output_length": {"type": "integer"}}, "required": ["commands"], )"
      R"("additionalProperties": false})"},
+    {"tool_search", "tool_search",
+     "Looks for more tools, by words for what they should do. What it finds can be called.",
+     R"({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"], )"
+     R"("additionalProperties": false})"},
     {"apply_patch", "apply_patch",
      "Creates, changes or deletes a file. `diff` is in the format V4A: for a new file each line with + before it, for "
      "a change the lines around it with a blank before them, and those that go and come with - and +, behind a line "
@@ -74,6 +78,11 @@ const ClientTool* find_responses_client_tool(std::string_view type) {
   const auto* row = std::find_if(std::begin(kResponsesTools), std::end(kResponsesTools),
                                  [&](const ClientTool& tool) { return tool.type == type; });
   return row == std::end(kResponsesTools) ? nullptr : row;
+}
+
+bool is_searched_by_client(Value of) {
+  const Value who = member_value(of, "execution");
+  return who.is_string() ? leaf_text(who) == "client" : member_value(of, "call_id").is_string();
 }
 
 }  // namespace parlance

@@ -18,4 +18,8 @@ struct ClientTool {
 const ClientTool* find_anthropic_client_tool(std::string_view type);
 const ClientTool* find_responses_client_tool(std::string_view type);
 
+/// Whether the client runs a tool or a call of the type tool_search of Responses: the API has a search of its own, too.
+/// Calls and results of the API's own have no id.
+bool is_searched_by_client(Value of);
+
 }  // namespace parlance

@@ -49,25 +49,41 @@ std::string joined_name(std::string_view space, std::string_view name) {
 
 }  // namespace
 
-ToolSpaces::ToolSpaces(Value tools) {
-  const auto is_space = [](Value tool) { return word_of_tool(tool, "type") == "namespace"; };
-  if (std::ranges::none_of(tools_inside(tools), is_space)) return;
+std::vector<Value> tool_lists_of(Value request) {
+  std::vector<Value> lists;
+  const auto add = [&lists](Value of) {
+    if (const Value tools = member_value(of, "tools"); tools.is(Kind::list)) lists.push_back(tools);
+  };
+  add(request);
+  for (const Value item : tools_inside(member_value(request, "input"))) {
+    const std::string_view type = word_of_tool(item, "type");
+    if (type == "additional_tools" || type == "tool_search_output") add(item);
+  }
+  return lists;
+}
+
+ToolSpaces::ToolSpaces(const std::vector<Value>& lists) {
   SpacesOf spaces_of;  // of each name; "": it is in none
-  for (const Value tool : tools_inside(tools)) {
-    if (!is_space(tool)) {
-      spaces_of[name_of_tool(tool)].insert("");
-      continue;
-    }
-    const std::string space(word_of_tool(tool, "name"));
-    for (const Value inner : tools_inside(member_value(tool, "tools"))) {
-      const std::string_view type = word_of_tool(inner, "type");
-      const std::string name = name_of_tool(inner);
-      const bool is_named = !name.empty() && !space.empty() && (type.empty() || type == "function" || type == "custom");
-      spaces_of[name].insert(is_named ? space : "");
-      if (is_named) all_.push_back({space, name, name});
+  for (const Value list : lists) {
+    for (const Value tool : tools_inside(list)) {
+      if (word_of_tool(tool, "type") == "namespace")
+        add_space(tool, spaces_of);
+      else
+        spaces_of[name_of_tool(tool)].insert("");
     }
   }
-  name_shared(spaces_of);
+  if (!all_.empty()) name_shared(spaces_of);
+}
+
+void ToolSpaces::add_space(Value given, SpacesOf& spaces_of) {
+  const std::string space(word_of_tool(given, "name"));
+  for (const Value tool : tools_inside(member_value(given, "tools"))) {
+    const std::string_view type = word_of_tool(tool, "type");
+    const std::string name = name_of_tool(tool);
+    const bool is_named = !name.empty() && !space.empty() && (type.empty() || type == "function" || type == "custom");
+    spaces_of[name].insert(is_named ? space : "");
+    if (is_named) all_.push_back({space, name, name});
+  }
 }
 
 /// Names those tools otherwise whose name another one has.

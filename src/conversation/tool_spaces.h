@@ -18,10 +18,15 @@ struct ToolOfSpace {
   std::string shown;  ///< what the model calls it by: the name, or SPACE__NAME where another tool has that name too
 };
 
+/// The lists of tools of a request: its own, and those that items of its input bring: what a search for tools has
+/// found, and what a developer adds.
+std::vector<Value> tool_lists_of(Value request);
+
 /// The tools of a request that are in namespaces.
 class ToolSpaces {
  public:
-  explicit ToolSpaces(Value tools);
+  /// `lists`: those of the request.
+  explicit ToolSpaces(const std::vector<Value>& lists);
   ToolSpaces(const ToolSpaces&) = delete;
 
   /// In the request's order.
@@ -34,6 +39,7 @@ class ToolSpaces {
  private:
   using SpacesOf = std::map<std::string, std::set<std::string>, std::less<>>;
 
+  void add_space(Value given, SpacesOf& spaces_of);
   void name_shared(const SpacesOf& spaces_of);
 
   std::vector<ToolOfSpace> all_;

@@ -23,7 +23,8 @@ class CallSearch {
     Tally one = search_.tally();
     const Value* const name = member(inside, "name");
     const Value* const said = member(inside, "arguments");
-    if (name != nullptr) search_.text(*name, "call", here["name"], one);
+    const bool is_given = name != nullptr && !(search_.is_converted() && search_.is_made(*name));
+    if (is_given) search_.text(*name, "call", here["name"], one);
     if (said != nullptr) arguments(*said, here["arguments"], one);
     others(inside, here, {}, said == nullptr, one);
     if (is_wrapped) others(value, place, inside, said == nullptr && name == nullptr, one);

@@ -339,8 +339,9 @@ def own_tools_of_apis(rules: Rules) -> None:
         {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "aGk="},
         {"type": "mcp_list_tools", "id": "ml_1", "server_label": "v", "tools": []},
         {"type": "mcp_call", "id": "mc_1", "server_label": "v", "name": "n", "arguments": "{}", "output": "r"},
-        {"type": "tool_search_call", "call_id": "s", "execution": "client", "arguments": {"query": "x"}, "status": "completed"},
-        {"type": "tool_search_output", "call_id": "s", "execution": "client", "tools": [], "status": "completed"},
+        {"type": "tool_search_call", "call_id": None, "execution": "server", "arguments": {"paths": ["x"]}, "status": "completed"},
+        {"type": "program", "id": "pr_1", "call_id": "p", "code": "1", "fingerprint": "f"},
+        {"type": "program_output", "id": "po_1", "call_id": "p", "result": "1", "status": "completed"},
         {"type": "compaction", "id": "cmp_1", "encrypted_content": "x"},
     ]  # fmt: skip
     answered: Json = {

@@ -376,6 +376,39 @@ def tools_of_clients(api: Api, checks: Checks) -> None:
     checks.that(("tool", "tools[0]") in api.losses(RESPONSES, input=[USER], tools=hosted), "a shell in the API's container is told")
 
 
+def search_of_clients(api: Api, checks: Checks) -> None:
+    """The client looks for tools that the model asks for, and from then on the model has them."""
+    schema = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
+    search = {"type": "tool_search", "execution": "client", "description": "Finds tools.", "parameters": schema}
+    lists = {"type": "function", "name": "list", "description": "Lists.", "parameters": schema, "strict": False, "defer_loading": True}
+    found = {"type": "namespace", "name": "crm", "description": "Customers.", "tools": [lists]}
+    asked: Json = {"input": [USER], "tools": [search]}
+    says(call("tool_search", {"x": "customers"}))
+    item = api.post(RESPONSES, **asked)["output"][-1]
+    checks.equal(
+        (item["type"], item["execution"], item["arguments"]), ("tool_search_call", "client", {"x": "customers"}), "a search"
+    )
+    checks.that('"name": "tool_search"' in prompt() and "Finds tools." in prompt() and '"list"' not in prompt(), "it is offered")
+    events = api.stream(RESPONSES, **asked)
+    checks.equal([one["item"]["type"] for one in events if one["type"] == "response.output_item.done"], ["tool_search_call"], "streamed")
+    item = events[-1]["response"]["output"][-1]
+    result = {"type": "tool_search_output", "call_id": item["call_id"], "execution": "client", "tools": [found], "status": "completed"}
+    says(call("list", {"x": "all"}))
+    made = api.post(RESPONSES, input=[USER, item, result], tools=[search])["output"][-1]
+    checks.equal((made["type"], made["name"], made.get("namespace")), ("function_call", "list", "crm"), "a tool that was found")
+    checks.that('"name": "list"' in prompt() and "Lists." in prompt(), "it is offered from then on")
+    checks.that("list" in turns(), f"what was found is the result: {turns()}")
+    later = {"type": "additional_tools", "role": "developer", "tools": [{"type": "function", "name": "later", "parameters": schema}]}
+    update = {"type": "configuration_update", "reasoning": {"effort": "low"}}
+    says(call("later", {"x": "1"}))
+    checks.equal(api.post(RESPONSES, input=[later, update, USER])["output"][-1]["name"], "later", "a developer's tools")
+    says("Yes.")
+    checks.equal(api.losses(RESPONSES, input=[later, USER]), set(), "and nothing of them is lost")
+    hosted = [{"type": "tool_search"}, lists]
+    checks.equal(api.losses(RESPONSES, input=[USER], tools=hosted), {("tool", "tools[0]")}, "a search of the API's own is told")
+    checks.that('"name": "list"' in prompt(), "where all that it could find is offered")
+
+
 def text_alone(parlance: str, checks: Checks) -> None:
     image: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
     says("Yes.")
@@ -400,6 +433,7 @@ def main() -> int:
             images_of_tools,
             changed_tools,
             tools_of_clients,
+            search_of_clients,
         ):
             test(api, checks)
     text_alone(sys.argv[1], checks)

@@ -262,13 +262,15 @@ def items_of_clients_tools(parlance: str, engine: Engine, checks: Checks) -> Non
         "local_shell": ({"command": ["ls"], "timeout_ms": 5}, "x"),
         "shell": ({"commands": ["ls", "pwd"]}, [{"stdout": "x", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]),
         "apply_patch": ({"operation": {"type": "create_file", "path": "a", "diff": "+x"}}, "x"),
+        "tool_search": ({"query": "x"}, [{"type": "function", "name": "found"}]),
     }
     question = user("Look.")
     with world(parlance, engine, checks) as here:
         first, other = here.gateway(), here.gateway()
         for name, (arguments, output) in kinds.items():
             call = f'<tool_call>\n{{"name": "{name}", "arguments": {json.dumps(arguments)}}}\n</tool_call>'
-            for tool, kind in (({"type": name}, f"{name}_call"), ({"type": "function", "name": name}, "function_call")):
+            own: Any = {"type": name} | ({"execution": "client"} if name == "tool_search" else {})
+            for tool, kind in ((own, f"{name}_call"), ({"type": "function", "name": name}, "function_call")):
                 for before in ("", "<think>\nHm?\n</think>\n\nLook.\n"):
                     engine.script = lambda asked, text=f"{before}{call}<|im_end|>": Reply(text)  # type: ignore[misc]
                     _, _, answer = first.post("/v1/responses", {"input": [question], "tools": [tool]})
@@ -276,6 +278,8 @@ def items_of_clients_tools(parlance: str, engine: Engine, checks: Checks) -> Non
                     kept = answer["output"]
                     checks.equal(kept[-1]["type"], kind, f"the call of {tool}")
                     result = {"type": f"{kind}_output", "call_id": kept[-1]["call_id"], "output": output if kind == f"{name}_call" else "x"}
+                    if kind == "tool_search_call":
+                        result = {"type": "tool_search_output", "call_id": kept[-1]["call_id"], "tools": output}
                     prompts = []
                     for gateway, items in ((first, kept), (other, [{"type": "item_reference", "id": item["id"]} for item in kept])):
                         status, _, answer = gateway.post("/v1/responses", {"input": [question, *items, result], "tools": [tool]})

@@ -417,5 +417,49 @@ TEST(NormaliseApis, ToolsThatTheClientRunsAreFunctions) {
   EXPECT_EQ(items(editor->tools())[0]["function"]["name"].text(), "bash");
 }
 
+TEST(NormaliseApis, ToolsThatAreFoundLaterAreOfferedToo) {
+  const Result<Conversation> chat = Conversation::from_json(
+      R"({"tools": [{"type": "tool_search", "execution": "client", "description": "Finds", "parameters": {"type":
+          "object", "properties": {"goal": {"type": "string"}}}}, {"type": "function", "name": "own"}], "input": [
+          {"role": "user", "content": "a"},
+          {"type": "tool_search_call", "call_id": "s", "execution": "client", "arguments": {"goal": "x"}},
+          {"type": "tool_search_output", "call_id": "s", "execution": "client", "tools": [
+           {"type": "function", "name": "found", "defer_loading": true}, {"type": "function", "name": "own"},
+           {"type": "namespace", "name": "crm", "tools": [{"type": "function", "name": "own"}]}]},
+          {"type": "tool_search_call", "call_id": null, "execution": "server", "arguments": {}},
+          {"type": "tool_search_output", "call_id": null, "execution": "server", "tools": [
+           {"type": "function", "name": "hosted"}]},
+          {"type": "additional_tools", "role": "developer", "tools": [{"type": "function", "name": "more"},
+           {"type": "function", "name": "found"}]},
+          {"type": "configuration_update", "reasoning": {"effort": "low"}},
+          {"type": "configuration_update", "reasoning": {"effort": "high"}, "text": {"format": {"type":
+           "json_schema", "name": "n", "schema": {}}}}], "reasoning": {"effort": "medium"}})");
+  EXPECT_EQ(turns_of(chat),
+            "user \"a\"\nassistant \"\" tool_search{\"goal\":\"x\"}\ntool \"found\\nown\\ncrm__own\"\n");
+  ASSERT_TRUE(chat.has_value());
+  EXPECT_EQ(items(chat->messages())[2]["tool_call_id"].text(), "s");
+  std::string names, lost;
+  for (const Value& tool : items(chat->tools())) names.append(tool["function"]["name"].text()).append(" ");
+  EXPECT_EQ(names, "tool_search own found crm__own hosted more ");
+  const Value search = items(chat->tools())[0]["function"];
+  EXPECT_EQ(search["description"].text(), "Finds");
+  EXPECT_EQ(search["parameters"]["properties"]["goal"]["type"].text(), "string");
+  EXPECT_EQ(chat->variables()["reasoning_effort"].text(), "high");
+  EXPECT_EQ(chat->variables()["response_format"]["json_schema"]["name"].text(), "n");
+  for (const Change& change : inside_of(*chat).changes) {
+    if (!change.loses.empty()) lost.append(place_of(inside_of(*chat), change)).append(" ");
+  }
+  EXPECT_EQ(lost, "input[3] ");
+  const Result<Conversation> plain = Conversation::from_json(
+      R"({"tools": [{"type": "tool_search"}], "input": [{"type": "additional_tools", "role": "developer", "tools": 5},
+          {"type": "tool_search_output", "call_id": "s", "tools": []}]})");
+  EXPECT_EQ(turns_of(plain), "tool \"no tools\"\n");
+  EXPECT_FALSE(plain->tools().is_sequence());
+  const Result<Conversation> usual =
+      Conversation::from_json(R"({"tools": [{"type": "tool_search", "execution": "client"}], "input": "a"})");
+  ASSERT_TRUE(usual.has_value());
+  EXPECT_EQ(items(usual->tools())[0]["function"]["parameters"]["required"].items()[0].text(), "query");
+}
+
 }  // namespace
 }  // namespace parlance

@@ -436,6 +436,19 @@ TEST(ReplyApi, CallsOfToolsThatTheClientRunsAreItemsOfTheirOwn) {
   EXPECT_TRUE(has_text(answer_of(ReplyApi::responses, {}, R"({"commands": ["ls"]})"), R"("type": "function_call")"));
 }
 
+TEST(ReplyApi, ToolsOfARequestAreThoseOfItsItemsToo) {
+  Document request;
+  ASSERT_TRUE(request.parse(
+      R"({"tools": [{"type": "shell"}, {"type": "local_shell", "environment": {"type": "container_auto"}},
+          {"type": "tool_search"}], "input": [{"type": "additional_tools", "tools": [{"type": "tool_search",
+          "execution": "client"}, {"type": "namespace", "name": "crm", "tools": [{"type": "function", "name":
+          "list"}]}]}, {"type": "message", "tools": [{"type": "custom"}]}]})"));
+  EXPECT_EQ(client_tool_types(request.root()), (std::vector<std::string>{"namespace", "shell", "tool_search"}));
+  const std::vector<NamespacedTool> spaces = namespaced_tools(request.root());
+  ASSERT_EQ(spaces.size(), 1U);
+  EXPECT_EQ(spaces[0].space + " " + spaces[0].name + " " + spaces[0].shown, "crm list list");
+}
+
 TEST(ReplyApi, CallsOfToolsInNamespacesHaveTheNamespace) {
   std::string stream;
   const ReplyApiOptions options = {.namespaces = {{"crm__shell", "crm", "shell"}, {"shell", "erp", "shell"}}};

@@ -36,13 +36,8 @@ void set_of_responses(Value body, ReplyApiOptions& options) {
   const bool encrypts = std::ranges::any_of(body["include"].items(),
                                             [](Value name) { return name.text() == "reasoning.encrypted_content"; });
   if (encrypts) options.encrypt_reasoning = seal_reasoning;
-  options.namespaces = namespaced_tools(body["tools"]);
-  std::set<std::string_view> types;  // most tools are functions
-  for (const Value& tool : body["tools"].items()) {
-    const Value place = tool["environment"];  // what runs in the API's containers is not offered
-    if (!is_given(place) || place["type"].text() == "local") types.insert(tool["type"].text());
-  }
-  options.tool_types.assign(types.begin(), types.end());
+  options.namespaces = namespaced_tools(body);
+  options.tool_types = client_tool_types(body);
 }
 
 bool is_false(Value member) { return member.is(Kind::boolean) && member.integer == 0; }
