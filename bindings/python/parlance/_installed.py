@@ -10,6 +10,7 @@ from __future__ import annotations
 import copyreg
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -74,8 +75,8 @@ class Installed:
     def __hash__(self) -> int:
         return hash((id(self._tokenizer), self._method))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self._tokenizer, self.__name__)  # as a bound method
+    def __reduce__(self) -> tuple[Any, ...]:  # as a bound method; the tokenizer may have nothing in it yet
+        return _bound, (self._tokenizer, self.__name__, self._defaults)
 
     @property
     def __name__(self) -> str:
@@ -116,8 +117,14 @@ class Method:
             return getattr(_own(owner), self.name)
         if _STATE not in vars(instance):
             return method_of_class(instance, self.name)
-        defaults = vars(instance)[_STATE]["defaults"] if self._takes_defaults else {}
-        return Installed(instance, self._method, defaults, self._more)
+        return self.bound(instance, vars(instance)[_STATE]["defaults"])
+
+    def bound(self, tokenizer: Any, defaults: dict[str, Any]) -> Installed:
+        return Installed(tokenizer, self._method, defaults if self._takes_defaults else {}, self._more)
+
+
+def _bound(tokenizer: Any, name: str, defaults: dict[str, Any]) -> Installed:
+    return methods()[name].bound(tokenizer, defaults)
 
 
 # ---- on and off
@@ -172,6 +179,17 @@ def override_of(tokenizer: Any, name: str, of: str = "PreTrainedTokenizerBase") 
     return found[0] if len(found) > 1 and any(kind.__name__ == of for kind in kinds) else None
 
 
+def patched_in(tokenizer: Any, name: str) -> str:
+    """The file of the function that somebody has put in place of transformers' own, for all tokenizers; "" where it is its own."""
+    bases = [kind for kind in own_class(tokenizer).__mro__ if name in vars(kind) and kind.__module__.startswith("transformers.")]
+    if not bases:
+        return ""
+    module = sys.modules.get(bases[-1].__module__)
+    code = getattr(vars(bases[-1])[name], "__code__", None)
+    given = getattr(code, "co_filename", "another function")
+    return "" if given == getattr(module, "__file__", given) else str(given)
+
+
 def method_of_class(tokenizer: Any, name: str) -> Any:
     """The method of a tokenizer's class, bound, whatever was put on the tokenizer or is an attribute of it."""
     kinds = type(tokenizer).__mro__
@@ -182,16 +200,16 @@ def method_of_class(tokenizer: Any, name: str) -> Any:
     raise AttributeError(f"{own_class(tokenizer).__name__!r} object has no attribute {name!r}")
 
 
-def derived(kind: Any, members: dict[str, Any], *more: type) -> type:
+def derived(kind: Any, members: dict[str, Any], *more: type, moved: Callable[[Any, Any], Any] | None = None) -> type:
     """A class that is derived from this one, also from `more`, and that shows itself, by its names and by `__class__`, as what it is
-    derived from."""
+    derived from. `moved`: of an instance and the class that somebody gives it, the class that it gets."""
     shown = vars(kind).get(_OWN, kind)
 
     def get_class(self: Any) -> type:
         return shown if type(self) is made else type(self)
 
     def set_class(self: Any, value: type) -> None:
-        object.__dict__["__class__"].__set__(self, value)
+        object.__dict__["__class__"].__set__(self, value if moved is None else moved(self, value))
 
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
     members = {**names, _OWN: _own(kind), "__class__": property(get_class, set_class), **members}
@@ -255,8 +273,14 @@ def _derived(kind: type) -> type:
 
     # Which copyreg would add when first asked, so that a fingerprint by dill, as of datasets, would become another.
     names = list(copyreg._slotnames(kind))  # type: ignore[attr-defined]
-    made = derived(kind, {"__reduce_ex__": __reduce_ex__, "__slotnames__": names, **methods()})
+    made = derived(kind, {"__reduce_ex__": __reduce_ex__, "__slotnames__": names, **methods()}, moved=_class_with_methods)
     return made
+
+
+def _class_with_methods(tokenizer: Any, kind: Any) -> Any:
+    """vLLM gives a copy a class that it derives from `__class__`; as a method of the instance, what is installed stays."""
+    takes_methods = isinstance(kind, type) and _own(kind) is kind and kind.__flags__ & _MAY_BE_BASE
+    return _derived(kind) if takes_methods and _STATE in vars(tokenizer) else kind
 
 
 def _put_on_again(make: Callable[..., Any], args: tuple[Any, ...], state: dict[str, Any] | None) -> Any:

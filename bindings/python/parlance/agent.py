@@ -168,8 +168,10 @@ class Agent:
         unverified: AgentEnd.unverified of that run. None: that of this Agent's last run; for messages that are given, False.
 
         A call of the last reply without a result may have run or not: see `resolve`. One of this Agent's own last run that had not begun
-        just runs. Where the last message is an answer, there is nothing left to do: give a user's message behind it to go on. Raises as
-        run(), and as Template.render() for messages that are none; ValueError for one without a role. Then what the last run has done stays.
+        just runs. Where the last message is an answer, there is nothing left to do: give a user's message behind it to go on.
+
+        Raises as run(), as Template.render() for messages that are none, and ValueError, with its path, for one without a role; then
+        what the last run has done stays.
         """
         if messages is not None:
             return self._run(self._make_model(), _AgentHistory(list(messages), bool(unverified), None))

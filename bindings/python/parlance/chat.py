@@ -10,10 +10,11 @@ _transformers.py, ids and masks by origin are in _origins.py. Begin reading at a
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from parlance._installed import called, no_tokenizer, override_of, own_class, put_on, take_off
+from parlance._installed import called, no_tokenizer, override_of, own_class, patched_in, put_on, take_off
 from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
@@ -203,11 +204,15 @@ def install(tokenizer: Any, **defaults: Any) -> Any:
     `defaults` are arguments of every call of apply_chat_template: `install(tokenizer, protect=True)`. What is copied or pickled of the
     tokenizer has the methods too, for its own template. A default mask is left out where a call gives no BatchEncoding.
 
-    Raises ValueError for `protect`, `trust`, `mask` and `limits` of a tokenizer whose class has an apply_chat_template of its own.
+    Raises ValueError for `protect`, `trust`, `mask` and `limits` of a tokenizer whose class has an apply_chat_template of its own. A
+    UserWarning says where another package has replaced transformers' own for all tokenizers: this one's does as transformers' own did.
     """
     if not is_processor(tokenizer) and override_of(tokenizer, "apply_chat_template") is not None:
         _check_own(tokenizer, defaults)
     put_on(tokenizer, defaults)
+    if patch := patched_in(tokenizer, "apply_chat_template"):
+        said = f"apply_chat_template of all tokenizers was replaced ({patch}); installed on this one, parlance's does as transformers' own"
+        warnings.warn(f"{said} does, without what that one changes", UserWarning, stacklevel=2)
     return tokenizer
 
 

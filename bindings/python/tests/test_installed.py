@@ -7,10 +7,12 @@ import inspect
 import pathlib
 import pickle
 import pydoc
+import warnings
 from typing import Any
 
 import parlance
 import pytest
+import transformers
 from material import CHAT, transformers_tokenizer
 
 
@@ -37,6 +39,69 @@ def cached(tokenizer: Any) -> Any:
 
     made.__class__ = Cached
     return made
+
+
+COPIES = [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+
+
+def cached_by_class(tokenizer: Any) -> Any:
+    """As later vLLM does it, from `__class__`."""
+    made = copy.copy(tokenizer)
+
+    class Cached(tokenizer.__class__):  # type: ignore[misc]
+        def __len__(self) -> int:
+            return 7
+
+        def __reduce__(self) -> Any:
+            return cached_by_class, (tokenizer,)
+
+    made.__class__ = Cached
+    return made
+
+
+def test_what_is_installed_stays_on_a_class_that_the_tokenizer_is_given(chatml_tokenizer: str) -> None:
+    made = parlance.install(transformers_tokenizer(chatml_tokenizer), protect=True)
+    end = made.convert_tokens_to_ids("<|im_end|>")
+    one = cached_by_class(made)
+    assert (one.__class__.__name__, len(one)) == ("Cached", 7) and isinstance(one, made.__class__)
+    for again in (one, *(copied(one) for copied in COPIES)):
+        assert (again.apply_chat_template(CHAT)["input_ids"].count(end), len(again)) == (2, 7)
+        assert parlance.uninstall(again).apply_chat_template(CHAT)["input_ids"].count(end) == 3
+        assert (type(again).__name__, len(again)) == ("Cached", 7)
+    one.__class__ = made.__class__
+    assert type(one) is made.__class__, "an uninstalled tokenizer is given what it is given"
+
+
+def test_a_method_that_is_kept_in_the_tokenizer_stays_installed(chatml_tokenizer: str) -> None:
+    """As sglang keeps it."""
+    made = parlance.install(transformers_tokenizer(chatml_tokenizer), protect=True)
+    made.kept = (made.apply_chat_template, made.parse_response)
+    end = made.convert_tokens_to_ids("<|im_end|>")
+    for copied in COPIES:
+        method, reader = copied(made).kept
+        assert method(CHAT)["input_ids"].count(end) == 2
+        assert type(reader) is type(method) and reader.__name__ == "parse_response"
+    again = copy.deepcopy(made)
+    assert again.kept[0].__self__ is again and again.kept[0] == again.apply_chat_template
+
+
+def test_a_method_that_was_replaced_for_all_tokenizers_is_told(chatml_tokenizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As unsloth does it."""
+    base = transformers.PreTrainedTokenizerBase
+    own = base.apply_chat_template
+
+    def other(self: Any, conversation: Any, *args: Any, **kwargs: Any) -> Any:
+        return own(self, conversation, *args, **{"return_dict": False} | kwargs)
+
+    tokenizer = transformers_tokenizer(chatml_tokenizer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ids = list(parlance.install(tokenizer).apply_chat_template(CHAT)["input_ids"])
+    monkeypatch.setattr(base, "apply_chat_template", other)
+    with pytest.warns(UserWarning, match=f"of all tokenizers was replaced .*{pathlib.Path(__file__).name}"):
+        parlance.install(tokenizer)
+    assert tokenizer.apply_chat_template(CHAT)["input_ids"] == ids
+    assert parlance.uninstall(tokenizer).apply_chat_template(CHAT) == ids
 
 
 def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:

@@ -264,7 +264,8 @@ bool is_role(const Turn& turn, std::string_view role) { return turn.role_name() 
 /// Ollama's server lowers roles before it looks at them. Nearly all are in lower case already and keep their origin.
 void lower_role(Runtime& rt, Turn& turn) {
   const std::string_view role = turn.role_name();
-  const bool plain = std::all_of(role.begin(), role.end(), [](char c) { return c >= 0 && !(c >= 'A' && c <= 'Z'); });
+  const bool plain = std::all_of(
+      role.begin(), role.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80 && !(c >= 'A' && c <= 'Z'); });
   if (plain) return;
   std::string lowered;
   unicode::append_lower(lowered, role);
