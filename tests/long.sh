@@ -22,6 +22,11 @@ for pair in lark:qwen3 gbnf:llama3_2 structural-tag:yi; do
   step $python tests/oracle/real_engines.py "$build/parlance" "$build/tests/grammar_dump" --engines "${pair%:*}" --only "${pair#*:}" \
     --samples 4 --walks "${WALKS:-60}" --formats formats tests/grammars/formats
 done
+for seed in 1 2 3 4 5 6 7 8; do
+  for formats in formats tests/replies tests/grammars/formats; do
+    step "$build/tests/grammar_law" --formats $formats --tools tests/grammars/tools.json --count 4000 --seed $seed
+  done
+done
 step $python tests/oracle/words_oracle.py "$build/tests/token_dump"
 step $python tests/oracle/gguf_tokens_oracle.py "$build/tests/token_dump" --count 400 --real
 step $python tests/oracle/rank_tokens_oracle.py "$build/tests/token_dump" --count 400

@@ -3,6 +3,7 @@
 
 #include "grammar/reply_grammar.h"
 #include "json/writer.h"
+#include "reply/closers.h"
 #include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
@@ -188,7 +189,16 @@ NodeId ReplyGrammar::text_behind(std::uint32_t left) {
   if (const auto known = text_behind_.find(left); known != text_behind_.end()) return known->second;
   const RuleId rule = ir_.add_rule("behind-calls");
   const NodeId node = text_behind_[left] = ir_.rule(rule);
-  ir_.set_body(rule, free_text(left > 0 ? openings(left) : std::vector<Stop>(), true));
+  std::vector<Stop> stops = left > 0 ? openings(left) : std::vector<Stop>();
+  // Right behind a call a reader takes what closes it, once more, for a mistake.
+  for (const CallForm& form : format_.calls) {
+    const bool is_literal = form.call.back().kind == CallPart::Kind::literal;
+    for (const ReplyMarker* closer : {&form.close, is_literal ? &form.call.back().literal : nullptr}) {
+      if (closer == nullptr) continue;
+      for (const std::string_view text : reply::closers_once_more(*closer)) stops.push_back({std::string(text), kNone});
+    }
+  }
+  ir_.set_body(rule, free_text(stops, true));
   return node;
 }
 

@@ -148,6 +148,8 @@ TEST(GrammarTest, TextMayStandBetweenCallsAndBehindThem) {
       EXPECT_EQ(grammar.accepts(call + " done"), around);
       EXPECT_TRUE(grammar.accepts(replies[3]));
       EXPECT_FALSE(grammar.accepts(call + "<tool_call>"));
+      EXPECT_FALSE(grammar.accepts(call + "</tool_call>")) << "a reader takes it for a mistake";
+      EXPECT_FALSE(grammar.accepts(call + "\n </tool_call> done"));
     }
   }
   const Grammar must = reply_grammar("rnj-1", {.choice = ToolChoice::required, .text_around_calls = true});

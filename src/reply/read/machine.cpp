@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reply/closers.h"
 #include "reply/read/marker_ways.h"
 
 namespace parlance::reply {
@@ -12,32 +13,9 @@ namespace {
 using Part = CallPart::Kind;
 using Codec = CallArguments::Codec;
 
-/// Where the last of several tags begins, 0 where there is but one.
-std::size_t begin_of_last_tag(std::string_view text) {
-  const std::size_t at = text.rfind('<');
-  if (at == text.npos || at == 0) return 0;
-  const std::size_t before = text.find_last_not_of(" \t\r\n", at - 1);
-  return before != text.npos && text[before] == '>' ? at : 0;
-}
-
-/// Whether a text is markup wherever it stands, as a tag is and a fence is not.
-bool is_tag(std::string_view text) {
-  const std::size_t open = text.find('<');
-  const bool tag = open != text.npos && text.find('>', open) != text.npos;
-  const bool word = text.size() > 2 && text.front() == '[' && text.back() == ']';
-  return tag || word;
-}
-
-/// What closes calls, and its last tag alone.
 void add_closers(MarkerTrie& trie, const ReplyMarker& closer, std::size_t index) {
-  for (const std::string& whole : closer.texts) {
-    const std::string_view text = trimmed(whole);
-    if (!is_tag(text)) continue;
-    const Mark mark = mark_of(closer, Meaning::surplus, index);
-    trie.add({}, text, mark);
-    const std::size_t last = text.front() == '`' ? text.find('<') : begin_of_last_tag(text);
-    if (last != 0) trie.add({}, text.substr(last), mark);
-  }
+  for (const std::string_view text : closers_once_more(closer))
+    trie.add({}, text, mark_of(closer, Meaning::surplus, index));
 }
 
 }  // namespace
