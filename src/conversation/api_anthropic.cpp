@@ -147,6 +147,9 @@ class AnthropicConverter {
       return;
     }
     begin_message(who, message);
+    has_result_ = content.kind == Kind::list && std::ranges::any_of(items(content), [](const Value& block) {
+                    return block.kind == Kind::dict && word(block, "type") == "tool_result";
+                  });
     if (content.is_string()) {
       if (content.size != 0) turn_.parts.push_back(r_.text_part(content, message));
     } else if (content.kind == Kind::list) {
@@ -287,14 +290,15 @@ class AnthropicConverter {
       r_.leave(block, {"type", "source"}, {"cache_control", "citations"});
       blocks(member_value(source, "content"), draft);
     } else {
-      if (draft.role == "tool") return stand_in(block, draft);
+      if (draft.role == "tool" || has_result_) return stand_in(block, draft);
       const std::string_view mime = word(source, "media_type");
       r_.fail(block, "a document (" + std::string(mime.empty() ? type : mime) + ") cannot be converted",
               "templates show text: give the document's text as a block of the type text");
     }
   }
 
-  /// What a tool gave stays in the conversation for good: an error would be the answer to all that follows.
+  /// What a tool gave stays in the conversation for good: an error would be the answer to all that follows. Clients put
+  /// a file that a tool has read beside its result, too.
   void stand_in(Value block, Draft& draft) {
     r_.note(block, "templates show text: a line says that a file was here", true);
     draft.parts.push_back(r_.text_part(Value::view(stand_in_for("file")), block));
@@ -434,9 +438,10 @@ class AnthropicConverter {
 
   Request& r_;
   std::vector<ToolChange> changes_;
-  Draft turn_;          ///< the message that is being made
-  bool open_ = false;   ///< there is one
-  bool split_ = false;  ///< a tool's message was made of the turn before what is in the draft
+  Draft turn_;               ///< the message that is being made
+  bool open_ = false;        ///< there is one
+  bool has_result_ = false;  ///< the message has a tool's
+  bool split_ = false;       ///< a tool's message was made of the turn before what is in the draft
 };
 
 }  // namespace

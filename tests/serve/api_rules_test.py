@@ -362,6 +362,31 @@ def own_tools_of_apis(rules: Rules) -> None:
     rules.checks.that("The sluice is shut." in rules.prompt(), "what another agent told")
 
 
+def media_of_anthropic(rules: Rules) -> None:
+    """Claude Code takes out what an error names by the type behind its place, and reads PDFs by a block beside the tool's result."""
+    image: Json = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    pdf: Json = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}}
+    text: Json = {"type": "text", "text": "What is it?"}
+    for block in (image, pdf):
+        said = {"max_tokens": 9, "messages": [USER, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": [text, block]}]}
+        rules.refused("/v1/messages", said, f"messages[2].content[1].{block['type']}: ")
+        rules.refused("/v1/messages/count_tokens", said, f"messages[2].content[1].{block['type']}: ")
+    plain: Json = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    rules.refused("/v1/chat/completions", {"messages": [{"role": "user", "content": [plain]}]}, "messages[0].content[0]: ")
+    use: Json = {"type": "tool_use", "id": "t1", "name": "Read", "input": {}}
+    read = [{"type": "tool_result", "tool_use_id": "t1", "content": "PDF file read: d.pdf"}, pdf]
+    said = {
+        "max_tokens": 9,
+        "tools": [{"name": "Read", "input_schema": {"type": "object"}}],
+        "messages": [USER, {"role": "assistant", "content": [use]}, {"role": "user", "content": read}],
+        "parlance": True,
+    }
+    losses = rules.taken("/v1/messages", said)["parlance"]["losses"]
+    rules.checks.equal([loss["path"] for loss in losses], ["messages[2].content[1]"], "a file that a tool has read")
+    shown = "PDF file read: d.pdf" in rules.prompt() and "[a file, which this model cannot read]" in rules.prompt()
+    rules.checks.that(shown, "a line says so")
+
+
 def billing_header(rules: Rules) -> None:
     """Two requests of one session, whose header is another each time, share their prompt."""
     rules.answers(Reply())
@@ -400,7 +425,7 @@ def parts_of_other_roles(parlance: str, engine: Engine, checks: Checks) -> None:
 def main() -> int:
     checks = Checks()
     tests: list[Callable[[Rules], None]] = [
-        namespaces, one_choice, names_of_calls, schemas, cut_calls, own_tools_of_apis, billing_header,
+        namespaces, one_choice, names_of_calls, schemas, cut_calls, own_tools_of_apis, media_of_anthropic, billing_header,
     ]  # fmt: skip
     with Engine() as engine:
         with Gateway(sys.argv[1], engine.url) as gateway:

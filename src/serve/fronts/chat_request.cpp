@@ -6,6 +6,7 @@
 
 #include "parlance/json_writer.h"
 #include "serve/fronts/answer_form.h"
+#include "serve/fronts/block_error.h"
 #include "serve/fronts/member_values.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/own_grammar.h"
@@ -247,6 +248,7 @@ Result<ChatRequest> read_with_earlier(const Sessions& sessions, const std::share
 Result<ChatRequest> read_conversation(const Sessions& sessions, const std::shared_ptr<const ServedModel>& model,
                                       const RequestText& given, const SessionHints& hints, ConversationFacts* facts) {
   Result<ChatRequest> request = read_with_earlier(sessions, model, given, hints, facts);
+  if (!request && given.api == ReplyApi::anthropic) return with_type_of_block(request.error(), given.body);
   if (!request) return request;
   if (Result<void> said = say_where_reply_begins(request->conversation, given.body, given.api); !said)
     return said.error();

@@ -3,6 +3,7 @@
 #include "parlance/json_writer.h"
 #include "serve/backends/ids_json.h"
 #include "serve/fronts/apart.h"
+#include "serve/fronts/block_error.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
@@ -114,7 +115,7 @@ Result<std::string> counted(const Call& call, Value body, const ModelRef& model)
   if (Result<void> known = check_results(body, ReplyApi::anthropic); !known) return known.error();
   const std::string& text = call.exchange.request().body;
   const Result<std::vector<TokenId>> ids = prompt_ids(*model, text, body, ReplyApi::anthropic);
-  if (!ids) return ids.error();
+  if (!ids) return with_type_of_block(ids.error(), body);
   return JsonWriter('{').number("input_tokens", static_cast<std::int64_t>(ids->size())).take();
 }
 
