@@ -154,13 +154,13 @@ NodeId ArgumentsGrammar::in_keywords(const CallArguments& codec, std::size_t too
 
 // ---- a program
 
-/// What nothing closes begins as no other arguments do.
+/// What nothing closes begins as no other arguments do, nor as a fence around them.
 NodeId ArgumentsGrammar::in_code(const std::string& closing) {
   std::vector<Stop> stops;
   if (!closing.empty()) stops.push_back({closing, ir_.empty()});
   for (std::string& text : end_texts()) stops.push_back({std::move(text), kNone});
   if (!closing.empty()) return ir_.text(std::move(stops), false);
-  std::vector<Range> never{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}, {'{', '{'}};
+  std::vector<Range> never{{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}, {'{', '{'}, {'`', '`'}};
   for (const Stop& stop : stops) {
     const char32_t c = utf8::decode(stop.literal.data(), stop.literal.data() + stop.literal.size()).code_point;
     never.push_back({c, c});
