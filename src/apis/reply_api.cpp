@@ -132,15 +132,11 @@ std::vector<NamespacedTool> namespaced_tools(Value request) {
   return all;
 }
 
-/// What runs in the API's containers, and the API's own search, are not offered.
 std::vector<std::string> client_tool_types(Value request) {
   std::set<std::string_view> types;  // most tools are functions
   for (const Value list : tool_lists_of(request)) {
     for (const Value& tool : list.items()) {
-      const std::string_view type = tool["type"].text();
-      const Value place = tool["environment"]["type"];
-      const bool is_elsewhere = place.is_string() && place.text() != "local";
-      if (!is_elsewhere && (type != "tool_search" || is_searched_by_client(tool))) types.insert(type);
+      if (runs_at_client(tool)) types.insert(tool["type"].text());
     }
   }
   return {types.begin(), types.end()};

@@ -78,7 +78,7 @@ class ResponsesConverter {
     if (type == "function_call" || type == "custom_tool_call") return call(item, type == "custom_tool_call");
     if (is_one_of(type, {"local_shell_call", "shell_call", "apply_patch_call"})) return client_call(item, type);
     if (type == "tool_search_call" || type == "tool_search_output") return search(item, type);
-    if (type == "additional_tools") return r_.leave(item, {"type", "tools"}, {"id", "role"});
+    if (type == "additional_tools") return additional_tools(item);
     if (type == "configuration_update") return note_update(item);
     if (is_passed_over(type)) return r_.note(item, is_own(type) ? kOwnItem : kServerCall, true);
     flush();
@@ -101,6 +101,7 @@ class ResponsesConverter {
     if (is_call && !is_client) return r_.note(item, kServerCall, true);
     if (is_call) return search_call(item);
     r_.leave(item, {"type", "call_id", "tools"}, {"id", "status", "execution", "created_by"});
+    check_tools_of(item);
     if (!is_client) return;
     flush();
     Draft draft{.role = "tool"};
@@ -108,6 +109,17 @@ class ResponsesConverter {
     draft.id = member_value(item, "call_id");
     draft.parts.push_back(r_.text_part(names_found(member_value(item, "tools")), item));
     r_.add(draft);
+  }
+
+  void additional_tools(Value item) {
+    r_.leave(item, {"type", "tools"}, {"id", "role"});
+    check_tools_of(item);
+  }
+
+  /// tools() goes through them later.
+  void check_tools_of(Value item) {
+    const Value given = member_value(item, "tools");
+    r_.list_at(given.is_undefined() ? item : given, "`tools`");
   }
 
   void search_call(Value item) {
@@ -416,7 +428,8 @@ class ResponsesConverter {
                        "a tool with `function` is of OpenAI's chat; this API has name and parameters beside type");
       const std::string_view type = word(tool, "type");
       if (type == "custom") {
-        made.append(custom(tool, name_in_space(tool, space)));
+        const Value name = name_in_space(tool, space);
+        if (is_new(name)) made.append(custom(tool, name));
       } else if (type == "namespace" && !in_namespace) {
         tools_of_namespace(tool, made);
       } else if (type != "function" && !type.empty()) {
@@ -425,25 +438,27 @@ class ResponsesConverter {
         r_.leave(tool, {"type", "name", "description", "parameters", "strict"}, {"defer_loading"});
         const Value name = name_in_space(tool, space);
         if (r_.failure) return;
-        const bool is_new = offered_.insert(leaf_text(name)).second;
-        if (is_found_ && !is_new) continue;
+        if (!is_new(name)) continue;
         made.append(r_.function_tool(tool, name, member_value(tool, "description"), member_value(tool, "parameters"),
                                      strict(tool)));
       }
     }
   }
 
+  /// What is found is offered once, also where a request has it already.
+  bool is_new(Value name) {
+    const bool is_first = !name.is_string() || offered_.insert(leaf_text(name)).second;
+    return is_first || !is_found_;
+  }
+
   /// Containers are the API's own, and so is what runs in them.
   void client_tool(Value tool, std::string_view type, ListBuilder& made) {
     const ClientTool* known = find_responses_client_tool(type);
-    const Value place = member_value(tool, "environment");
-    const bool is_local = !is_given(place) || word(place, "type") == "local";
-    const bool searches = type == "tool_search";
-    if (known == nullptr || !is_local || (searches && !is_searched_by_client(tool)))
-      return r_.note(tool, kServerTool, true);
-    if (searches) return search_tool(*known, tool, made);
+    if (known == nullptr || !runs_at_client(tool)) return r_.note(tool, kServerTool, true);
+    if (!is_new(Value::view(known->name))) return;
+    if (type == "tool_search") return search_tool(*known, tool, made);
     r_.leave(tool, {"type", "environment"}, {"allowed_callers"});
-    r_.leave(place, {"type"});
+    r_.leave(member_value(tool, "environment"), {"type"});
     made.append(r_.client_tool(*known, tool));
   }
 

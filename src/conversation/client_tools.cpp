@@ -80,6 +80,14 @@ const ClientTool* find_responses_client_tool(std::string_view type) {
   return row == std::end(kResponsesTools) ? nullptr : row;
 }
 
+bool runs_at_client(Value tool) {
+  const Value place = member_value(tool, "environment"), kind = member_value(place, "type");
+  const bool is_given = !place.is_undefined() && !place.is_none();
+  if (is_given && !(kind.is_string() && leaf_text(kind) == "local")) return false;
+  const Value type = member_value(tool, "type");
+  return !type.is_string() || leaf_text(type) != "tool_search" || is_searched_by_client(tool);
+}
+
 bool is_searched_by_client(Value of) {
   const Value who = member_value(of, "execution");
   return who.is_string() ? leaf_text(who) == "client" : member_value(of, "call_id").is_string();

@@ -18,6 +18,10 @@ struct ClientTool {
 const ClientTool* find_anthropic_client_tool(std::string_view type);
 const ClientTool* find_responses_client_tool(std::string_view type);
 
+/// Whether the client runs a tool of Responses, where there is one of this type at all: not in a container of the
+/// API's, and not by the API's own search. Other tools are not offered.
+bool runs_at_client(Value tool);
+
 /// Whether the client runs a tool or a call of the type tool_search of Responses: the API has a search of its own, too.
 /// Calls and results of the API's own have no id.
 bool is_searched_by_client(Value of);

@@ -451,10 +451,19 @@ TEST(NormaliseApis, ToolsThatAreFoundLaterAreOfferedToo) {
   }
   EXPECT_EQ(lost, "input[3] ");
   const Result<Conversation> plain = Conversation::from_json(
-      R"({"tools": [{"type": "tool_search"}], "input": [{"type": "additional_tools", "role": "developer", "tools": 5},
+      R"({"tools": [{"type": "tool_search"}], "input": [{"type": "additional_tools", "role": "developer", "tools": []},
           {"type": "tool_search_output", "call_id": "s", "tools": []}]})");
   EXPECT_EQ(turns_of(plain), "tool \"no tools\"\n");
   EXPECT_FALSE(plain->tools().is_sequence());
+  const Result<Conversation> no_list = Conversation::from_json(
+      R"({"input": [{"role": "user", "content": "a"}, {"type": "additional_tools", "tools": 5}]})");
+  ASSERT_FALSE(no_list.has_value());
+  EXPECT_EQ(no_list.error().input_path(), "input[1].tools");
+  const Result<Conversation> twice = Conversation::from_json(
+      R"({"tools": [{"type": "shell"}, {"type": "custom", "name": "c"}], "input": [{"type": "additional_tools",
+          "tools": [{"type": "shell"}, {"type": "custom", "name": "c"}, {"type": "custom", "name": "d"}]}]})");
+  ASSERT_TRUE(twice.has_value());
+  EXPECT_EQ(twice->tools().list->size, 3U);
   const Result<Conversation> usual =
       Conversation::from_json(R"({"tools": [{"type": "tool_search", "execution": "client"}], "input": "a"})");
   ASSERT_TRUE(usual.has_value());

@@ -440,6 +440,7 @@ TEST(ReplyApi, ToolsOfARequestAreThoseOfItsItemsToo) {
   Document request;
   ASSERT_TRUE(request.parse(
       R"({"tools": [{"type": "shell"}, {"type": "local_shell", "environment": {"type": "container_auto"}},
+          {"type": "apply_patch", "environment": {}},
           {"type": "tool_search"}], "input": [{"type": "additional_tools", "tools": [{"type": "tool_search",
           "execution": "client"}, {"type": "namespace", "name": "crm", "tools": [{"type": "function", "name":
           "list"}]}]}, {"type": "message", "tools": [{"type": "custom"}]}]})"));

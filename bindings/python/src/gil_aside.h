@@ -2,7 +2,6 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
