@@ -69,6 +69,8 @@ std::string repeated_members(const ReplyApiOptions& options) {
     }
     json.raw(one.name, value);
   }
+  for (const auto& [name, given] : options.request_members)
+    if (name == "conversation") json.raw(name, given);
   const std::string whole = json.take();
   return whole.substr(1, whole.size() - 2);
 }

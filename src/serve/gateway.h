@@ -21,6 +21,7 @@
 #include "serve/offer.h"
 #include "serve/sessions/shared.h"
 #include "serve/sessions/store.h"
+#include "serve/stored_conversations.h"
 #include "serve/stored_responses.h"
 
 namespace parlance::serve {
@@ -48,6 +49,7 @@ class Gateway {
   void replace(Offer offer);
   SessionStore& sessions() { return sessions_; }
   StoredResponses& responses() { return responses_; }
+  StoredConversations& conversations() { return conversations_; }
   /// Threads for work that takes long (fronts/apart.h).
   asio::thread_pool& workers() { return workers_; }
   Metrics& metrics() { return metrics_; }
@@ -78,6 +80,7 @@ class Gateway {
   const std::optional<KnownHosts> hosts_;
   SessionStore sessions_;
   StoredResponses responses_;
+  StoredConversations conversations_;
   Metrics metrics_;
   Log log_;
   std::unique_ptr<Capture> capture_;

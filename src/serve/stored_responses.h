@@ -2,12 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <list>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "serve/newest.h"
 
 namespace parlance::serve {
 
@@ -24,21 +22,10 @@ struct StoredResponse {
   std::vector<StoredPiece> pieces{};  ///< of its texts, in their order; none: it was given as a whole
 };
 
-/// The newest ones, in memory. Threads: any.
-class StoredResponses {
- public:
-  void keep(StoredResponse response);
-  /// Null: there is none of this client.
-  std::shared_ptr<const StoredResponse> find(std::string_view id, std::string_view owner) const;
-  /// Was there one?
-  bool drop(std::string_view id, std::string_view owner);
+inline std::size_t bytes_of(const StoredResponse& response) {
+  return response.json.size() + response.input.size() + response.pieces.size() * sizeof(StoredPiece);
+}
 
- private:
-  static constexpr std::size_t kMost = 1024, kMostBytes = std::size_t{64} << 20;
-
-  mutable std::mutex mutex_;
-  std::list<std::shared_ptr<const StoredResponse>> newest_;  ///< the newest first
-  std::size_t bytes_ = 0;
-};
+using StoredResponses = Newest<StoredResponse>;
 
 }  // namespace parlance::serve

@@ -8,7 +8,7 @@ parlance_python_test(serve.render_tier serve ${serve}/render_tier_test.py $<TARG
 parlance_python_test(serve.mutations serve ${serve}/mutations.py $<TARGET_FILE:parlance_cli> --requests 2000)
 parlance_python_test(serve.soak serve ${serve}/soak.py $<TARGET_FILE:parlance_cli> --minutes 0.15)
 set_tests_properties(serve.capture serve.capture_model serve.shared_sessions serve.shared_failures PROPERTIES TIMEOUT 300 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
-foreach(test IN ITEMS agent_client api_rules clients frameworks odd_requests stream)
+foreach(test IN ITEMS agent_client api_rules clients conversations frameworks odd_requests stream)
   if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
     add_test(NAME serve.${test} COMMAND ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
     set_tests_properties(serve.${test} PROPERTIES LABELS serve SKIP_RETURN_CODE 77 ENVIRONMENT_MODIFICATION "${parlance_python_environment}")

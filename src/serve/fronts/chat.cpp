@@ -265,6 +265,21 @@ void store(Call& call, const Chat& chat, const Answer& answer, std::vector<Store
   call.gateway.responses().keep(std::move(made));
 }
 
+/// What a request and its answer add to the conversation that it goes on.
+void add_to_conversation(Call& call, const Chat& chat, const Answer& answer) {
+  if (chat.conversation.empty()) return;
+  std::vector<StoredItem> items;
+  Document input, said;
+  const auto add = [&items](Value list) {
+    for (const Value& item : list.items()) items.push_back({std::string(item["id"].text()), json_text(item)});
+  };
+  for (const auto& [name, json] : chat.members)
+    if (name == "input" && input.parse(json)) add(input.root());
+  if (said.parse(answer.writer.to_json())) add(said.root()["output"]);
+  const auto change = [&items](StoredConversation& to) { add_items(to, std::move(items)); };
+  call.gateway.conversations().change(chat.conversation, owner_of(call.exchange.request()), change);
+}
+
 Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
   const Turn::Flush flush = []() -> Task<> { co_return; };
   const ReplyApiSink nobody;
@@ -274,6 +289,7 @@ Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
   for (const auto& answer : answers) answer->writer.finish({}, outcome_of(chat, answer->turn));
   store(call, chat, *answers.front());
   for (const auto& answer : answers) co_await finish(call, chat, *answer);
+  add_to_conversation(call, chat, *answers.front());
   co_await call.exchange.answer(200, "application/json", whole_json(chat, answers));
 }
 
@@ -313,6 +329,7 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
   answer.writer.finish(kept, outcome);
   co_await finish(streamed.call, streamed.chat, answer);
   store(streamed.call, streamed.chat, answer, std::move(streamed.pieces));
+  add_to_conversation(streamed.call, streamed.chat, answer);
   streamed.stream.out() += end;
 }
 

@@ -340,6 +340,7 @@ Result<void> plan_turns(Call& call, Chat& chat, Value body, std::string_view tex
   const RequestLimits& limits = chat.model->limits;
   const bool is_anthropics = chat.api.api == ReplyApi::anthropic;
   SessionHints hints = hints_of(call.exchange.request(), body);
+  if (hints.session.empty()) hints.session = chat.conversation;
   if (is_anthropics && is_given(body["thread"])) hints.response = thread_of(body);
   if (chat.api.generate && !body["context"].items().empty()) {
     const Result<std::vector<TokenId>> context = read_ids(body["context"], *chat.model, "context");
@@ -394,6 +395,25 @@ std::string repeated_json(std::string_view name, Value value) {
   return list.take();
 }
 
+/// The members of a request for its answer. The items of its conversation are no part of it.
+std::vector<std::pair<std::string, std::string>> members_of(Value body, const KeptBefore& before) {
+  std::vector<std::pair<std::string, std::string>> made;
+  const auto add = [&made](std::string_view name, std::string json) { made.emplace_back(name, std::move(json)); };
+  for (const DictEntry& member : body.members()) {
+    const std::string_view name = member.key.text();
+    const bool is_whole_input = name == "input" && !before.conversation.empty();
+    if (!is_whole_input) {
+      add(name, repeated_json(name, member.value));
+      continue;
+    }
+    JsonWriter own('[');
+    for (const Value& item : member.value.items().subspan(before.items)) own.item(json_text(item));
+    add(name, own.take());
+  }
+  if (!before.conversation.empty()) add("conversation", JsonWriter('{').text("id", before.conversation).take());
+  return made;
+}
+
 }  // namespace
 
 Result<TurnSettings> turn_settings(const ServedModel& model, Value body, SessionHints hints,
@@ -441,7 +461,7 @@ Result<std::string> load_asked(Value body, bool generate) {
 
 Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const ModelRef& model, const ChatApi& api,
                                            bool may_wait) {
-  const auto& [body, text, losses] = input;
+  const auto& [body, text, losses, before] = input;
   const Value stream = body["stream"], usage = body["stream_options"];
   if (is_given(stream) && !stream.is(Kind::boolean))
     return Error(ErrorCode::conversation, "stream must be true or false").input("stream");
@@ -474,10 +494,8 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
   chat->written.token_ids =
       chat->returns_ids && model->backend->facts().gives_ids && chat->written.reasoning != ShownReasoning::none;
   chat->looks_for_losses = chat->explain || call.gateway.log().takes(LogLevel::debug);
-  if (api.api == ReplyApi::responses) {
-    for (const DictEntry& member : body.members())
-      chat->members.emplace_back(std::string(member.key.text()), repeated_json(member.key.text(), member.value));
-  }
+  if (api.api == ReplyApi::responses) chat->members = members_of(body, before);
+  chat->conversation = before.conversation;
   if (text.data() != call.exchange.request().body.data()) chat->rewritten = std::string(text);
   Result<std::string> loads = api.api == ReplyApi::ollama ? load_asked(body, api.generate) : std::string();
   if (!loads) return loads.error();

@@ -31,7 +31,8 @@ struct Chat {
   std::shared_ptr<const ServedModel> model;
   std::string model_name{};  ///< as the client calls it
   std::string id{};
-  std::string rewritten{};  ///< the request's text with the items that it names; "": it is as it came
+  std::string rewritten{};     ///< the request's text with the items that it names; "": it is as it came
+  std::string conversation{};  ///< the answer is added to it; "": to none
   bool stream = false;
   bool stream_usage = false;
   bool explain = false;           ///< the request asks for the member `parlance`

@@ -66,6 +66,8 @@ struct NamedError {
 constexpr NamedError kNamedErrors[] = {
     {ErrorCode::no_template, "model", "model_not_found"},
     {ErrorCode::conversation, "previous_response_id", "previous_response_not_found"},
+    {ErrorCode::conversation, "conversation", "conversation_not_found", 404},
+    {ErrorCode::conversation, "item_id", "not_found", 404},
     {ErrorCode::conversation, "thread.previous_message_id", "thread_not_found", 404},
     {ErrorCode::conversation, "thread", "thread_unsupported_request"},
 };

@@ -6,6 +6,7 @@
 
 #include "parlance/json.h"
 #include "serve/fronts/client_words.h"
+#include "serve/fronts/conversation_input.h"
 #include "serve/fronts/item_references.h"
 #include "serve/fronts/routes.h"
 #include "serve/json/members.h"
@@ -36,29 +37,49 @@ std::invoke_result_t<Read&, Call&, Value, const ModelRef&> read_request(Call& ca
   return made;
 }
 
-/// A request of Responses, with the items that it names by their ids (item_references.h) in their places.
+/// A request of Responses, with the conversation that it names (conversation_input.h) and the items that it names by
+/// their ids (item_references.h) in their places.
 struct NamedInput {
   Value body;
   std::string_view text;
-  std::vector<Loss> losses;  ///< of items that are not known any more
+  std::vector<Loss> losses{};  ///< of items that are not known any more
+  KeptBefore before{};
 };
 
-/// What `read(input)` makes of it. `may_wait`: as Sessions take it. Fails as with_referenced_items() and `read` do.
+/// What `read(input)` makes of it with the items in the places of their ids.
+template <typename Read>
+std::invoke_result_t<Read&, NamedInput> with_referenced(Call& call, NamedInput input, const ModelRef& model,
+                                                        bool may_wait, Read& read) {
+  const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
+  Result<WholeInput> whole = with_referenced_items(input.body, {.responses = call.gateway.responses(),
+                                                                .sessions = sessions,
+                                                                .model = model,
+                                                                .owner = owner_of(call.exchange.request()),
+                                                                .most = call.gateway.most_body()});
+  if (!whole) return whole.error();
+  if (!whole->json) return read(std::move(input));
+  Document made;
+  if (Result<void> parsed = made.parse(*whole->json); !parsed) return parsed.error();
+  return read(NamedInput{made.root(), *whole->json, std::move(whole->losses), std::move(input.before)});
+}
+
+/// What `read(input)` makes of it. `may_wait`: as Sessions take it. Fails as with_conversation(),
+/// with_referenced_items() and `read` do.
 template <typename Read>
 std::invoke_result_t<Read&, NamedInput> with_named_items(Call& call, Value body, const ModelRef& model, bool may_wait,
                                                          Read read) {
-  const HttpRequest& request = call.exchange.request();
-  const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
-  Result<WholeInput> whole = with_referenced_items(body, {.responses = call.gateway.responses(),
-                                                          .sessions = sessions,
-                                                          .model = model,
-                                                          .owner = owner_of(request),
-                                                          .most = call.gateway.most_body()});
-  if (!whole) return whole.error();
-  if (!whole->json) return read(NamedInput{body, request.body, {}});
-  Document made;
-  if (Result<void> parsed = made.parse(*whole->json); !parsed) return parsed.error();
-  return read(NamedInput{made.root(), *whole->json, std::move(whole->losses)});
+  const std::string owner = owner_of(call.exchange.request());
+  Result<ConversationInput> kept = with_conversation(body, call.gateway.conversations(), owner);
+  if (!kept) return kept.error();
+  Document whole;
+  if (!kept->json.empty())
+    if (Result<void> parsed = whole.parse(kept->json); !parsed) return parsed.error();
+  const NamedInput input{.body = kept->json.empty() ? body : whole.root(),
+                         .text = kept->json.empty() ? call.exchange.request().body : kept->json,
+                         .before = kept->before};
+  auto made = with_referenced(call, input, model, may_wait, read);
+  if (!made) return in_own_places(made.error(), kept->before);
+  return made;
 }
 
 /// The client's name of its session: a header, or a member of the body.

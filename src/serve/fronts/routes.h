@@ -57,6 +57,10 @@ bool wants_raw(const std::string& body);
 Task<> stored_response(Call& call);  // stored.cpp
 Task<> delete_response(Call& call);
 Task<> refuse_response_action(Call& call);
+Task<> create_conversation(Call& call);  // conversations.cpp
+Task<> show_conversation(Call& call);
+Task<> change_conversation(Call& call);
+Task<> delete_conversation(Call& call);
 Task<> tokenize_text(Call& call);  // tokenize.cpp
 Task<> detokenize_ids(Call& call);
 Task<> count_tokens(Call& call);

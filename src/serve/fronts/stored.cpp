@@ -1,14 +1,12 @@
 // Responses by their ids: GET and DELETE /v1/responses/ID, GET /v1/responses/ID/input_items.
 //
 // Begin reading at stored_response.
-#include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "serve/fronts/errors.h"
-#include "serve/fronts/request_parts.h"
+#include "serve/fronts/item_list.h"
 #include "serve/fronts/response_events.h"
 #include "serve/fronts/routes.h"
 
@@ -25,98 +23,19 @@ Task<> refuse_unknown(Call& call, std::string_view id) {
   co_await refuse(call.exchange, ReplyApi::openai, error);
 }
 
-/// An item as the API lists it: with an id, and a text as a part.
-std::string item_json(Value item, const std::string& id) {
-  const bool is_message = item["type"].is_undefined() || item["type"].text() == "message";
-  JsonWriter made('{');
-  if (item["id"].is_undefined()) made.text("id", id);
-  if (item["type"].is_undefined()) made.text("type", "message");
-  for (const DictEntry& member : item.members()) {
-    const bool is_text = is_message && member.key.text() == "content" && member.value.is_string();
-    if (!is_text) {
-      made.raw(member.key.text(), json_text(member.value));
-      continue;
-    }
-    const std::string_view type = item["role"].text() == "assistant" ? "output_text" : "input_text";
-    const std::string part = JsonWriter('{').text("type", type).text("text", member.value.text()).take();
-    made.raw("content", JsonWriter('[').item(part).take());
-  }
-  if (is_message && item["status"].is_undefined()) made.text("status", "completed");
-  return made.take();
-}
-
-/// A setting of the query; unset if it is not there.
-std::optional<std::string> setting_of(std::string_view query, std::string_view name) {
-  while (!query.empty()) {
-    const std::string_view one = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(one.size() + 1, query.size()));
-    if (one.starts_with(name) && one.substr(name.size()).starts_with('='))
-      return unescaped(one.substr(name.size() + 1));
-  }
-  return std::nullopt;
-}
-
-Error wrong_setting(std::string_view name, std::string_view wanted) {
-  return Error(ErrorCode::conversation, std::string(name) + " must be " + std::string(wanted)).input(std::string(name));
-}
-
-/// Which of the items are asked for.
-struct Page {
-  std::size_t limit = 20;
-  std::string after{};  ///< the id of the item before the first; "": none is
-  bool newest_first = true;
-};
-
-Result<Page> page_of(std::string_view query) {
-  constexpr std::size_t kMostItems = 100;
-  Page page{.after = setting_of(query, "after").value_or("")};
-  const std::string limit = setting_of(query, "limit").value_or(std::to_string(page.limit));
-  const auto [end, failed] = std::from_chars(limit.data(), limit.data() + limit.size(), page.limit);
-  const bool is_number = failed == std::errc() && end == limit.data() + limit.size();
-  if (!is_number || page.limit == 0 || page.limit > kMostItems) return wrong_setting("limit", "a number from 1 to 100");
-  const std::string order = setting_of(query, "order").value_or("desc");
-  if (order != "asc" && order != "desc") return wrong_setting("order", "asc or desc");
-  page.newest_first = order == "desc";
-  return page;
-}
-
-Result<std::string> items_json(const StoredResponse& response, const Page& page) {
-  Document input;
-  std::vector<std::string> items, ids;
+Result<std::string> items_of(const StoredResponse& response, std::string_view query) {
+  Document input, text;
+  ListedItems listed;
   const auto add = [&](Value item) {
-    ids.push_back(item["id"].is_undefined() ? "msg_" + response.id + "_in_" + std::to_string(items.size())
-                                            : std::string(item["id"].text()));
-    items.push_back(item_json(item, ids.back()));
+    listed.add(item, item["id"].is_undefined() ? "msg_" + response.id + "_in_" + std::to_string(listed.ids.size())
+                                               : std::string(item["id"].text()));
   };
-  Document text;
   if (input.parse(response.input)) {
     const std::string alone = JsonWriter('{').text("role", "user").text("content", input.root().text()).take();
     if (input.root().is_string() && text.parse(alone)) add(text.root());
     for (const Value& item : input.root().items()) add(item);
   }
-  if (page.newest_first) {
-    std::reverse(items.begin(), items.end());
-    std::reverse(ids.begin(), ids.end());
-  }
-  std::size_t begin = 0;
-  if (!page.after.empty()) {
-    const auto found = std::find(ids.begin(), ids.end(), page.after);
-    if (found == ids.end()) return wrong_setting("after", "the id of an item of this response");
-    begin = static_cast<std::size_t>(found - ids.begin()) + 1;
-  }
-  const std::size_t end = std::min(begin + page.limit, items.size());
-  JsonWriter list('['), made('{');
-  for (std::size_t at = begin; at < end; ++at) list.item(items[at]);
-  made.text("object", "list").raw("data", list.take()).flag("has_more", end < items.size());
-  begin == end ? made.null("first_id") : made.text("first_id", ids[begin]);
-  begin == end ? made.null("last_id") : made.text("last_id", ids[end - 1]);
-  return made.take();
-}
-
-Result<std::string> items_of(const StoredResponse& response, std::string_view query) {
-  const Result<Page> page = page_of(query);
-  if (!page) return page.error();
-  return items_json(response, *page);
+  return page_json(std::move(listed), query);
 }
 
 /// The answer as a client asks for it: its JSON, or its events.

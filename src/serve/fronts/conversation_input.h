@@ -1,0 +1,35 @@
+// A request of Responses that goes on a conversation which is kept here: `conversation` names it.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parlance/result.h"
+#include "parlance/value.h"
+#include "serve/stored_conversations.h"
+
+namespace parlance::serve {
+
+/// Which conversation, and how many items at the beginning of `input` are its own; "": none.
+struct KeptBefore {
+  std::string conversation;
+  std::size_t items = 0;
+};
+
+struct ConversationInput {
+  KeptBefore before;
+  std::string json;  ///< the request with the conversation's items before its own `input`; "": it names none
+};
+
+/// Fails with conversation (path) where none of this client's is kept, and where the request goes on from a response as
+/// well.
+Result<ConversationInput> with_conversation(Value body, const StoredConversations& kept, std::string_view owner);
+/// An error of the whole input by the places that the request and the conversation have.
+Error in_own_places(const Error& error, const KeptBefore& before);
+
+/// Items as a request gives them, for a conversation. Fails with conversation for what is no list of items, and as
+/// request_as() does.
+Result<std::vector<StoredItem>> stored_items(Value items);
+
+}  // namespace parlance::serve

@@ -1,0 +1,204 @@
+// Conversations of OpenAI's API: POST /v1/conversations, GET, POST and DELETE /v1/conversations/ID, the same for
+// /v1/conversations/ID/items, and GET and DELETE /v1/conversations/ID/items/ITEM.
+//
+// Begin reading at create_conversation. The form: the API's reference of conversations.
+#include <algorithm>
+#include <ctime>
+
+#include "parlance/json.h"
+#include "parlance/json_writer.h"
+#include "serve/fronts/apart.h"
+#include "serve/fronts/conversation_input.h"
+#include "serve/fronts/item_list.h"
+#include "serve/fronts/request_parts.h"
+#include "serve/fronts/shape.h"
+#include "serve/random_id.h"
+
+namespace parlance::serve {
+
+namespace {
+
+using Ref = StoredConversations::Ref;
+using Made = Result<std::string>;
+
+constexpr std::string_view kBelow = "/v1/conversations/", kItemsPart = "items";
+
+/// What a path names: a conversation, its items, or one of them.
+struct Named {
+  std::string id;
+  std::string owner;
+  bool items = false;
+  std::string item{};
+};
+
+Named named_by(const HttpRequest& request) {
+  std::string_view rest = std::string_view(request.path).substr(kBelow.size());
+  const auto next = [&rest] {
+    const std::string_view one = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+    return one;
+  };
+  Named named{.id = std::string(next()), .owner = owner_of(request)};
+  const std::string_view below = next();
+  named.items = below == kItemsPart;
+  named.item = rest;
+  if (!below.empty() && !named.items) named.id.clear();  // nothing has this path
+  return named;
+}
+
+Error unknown(const Named& named) {
+  return Error(ErrorCode::conversation, "the conversation '" + named.id + "' is not known here, or not any more")
+      .input("conversation");
+}
+
+Error unknown_item(const Named& named) {
+  return Error(ErrorCode::conversation, "the conversation has no item '" + named.item + "'").input("item_id");
+}
+
+/// Each change takes as long as there are items.
+constexpr std::size_t kMostItems = 16384;
+Error too_many() {
+  return Error(ErrorCode::conversation, "a conversation has at most " + std::to_string(kMostItems) + " items")
+      .input("items");
+}
+
+/// Strings by their names, as the API has them.
+Result<std::string> metadata_of(Value body) {
+  const Value given = body["metadata"];
+  if (!is_given(given)) return std::string("{}");
+  const auto is_text = [](const DictEntry& member) { return member.value.is_string(); };
+  if (!given.is(Kind::dict) || !std::ranges::all_of(given.members(), is_text))
+    return misshapen("metadata", "an object of texts");
+  return json_text(given);
+}
+
+std::string conversation_json(const StoredConversation& one) {
+  JsonWriter made('{');
+  made.text("id", one.id).text("object", "conversation").number("created_at", one.created);
+  return made.raw("metadata", one.metadata).take();
+}
+
+template <typename Items>
+Made items_json(const Items& items, std::string_view query) {
+  ListedItems listed;
+  Document document;
+  for (const auto& item : items)
+    if (document.parse(item->json)) listed.add(document.root(), item->id);
+  return page_json(std::move(listed), query);
+}
+
+Made created(Call& call, Value body) {
+  Result<std::string> metadata = metadata_of(body);
+  if (!metadata) return metadata.error();
+  StoredConversation made{.id = random_id("conv_"),
+                          .owner = owner_of(call.exchange.request()),
+                          .created = static_cast<std::int64_t>(std::time(nullptr)),
+                          .metadata = std::move(*metadata)};
+  if (is_given(body["items"])) {
+    Result<std::vector<StoredItem>> items = stored_items(body["items"]);
+    if (!items) return items.error();
+    if (items->size() > kMostItems) return too_many();
+    add_items(made, std::move(*items));
+  }
+  std::string json = conversation_json(made);
+  call.gateway.conversations().keep(std::move(made));
+  return json;
+}
+
+Made with_items(Call& call, const Named& named, Value body) {
+  Result<std::vector<StoredItem>> items = stored_items(body["items"]);
+  if (!items) return items.error();
+  const std::size_t count = items->size();
+  bool fits = true;
+  const auto add = [&](StoredConversation& to) {
+    fits = to.items.size() + count <= kMostItems;
+    if (fits) add_items(to, std::move(*items));
+  };
+  const Ref made = call.gateway.conversations().change(named.id, named.owner, add);
+  if (made == nullptr) return unknown(named);
+  if (!fits) return too_many();
+  const std::string whole = "order=asc&limit=" + std::to_string(std::clamp<std::size_t>(count, 1, 100));
+  return items_json(std::span(made->items).last(count), whole);
+}
+
+Made with_metadata(Call& call, const Named& named, Value body) {
+  const Result<std::string> metadata = metadata_of(body);
+  if (!metadata) return metadata.error();
+  const auto set = [&](StoredConversation& to) { to.metadata = *metadata; };
+  const Ref made = call.gateway.conversations().change(named.id, named.owner, set);
+  return made == nullptr ? Made(unknown(named)) : conversation_json(*made);
+}
+
+Made changed(Call& call, Value body) {
+  const Named named = named_by(call.exchange.request());
+  if (!named.item.empty()) return unknown_item(named);
+  return named.items ? with_items(call, named, body) : with_metadata(call, named, body);
+}
+
+Made shown(Call& call) {
+  const Named named = named_by(call.exchange.request());
+  const Ref found = call.gateway.conversations().find(named.id, named.owner);
+  if (found == nullptr) return unknown(named);
+  if (!named.items) return conversation_json(*found);
+  if (named.item.empty()) return items_json(found->items, call.exchange.request().query);
+  const auto item = std::ranges::find_if(found->items, [&](const auto& one) { return one->id == named.item; });
+  Document document;
+  if (item == found->items.end() || !document.parse((*item)->json)) return unknown_item(named);
+  return item_json(document.root(), named.item);
+}
+
+Made without_item(Call& call, const Named& named) {
+  bool was_there = false;
+  const auto drop = [&](StoredConversation& from) {
+    was_there = std::erase_if(from.items, [&](const auto& one) { return one->id == named.item; }) > 0;
+  };
+  const Ref made = call.gateway.conversations().change(named.id, named.owner, drop);
+  if (made == nullptr) return unknown(named);
+  return was_there ? conversation_json(*made) : Made(unknown_item(named));
+}
+
+Made dropped(Call& call) {
+  const Named named = named_by(call.exchange.request());
+  if (named.items) return without_item(call, named);
+  if (!call.gateway.conversations().drop(named.id, named.owner)) return unknown(named);
+  JsonWriter made('{');
+  return made.text("id", named.id).text("object", "conversation.deleted").flag("deleted", true).take();
+}
+
+Task<> answer_made(Call& call, const Made& made) {
+  if (made) {
+    co_await call.exchange.answer(200, "application/json", *made);
+    co_return;
+  }
+  const ReplyApiError error = error_of(made.error());
+  co_await refuse(call.exchange, ReplyApi::openai, error);
+}
+
+/// What `make(call, body)` makes of the request's body, which may be missing.
+template <typename Make>
+Task<> answer_body(Call& call, Make make) {
+  if (call.exchange.request().body.empty()) call.exchange.request().body = "{}";
+  const auto read = [&call, &make]() -> Made {
+    const Result<Document> document = parsed_body(call.exchange.request().body);
+    return document ? make(call, document->root()) : Made(document.error());
+  };
+  const Made made = co_await apart(call, read);
+  co_await answer_made(call, made);
+}
+
+}  // namespace
+
+Task<> create_conversation(Call& call) { co_await answer_body(call, created); }
+Task<> change_conversation(Call& call) { co_await answer_body(call, changed); }
+
+Task<> show_conversation(Call& call) {
+  const Made made = shown(call);
+  co_await answer_made(call, made);
+}
+
+Task<> delete_conversation(Call& call) {
+  const Made made = dropped(call);
+  co_await answer_made(call, made);
+}
+
+}  // namespace parlance::serve

@@ -1,0 +1,37 @@
+// StoredConversations: items of the Responses API that a client keeps here, and goes on from by the id of their list.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "serve/newest.h"
+
+namespace parlance::serve {
+
+struct StoredItem {
+  std::string id;
+  std::string json;  ///< as it was given, by a client or in an answer
+};
+
+struct StoredConversation {
+  std::string id;
+  std::string owner;  ///< the client's key: nobody else is given it
+  std::int64_t created = 0;
+  std::string metadata = "{}";                             ///< JSON
+  std::vector<std::shared_ptr<const StoredItem>> items{};  ///< in their order
+};
+
+/// Adds items at the end. One without an id, or with that of another, gets one.
+void add_items(StoredConversation& to, std::vector<StoredItem> items);
+
+inline std::size_t bytes_of(const StoredConversation& conversation) {
+  std::size_t bytes = conversation.metadata.size();
+  for (const auto& item : conversation.items) bytes += sizeof(StoredItem) + item->id.size() + item->json.size();
+  return bytes;
+}
+
+using StoredConversations = Newest<StoredConversation>;
+
+}  // namespace parlance::serve
