@@ -104,7 +104,9 @@ struct ReplyApiOptions {
   std::uint32_t choice = 0;   ///< `index` of the choice. Several choices: a writer for each, their events in one stream
   bool stream_usage = false;  ///< stream_options.include_usage: `usage` is null in each chunk, and stands in one more
   ReasoningNames reasoning_names = ReasoningNames::both;
-  bool null_reasoning = false;  ///< vLLM: these are null in a whole message without reasoning; else they are missing
+  /// vLLM: in a whole message without reasoning, `reasoning` (or the one name that is chosen) is null; else it is
+  /// missing.
+  bool null_reasoning = false;
   /// The request has `functions`, which were before `tools`: the answer has its call as `function_call`, which is also
   /// its finish reason. There is a place for one call; further ones are left out.
   bool old_functions = false;

@@ -142,7 +142,10 @@ class ChatCompletion final : public Form {
   }
 
   std::string reasoning_members(std::string_view value) const {
-    const ReasoningNames names = options().reasoning_names;
+    return reasoning_members(value, options().reasoning_names);
+  }
+
+  static std::string reasoning_members(std::string_view value, ReasoningNames names) {
     std::string members;
     if (names != ReasoningNames::reasoning) members.append("\"reasoning_content\": ").append(value);
     if (names == ReasoningNames::both) members += ", ";
@@ -162,7 +165,13 @@ class ChatCompletion final : public Form {
     const bool is_none = reply::is_blank(reasoning);
     if (is_none && !options().null_reasoning) return json;
     constexpr std::string_view kRole = "{\"role\": \"assistant\", ";
-    return json.insert(kRole.size(), reasoning_members(is_none ? "null" : json_string(reasoning)) + ", ");
+    return json.insert(kRole.size(), (is_none ? null_reasoning() : reasoning_members(json_string(reasoning))) + ", ");
+  }
+
+  /// Clients that take both names for one member refuse a message that has both, as deserializers do.
+  std::string null_reasoning() const {
+    const ReasoningNames names = options().reasoning_names;
+    return reasoning_members("null", names == ReasoningNames::both ? ReasoningNames::reasoning : names);
   }
 
   std::string message_with_function_call() const {

@@ -162,6 +162,16 @@ class Response final : public BlockForm {
     say_event(Json('{').text("type", type).raw("response", response_json(status(), items_json(false), {})));
   }
 
+  /// The members of the event `error` as an object: the API's reference has them in the event, and its streams in this
+  /// object, where some clients read them.
+  std::string error_json(std::string_view code) const {
+    Json made('{');
+    made.text("type", error().status < 500 ? "invalid_request_error" : "server_error").text("code", code);
+    made.text("message", error().message);
+    error().param.empty() ? made.null("param") : made.text("param", error().param);
+    return made.take();
+  }
+
   /// Both events, since some clients know only one: `error` has the message, and response.failed what there is.
   void broken_off() override {
     if (!listens()) return;
@@ -170,6 +180,7 @@ class Response final : public BlockForm {
     const std::string_view code = error().code.empty() ? failure_code(error()) : std::string_view(error().code);
     event.text("code", code).text("message", error().message);
     error().param.empty() ? event.null("param") : event.text("param", error().param);
+    event.raw("error", error_json(code));
     say_event(event);
     say_event(Json('{').text("type", "response.failed").raw("response", failed_json()));
   }

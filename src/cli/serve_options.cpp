@@ -11,6 +11,9 @@ namespace {
 
 const std::vector<std::string> kLogLevels = {"errors", "warnings", "turns", "requests"};
 
+/// A word for each of ReasoningNames.
+const std::vector<std::string> kReasoningWords = {"both", "reasoning_content", "reasoning"};
+
 /// The keys of a file, one a line; lines that begin with '#' are comments.
 Result<std::vector<std::string>> read_keys(const std::string& path) {
   std::vector<std::string> keys;
@@ -178,6 +181,11 @@ void declare_model(Options& app, ModelWish& wish, ModelUse use) {
   if (use == ModelUse::serve)
     app.add_option("--model-name", wish.name, "What clients call the model; by default what -m, -f or -t was given")
         .placeholder("NAME");
+  if (use == ModelUse::serve)
+    app.add_option("--reasoning-name", wish.reasoning_name,
+                   "How chat completions name the model's reasoning: some clients read one name, and some refuse both")
+        .one_of(kReasoningWords)
+        .show_default();
   declare_limits_of_model(app, wish, use);
   declare_request_options(app, wish.served.prompt);
   declare_protection_options(app, wish.served.tokenize);
@@ -221,6 +229,8 @@ Result<serve::ModelOptions> open_model(ModelWish wish) {
   made->engine_url = std::move(backend->second);
   if (!keys->empty()) made->engine_api_key = keys->front();
   made->check_tokenizer = !wish.no_engine_check;
+  for (std::size_t names = 0; names < kReasoningWords.size(); ++names)
+    if (kReasoningWords[names] == wish.reasoning_name) made->reasoning_names = static_cast<ReasoningNames>(names);
   made->limits = {.messages = wish.max_messages,
                   .prompt_tokens = wish.max_prompt_tokens,
                   .reply_tokens = wish.max_reply_tokens,

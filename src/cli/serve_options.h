@@ -23,6 +23,7 @@ struct ModelWish {
   std::uint64_t max_prompt_tokens = 0;
   std::int64_t max_reply_tokens = 0;
   std::int64_t max_reasoning_tokens = 0;
+  std::string reasoning_name = "both";
   std::uint64_t max_running = 0;
   std::uint64_t max_waiting = 1024;
   std::uint64_t first_byte = 600;

@@ -129,6 +129,8 @@ namespace {
 
 bool is_of_function(Value message) { return is_text(member(message, "role"), "function"); }
 
+bool is_empty_list(Value value) { return value.kind == Kind::list && items(value).empty(); }
+
 /// A message with one call under `function_call`, or the result of one, as messages have it now.
 Value renewed(Request& r, Value message) {
   if (is_of_function(message)) {
@@ -137,7 +139,7 @@ Value renewed(Request& r, Value message) {
   }
   const Value old = member_value(message, "function_call");
   if (!is_given(old)) return message;
-  if (const Value both = member_value(message, "tool_calls"); is_given(both)) {
+  if (const Value both = member_value(message, "tool_calls"); is_given(both) && !is_empty_list(both)) {
     r.fail(both, "a message with `function_call` and `tool_calls`", "tool_calls is the newer name of the same");
     return message;
   }

@@ -49,6 +49,7 @@ std::string identity_of(const ModelOptions& model) {
   number("prompt_tokens", model.limits.prompt_tokens);
   number("reply_tokens", model.limits.reply_tokens);
   number("reasoning_tokens", model.limits.reasoning_tokens);
+  number("reasoning_names", model.reasoning_names);
   number("running", model.slots.running);
   number("waiting", model.slots.waiting);
   number("first_byte", model.first_byte.count());
@@ -73,7 +74,8 @@ Result<std::shared_ptr<ServedModel>> open_served_model(ModelOptions&& model, con
                   .tokenize = std::move(model.tokenize),
                   .limits = model.limits,
                   .slots = std::make_unique<Slots>(model.slots),
-                  .check_tokenizer = model.check_tokenizer});
+                  .check_tokenizer = model.check_tokenizer,
+                  .reasoning_names = model.reasoning_names});
   if (Result<void> done = complete(*made); !done) return done.error();
   if (!server.capture.empty()) made->capture_head = head_record(*made, model.source, model.tokenizer_files);
   if (!server.shared_sessions.empty()) made->fingerprint = fingerprint_of(*made);

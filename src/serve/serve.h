@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parlance/reply_api.h"
 #include "parlance/request.h"
 #include "serve/http/limits.h"
 #include "serve/models/limits.h"
@@ -30,9 +31,10 @@ struct ModelOptions {
   SlotLimits slots{};
   std::chrono::milliseconds first_byte = std::chrono::minutes(10);  ///< of the engine
   std::chrono::milliseconds stall = std::chrono::seconds(120);      ///< between the pieces of its answer
-  bool check_tokenizer = true;                 ///< refuse to serve where the engine's tokenizer has other ids
-  std::string source{};                        ///< an object that says how it was opened, for captures
-  std::vector<std::string> tokenizer_files{};  ///< whose hashes captures have
+  bool check_tokenizer = true;  ///< refuse to serve where the engine's tokenizer has other ids
+  ReasoningNames reasoning_names = ReasoningNames::both;  ///< in chat completions
+  std::string source{};                                   ///< an object that says how it was opened, for captures
+  std::vector<std::string> tokenizer_files{};             ///< whose hashes captures have
 };
 
 /// What SIGHUP replaces. Requests under way keep what they began with, and so does a model that did not change, with

@@ -173,6 +173,50 @@ def test_logprobs_as_chats_have_them() -> None:
         tokens = gateway.chat(logprobs=True, top_logprobs=2).json["choices"][0]["logprobs"]["content"]
         same([(token["token"], token["logprob"]) for token in tokens][:3], [("a", -0.5), ("b", -1.0), ("c", -1.5)])
         same([(top["token"], top["logprob"]) for top in tokens[1]["top_logprobs"]], [("b", -1.0), ("c", -2.0)])
+        tokens = gateway.chat(logprobs=True).json["choices"][0]["logprobs"]["content"]
+        same([(token["logprob"], token["top_logprobs"]) for token in tokens][:3], [(-0.5, []), (-1.0, []), (-1.5, [])])
+
+
+def test_settings_of_an_address() -> None:
+    """What a URL says behind its '?' is a setting, or an error that says which there are."""
+    for kind, setting, words in (
+        ("llama-server", "idz=never", ("'idz'", "llama-server", "model, context")),
+        ("llama-server", "ids=never", ("'ids'", "llama-server")),
+        ("openai-completions", "idz=never", ("'idz'", "model, context, ids, grammar")),
+        ("openai-completions", "ids=no", ("ids=no", "never")),
+        ("openai-completions", "grammar=ebnf", ("grammar=ebnf", "gbnf, structural-tag")),
+        ("ollama", "context=4k", ("context=4k", "number")),
+    ):
+        command = [BINARY, "serve", "-f", "terminal-agent", "--tokenizer", str(TOKENIZER), "--port", "0"]
+        ran = subprocess.run([*command, "--backend", f"{kind}={ENGINE.url}?{setting}"], capture_output=True, text=True, timeout=60)
+        same((setting, ran.returncode), (setting, 2))
+        for word in words:
+            assert word in ran.stderr, (setting, word, ran.stderr)
+
+
+def test_a_context_that_the_engine_does_not_tell() -> None:
+    for kind, settings in ((BY_NAME["openai-completions"], "?ids=never&context=3000"), (OLLAMA, "?context=3000")):
+        ENGINE.script({"text": HELLO}, plain=True, context=None)
+        with kind.start(settings=settings) as gateway:
+            answer = gateway.chat("x" * 3000)
+            same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
+            same(gateway.chat().status, 200)
+        body = kind.asked()[-1].body
+        if kind is OLLAMA:
+            same((body["options"]["num_ctx"], body["truncate"], body["shift"]), (3000, False, False))
+        else:
+            same(body["max_tokens"], 3000 - len(ENGINE.ids_of(body["prompt"])))
+
+
+def test_a_prompt_that_the_engine_cuts() -> None:
+    """Where the engine's figures alone show it, it is a loss."""
+    for kind in (BY_NAME["openai-completions"], OLLAMA):
+        for cuts, wanted in ((100, 1), (100_000, 0)):
+            ENGINE.script({"text": HELLO}, plain=True, cuts=cuts, context=None)
+            with kind.start() as gateway:
+                losses = gateway.chat("x" * 600, parlance=True).json["parlance"]["losses"]
+                told = [loss for loss in losses if "the engine read 100 of the prompt's" in loss["what"]]
+                same((str(kind), cuts, len(told)), (str(kind), cuts, wanted))
 
 
 def test_the_second_turn_keeps_the_ids(kind: Kind) -> None:
@@ -564,7 +608,8 @@ def test_ollama_faults() -> None:
 
 def test_a_server_that_takes_text_alone() -> None:
     kind = BY_NAME["openai-completions"]
-    as_text(kind, "", plain=True)
+    for status in (400, 422, 500):
+        as_text(kind, "", plain=status)
     as_text(kind, "?ids=never")
 
 

@@ -148,8 +148,16 @@ def hidden_and_joined_reasoning(checks: Checks) -> None:
             checks.equal(message.get("reasoning_content"), "We add." if is_shown else None, f"the reasoning: {members}")
             content = "<think>\nWe add.\n</think>\n\nIt is 2." if members in joining else "It is 2."
             checks.equal(message["content"], content, f"the content: {members}")
-            names = {"reasoning_content", "reasoning"}
-            checks.that(names <= set(message), f"its names are there, whatever they have: {members}", message)
+            names = {"reasoning_content", "reasoning"} if is_shown else {"reasoning"}
+            checks.equal(names, {"reasoning_content", "reasoning"} & set(message), f"its names, or vLLM's as null: {members}")
+    for name in ("reasoning_content", "reasoning"):
+        with served("llama-server", "--reasoning-name", name) as to:
+            for reply, wanted in ((REASONED, "We add."), ("It is 2.<|im_end|>", None)):
+                message = to.ask(CHAT, reply, {}).json["choices"][0]["message"]
+                checks.equal({key: message[key] for key in message if "reasoning" in key}, {name: wanted}, f"--reasoning-name {name}")
+                streamed = to.ask(CHAT, reply, {"stream": True})
+                checks.equal(joined(streamed, name), wanted or "", f"a stream with --reasoning-name {name}")
+                checks.equal(joined(streamed, "reasoning" if name == "reasoning_content" else "reasoning_content"), "", "and no other")
     with served("llama-server", form="underscore-bot") as to:
         message = to.ask(CHAT, "We add.</think>It is 2.<|im_end|>", {"separate_reasoning": False}).json["choices"][0]["message"]
         checks.that(message["content"].startswith("We add.</think>"), "the prompt has the first mark", message)

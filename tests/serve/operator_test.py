@@ -71,6 +71,7 @@ def several_models(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
         with Configured(parlance, config) as gateway:
             names = [model["id"] for model in json.loads(gateway.get("/v1/models")[1])["data"]]
             checks.equal(names, ["one", "two"], "the models of the file")
+            pages_of_models(gateway, checks)
             for name, said in (("one", "One."), ("two", "Two.")):
                 status, _, answer = chat(gateway, name)
                 checks.equal(status, 200, f"a chat with {name}: {answer}")
@@ -85,6 +86,26 @@ def several_models(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
             checks.equal(chat(gateway, "one:latest")[0], 404, "which OpenAI's do not")
             checks.equal(chat(gateway, "")[0], 404, "a request without a name, where there are two models")
             unknown_everywhere(gateway, checks)
+
+
+def pages_of_models(gateway: Gateway, checks: Checks) -> None:
+    """As Anthropic's clients go through them: some ask until a page is empty, whatever `has_more` says."""
+    for query, names, more in (
+        ("?limit=1", ["one"], True),
+        ("?limit=1&after_id=one", ["two"], False),
+        ("?after_id=one", ["two"], False),
+        ("?after_id=two", [], False),
+        ("?before_id=two", ["one"], False),
+        ("?before_id=one&limit=5", [], False),
+        ("?limit=1000", ["one", "two"], False),
+    ):
+        page = json.loads(gateway.get("/v1/models" + query)[1])
+        checks.equal(([model["id"] for model in page["data"]], page["has_more"]), (names, more), f"/v1/models{query}")
+        ends = (names[0], names[-1]) if names else (None, None)
+        checks.equal((page["first_id"], page["last_id"]), ends, f"the ends of /v1/models{query}")
+    for query, place in (("?limit=0", "limit"), ("?limit=1001", "limit"), ("?limit=x", "limit"), ("?after_id=three", "after_id")):
+        status, said = gateway.get("/v1/models" + query)
+        checks.equal((status, json.loads(said)["error"]["param"]), (400, place), f"/v1/models{query}")
 
 
 def unknown_everywhere(gateway: Gateway, checks: Checks) -> None:

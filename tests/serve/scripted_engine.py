@@ -33,7 +33,8 @@ Other members of a script, which all replies share:
 
     context       tokens (4096)
     model         the name of the model ("scripted")
-    plain         true: /v1/completions takes no ids, and gives none
+    plain         true: /v1/completions takes no ids, and gives none; a status: that of its refusal (400)
+    cuts          tokens: /v1/completions and Ollama read no more of a prompt, and say so by their figures alone
     chat_logprobs true: it gives logprobs as chats have them, as llama.cpp's server does
     tokens        false: /tokenize is not found; a list: it gives these ids whatever it is asked
     unready       a status that /health gives
@@ -454,7 +455,9 @@ class Engine:
         if "status" in script:
             await connection.answer(script["status"], self.error(script["status"], message))
         elif why := self.refusal():
-            await connection.answer(400, self.error(400, why))
+            plain = self.engine.given["plain"]
+            status = 400 if plain is True else plain
+            await connection.answer(status, self.error(status, why))
         elif self.body.get("stream", self.kind == "application/x-ndjson"):
             error = self.frame(self.error(500, message))
             await connection.stream(self.record, script, self.kind, self.frames(), error)
@@ -521,8 +524,8 @@ class Completions(Engine):
         return {"id": self.ids[number], "token": self.token(self.ids[number]), "logprob": self.logprob(number), "top_logprobs": tops}
 
     def logprobs(self, begin: int, end: int) -> Json | None:
-        if self.alternatives() is None:
-            return None
+        if self.alternatives() is None or (self.engine.given.get("chat_logprobs") and not self.alternatives()):
+            return None  # as llama.cpp's server, to which 0 is none
         numbers = range(begin, end)
         if self.engine.given.get("chat_logprobs"):
             return {"content": [self.chat_logprob(number) for number in numbers]}
@@ -538,11 +541,8 @@ class Completions(Engine):
         return made | ({"usage": usage} if usage else {})
 
     def usage(self) -> Json:
-        made: Json = {
-            "prompt_tokens": len(self.prompt),
-            "completion_tokens": len(self.ids),
-            "total_tokens": len(self.prompt) + len(self.ids),
-        }
+        read = min(len(self.prompt), self.engine.given.get("cuts", len(self.prompt)))
+        made: Json = {"prompt_tokens": read, "completion_tokens": len(self.ids), "total_tokens": read + len(self.ids)}
         return made | ({} if self.engine.given.get("plain") else {"prompt_tokens_details": {"cached_tokens": self.cached}})
 
     def events(self) -> Iterator[Json]:
@@ -620,7 +620,8 @@ class Ollama(Engine):
             if self.body.get("logprobs"):
                 event["logprobs"] = [{"token": text, "logprob": self.logprob(number)} for number in range(begin, end)]
             yield event
-        counts = {"prompt_eval_count": len(self.prompt), "eval_count": len(self.ids), "total_duration": 1000}
+        read = min(len(self.prompt), self.engine.given.get("cuts", len(self.prompt)))
+        counts = {"prompt_eval_count": read, "eval_count": len(self.ids), "total_duration": 1000}
         yield about | {"response": "", "done": True, "done_reason": "length" if self.length else "stop"} | counts
 
 

@@ -111,6 +111,11 @@ def late_errors(gateway: Gateway, engine: Engine, checks: Checks) -> None:
         checks.that("no memory" in said, f"{path}: the late error is told: {stream.text[-300:]}")
         wanted = {"/v1/messages": "error", "/v1/responses": "response.failed"}.get(path)
         checks.that("error" in last if wanted is None else last["type"] == wanted, f"{path}: form of a late error: {said}")
+        if path == "/v1/responses":  # where the API's reference has the members, and where its streams have them
+            event = next(event for event in stream.events() if event["type"] == "error")
+            checks.that("no memory" in event["message"], "the event's own message", event)
+            flat = {name: event[name] for name in ("code", "message", "param")}
+            checks.equal(event["error"], {"type": "server_error", **flat}, "the same in an object")
     engine.script = lambda asked: Reply(status=500, body='{"error": {"message": "no memory"}}')
     for path, stream in streams(gateway):
         checks.equal(stream.status, 502, f"{path}: status of an early error")

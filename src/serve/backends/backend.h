@@ -136,7 +136,7 @@ struct BackendOptions {
 
 /// All kinds of engines, in the order in which help shows them.
 std::span<const BackendFacts* const> backend_kinds();
-/// Fails with usage if there is no such kind.
+/// Fails with usage if there is no such kind, or no such setting in the address.
 Result<std::unique_ptr<Backend>> open_backend(std::string_view kind, BackendOptions options);
 
 // The makers, one a file.

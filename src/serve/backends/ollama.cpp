@@ -27,12 +27,15 @@ constexpr BackendFacts kOllama = {
 
 namespace {
 
-std::string ollama_body(const Generation& generation, const std::string& model) {
+std::string ollama_body(const Generation& generation, const EngineInfo& known) {
   JsonWriter options('{'), stops('['), body('{');
   generation.sampling.write(options, kOllamaNames, generation.choice);
+  if (known.context) options.number("num_ctx", *known.context);
   for (const std::string& stop : generation.stop_texts) stops.item_text(stop);
   options.raw("stop", stops.take());
-  body.text("model", model).text("prompt", generation.text).raw("raw", "true").raw("stream", "true");
+  body.text("model", known.model).text("prompt", generation.text).raw("raw", "true").raw("stream", "true");
+  // What has no room in the context is an error, not cut off: the prompt's beginning, or, as the reply grows, its own.
+  body.raw("truncate", "false").raw("shift", "false");
   body.raw("options", options.take());
   if (!generation.schema.empty()) body.raw("format", generation.schema);
   if (generation.logprobs) body.raw("logprobs", "true").number("top_logprobs", *generation.logprobs);
@@ -106,7 +109,7 @@ class Ollama final : public HttpEngine {
 
  protected:
   std::string body_of(const Generation& generation, const EngineInfo& known) const override {
-    return ollama_body(generation, known.model);
+    return ollama_body(generation, known);
   }
   std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const override {
     return std::make_unique<OllamaEvents>(generation.logprobs.value_or(0));

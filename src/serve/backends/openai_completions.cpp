@@ -81,6 +81,9 @@ class TextEvents final : public CompletionsEvents {
   }
 };
 
+/// A server that does not know prompts of ids may fail as it validates one.
+bool is_refusal_of_ids(unsigned status) { return status == 400 || status == 422 || status == 500 || status == 501; }
+
 class OpenAiCompletions final : public HttpEngine {
  public:
   explicit OpenAiCompletions(BackendOptions options)
@@ -115,7 +118,7 @@ class OpenAiCompletions final : public HttpEngine {
     const std::unique_ptr<HttpReply> reply = co_await client().send("POST", "/v1/completions", text, headers());
     const std::string answer = co_await reply->read_all();
     const unsigned status = reply->status();
-    if (status == 200 || status == 400 || status == 422) by_ids_ = status == 200;
+    if (status == 200 || is_refusal_of_ids(status)) by_ids_ = status == 200;
     co_return made;
   }
 
@@ -145,7 +148,7 @@ class OpenAiCompletions final : public HttpEngine {
     for (const std::string& stop : generation.stop_texts.first(std::min(kMostStopTexts, generation.stop_texts.size())))
       stops.item_text(stop);
     if (!generation.stop_texts.empty()) body.raw("stop", stops.take());
-    if (generation.logprobs) body.number("logprobs", *generation.logprobs);
+    if (generation.logprobs) body.number("logprobs", std::max(1U, *generation.logprobs));  // 0 is none to some servers
     if (!generation.grammar) return body.take();
     if (as_ids_.grammar == GrammarSyntax::gbnf) return body.text("grammar", *generation.grammar).take();
     return body.raw("structured_outputs", JsonWriter('{').text("structural_tag", *generation.grammar).take()).take();

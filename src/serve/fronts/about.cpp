@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "parlance/json_writer.h"
+#include "serve/fronts/item_list.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/models/engine.h"
@@ -39,14 +40,56 @@ std::string listed_model(const ServedModel& model) {
   return made.take();
 }
 
+using Models = std::span<const ModelRef>;
+
+struct PageOfModels {
+  Models models;
+  bool has_more = false;
+};
+
+/// Those that Anthropic's clients ask for by `limit` and `after_id` or `before_id`; all where a request has none of
+/// them.
+Result<PageOfModels> page_of_models(Models all, std::string_view query) {
+  const auto place_of = [&](std::string_view name) -> Result<std::size_t> {
+    const std::string id = setting_of(query, name).value_or("");
+    const auto found = std::ranges::find_if(all, [&](const ModelRef& model) { return model->name == id; });
+    if (found == all.end()) return wrong_setting(name, "the id of a model");
+    return static_cast<std::size_t>(found - all.begin());
+  };
+  const Result<std::size_t> limit = limit_of(query, 1000, all.size());
+  if (!limit) return limit.error();
+  if (setting_of(query, "before_id")) {
+    const Result<std::size_t> end = place_of("before_id");
+    if (!end) return end.error();
+    return PageOfModels{all.first(*end).last(std::min(*limit, *end)), *limit < *end};
+  }
+  const bool goes_on = setting_of(query, "after_id").has_value();
+  const Result<std::size_t> last = goes_on ? place_of("after_id") : 0;
+  if (!last) return last.error();
+  const Models behind = all.subspan(goes_on ? *last + 1 : 0);
+  return PageOfModels{behind.first(std::min(*limit, behind.size())), *limit < behind.size()};
+}
+
+std::string models_json(const PageOfModels& page) {
+  const Models models = page.models;
+  JsonWriter list('['), made('{');
+  for (const ModelRef& model : models) list.item(listed_model(*model));
+  made.text("object", "list").raw("data", list.take()).flag("has_more", page.has_more);
+  models.empty() ? made.null("first_id") : made.text("first_id", models.front()->name);
+  models.empty() ? made.null("last_id") : made.text("last_id", models.back()->name);
+  return made.take();
+}
+
 }  // namespace
 
 Task<> list_models(Call& call) {
-  JsonWriter list('['), made('{');
-  for (const auto& model : call.offer->models) list.item(listed_model(*model));
-  made.text("object", "list").raw("data", list.take()).flag("has_more", false);
-  made.text("first_id", call.offer->models.front()->name).text("last_id", call.offer->models.back()->name);
-  const std::string body = made.take();
+  const Result<PageOfModels> page = page_of_models(call.offer->models, call.exchange.request().query);
+  if (!page) {
+    const ReplyApiError error = error_of(page.error());
+    co_await refuse(call.exchange, call.api, error);
+    co_return;
+  }
+  const std::string body = models_json(*page);
   co_await call.exchange.answer(200, "application/json", body);
 }
 

@@ -76,6 +76,12 @@ Answer::Answer(Call& call, const Chat& chat, Turn& of)
       writer(chat.api.api, writer_options(chat, of, call_ids)),
       recorder(call.gateway, facts_of(chat), of, request_text(call, chat), call_ids) {}
 
+/// As OpenAI's API writes it; of an engine that gives ids, the tokens without one were written here.
+double logprob_of(const SampledToken& token) {
+  constexpr double kUnknown = -9999;
+  return token.logprob.value_or(token.id < 0 ? kUnknown : 0);
+}
+
 void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens) {
   const Tokenizer& tokenizer = *chat.model->tokenizer;
   for (const SampledToken& token : tokens) {
@@ -89,7 +95,7 @@ void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens
     }
     for (std::size_t i = 0; i < texts.size(); ++i) top.push_back({texts[i], token.alternatives[i].logprob, names[i]});
     const std::string name = named(token.id);
-    const ReplyLogprob one{.token = text, .logprob = token.logprob.value_or(0), .top = top, .name = name};
+    const ReplyLogprob one{.token = text, .logprob = logprob_of(token), .top = top, .name = name};
     writer.add_logprobs(std::span(&one, 1));
   }
 }
@@ -205,21 +211,37 @@ LossesOf losses_of(const Call& call, const Chat& chat) {
           .looked_for = chat.looks_for_losses};
 }
 
+void add_late_loss(const Call& call, Chat& chat, Loss loss) {
+  Losses found = {std::move(loss)};
+  say_losses(call.gateway, losses_of(call, chat), found);
+  chat.losses.push_back(std::move(found.front()));
+}
+
 /// Answers to `functions` have a place for one call, and only an engine that takes grammars is held to one.
 void find_calls_left_out(const Call& call, Chat& chat, const Turn& turn) {
   const std::size_t calls = turn.message().calls.size();
   if (!chat.old_functions || calls < 2) return;
   std::string what = std::to_string(calls - 1) + " of the reply's " + std::to_string(calls) +
                      " calls left out: an answer to functions has a place for one";
-  Losses found = {{LossKind::lost, "call", "functions", std::move(what), {}}};
-  say_losses(call.gateway, losses_of(call, chat), found);
-  chat.losses.push_back(std::move(found.front()));
+  add_late_loss(call, chat, {LossKind::lost, "call", "functions", std::move(what), {}});
+}
+
+/// An engine that cuts a prompt for which its context has no room may say so by its figures alone. Its own tokens
+/// around the prompt, and the pieces of text between them, may be others.
+void find_prompt_cut(const Call& call, Chat& chat, const Turn& turn) {
+  constexpr std::int64_t kNearly = 16;
+  const auto sent = static_cast<std::int64_t>(turn.prompt_tokens());
+  const std::int64_t read = turn.end().prompt_tokens;
+  if (chat.model->backend->facts().gives_ids || read <= 0 || read + kNearly >= sent) return;
+  std::string what = "the engine read " + std::to_string(read) + " of the prompt's " + std::to_string(sent) + " tokens";
+  add_late_loss(call, chat, {LossKind::lost, "message", "messages", std::move(what), {}});
 }
 
 /// Before the client has the end of its answer, since it may go on at once.
 Task<> finish(Call& call, Chat& chat, Answer& answer) {
   count(call, chat, answer.turn);
   find_calls_left_out(call, chat, answer.turn);
+  find_prompt_cut(call, chat, answer.turn);
   const std::string id = has_context(chat, answer.turn) ? context_id(answer.turn.context()) : chat.id;
   co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, id));
 }

@@ -488,6 +488,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
   chat->explain = flag_of(body["parlance"], false);
   chat->old_functions = api.api == ReplyApi::openai && !body["functions"].items().empty();
   set_answer_form(body, api.api, chat->written);
+  chat->written.reasoning_names = model->reasoning_names;
   chat->names_tokens = flag_of(body["return_tokens_as_token_ids"], false);
   chat->returns_ids = api.api == ReplyApi::openai && flag_of(body["return_token_ids"], false);
   // The ids of reasoning that is left out would tell it.

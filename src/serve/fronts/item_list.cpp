@@ -24,6 +24,17 @@ Error wrong_setting(std::string_view name, std::string_view wanted) {
   return Error(ErrorCode::conversation, std::string(name) + " must be " + std::string(wanted)).input(std::string(name));
 }
 
+Result<std::size_t> limit_of(std::string_view query, std::size_t most, std::size_t otherwise) {
+  const std::optional<std::string> limit = setting_of(query, "limit");
+  if (!limit) return otherwise;
+  std::size_t number = 0;
+  const auto [end, failed] = std::from_chars(limit->data(), limit->data() + limit->size(), number);
+  const bool is_number = failed == std::errc() && end == limit->data() + limit->size();
+  if (!is_number || number == 0 || number > most)
+    return wrong_setting("limit", "a number from 1 to " + std::to_string(most));
+  return number;
+}
+
 std::string item_json(Value item, std::string_view id) {
   const bool is_message = item["type"].is_undefined() || item["type"].text() == "message";
   JsonWriter made('{');
@@ -59,12 +70,10 @@ struct Page {
 };
 
 Result<Page> page_of(std::string_view query) {
-  constexpr std::size_t kMostItems = 100;
   Page page{.after = setting_of(query, "after").value_or("")};
-  const std::string limit = setting_of(query, "limit").value_or(std::to_string(page.limit));
-  const auto [end, failed] = std::from_chars(limit.data(), limit.data() + limit.size(), page.limit);
-  const bool is_number = failed == std::errc() && end == limit.data() + limit.size();
-  if (!is_number || page.limit == 0 || page.limit > kMostItems) return wrong_setting("limit", "a number from 1 to 100");
+  const Result<std::size_t> limit = limit_of(query, 100, page.limit);
+  if (!limit) return limit.error();
+  page.limit = *limit;
   const std::string order = setting_of(query, "order").value_or("desc");
   if (order != "asc" && order != "desc") return wrong_setting("order", "asc or desc");
   page.newest_first = order == "desc";

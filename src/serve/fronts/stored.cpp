@@ -44,8 +44,11 @@ struct StoredAnswer {
   std::string text;
 };
 
-Result<StoredAnswer> answer_of(const StoredResponse& response, std::string_view query) {
-  const std::string stream = setting_of(query, "stream").value_or("false");
+/// Some clients say in the query that they want the events, others by what they accept alone.
+Result<StoredAnswer> answer_of(const StoredResponse& response, const HttpRequest& request) {
+  const std::string_view query = request.query;
+  const bool accepts_events = request.header("accept").find("text/event-stream") != std::string_view::npos;
+  const std::string stream = setting_of(query, "stream").value_or(accepts_events ? "true" : "false");
   if (stream != "true" && stream != "false") return wrong_setting("stream", "true or false");
   if (stream == "false") return StoredAnswer{.text = response.json};
   const std::string from = setting_of(query, "starting_after").value_or("-1");
@@ -74,8 +77,7 @@ Task<> stored_response(Call& call) {
     co_await refuse_unknown(call, id);
     co_return;
   }
-  const Result<StoredAnswer> answer =
-      wants_items ? items_answer(*found, request.query) : answer_of(*found, request.query);
+  const Result<StoredAnswer> answer = wants_items ? items_answer(*found, request.query) : answer_of(*found, request);
   if (answer) {
     co_await call.exchange.answer(200, answer->type, answer->text);
     co_return;

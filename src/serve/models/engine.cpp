@@ -2,6 +2,7 @@
 #include "serve/models/engine.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 namespace parlance::serve {
@@ -82,9 +83,22 @@ bool is_refusal(const EngineFailure& failure) {
   return failure.kind() == Kind::unfit || failure.kind() == Kind::busy || failure.code() == kTooLong;
 }
 
+namespace {
+
+/// ?context=N, for an engine that does not tell it.
+std::optional<std::int64_t> context_setting(const HttpAddress& address) {
+  const std::string said = address.setting("context");
+  std::int64_t context = 0;
+  std::from_chars(said.data(), said.data() + said.size(), context);
+  return context > 0 ? std::optional(context) : std::nullopt;
+}
+
+}  // namespace
+
 Task<std::vector<std::string>> check_engine(const ServedModel& model) {
   std::vector<std::string> warnings;
   EngineInfo info = co_await model.backend->ask();
+  if (!info.context) info.context = context_setting(model.backend->address());
   const BackendFacts& facts = model.backend->facts();
   if (!facts.takes_ids) {
     warnings.push_back(
