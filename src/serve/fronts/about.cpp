@@ -70,7 +70,7 @@ Result<PageOfModels> page_of_models(Models all, std::string_view query) {
   return PageOfModels{behind.first(std::min(*limit, behind.size())), *limit < behind.size()};
 }
 
-std::string models_json(const PageOfModels& page) {
+std::string page_json_of(const PageOfModels& page) {
   const Models models = page.models;
   JsonWriter list('['), made('{');
   for (const ModelRef& model : models) list.item(listed_model(*model));
@@ -89,7 +89,7 @@ Task<> list_models(Call& call) {
     co_await refuse(call.exchange, call.api, error);
     co_return;
   }
-  const std::string body = models_json(*page);
+  const std::string body = page_json_of(*page);
   co_await call.exchange.answer(200, "application/json", body);
 }
 
