@@ -422,6 +422,14 @@ def streamed_again(client: Any, checks: Checks) -> None:
         for after in range(len(said) + 1):
             rest = [event.model_dump() for event in client.responses.retrieve(id, stream=True, starting_after=after)]
             checks.equal(rest, said[after + 1 :], f"the events of {reply.text!r} behind {after}")
+        events = urllib.request.Request(
+            f"{client.base_url}responses/{id}?starting_after=1",
+            headers={"Accept": "text/event-stream", "Authorization": f"Bearer {client.api_key}"},
+        )
+        with urllib.request.urlopen(events, timeout=60) as accepted:  # as the client in Go asks for it
+            lines = accepted.read().decode().splitlines()
+        numbers = [json.loads(line.removeprefix("data: "))["sequence_number"] for line in lines if line.startswith("data: {")]
+        checks.equal(numbers, list(range(2, len(said))), "events for a client that accepts nothing else")
         whole = client.responses.create(model="mine", input="Hi", **members)
         with client.responses.stream(response_id=whole.id, **({"tools": members["tools"]} if "tools" in members else {})) as stream:
             events = list(stream)

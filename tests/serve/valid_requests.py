@@ -64,7 +64,13 @@ RESPONSES: list[Json] = [
         "previous_response_id": "resp_1",
         "max_output_tokens": 9,
     },
+    {"input": "a", "conversation": {"id": "conv_1"}, "store": False},
     {"input": [{"type": "item_reference", "id": "rs_resp_1_0"}, {"type": "message", "role": "user", "content": "a"}]},
+]
+ITEMS: list[Json] = [
+    {"type": "message", "role": "user", "content": "a"},
+    {"id": "fc_1", "type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "1", "output": [{"type": "input_text", "text": "c"}]},
 ]
 OLLAMA: list[Json] = [
     {"model": "m", "messages": [USER], "options": {"num_predict": 3, "stop": ["x"]}},
@@ -91,6 +97,8 @@ BODIES: dict[str, list[Json]] = {  # by the ends of paths
     "/api/generate": [{"model": "m", "prompt": "a"}, {"model": "m", "prompt": "a", "system": "s", "raw": True, "stream": False}],
     "/api/show": [{"model": "m"}],
     "/responses/input_tokens": RESPONSES,
+    "/v1/conversations": [{"metadata": {"a": "b"}, "items": ITEMS}, {}],
+    "/v1/conversations/*": [{"items": ITEMS}, {"metadata": {"a": "b"}}],
     "/inference/v1/generate": [
         {"token_ids": [65, 257], "sampling_params": {"max_tokens": 3, "n": 2, "stop_token_ids": [65], "logprobs": 1}},
         {"token_ids": [65], "sampling_params": {"structured_outputs": {"json": {"type": "object"}}, "stop": ["b"]}, "stream": True},
