@@ -134,6 +134,7 @@ SCOPE = re.compile(rf"{NAMESPACE}([\w:]*){OPEN}|}}")
 DECLARATION = re.compile(rf"[^;]*?(?:;|{BODY}(?= *$))", re.MULTILINE)
 TYPE = re.compile(r"\s*(?:template\s+)?(?:struct|class|union|enum(?:\s+class|\s+struct)?)\s+(\w+)")
 ALIAS = re.compile(r"\s*(?:template\s+)?using\s+(\w+)\s*=")
+SHARED_TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)[^;\n]*\{", re.MULTILINE)  # of a header, in no class
 OWN = re.compile(r"\s*(?:template\s+|inline\s+)*(?:static|constexpr|using)\b")  # of its file in any namespace
 
 
@@ -177,10 +178,13 @@ def own_names(text):
 def named_twice(root):
     """Names that two files of a module, of the unit tests or of the extension for Python, have for their own."""
     for module in [*sorted(path for path in (root / "src").iterdir() if path.is_dir()), root / "tests" / "unit", root / "bindings" / "python" / "src"]:
+        shared = {name: path for path in sorted(module.rglob("*.h")) for name in SHARED_TYPE.findall(path.read_text("utf-8"))}
         owners = collections.defaultdict(dict)
         for path in sorted(module.rglob("*.cpp")):
             for name, alias in own_names(path.read_text("utf-8")):
                 owners[name].setdefault(path.relative_to(root), alias)
+                if name in shared and not alias:
+                    yield f"{path.relative_to(root)} has a {name} of its own, which {shared[name].relative_to(root)} has too; they may be compiled together"
         for name, files in owners.items():
             if len(files) > 1 and (len(set(files.values())) > 1 or "" in files.values()):
                 yield f"{' and '.join(map(str, files))} each have a {name} of their own, and may be compiled together"

@@ -64,8 +64,8 @@ struct AgentCommand {
 const std::vector<std::string> kSandboxes = {"auto", "bubblewrap", "landlock"};
 const std::vector<std::string> kApprovals = {"never", "writes", "always"};
 
-// What the signals have asked for. The first Ctrl-C ends the command that runs; a second one within two seconds, or
-// SIGTERM, ends the agent.
+// What the signals have asked for. The first Ctrl-C ends the command that runs; a second one within two seconds,
+// SIGTERM, or SIGHUP as the terminal goes, ends the agent.
 volatile sig_atomic_t wants_end = 0;
 volatile sig_atomic_t has_interrupt = 0;  // that nobody has been told of
 constexpr std::string_view kOnceMore =
@@ -77,14 +77,17 @@ void on_signal(int signal) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const std::int64_t milliseconds = now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
-  if (signal == SIGTERM || milliseconds - last_interrupt < 2000) wants_end = 1;
+  if (signal != SIGINT || milliseconds - last_interrupt < 2000) wants_end = 1;
   last_interrupt = milliseconds;
   has_interrupt = 1;
   const char byte = 0;
   [[maybe_unused]] const auto written = ::write(wake_up[1], &byte, 1);
 }
 
-/// While it lives, Ctrl-C does not end the program.
+/// Not SIG_IGN, which programs that are started would inherit.
+void on_broken_output(int) {}
+
+/// While it lives, Ctrl-C does not end the program, and neither does who reads its output no more: that ends the run.
 class Interrupts {
  public:
   Interrupts() {
@@ -93,6 +96,10 @@ class Interrupts {
     action.sa_handler = on_signal;
     ::sigaction(SIGINT, &action, &before_[0]);
     ::sigaction(SIGTERM, &action, &before_[1]);
+    ::sigaction(SIGHUP, &action, &before_[2]);
+    if (before_[2].sa_handler == SIG_IGN) ::sigaction(SIGHUP, &before_[2], nullptr);  // nohup
+    action.sa_handler = on_broken_output;
+    ::sigaction(SIGPIPE, &action, nullptr);  // also for what is written at the end
   }
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
@@ -101,6 +108,7 @@ class Interrupts {
     before_[0].sa_handler = SIG_IGN;
     ::sigaction(SIGINT, &before_[0], nullptr);
     ::sigaction(SIGTERM, &before_[1], nullptr);
+    ::sigaction(SIGHUP, &before_[2], nullptr);
     ::close(wake_up[0]);
     ::close(wake_up[1]);
   }
@@ -119,7 +127,7 @@ class Interrupts {
   }
 
  private:
-  struct sigaction before_[2]{};
+  struct sigaction before_[3]{};
 };
 
 /// Has the format calls of code, which it writes without a list of tools?
@@ -496,9 +504,9 @@ agent::SandboxToolOptions tool_options(const AgentCommand& command, agent::Sandb
 }
 
 /// Runs it where everything is open.
-AgentEnd run_in(Parts& parts, const std::vector<std::string>& facts, std::optional<serve::RecordedAgent> recorded) {
+AgentEnd run_in(Parts& parts, agent::PersistentShell& shell, const std::vector<std::string>& facts,
+                std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
-  agent::PersistentShell shell(parts.sandbox);
   agent::Interpreter interpreter(parts.sandbox);
   std::vector<AgentTool> tools;
   tools.push_back(command.interpreter ? agent::interpreter_tool(interpreter, parts.changes, parts.tool_options)
@@ -541,6 +549,9 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   if (!model) return refuse_run(command.json, model.error());
   choose_system(command, *model);
   const Interrupts signals;
+  agent::PersistentShell shell(sandbox);
+  if (Result<void> begun = command.interpreter ? Result<void>() : shell.begin(); !begun)
+    return refuse_run(command.json, begun.error());
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_shows_color());
   const Clock clock(command.max_seconds);
@@ -576,7 +587,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   if (*recorded)
     for (std::string& fact : facts_of(**recorded)) facts.push_back(std::move(fact));
   Parts parts{command, **gateway, *screen, signals, clock, sandbox, changes, run_tools, **user_tools};
-  return exit_code_of(run_in(parts, facts, std::move(*recorded)));
+  return exit_code_of(run_in(parts, shell, facts, std::move(*recorded)));
 }
 
 int print_page(const std::string& transcript) {
@@ -598,7 +609,13 @@ int run_or_refuse(AgentCommand& command) {
 int run_agent(AgentCommand& command) {
   if (!command.html.empty()) return print_page(command.html);
   if (Result<void> opened = open_output(); !opened) return report(opened.error());
-  const int code = run_or_refuse(command);
+  int code = 0;
+  try {
+    code = run_or_refuse(command);
+  } catch (const std::exception& failed) {  // no thread, no memory
+    code = refuse_run(command.json, Error(ErrorCode::usage,
+                                          std::string("the system refuses what the agent needs: ") + failed.what()));
+  }
   const int failure = screen_failure();
   return failure == 0 ? code
                       : report(Error(ErrorCode::file, std::string("writing the output: ") + std::strerror(failure)));

@@ -1,7 +1,11 @@
 // The command line: reads it, runs the command, gives its exit code. The commands are in
 // commands.cpp.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <vector>
 
@@ -138,6 +142,15 @@ int run(CLI::App& app, int argc, char** argv) {
   return finish_output(chosen ? chosen() : report(Error(ErrorCode::usage, "no command")));
 }
 
+/// Where one of the three is closed, what is opened next would get its number, and what is said. A descriptor that
+/// cannot be used that way stands for it: whoever reads or writes is told so, as before.
+void keep_numbers_of_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) != number) return;
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("parlance: chat templates, rendered exactly");
   app.name("parlance");
@@ -153,4 +166,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace parlance::cli
 
-int main(int argc, char** argv) { return parlance::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  parlance::cli::keep_numbers_of_streams();
+  return parlance::cli::run(argc, argv);
+}

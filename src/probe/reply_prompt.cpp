@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kBlank = " \t\r\n";
 
 /// A prompt's bytes that may be of the assistant's turn.
-struct Stretch {
+struct ReplyStretch {
   std::size_t begin = 0;       ///< behind all other messages
   std::size_t header_end = 0;  ///< where the message that goes on begins; the prompt's end if none does
 };
@@ -40,9 +40,9 @@ bool is_of_tools(const Conversation& conversation, const Span& span) {
   return path.starts_with("tools") || path.starts_with("documents");
 }
 
-Stretch stretch_of(const Conversation& conversation, const Rendering& prompt) {
+ReplyStretch stretch_of(const Conversation& conversation, const Rendering& prompt) {
   const std::int32_t own = continued(conversation);
-  Stretch found{0, prompt.text().size()};
+  ReplyStretch found{0, prompt.text().size()};
   for (const Span& span : prompt.spans()) {
     if (span.message >= 0 && span.message == own) {
       const bool header = path_of_span(conversation, span).ends_with("].role");
@@ -73,7 +73,7 @@ std::vector<std::string_view> openers(const ReplyFormat& format) {
 
 std::string tail_of(const Conversation& conversation, const Rendering& prompt, const ReplyFormat& format) {
   const std::string_view text = prompt.text();
-  const Stretch stretch = stretch_of(conversation, prompt);
+  const ReplyStretch stretch = stretch_of(conversation, prompt);
   const std::size_t at = turn_opening(text, stretch.begin, stretch.header_end, format);
   return std::string(text.substr(at != text.npos ? at : std::max(stretch.header_end, stretch.begin)));
 }

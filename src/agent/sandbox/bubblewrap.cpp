@@ -78,6 +78,19 @@ void show_resolver(std::vector<std::string>& arguments) {
   if (!error && !is_within(target, "/etc")) add(arguments, {"--ro-bind", target, target});
 }
 
+/// What was named by a link is shown by that path too; what is shown already has its links.
+void show_links(std::vector<std::string>& arguments, const SandboxPolicy& policy) {
+  std::vector<std::string> shown = system_folders();
+  shown.insert(shown.end(), {"/etc", "/var/tmp", "/proc", "/dev", policy.workspace});
+  shown.insert(shown.end(), policy.readable.begin(), policy.readable.end());
+  shown.insert(shown.end(), policy.writable.begin(), policy.writable.end());
+  for (const auto& [link, target] : policy.links) {
+    const auto is_there = [&](const std::string& place) { return is_within(link, place) || is_within(place, link); };
+    const bool may_write = std::ranges::find(policy.writable, target) != policy.writable.end();
+    if (std::ranges::none_of(shown, is_there)) add(arguments, {may_write ? "--bind" : "--ro-bind", target, link});
+  }
+}
+
 int user_inside() { return geteuid() == 0 ? 1000 : static_cast<int>(geteuid()); }
 int group_inside() { return geteuid() == 0 ? 1000 : static_cast<int>(getegid()); }
 
@@ -108,6 +121,7 @@ std::vector<std::string> arguments_of(const SandboxPolicy& policy, const Session
   for (const std::string& path : policy.readable) add(arguments, {"--ro-bind", path, path});
   for (const std::string& path : policy.writable) add(arguments, {"--bind", path, path});
   add(arguments, {"--bind", policy.workspace, policy.workspace});
+  show_links(arguments, policy);
   // /proc, too: who was root could write what root may, such as /proc/sys/kernel/core_pattern.
   for (const char* folder : {"/proc", "/dev", "/"}) add(arguments, {"--remount-ro", folder});
   add(arguments, {"--chdir", launch.folder});

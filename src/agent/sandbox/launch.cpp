@@ -14,7 +14,7 @@ namespace parlance::agent {
 
 namespace {
 
-constexpr int kHigh = 200;  // above the numbers that descriptors get
+constexpr int kMostKept = 16;
 
 void close_from(int first) {
   if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
@@ -38,17 +38,33 @@ void forget_signals() {
 
 }  // namespace
 
+bool keep_only(const int* given, int count, int first) {
+  // First out of the way of the numbers that they get, as low as that goes: a user may allow few descriptors.
+  int copies[kMostKept];
+  if (count > kMostKept) return false;
+  for (int each = 0; each < count; ++each) {
+    copies[each] = given[each] < 0 ? -1 : fcntl(given[each], F_DUPFD, first + count);
+    if (copies[each] < 0 && given[each] >= 0) return false;
+  }
+  for (int each = 0; each < count; ++each) {
+    if (copies[each] < 0)
+      close(first + each);
+    else if (dup2(copies[each], first + each) < 0)
+      return false;
+  }
+  for (int each = 0; each < first; ++each) close(each);
+  close_from(first + count);
+  return true;
+}
+
 bool enter_session(const Launch& launch, std::initializer_list<int> kept) {
   forget_signals();
+  int all[kMostKept];
   int count = 0;
-  for (const int given : {launch.in, launch.out, launch.err}) {
-    if (dup2(given, kHigh + count++) < 0) return false;
-  }
-  for (const int given : kept) {
-    if (dup2(given, kHigh + count++) < 0) return false;
-  }
-  for (int each = 0; each < count; ++each) dup2(kHigh + each, each);
-  close_from(count);
+  for (const int given : {launch.in, launch.out, launch.err}) all[count++] = given;
+  for (const int given : kept)
+    if (count < kMostKept) all[count++] = given;
+  if (!keep_only(all, count, 0)) return false;
   if (setsid() < 0) return false;
   return !launch.terminal || ioctl(0, TIOCSCTTY, 0) == 0;
 }

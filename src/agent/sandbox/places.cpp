@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -67,6 +69,14 @@ Result<std::string> resolved(const std::string& path) {
   const std::filesystem::path found = std::filesystem::canonical(path, error);
   if (error) return refusal(path, "there is no such folder or file");
   return found.string();
+}
+
+/// The path as it was given, from / on.
+std::string named_path(const std::string& path) {
+  std::error_code error;
+  std::string named = std::filesystem::absolute(path, error).lexically_normal().string();
+  if (named.size() > 1 && named.ends_with('/')) named.pop_back();
+  return named;
 }
 
 struct CloseFile {
@@ -164,10 +174,16 @@ Result<SandboxPolicy> checked(SandboxPolicy policy) {
   if (!workspace) return workspace.error();
   policy.workspace = *workspace;
   if (!std::filesystem::is_directory(policy.workspace)) return refusal(policy.workspace, "the workspace is no folder");
+  if (access(policy.workspace.c_str(), R_OK | W_OK | X_OK) != 0)
+    return refusal(policy.workspace, std::string("you may not write in the workspace: ") + std::strerror(errno));
   for (std::vector<std::string>* list : {&policy.writable, &policy.readable}) {
     for (std::string& path : *list) {
       Result<std::string> found = resolved(path);
       if (!found) return found.error();
+      const std::string named = named_path(path);
+      const std::pair<std::string, std::string> link(named, *found);
+      const bool is_new = std::find(policy.links.begin(), policy.links.end(), link) == policy.links.end();
+      if (named != *found && is_new) policy.links.push_back(link);
       path = *found;
     }
   }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace parlance::agent {
@@ -21,7 +22,9 @@ struct SandboxPolicy {
   std::string workspace{};              ///< the folder they may change; an absolute path
   std::vector<std::string> writable{};  ///< other folders and files that they may change
   std::vector<std::string> readable{};  ///< other folders and files that they may read
-  bool network = false;                 ///< may they open connections?
+  /// Other paths by which those folders and files were named, and what they lead to; checked() fills it.
+  std::vector<std::pair<std::string, std::string>> links{};
+  bool network = false;  ///< may they open connections?
   SandboxLimits limits{};
   bool control_groups = true;  ///< set the limits by control groups, too, where we may
   /// Variables of our environment that they see. Others they do not: these often hold secrets.

@@ -123,7 +123,14 @@ void SandboxedProcess::kill() {
   waitpid(started_.root, nullptr, WNOHANG);
 }
 
+/// Whoever runs commands runs them by bash, and so does the trial.
+Result<void> check_bash() {
+  if (access("/bin/bash", X_OK) == 0) return {};
+  return Error(ErrorCode::usage, "there is no /bin/bash, which runs the commands").hint("apt install bash");
+}
+
 Result<Sandbox> Sandbox::open_checked(const SandboxPolicy& policy, SandboxKind kind) {
+  if (Result<void> there = check_bash(); !there) return there.error();
   Result<SessionFolder> folder = SessionFolder::open();
   if (!folder) return folder.error();
   if (Result<void> apart = check_apart(policy, folder->path()); !apart) return apart.error();

@@ -131,7 +131,7 @@ constexpr std::uint32_t kLinuxConsole = 0x541cU;                                
 constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr std::uint32_t failing(int error) { return SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error); }
 
-class Program {
+class FilterProgram {
  public:
   void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset), 0, 0); }
   void load_number() { load(offsetof(seccomp_data, nr)); }
@@ -182,7 +182,7 @@ class Program {
 /// A file with one of these bits, left in the workspace, would give the rights of its owner or its group to who runs
 /// it. A folder may have the second one; where modes are not the supervisor's to change, nobody can tell it from a
 /// file.
-void refuse_setuid(Program& program, bool brokered) {
+void refuse_setuid(FilterProgram& program, bool brokered) {
   constexpr std::uint32_t kSetuid = 04000, kSetgid = 02000, kCreates = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
   const auto refuse = [&](int number, std::size_t mode, std::uint32_t bits) {
     program.for_call(number, [&] {
@@ -214,7 +214,7 @@ void refuse_setuid(Program& program, bool brokered) {
   program.refuse(kOpenat2, failing(ENOSYS));  // its mode lies in memory; programs take openat instead
 }
 
-void refuse_uncounted(Program& program) {
+void refuse_uncounted(FilterProgram& program) {
   for (const int number : kUncountedMemory) program.refuse(number, failing(ENOSYS));
   // There are 4096 segments at most. Databases have a small one, as a lock.
   constexpr std::uint32_t kLargestSegment = 64 << 10;
@@ -226,7 +226,7 @@ void refuse_uncounted(Program& program) {
   });
 }
 
-void refuse_arguments(Program& program) {
+void refuse_arguments(FilterProgram& program) {
   program.for_call(SYS_clone, [&] {
     program.load_argument(0);
     program.if_any_bit(kNamespaceFlags, failing(EPERM));
@@ -241,7 +241,7 @@ void refuse_arguments(Program& program) {
 }
 
 /// Sockets of these families alone: others (packets, virtual machines, cryptography) no namespace holds.
-void allow_families(Program& program, const std::vector<int>& families) {
+void allow_families(FilterProgram& program, const std::vector<int>& families) {
   program.for_call(SYS_socket, [&] {
     program.load_argument(0);
     for (const int family : families) program.if_equal(static_cast<std::uint32_t>(family), kAllow);
@@ -251,7 +251,7 @@ void allow_families(Program& program, const std::vector<int>& families) {
 
 /// Signals whose receiver cannot be told from the call's arguments: by a descriptor, by one of a process's threads, or
 /// by what happens to a file. C libraries have tgkill(), which names the process, too.
-void refuse_hidden_signals(Program& program) {
+void refuse_hidden_signals(FilterProgram& program) {
   constexpr std::uint32_t kSetOwner = F_SETOWN, kSetOwnerOf = 15;              // F_SETOWN_EX
   constexpr std::uint32_t kSetSocketOwner = 0x8901, kSetSocketGroup = 0x8902;  // FIOSETOWN, SIOCSPGRP
   program.refuse(kPidfdSendSignal);
@@ -266,7 +266,7 @@ void refuse_hidden_signals(Program& program) {
   });
 }
 
-void refuse_for_landlock(Program& program, const SeccompChoice& choice) {
+void refuse_for_landlock(FilterProgram& program, const SeccompChoice& choice) {
   for (const int number : kRefusedWithLandlock) program.refuse(number);
   for (const int number : kUnsupportedWithLandlock) program.refuse(number, failing(EOPNOTSUPP));
   for (const int number : kBrokered) program.refuse(number, choice.broker ? SECCOMP_RET_USER_NOTIF : failing(EPERM));
@@ -303,7 +303,7 @@ void refuse_for_landlock(Program& program, const SeccompChoice& choice) {
 }  // namespace
 
 std::vector<sock_filter> seccomp_program(const SeccompChoice& choice) {
-  Program program;
+  FilterProgram program;
   program.load(offsetof(seccomp_data, arch));
   program.unless_equal(kProcessor, failing(ENOSYS));  // the tables know the numbers of this processor's own mode alone
   program.load_number();

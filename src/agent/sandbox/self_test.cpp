@@ -33,16 +33,26 @@ if (( $3 > 64 )); then
   kill -0 "$3" && echo signal
   { : < "/proc/$3/environ"; } && echo process
 fi
-[[ $(< /proc/self/status) == *$'\nSeccomp:\t2'* ]] || echo filter
+if [[ ! -r /proc/self/status ]]; then
+  echo proc
+else
+  [[ $(< /proc/self/status) == *$'\nSeccomp:\t2'* ]] || echo filter
+fi
 echo done
 )";
+
+constexpr const char* kUnknownCause = "report this with the kernel's version";
 
 struct Meaning {
   const char* word;
   const char* sentence;
+  const char* mend = kUnknownCause;
 };
 constexpr Meaning kMeanings[] = {
-    {"workspace", "commands cannot write in the workspace"},
+    {"workspace", "commands cannot write in the workspace",
+     "root has no more rights in the sandbox than anybody: the workspace must belong to who starts the agent"},
+    {"proc", "commands see no /proc, by which the trial looks for the filter of system calls",
+     "mount -t proc proc /proc"},
     {"write", "commands can write outside of the workspace"},
     {"read", "commands can read files that are none of theirs"},
     {"shadow", "commands can read /etc/shadow"},
@@ -82,7 +92,7 @@ char first_of(const char* path) {
 }
 
 std::string mend_for(SandboxKind kind, const std::string& said) {
-  if (kind != SandboxKind::bubblewrap) return "report this with the kernel's version";
+  if (kind != SandboxKind::bubblewrap) return kUnknownCause;
   for (const Mend& mend : kMends) {
     if (mend.file ? first_of(mend.file) == mend.value : said.find(mend.sign) != std::string::npos) return mend.mend;
   }
@@ -187,11 +197,10 @@ Result<void> self_test(const Sandbox& sandbox) {
                    mend_for(sandbox.kind(), *said));
   }
   for (const Meaning& meaning : kMeanings) {
-    if (has_line(*said, meaning.word))
-      return refused(name + " does not hold: " + meaning.sentence, mend_for(SandboxKind::none, ""));
+    if (has_line(*said, meaning.word)) return refused(name + " does not hold: " + meaning.sentence, meaning.mend);
   }
   const bool written = access((sandbox.folder().path() + "/written").c_str(), F_OK) == 0;
-  if (written || server.reached()) return refused(name + " does not hold", mend_for(SandboxKind::none, ""));
+  if (written || server.reached()) return refused(name + " does not hold", kUnknownCause);
   return {};
 }
 

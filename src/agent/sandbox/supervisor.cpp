@@ -191,14 +191,13 @@ int reap(pid_t command) {
   const int filter = receive_descriptor(plan.channel[0]);
   const int signals = signalfd(-1, &child, SFD_CLOEXEC);
   // None of the agent's files stay open here: a pipe that we held would never end for who reads it.
-  int kept[] = {plan.lifeline, signals, filter};
-  for (int each = 0; each < 3; ++each) dup2(kept[each], 300 + each);
-  syscall(SYS_close_range, 0, 299, 0);
-  syscall(SYS_close_range, 303, ~0U, 0);
-  plan.lifeline = 300;
+  constexpr int kFirst = 3;
+  const int kept[] = {plan.lifeline, signals, filter};
+  if (!keep_only(kept, 3, kFirst)) end_all(127);
+  plan.lifeline = kFirst;
   prefer_this_thread();
   if (plan.rules >= 0 && !drop_capabilities() && geteuid() == 0) end_all(127);
-  watch(plan, command, filter < 0 ? -1 : 302, 301);
+  watch(plan, command, filter < 0 ? -1 : kFirst + 2, kFirst + 1);
 }
 
 Result<Started> fork_supervisor(Plan plan) {

@@ -396,7 +396,8 @@ RunResult Resident::finish(Run& run) {
     result.status = process_->status();
   }
   if (answer) {
-    if (!result.status) result.status = std::atoi(answer->status.c_str());
+    // What it said as it ended counts, whatever a limit did to it behind that.
+    if (!result.status || answer->ends()) result.status = std::atoi(answer->status.c_str());
     result.folder = answer->folder;
     result.background_jobs = ended() ? std::vector<int>() : numbers_in(answer->jobs);
     kept_ = answer->letters;

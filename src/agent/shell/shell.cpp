@@ -7,8 +7,10 @@
 
 #include <unistd.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <fstream>
 #include <utility>
+#include <vector>
 
 namespace parlance::agent {
 
@@ -58,7 +60,8 @@ constexpr const char* kLeave =
 \builtin pwd >@answers
 \builtin printf '\0ends\0' >@answers
 \builtin unset PWD OLDPWD PROMPT_COMMAND PS0 TMOUT
-{ \builtin declare -p; \builtin declare -f; \builtin alias -p; } >@state/shell.saved
+\builtin trap '' XFSZ
+{ \builtin declare -p && \builtin declare -f && \builtin alias -p && \builtin printf '# whole\n'; } >@state/shell.saved
 )";
 
 constexpr const char* kRun = R"({
@@ -107,51 +110,74 @@ ResidentKind bash(const Sandbox& sandbox) {
 
 PersistentShell::PersistentShell(const Sandbox& sandbox) : sandbox_(sandbox), folder_(sandbox.policy().workspace) {}
 
-/// A start may fail as the last folder has gone, or as a function of the last shell keeps a new one from starting. In
-/// the second case what was saved is gone as well, since a start removes it once it has been read.
-Result<bool> PersistentShell::start() {
-  struct Attempt {
-    bool restores, in_last_folder;
-  };
-  constexpr Attempt kAttempts[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+namespace {
+
+/// bash writes no end of what it has saved where a limit or a full disk cut it off.
+constexpr std::string_view kWhole = "# whole\n";
+
+bool is_whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(0, file ? std::streamoff(file.tellg()) : 0));
+  if (size < kWhole.size()) return false;
+  std::string end(kWhole.size(), '\0');
+  file.seekg(static_cast<std::streamoff>(size - kWhole.size()));
+  file.read(end.data(), static_cast<std::streamsize>(end.size()));
+  return file && end == kWhole;
+}
+
+}  // namespace
+
+/// A start may fail as the last folder has gone, or cannot be entered any more, or as a function of the last shell
+/// keeps a new one from starting. In the third case what was saved is gone as well, since a start removes it once it
+/// has been read. From / a command can give the workspace its rights again.
+Result<void> PersistentShell::start(CommandResult& result) {
   const std::string saved = sandbox_.folder().state() + "/shell.saved";
-  const std::string& workspace = sandbox_.policy().workspace;
+  std::vector<std::string> folders;
+  for (const std::string& folder : {folder_, sandbox_.policy().workspace, std::string("/")})
+    if (std::ranges::find(folders, folder) == folders.end()) folders.push_back(folder);
   bash_.reset();
   Result<std::unique_ptr<Resident>> started = Error(ErrorCode::file, "");
-  for (const Attempt& attempt : kAttempts) {
-    if (attempt.restores && access(saved.c_str(), F_OK) != 0) continue;
-    if (!attempt.in_last_folder && folder_ == workspace) continue;
-    if (!attempt.restores) unlink(saved.c_str());
-    started = Resident::start(sandbox_, bash(sandbox_), attempt.in_last_folder ? folder_ : workspace);
-    if (!started) continue;
-    if (!attempt.in_last_folder) folder_ = workspace;
-    bash_ = std::move(*started);
-    return attempt.restores;
+  for (const bool restores : {true, false}) {
+    for (const std::string& folder : folders) {
+      if (restores && !is_whole(saved)) break;
+      if (!restores) unlink(saved.c_str());
+      started = Resident::start(sandbox_, bash(sandbox_), folder);
+      if (!started) continue;
+      bash_ = std::move(*started);
+      result.restored = restores;
+      result.elsewhere = folder == folder_ ? "" : folder;
+      folder_ = folder;
+      return {};
+    }
   }
   return started.error();
 }
 
+Result<void> PersistentShell::begin() {
+  CommandResult result;
+  return bash_ ? Result<void>() : start(result);
+}
+
+/// What the command did stays said where no new shell starts behind it.
 Result<CommandResult> PersistentShell::run(const std::string& command, const RunOptions& options) {
   CommandResult result;
-  // It may have ended since the last command, by a job in the background.
+  // It may have ended since the last command, by a job in the background, or not have started again behind that.
   if (!bash_ || bash_->ended()) {
-    result.restarted = bash_ != nullptr;
-    const Result<bool> restored = start();
-    if (!restored) return restored.error();
-    result.restored = *restored;
+    result.restarted = bash_ != nullptr || was_lost_;
+    if (Result<void> started = start(result); !started) return started.error();
+    was_lost_ = false;
   }
   Result<RunResult> run = bash_->run(command + "\n", options);
   if (!run) return run.error();
   result.run = std::move(*run);
   if (!result.run.folder.empty()) folder_ = result.run.folder;
-  if (bash_->ended()) {
-    const Result<bool> restored = start();
-    if (!restored) return restored.error();
-    result.restarted = true;
-    result.restored = *restored;
-    result.run.folder = folder_;
-    result.run.background_jobs.clear();
-  }
+  if (!bash_->ended()) return result;
+  const Result<void> started = start(result);
+  result.restarted = bool(started);
+  was_lost_ = !started;
+  if (!started) result.not_started = started.error().message();
+  result.run.folder = folder_;
+  result.run.background_jobs.clear();
   return result;
 }
 

@@ -10,8 +10,10 @@ namespace parlance::agent {
 
 struct CommandResult {
   RunResult run{};
-  bool restarted = false;  ///< the shell ended, and there is a new one: background jobs and its variables may be gone
-  bool restored = false;   ///< the new one has the variables and functions of the old one
+  bool restarted = false;     ///< the shell ended, and there is a new one, without its background jobs
+  bool restored = false;      ///< the new one has the variables and functions of the old one
+  std::string elsewhere{};    ///< the new one's folder, where that of the old one cannot be entered any more
+  std::string not_started{};  ///< the shell ended, and this is why there is no new one; the next command tries again
 };
 
 class PersistentShell {
@@ -19,17 +21,20 @@ class PersistentShell {
   /// `sandbox` must outlive it. The first command starts bash.
   explicit PersistentShell(const Sandbox& sandbox);
 
+  /// Starts bash, which the first command does otherwise. Fails with: file; usage (it does not start).
+  Result<void> begin();
   /// Runs a command, which may have several lines. Its standard input is empty.
-  /// Fails with: file; usage (bash does not start).
+  /// Fails with: file; usage (bash does not start, so that the command was not run).
   Result<CommandResult> run(const std::string& command, const RunOptions& options);
 
  private:
-  /// Starts bash. Has it what the last one left?
-  Result<bool> start();
+  /// Starts bash, and says what it has of the last one.
+  Result<void> start(CommandResult& result);
 
   const Sandbox& sandbox_;
   std::unique_ptr<Resident> bash_;
   std::string folder_;
+  bool was_lost_ = false;  ///< the last one ended, and no other has started
 };
 
 }  // namespace parlance::agent

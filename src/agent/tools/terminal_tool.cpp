@@ -24,10 +24,15 @@ constexpr const char* kInterpreter = R"({"type": "object", "properties": {
 /// What became of the shell.
 std::vector<std::string> sentences_of(const CommandResult& result) {
   std::vector<std::string> sentences;
-  if (result.restarted)
-    sentences.push_back(result.restored
-                            ? "There is a new shell, in the same folder, with the variables of the old one."
-                            : "There is a new shell, in the same folder. Variables and background jobs are gone.");
+  if (result.restarted) {
+    const std::string folder = result.elsewhere.empty() ? "in the same folder" : "in " + result.elsewhere;
+    sentences.push_back("There is a new shell, " + folder +
+                        (result.restored ? ", with the variables of the old one. Background jobs are gone."
+                                         : ". Variables and background jobs are gone."));
+    if (!result.elsewhere.empty()) sentences.push_back("The folder of the old one cannot be entered any more.");
+  }
+  if (!result.not_started.empty())
+    sentences.push_back("The shell has ended, and no new one starts: " + result.not_started);
   const std::size_t jobs = result.run.background_jobs.size();
   if (jobs > 0) sentences.push_back("background jobs that run: " + std::to_string(jobs));
   return sentences;
@@ -74,6 +79,8 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
     const Result<Document> given = read_arguments(arguments, kTerminalTool.argument);
     if (!given) return given.error();
     const double timeout = number_of(given->root()["timeout"], options.timeout);
+    if (given->root()[kTerminalTool.argument].text().find('\0') != std::string_view::npos)
+      return Error(ErrorCode::value, "the command has a NUL byte, which bash cannot read: it was not run");
     changes.before_command();
     const Result<CommandResult> result =
         shell.run(std::string(given->root()[kTerminalTool.argument].text()), run_options(options, timeout));

@@ -210,10 +210,11 @@ Result<std::string> text_of_file(const std::string& path) {
   std::ifstream input(path, std::ios::binary);
   if (!input || std::filesystem::is_directory(path, failed))
     return Error(ErrorCode::file, path + ": this file of tools cannot be read");
-  std::ostringstream text;
-  text << input.rdbuf();
-  if (text.view().size() > kMostFile) return Error(ErrorCode::file, path + ": a file of tools has at most 8 MiB");
-  return std::move(text).str();
+  std::string text(kMostFile + 1, '\0');  // it may be a device, that has no end
+  input.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(input.gcount()));
+  if (text.size() > kMostFile) return Error(ErrorCode::file, path + ": a file of tools has at most 8 MiB");
+  return text;
 }
 
 /// The words of a command line.

@@ -158,12 +158,12 @@ std::size_t count_of(Text t, Text what) {
 }
 
 /// One run of characters that are not white space, and where its middle begins and ends.
-struct Word {
+struct LinkWord {
   Text chars;
   std::size_t begin = 0;
   std::size_t end = 0;
 
-  explicit Word(Text t) : chars(t), end(t.size()) {
+  explicit LinkWord(Text t) : chars(t), end(t.size()) {
     skip_opening();
     if (begin < end) skip_closing();
     for (auto [open, close] : {std::pair<Text, Text>{U"(", U")"}, {U"<", U">"}, {U"&lt;", U"&gt;"}})
@@ -252,7 +252,7 @@ struct Linker {
 };
 
 void Linker::add_word(std::size_t from, std::size_t to) {
-  Word word(Text(chars).substr(from, to - from));
+  LinkWord word(Text(chars).substr(from, to - from));
   std::size_t begin = from + word.begin, end = from + word.end;
   Text middle = word.middle();
   append(from, begin);
