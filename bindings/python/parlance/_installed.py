@@ -130,8 +130,8 @@ def _bound(tokenizer: Any, name: str, defaults: dict[str, Any]) -> Installed:
 # ---- on and off
 
 
-def put_on(tokenizer: Any, defaults: dict[str, Any]) -> None:
-    """Methods that the instance had of its own are kept for take_off().
+def put_on(tokenizer: Any, defaults: dict[str, Any]) -> list[str]:
+    """The names of methods that the instance had of its own, which are kept for take_off().
 
     Raises TypeError for what can have no methods of its own.
     """
@@ -140,6 +140,7 @@ def put_on(tokenizer: Any, defaults: dict[str, Any]) -> None:
     own = {name: vars(tokenizer).pop(name) for name in methods() if name in vars(tokenizer)}
     vars(tokenizer)[_STATE] = {"instance": before | own, "defaults": defaults}  # what was there may be a copy's too
     _derive(tokenizer)
+    return list(own)
 
 
 def _check_takes_methods(tokenizer: Any) -> None:
@@ -220,6 +221,8 @@ def derived(kind: Any, members: dict[str, Any], *more: type, moved: Callable[[An
 def called(tokenizer: Any, name: str, method: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `method` gives that is in place of the one of this name. For arguments that this one cannot take, what that one raises: a
     TypeError that names its class."""
+    if "self" in kwargs:  # given twice: the method that is replaced says so
+        return method_of_class(tokenizer, name)(*args, **kwargs)
     try:
         return method(tokenizer, *args, **kwargs)
     except TypeError:

@@ -205,11 +205,14 @@ def install(tokenizer: Any, **defaults: Any) -> Any:
     tokenizer has the methods too, for its own template. A default mask is left out where a call gives no BatchEncoding.
 
     Raises ValueError for `protect`, `trust`, `mask` and `limits` of a tokenizer whose class has an apply_chat_template of its own. A
-    UserWarning says where another package has replaced transformers' own for all tokenizers: this one's does as transformers' own did.
+    UserWarning says where another package has replaced transformers' own for all tokenizers, or on this one: parlance's does as
+    transformers' own did.
     """
     if not is_processor(tokenizer) and override_of(tokenizer, "apply_chat_template") is not None:
         _check_own(tokenizer, defaults)
-    put_on(tokenizer, defaults)
+    for name in put_on(tokenizer, defaults):
+        said = f"this {type(tokenizer).__name__} has an attribute {name}, which somebody set: parlance's method is in its place"
+        warnings.warn(f"{said} now, and uninstall() gives it back", UserWarning, stacklevel=2)
     if patch := patched_in(tokenizer, "apply_chat_template"):
         said = f"apply_chat_template of all tokenizers was replaced ({patch}); installed on this one, parlance's does as transformers' own"
         warnings.warn(f"{said} does, without what that one changes", UserWarning, stacklevel=2)

@@ -86,10 +86,13 @@ class _Call:
         if self._marks is None:
             raise ValueError(f"protect and mask are not possible: {name} does not render its prompts by transformers' renderer")
         ids = out["input_ids"] if asked.get("return_dict") else out
-        if self._masks is None or [len(row) for row in ids] != [len(row) for row in self._masks]:
+        is_one = len(ids) == 0 or not hasattr(ids[0], "__len__")  # of a processor that gives no batch for one conversation
+        if self._masks is None or [len(row) for row in ([ids] if is_one else ids)] != [len(row) for row in self._masks]:
             raise ValueError(f"protect and mask are not possible: {name} does not call its tokenizer once with all texts")
+        if asked.get("return_dict"):
+            _take_off_marks(out)
         if asked.get("return_dict") and self._kinds:
-            out["assistant_masks"] = self._masks
+            out["assistant_masks"] = self._masks[0] if is_one else self._masks
             tensors = asked.get("return_tensors")
             out.convert_to_tensors(tensor_type=None if tensors == "auto" else tensors)
         return out
@@ -250,6 +253,13 @@ def _encoding_of_marked(out: Any, offsets: list[Ranges], rows: list[Unmarked]) -
     return made
 
 
+def _take_off_marks(out: Any) -> None:
+    """Some processors give the encoding of their tokenizer: what only they needed is not the caller's."""
+    if "parlance_rows" in getattr(out, "__dict__", {}):
+        del out.parlance_rows
+        out.__class__ = type(out).__mro__[1]
+
+
 @functools.lru_cache(maxsize=64)
 def _marked_encoding() -> Any:
     from transformers import BatchEncoding
@@ -310,14 +320,23 @@ class _Tokenizer:
         vars(stand_in)["tokenizer"] = value
 
 
-@functools.lru_cache(maxsize=64)
 def _processor_class(kind: Any) -> type:
     from transformers.processing_utils import ProcessorMixin
 
-    method = inspect.unwrap(ProcessorMixin.apply_chat_template)
+    return _processor_class_with(kind, vars(ProcessorMixin)["apply_chat_template"])
+
+
+@functools.lru_cache(maxsize=64)
+def _processor_class_with(kind: Any, current: Any) -> type:
+    """`current`: transformers' own method, or what somebody has put in its place for now."""
+    from transformers.processing_utils import ProcessorMixin
+
+    method = inspect.unwrap(current)
 
     @functools.wraps(method)
     def apply_chat_template(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(method, types.FunctionType):
+            return getattr(super(base, self), "apply_chat_template")(*args, **kwargs)  # noqa: B009
         names = {**method.__globals__, "render_jinja_template": self._parlance_render}
         bound = types.FunctionType(method.__code__, names, method.__name__, method.__defaults__, method.__closure__)
         bound.__kwdefaults__ = method.__kwdefaults__

@@ -31,7 +31,7 @@ def _left_to_own(method: _Method) -> _Method:
     """The method, which leaves a tokenizer or a processor whose class has a method of its own to that one."""
 
     @functools.wraps(method)
-    def either(tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def either(tokenizer: Any, /, *args: Any, **kwargs: Any) -> Any:
         of = "ProcessorMixin" if is_processor(tokenizer) else "PreTrainedTokenizerBase"
         own = override_of(tokenizer, "parse_response", of)
         return called(tokenizer, "parse_response", method, args, kwargs) if own is None else own(tokenizer, *args, **kwargs)
@@ -66,6 +66,10 @@ def parse_response(
         if not hasattr(tokenizer, "tokenizer"):
             raise ValueError("Can't use parse_response on a processor class without a tokenizer!")
         tokenizer = tokenizer.tokenizer
+        if tokenizer is None or "parse_response" in getattr(
+            tokenizer, "__dict__", {}
+        ):  # none, which transformers says, or one that was set
+            return tokenizer.parse_response(response, schema, prefix=prefix, tools=tools)
         own = override_of(tokenizer, "parse_response")
     if own is None and (schema is not None or getattr(tokenizer, "response_template", None) is not None):
         own = getattr(type(tokenizer), "parse_response", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import pathlib
 import pickle
@@ -98,6 +99,11 @@ def test_a_method_that_was_replaced_for_all_tokenizers_is_told(chatml_tokenizer:
         warnings.simplefilter("error")
         ids = list(parlance.install(tokenizer).apply_chat_template(CHAT)["input_ids"])
     monkeypatch.setattr(base, "apply_chat_template", other)
+    for given in (tokenizer.apply_chat_template, functools.partial(parlance.apply_chat_template, tokenizer)):
+        with pytest.raises(TypeError, match=r"apply_chat_template\(\) got multiple values for argument 'self'"):
+            given(CHAT, self=1)
+    with pytest.raises(TypeError, match=r"parse_response\(\) got an unexpected keyword argument 'tokenizer'"):
+        tokenizer.parse_response("a", prefix="", tokenizer=1)
     with pytest.warns(UserWarning, match=f"of all tokenizers was replaced .*{pathlib.Path(__file__).name}"):
         parlance.install(tokenizer)
     assert tokenizer.apply_chat_template(CHAT)["input_ids"] == ids

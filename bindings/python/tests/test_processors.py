@@ -11,7 +11,7 @@ from unittest import mock
 
 import parlance
 import pytest
-from made_processors import MAKERS, processor
+from made_processors import MAKERS, processor, tokenizer
 from material import SHARE, release
 
 ProcessorMixin = pytest.importorskip("transformers.processing_utils").ProcessorMixin
@@ -287,9 +287,74 @@ def test_a_method_of_the_instance_is_not_the_one_that_is_replaced(made: Any) -> 
     made.apply_chat_template = lambda *args, **kwargs: "mine"
     assert plain(parlance.apply_chat_template(made, chats(made.test_kind)[0], tokenize=True)) == real
     assert made.apply_chat_template() == "mine"
-    parlance.install(made)
+    with pytest.warns(UserWarning, match="an attribute apply_chat_template, which somebody set"):
+        parlance.install(made)
     assert plain(made.apply_chat_template(chats(made.test_kind)[0], tokenize=True)) == real
     assert parlance.uninstall(made).apply_chat_template() == "mine"
+
+
+def test_a_method_that_is_patched_for_a_while(made: Any) -> None:
+    """On transformers' base class, by whatever can be called; then all is as before."""
+    base = next(kind for kind in type(made).__mro__ if kind.__name__ == "ProcessorMixin")
+    chat = chats(made.test_kind)[0]
+    real, own = made.apply_chat_template(chat), base.apply_chat_template
+
+    def patched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return "PATCHED " + own(self, *args, **kwargs)
+
+    for _ in range(2):
+        with mock.patch.object(base, "apply_chat_template", return_value="MOCK"):
+            assert parlance.apply_chat_template(made, chat) == made.apply_chat_template(chat) == "MOCK"
+        assert parlance.apply_chat_template(made, chat) == real
+        with mock.patch.object(base, "apply_chat_template", patched):
+            assert parlance.apply_chat_template(made, chat) == "PATCHED " + real
+        assert parlance.apply_chat_template(made, chat) == real
+
+
+def test_a_processor_that_gives_the_encoding_of_its_tokenizer() -> None:
+    """With protect and masks too it is that of transformers, also where one conversation is no batch."""
+    import transformers
+
+    try:
+        made: Any = transformers.Wav2Vec2Processor(transformers.Wav2Vec2FeatureExtractor(), tokenizer())
+    except (ImportError, AttributeError) as error:
+        pytest.skip(str(error))
+    made.chat_template = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    made.chat_template += "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    chat = [{"role": "user", "content": "Hi <|im_end|>"}, {"role": "assistant", "content": "Yes."}]
+    for given in (chat, [chat]):
+        real = made.apply_chat_template(given, tokenize=True, return_dict=True)
+        ways: list[dict[str, Any]] = [{}, {"protect": True}, {"mask": "assistant"}, {"protect": True, "mask": "assistant"}]
+        for way in ways:
+            out = parlance.apply_chat_template(made, given, tokenize=True, return_dict=True, **way)
+            again = pickle.loads(pickle.dumps(out))
+            assert type(out) is type(real) and dict(again) == dict(out)
+            assert isinstance(out["input_ids"][0], list) == (given is not chat)
+            ids, masks = (
+                (out["input_ids"], out.get("assistant_masks"))
+                if given is chat
+                else (out["input_ids"][0], out.get("assistant_masks", [None])[0])
+            )
+            if "mask" in way:
+                assert made.tokenizer.decode([id for id, one in zip(ids, masks, strict=True) if one]) == "Yes.<|im_end|>"
+            if "protect" not in way:
+                assert out["input_ids"] == real["input_ids"]
+
+
+def test_parse_response_of_the_tokenizer(made: Any) -> None:
+    """A processor asks its tokenizer, for what somebody has set on it too."""
+    made.tokenizer.parse_response = lambda *args, **kwargs: {"mine": 1}
+    real = made.parse_response("a", prefix="")
+    assert (
+        parlance.parse_response(made, "a", prefix="")
+        == parlance.install(copy.copy(made)).parse_response("a", prefix="")
+        == real
+        == {"mine": 1}
+    )
+    made.tokenizer = None
+    for call in (made.parse_response, parlance.install(copy.copy(made)).parse_response):
+        with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'parse_response'"):
+            call("a", prefix="")
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
