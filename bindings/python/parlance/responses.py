@@ -66,10 +66,10 @@ def parse_response(
         if not hasattr(tokenizer, "tokenizer"):
             raise ValueError("Can't use parse_response on a processor class without a tokenizer!")
         tokenizer = tokenizer.tokenizer
-        if tokenizer is None or "parse_response" in getattr(
-            tokenizer, "__dict__", {}
-        ):  # none, which transformers says, or one that was set
-            return tokenizer.parse_response(response, schema, prefix=prefix, tools=tools)
+        is_set = "parse_response" in getattr(tokenizer, "__dict__", {})
+        if is_set or tokenizer is None:  # whose error is transformers' own
+            read: Callable[..., Any] = getattr(tokenizer, "parse_response")  # noqa: B009
+            return read(response, schema, prefix=prefix, tools=tools)
         own = override_of(tokenizer, "parse_response")
     if own is None and (schema is not None or getattr(tokenizer, "response_template", None) is not None):
         own = getattr(type(tokenizer), "parse_response", None)

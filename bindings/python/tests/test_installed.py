@@ -99,15 +99,19 @@ def test_a_method_that_was_replaced_for_all_tokenizers_is_told(chatml_tokenizer:
         warnings.simplefilter("error")
         ids = list(parlance.install(tokenizer).apply_chat_template(CHAT)["input_ids"])
     monkeypatch.setattr(base, "apply_chat_template", other)
+    with pytest.warns(UserWarning, match=f"of all tokenizers was replaced .*{pathlib.Path(__file__).name}"):
+        parlance.install(tokenizer)
+    assert tokenizer.apply_chat_template(CHAT)["input_ids"] == ids
+    assert parlance.uninstall(tokenizer).apply_chat_template(CHAT) == ids
+
+
+def test_names_that_transformers_refuses(chatml_tokenizer: str) -> None:
+    tokenizer = parlance.install(transformers_tokenizer(chatml_tokenizer))
     for given in (tokenizer.apply_chat_template, functools.partial(parlance.apply_chat_template, tokenizer)):
         with pytest.raises(TypeError, match=r"apply_chat_template\(\) got multiple values for argument 'self'"):
             given(CHAT, self=1)
     with pytest.raises(TypeError, match=r"parse_response\(\) got an unexpected keyword argument 'tokenizer'"):
         tokenizer.parse_response("a", prefix="", tokenizer=1)
-    with pytest.warns(UserWarning, match=f"of all tokenizers was replaced .*{pathlib.Path(__file__).name}"):
-        parlance.install(tokenizer)
-    assert tokenizer.apply_chat_template(CHAT)["input_ids"] == ids
-    assert parlance.uninstall(tokenizer).apply_chat_template(CHAT) == ids
 
 
 def test_an_installed_method_goes_along(chatml_tokenizer: str) -> None:
