@@ -51,8 +51,8 @@ struct Started {
   Descriptor lifeline{};  ///< none with bubblewrap, which ends by itself when we do
 };
 
-/// In a child: gives these descriptors, of which there may be 16, the numbers from `first` on, and closes all others. One
-/// that is -1 has none.
+/// In a child: gives these descriptors, of which there may be 16, the numbers from `first` on, and closes all others.
+/// One that is -1 has none.
 bool keep_only(const int* given, int count, int first);
 /// In the child, between fork() and execve(): a session of its own, the descriptors 0, 1 and 2, and none of ours
 /// besides `kept`, which become 3, 4…
