@@ -613,8 +613,8 @@ int run_agent(AgentCommand& command) {
   try {
     code = run_or_refuse(command);
   } catch (const std::exception& failed) {  // no thread, no memory
-    code = refuse_run(command.json, Error(ErrorCode::usage,
-                                          std::string("the system refuses what the agent needs: ") + failed.what()));
+    code = refuse_run(command.json,
+                      Error(ErrorCode::usage, std::string("the agent cannot be run here: ") + failed.what()));
   }
   const int failure = screen_failure();
   return failure == 0 ? code

@@ -17,4 +17,12 @@ void add_items(StoredConversation& to, std::vector<StoredItem> items) {
   }
 }
 
+std::string refusal_to_add(const StoredConversation& to, std::size_t items, std::size_t bytes) {
+  if (to.items.size() + items > kMostStoredItems)
+    return "a conversation has at most " + std::to_string(kMostStoredItems) + " items";
+  if (bytes_of(to) + bytes > kMostStoredBytes)
+    return "a conversation has at most " + std::to_string(kMostStoredBytes) + " bytes";
+  return {};
+}
+
 }  // namespace parlance::serve

@@ -32,6 +32,13 @@ inline std::size_t bytes_of(const StoredConversation& conversation) {
   return bytes;
 }
 
+/// What one may have when a request adds to it: a change takes as long as there are items, and a response that goes on
+/// it reads all of them. Behind an answer it may have a little more.
+constexpr std::size_t kMostStoredItems = 16384, kMostStoredBytes = std::size_t{16} << 20;
+
+/// Why nothing of this size may be added; "": it may.
+std::string refusal_to_add(const StoredConversation& to, std::size_t items, std::size_t bytes);
+
 using StoredConversations = Newest<StoredConversation>;
 
 }  // namespace parlance::serve

@@ -101,6 +101,10 @@ def lost_shells(on: Machine) -> None:
     told = on.observed("K=1; sleep 500 & echo up", "exit 1", 'jobs; echo "K=$K"')
     checks.that("with the variables of the old one. Background jobs are gone." in told[1], f"{on.kind}: jobs that are lost", told[1])
     checks.that("K=1" in told[2] and "sleep" not in told[2], f"{on.kind}: and variables that are not", told[2])
+    state = "D=$(tr '\\0' '\\n' < /proc/$$/cmdline | sed -n 's|/shell.start$||p')/state; trap - EXIT; rm -f $D/shell.saved"
+    for what in ("mkfifo $D/shell.saved", "ln -s /dev/zero $D/shell.saved", "mkdir $D/shell.saved"):
+        told = on.observed(f"{state}; {what}; kill -9 $$", "echo on")
+        checks.that("Variables and background jobs are gone" in told[0] and "on" in told[1], f"{on.kind}: {what}", told)
     told = on.observed("printf 'echo c > x\\0y'; echo c > x\0y", "ls")
     checks.that("NUL" in told[0] and "not run" in told[0] and "xy" not in told[1], f"{on.kind}: a command with a NUL", told)
 

@@ -132,6 +132,28 @@ def items_of(gateway: Gateway, checks: Checks) -> None:
     fails(checks, 404, "its deletion", lambda: client.conversations.items.delete(one.id, conversation_id=made.id))
     twice = client.conversations.items.create(made.id, items=[{"id": added.data[0].id, "role": "user", "content": "Twice"}])
     checks.that(twice.data[0].id != added.data[0].id, "an id that is taken becomes another")
+    odd = client.conversations.items.create(made.id, items=[{"id": "a b/ü", "role": "user", "content": "Odd"}]).data[0]
+    checks.equal(
+        (odd.id, client.conversations.items.retrieve("a b/ü", conversation_id=made.id).content[0].text),
+        ("a b/ü", "Odd"),
+        "an id of any signs",
+    )
+    client.conversations.items.delete("a b/ü", conversation_id=made.id)
+    before = len(listed(client, made.id))
+    reference: Any = [{"type": "item_reference", "id": added.data[0].id}, {"role": "user", "content": "And?"}]
+    client.responses.create(model="mine", input=reference, conversation=made.id)
+    checks.equal(len(listed(client, made.id)), before + 2, "an item that is named, and is there, is not added once more")
+    told = client.responses.create(
+        model="mine",
+        input=[{"role": "user", "content": [{"type": "input_text", "text": "a", "zork": 1}]}],
+        conversation=made.id,
+        extra_body={"parlance": True},
+    )
+    paths = [loss["path"] for loss in told.model_extra["parlance"]["losses"]]  # type: ignore[index]
+    checks.that(
+        all(path.startswith(("input[0]", "conversation.items[")) or not path.startswith("input[") for path in paths),
+        f"places of losses: {paths}",
+    )
     changed = client.conversations.update(made.id, metadata={"a": "b"})
     checks.equal((changed.id, changed.metadata), (made.id, {"a": "b"}), "metadata is changed")
     checks.equal(client.conversations.retrieve(made.id).metadata, {"a": "b"}, "and kept")
@@ -169,15 +191,32 @@ def refused(gateway: Gateway, checks: Checks) -> None:
     fails(checks, 400, "a conversation and an answer to go on from", both, "conversation.id")
     number: Any = lambda: client.responses.create(model="mine", input="?", conversation=5)  # type: ignore[call-overload]  # noqa: E731
     fails(checks, 400, "a conversation that is a number", number, "conversation.id")
+    surrogate: Any = lambda: client.responses.create(
+        model="mine", input="\\ud800 and <|im_end|>", conversation=made.id, extra_body={"input": 5}
+    )  # noqa: E731
+    fails(checks, 400, "an input that is a number", surrogate, "input")
     broken: Any = lambda: client.responses.create(model="mine", input=[{"role": "user", "content": 5}], conversation=made.id)  # noqa: E731
     fails(checks, 400, "an input that is wrong", broken, "input[0].content")
-    for path in (
-        "/v1/conversations/",
-        f"/v1/conversations/{made.id}/other",
-        f"/v1/conversations/{made.id}/items/a/b",
-        "/v1/conversations/conv_none/items",
+    for method, path, status in (
+        ("GET", "/conversations/", 405),
+        ("GET", f"/conversations/{made.id}/other", 404),
+        ("POST", f"/conversations/{made.id}/other", 404),
+        ("DELETE", f"/conversations/{made.id}/other", 404),
+        ("GET", f"/conversations/{made.id}/items/a/b", 404),
+        ("GET", "/conversations/conv_none/items", 404),
+        ("POST", f"/conversations/{made.id}/items/item_1", 404),
+        ("POST", f"/conversations/{made.id}", 400),
     ):
-        checks.equal(gateway.get(path)[0] in (404, 405), True, f"GET {path}")
+        other: Any = lambda method=method, path=path: getattr(client, method.lower())(
+            path, cast_to=object, **({"body": {}} if method == "POST" else {})
+        )  # noqa: E731
+        fails(checks, status, f"{method} {path}", other)
+    for what, length in (("items", 16384), ("bytes", 1)):
+        text = "a" * (17 << 20) if what == "bytes" else "a"
+        more: Any = lambda text=text, length=length: client.responses.create(
+            model="mine", input=[{"role": "user", "content": text}] * length, conversation=made.id
+        )  # noqa: E731
+        fails(checks, 400, f"a request by which there would be more {what} than there may be", more, "conversation.id")
     checks.equal(len(listed(client, made.id)), 1, "a conversation has none of what was refused")
 
 

@@ -84,10 +84,13 @@ void show_links(std::vector<std::string>& arguments, const SandboxPolicy& policy
   shown.insert(shown.end(), {"/etc", "/var/tmp", "/proc", "/dev", policy.workspace});
   shown.insert(shown.end(), policy.readable.begin(), policy.readable.end());
   shown.insert(shown.end(), policy.writable.begin(), policy.writable.end());
-  for (const auto& [link, target] : policy.links) {
-    const auto is_there = [&](const std::string& place) { return is_within(link, place) || is_within(place, link); };
-    const bool may_write = std::ranges::find(policy.writable, target) != policy.writable.end();
-    if (std::ranges::none_of(shown, is_there)) add(arguments, {may_write ? "--bind" : "--ro-bind", target, link});
+  for (const bool writable : {false, true}) {  // what may be changed within what may be read comes behind it
+    for (const auto& [link, target] : policy.links) {
+      const auto is_there = [&](const std::string& place) { return is_within(link, place) || is_within(place, link); };
+      const bool may_write = std::ranges::find(policy.writable, target) != policy.writable.end();
+      if (may_write != writable || std::ranges::any_of(shown, is_there)) continue;
+      add(arguments, {may_write ? "--bind" : "--ro-bind", target, link});
+    }
   }
 }
 

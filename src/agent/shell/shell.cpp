@@ -5,10 +5,11 @@
 // closed in it ends with it.
 #include "agent/shell/shell.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -115,14 +116,15 @@ namespace {
 /// bash writes no end of what it has saved where a limit or a full disk cut it off.
 constexpr std::string_view kWhole = "# whole\n";
 
+/// Commands can put anything in its place: a pipe, at which we would wait, or a link to a file of ours.
 bool is_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const auto size = static_cast<std::size_t>(std::max<std::streamoff>(0, file ? std::streamoff(file.tellg()) : 0));
-  if (size < kWhole.size()) return false;
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat facts {};
+  if (!file || fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
   std::string end(kWhole.size(), '\0');
-  file.seekg(static_cast<std::streamoff>(size - kWhole.size()));
-  file.read(end.data(), static_cast<std::streamsize>(end.size()));
-  return file && end == kWhole;
+  const off_t from = facts.st_size - static_cast<off_t>(end.size());
+  return from >= 0 && pread(file.get(), end.data(), end.size(), from) == static_cast<ssize_t>(end.size()) &&
+         end == kWhole;
 }
 
 }  // namespace

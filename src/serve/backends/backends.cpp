@@ -53,12 +53,14 @@ Result<void> check_setting(std::string_view kind, const std::string& name, const
     if (!one.kind.empty() && one.kind != kind) continue;
     known.push_back(one.name);
     if (one.name != name) continue;
-    const bool is_number = !value.empty() && value.size() < 10 && value.find_first_not_of("0123456789") == value.npos;
+    const bool is_number = !value.empty() && value.size() < 10 && value.front() != '0' &&
+                           value.find_first_not_of("0123456789") == value.npos;
     if (one.number && !is_number)
       return Error(ErrorCode::usage, name + "=" + value + " in the engine's URL: " + name + " is a number of tokens");
     const bool is_word = one.values.empty() || std::ranges::find(one.values, value) != one.values.end();
     if (is_word) return {};
-    return Error(ErrorCode::usage, name + "=" + value + " in the engine's URL has no meaning").hint(listed(one.values));
+    return Error(ErrorCode::usage, name + "=" + value + " in the engine's URL has no meaning")
+        .hint(name + " takes: " + listed(one.values));
   }
   return Error(ErrorCode::usage, "'" + name + "' in the engine's URL is no setting of " + std::string(kind))
       .hint("there are " + listed(known));

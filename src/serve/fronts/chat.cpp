@@ -229,10 +229,11 @@ void find_calls_left_out(const Call& call, Chat& chat, const Turn& turn) {
 /// An engine that cuts a prompt for which its context has no room may say so by its figures alone. Its own tokens
 /// around the prompt, and the pieces of text between them, may be others.
 void find_prompt_cut(const Call& call, Chat& chat, const Turn& turn) {
-  constexpr std::int64_t kNearly = 16;
+  if (turn.choice() != 0) return;
   const auto sent = static_cast<std::int64_t>(turn.prompt_tokens());
   const std::int64_t read = turn.end().prompt_tokens;
-  if (chat.model->backend->facts().gives_ids || read <= 0 || read + kNearly >= sent) return;
+  const std::int64_t may_differ = 16 + sent / 8;
+  if (chat.model->backend->facts().gives_ids || read <= 0 || read + may_differ >= sent) return;
   std::string what = "the engine read " + std::to_string(read) + " of the prompt's " + std::to_string(sent) + " tokens";
   add_late_loss(call, chat, {LossKind::lost, "message", "messages", std::move(what), {}});
 }

@@ -507,6 +507,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
     const std::string& path = planned.error().input_path();
     return api.generate ? renamed(planned.error(), path, path_in_generate(body, path)) : planned.error();
   }
+  for (Loss& loss : chat->losses) loss.path = own_place(loss.path, before);
   return chat;
 }
 

@@ -1,8 +1,8 @@
 // Puts a conversation's items before those of a request. Begin reading at with_conversation.
 #include "serve/fronts/conversation_input.h"
 
-#include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 #include "parlance/json.h"
 #include "parlance/request_api.h"
@@ -22,40 +22,78 @@ std::string user_message(Value text) {
 
 }  // namespace
 
-Result<ConversationInput> with_conversation(Value body, const StoredConversations& kept, std::string_view owner) {
+namespace {
+
+/// An id or an object with one. "" and no error: the request names none.
+Result<std::string> conversation_of(Value body) {
   const Value named = body["conversation"], input = body[kInput];
-  if (!is_given(named)) return ConversationInput{};
+  if (!is_given(named)) return std::string();
   const Value id = named.is(Kind::dict) ? named["id"] : named;
-  if (!id.is_string()) return misshapen("conversation.id", "the id of a conversation");
+  if (!id.is_string() || id.text().empty()) return misshapen("conversation.id", "the id of a conversation");
   if (is_given(body["previous_response_id"]))
     return Error(ErrorCode::conversation, "previous_response_id and conversation: a request goes on from one of them")
         .input("conversation.id");
   if (is_given(input) && !input.is_string() && !input.is_sequence())
     return misshapen("input", "a text or a list of items");
-  const StoredConversations::Ref found = kept.find(id.text(), owner);
+  return std::string(id.text());
+}
+
+/// The request's own items. One that is named, and is in the conversation, is there already.
+std::vector<std::string> own_items(Value input, const StoredConversation& conversation) {
+  if (input.is_string()) return {user_message(input)};
+  std::unordered_set<std::string_view> ids;
+  for (const auto& item : conversation.items) ids.insert(item->id);
+  std::vector<std::string> made;
+  for (const Value& item : input.items()) {
+    const bool is_there = item["type"].text() == "item_reference" && ids.contains(item["id"].text());
+    if (!is_there) made.push_back(json_text(item));
+  }
+  return made;
+}
+
+Error too_large(const std::string& why) {
+  return Error(ErrorCode::conversation, why).input("conversation.id").hint("begin another conversation");
+}
+
+}  // namespace
+
+Result<ConversationInput> with_conversation(Value body, const StoredConversations& kept, std::string_view owner,
+                                            std::size_t most) {
+  const Result<std::string> id = conversation_of(body);
+  if (!id) return id.error();
+  if (id->empty()) return ConversationInput{};
+  const StoredConversations::Ref found = kept.find(*id, owner);
   if (found == nullptr)
-    return Error(ErrorCode::conversation,
-                 "the conversation '" + std::string(id.text()) + "' is not known here, or not any more")
+    return Error(ErrorCode::conversation, "the conversation '" + *id + "' is not known here, or not any more")
         .input("conversation");
+  const std::vector<std::string> own = own_items(body[kInput], *found);
+  std::size_t bytes = 0;
+  for (const std::string& item : own) bytes += item.size();
+  if (const std::string why = refusal_to_add(*found, own.size(), bytes); !why.empty()) return too_large(why);
+  if (bytes_of(*found) + bytes > most)
+    return too_large("the conversation with this request is larger than a request may be, " + std::to_string(most) +
+                     " bytes");
   JsonWriter items('[');
   for (const auto& item : found->items) items.item(item->json);
-  if (input.is_string()) items.item(user_message(input));
-  for (const Value& item : input.items()) items.item(json_text(item));
-  return ConversationInput{{found->id, found->items.size()},
+  for (const std::string& item : own) items.item(item);
+  return ConversationInput{{found->id, found->items.size(), body[kInput].is_string()},
                            members_without(body, {"conversation", kInput}).raw(kInput, items.take()).take()};
 }
 
-Error in_own_places(const Error& error, const KeptBefore& before) {
-  const std::string& path = error.input_path();
-  if (before.conversation.empty() || !path.starts_with("input[")) return error;
+std::string own_place(const std::string& path, const KeptBefore& before) {
+  if (before.conversation.empty() || !path.starts_with("input[")) return path;
   const std::size_t end = path.find(']');
   std::size_t number = 0;
   if (end == path.npos || std::from_chars(path.data() + kInput.size() + 1, path.data() + end, number).ec != std::errc())
-    return error;
-  const bool is_kept = number < before.items;
-  const std::string own = is_kept ? "conversation.items[" + std::to_string(number) + "]"
-                                  : "input[" + std::to_string(number - before.items) + "]";
-  return renamed(error, path.substr(0, end + 1), own);
+    return path;
+  const std::string inside = path.substr(end + 1);
+  if (number < before.items) return "conversation.items[" + std::to_string(number) + "]" + inside;
+  return before.text ? std::string(kInput) : "input[" + std::to_string(number - before.items) + "]" + inside;
+}
+
+Error in_own_places(const Error& error, const KeptBefore& before) {
+  const std::string own = own_place(error.input_path(), before);
+  return own == error.input_path() ? error : renamed(error, error.input_path(), own);
 }
 
 namespace {

@@ -28,6 +28,7 @@ struct Named {
   std::string id;
   std::string owner;
   bool items = false;
+  bool is_path = true;  ///< false: nothing has this path
   std::string item{};
 };
 
@@ -41,12 +42,16 @@ Named named_by(const HttpRequest& request) {
   Named named{.id = std::string(next()), .owner = owner_of(request)};
   const std::string_view below = next();
   named.items = below == kItemsPart;
+  named.is_path = below.empty() || named.items;
   named.item = rest;
-  if (!below.empty() && !named.items) named.id.clear();  // nothing has this path
+  named.id = unescaped(named.id);
+  named.item = unescaped(named.item);
   return named;
 }
 
 Error unknown(const Named& named) {
+  if (!named.is_path)
+    return Error(ErrorCode::conversation, "a conversation has items, and nothing else below it").input("conversation");
   return Error(ErrorCode::conversation, "the conversation '" + named.id + "' is not known here, or not any more")
       .input("conversation");
 }
@@ -55,11 +60,12 @@ Error unknown_item(const Named& named) {
   return Error(ErrorCode::conversation, "the conversation has no item '" + named.item + "'").input("item_id");
 }
 
-/// Each change takes as long as there are items.
-constexpr std::size_t kMostItems = 16384;
-Error too_many() {
-  return Error(ErrorCode::conversation, "a conversation has at most " + std::to_string(kMostItems) + " items")
-      .input("items");
+Error misfit(const std::string& why) { return Error(ErrorCode::conversation, why).input("items"); }
+
+std::size_t bytes_of_items(const std::vector<StoredItem>& items) {
+  std::size_t bytes = 0;
+  for (const StoredItem& item : items) bytes += item.json.size();
+  return bytes;
 }
 
 /// Strings by their names, as the API has them.
@@ -78,13 +84,15 @@ std::string conversation_json(const StoredConversation& one) {
   return made.raw("metadata", one.metadata).take();
 }
 
-template <typename Items>
-Made items_json(const Items& items, std::string_view query) {
-  ListedItems listed;
-  Document document;
-  for (const auto& item : items)
-    if (document.parse(item->json)) listed.add(document.root(), item->id);
-  return page_json(std::move(listed), query);
+using ItemList = std::span<const std::shared_ptr<const StoredItem>>;
+
+Made items_json(ItemList items, std::string_view query) {
+  std::vector<std::string_view> ids;
+  for (const auto& item : items) ids.push_back(item->id);
+  return page_json(ids, query, [items](std::size_t number) {
+    Document document;
+    return document.parse(items[number]->json) ? item_json(document.root(), items[number]->id) : "null";
+  });
 }
 
 Made created(Call& call, Value body) {
@@ -97,7 +105,8 @@ Made created(Call& call, Value body) {
   if (is_given(body["items"])) {
     Result<std::vector<StoredItem>> items = stored_items(body["items"]);
     if (!items) return items.error();
-    if (items->size() > kMostItems) return too_many();
+    if (const std::string why = refusal_to_add(made, items->size(), bytes_of_items(*items)); !why.empty())
+      return misfit(why);
     add_items(made, std::move(*items));
   }
   std::string json = conversation_json(made);
@@ -109,14 +118,14 @@ Made with_items(Call& call, const Named& named, Value body) {
   Result<std::vector<StoredItem>> items = stored_items(body["items"]);
   if (!items) return items.error();
   const std::size_t count = items->size();
-  bool fits = true;
+  std::string why;
   const auto add = [&](StoredConversation& to) {
-    fits = to.items.size() + count <= kMostItems;
-    if (fits) add_items(to, std::move(*items));
+    why = refusal_to_add(to, count, bytes_of_items(*items));
+    if (why.empty()) add_items(to, std::move(*items));
   };
   const Ref made = call.gateway.conversations().change(named.id, named.owner, add);
   if (made == nullptr) return unknown(named);
-  if (!fits) return too_many();
+  if (!why.empty()) return misfit(why);
   const std::string whole = "order=asc&limit=" + std::to_string(std::clamp<std::size_t>(count, 1, 100));
   return items_json(std::span(made->items).last(count), whole);
 }
@@ -124,6 +133,7 @@ Made with_items(Call& call, const Named& named, Value body) {
 Made with_metadata(Call& call, const Named& named, Value body) {
   const Result<std::string> metadata = metadata_of(body);
   if (!metadata) return metadata.error();
+  if (!is_given(body["metadata"])) return misshapen("metadata", "an object of texts");
   const auto set = [&](StoredConversation& to) { to.metadata = *metadata; };
   const Ref made = call.gateway.conversations().change(named.id, named.owner, set);
   return made == nullptr ? Made(unknown(named)) : conversation_json(*made);
@@ -131,14 +141,15 @@ Made with_metadata(Call& call, const Named& named, Value body) {
 
 Made changed(Call& call, Value body) {
   const Named named = named_by(call.exchange.request());
-  if (!named.item.empty()) return unknown_item(named);
+  if (!named.is_path) return unknown(named);
+  if (!named.item.empty()) return Error(ErrorCode::conversation, "an item cannot be changed").input("item_id");
   return named.items ? with_items(call, named, body) : with_metadata(call, named, body);
 }
 
 Made shown(Call& call) {
   const Named named = named_by(call.exchange.request());
   const Ref found = call.gateway.conversations().find(named.id, named.owner);
-  if (found == nullptr) return unknown(named);
+  if (found == nullptr || !named.is_path) return unknown(named);
   if (!named.items) return conversation_json(*found);
   if (named.item.empty()) return items_json(found->items, call.exchange.request().query);
   const auto item = std::ranges::find_if(found->items, [&](const auto& one) { return one->id == named.item; });
@@ -159,6 +170,7 @@ Made without_item(Call& call, const Named& named) {
 
 Made dropped(Call& call) {
   const Named named = named_by(call.exchange.request());
+  if (!named.is_path) return unknown(named);
   if (named.items) return without_item(call, named);
   if (!call.gateway.conversations().drop(named.id, named.owner)) return unknown(named);
   JsonWriter made('{');

@@ -55,11 +55,6 @@ std::string item_json(Value item, std::string_view id) {
   return made.take();
 }
 
-void ListedItems::add(Value item, std::string id) {
-  items.push_back(item_json(item, id));
-  ids.push_back(std::move(id));
-}
-
 namespace {
 
 /// Which of the items are asked for.
@@ -82,26 +77,23 @@ Result<Page> page_of(std::string_view query) {
 
 }  // namespace
 
-Result<std::string> page_json(ListedItems all, std::string_view query) {
+Result<std::string> page_json(const std::vector<std::string_view>& ids, std::string_view query,
+                              const std::function<std::string(std::size_t)>& item) {
   const Result<Page> page = page_of(query);
   if (!page) return page.error();
-  auto& [ids, items] = all;
-  if (page->newest_first) {
-    std::ranges::reverse(items);
-    std::ranges::reverse(ids);
-  }
+  const auto number_of = [&](std::size_t at) { return page->newest_first ? ids.size() - 1 - at : at; };
   std::size_t begin = 0;
   if (!page->after.empty()) {
     const auto found = std::ranges::find(ids, page->after);
     if (found == ids.end()) return wrong_setting("after", "the id of an item of this list");
-    begin = static_cast<std::size_t>(found - ids.begin()) + 1;
+    begin = number_of(static_cast<std::size_t>(found - ids.begin())) + 1;
   }
-  const std::size_t end = std::min(begin + page->limit, items.size());
+  const std::size_t end = std::min(begin + page->limit, ids.size());
   JsonWriter list('['), made('{');
-  for (std::size_t at = begin; at < end; ++at) list.item(items[at]);
-  made.text("object", "list").raw("data", list.take()).flag("has_more", end < items.size());
-  begin == end ? made.null("first_id") : made.text("first_id", ids[begin]);
-  begin == end ? made.null("last_id") : made.text("last_id", ids[end - 1]);
+  for (std::size_t at = begin; at < end; ++at) list.item(item(number_of(at)));
+  made.text("object", "list").raw("data", list.take()).flag("has_more", end < ids.size());
+  begin == end ? made.null("first_id") : made.text("first_id", ids[number_of(begin)]);
+  begin == end ? made.null("last_id") : made.text("last_id", ids[number_of(end - 1)]);
   return made.take();
 }
 

@@ -1,6 +1,7 @@
 // Lists of the Responses API's items, as GET answers them: a page at a time.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,13 +21,9 @@ Result<std::size_t> limit_of(std::string_view query, std::size_t most, std::size
 /// An item as the API lists it: with this id, and a text as a part.
 std::string item_json(Value item, std::string_view id);
 
-/// Those of a list, from the oldest on.
-struct ListedItems {
-  std::vector<std::string> ids, items;  ///< the items as JSON
-
-  void add(Value item, std::string id);
-};
-/// The page that a query asks for by `limit`, `after` and `order`. Fails with conversation for a wrong setting.
-Result<std::string> page_json(ListedItems items, std::string_view query);
+/// The page that a query asks for by `limit`, `after` and `order`, of items with these ids, from the oldest on: `item`
+/// is asked for the JSON of those on the page, by their numbers. Fails with conversation for a wrong setting.
+Result<std::string> page_json(const std::vector<std::string_view>& ids, std::string_view query,
+                              const std::function<std::string(std::size_t)>& item);
 
 }  // namespace parlance::serve

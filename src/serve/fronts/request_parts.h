@@ -69,7 +69,8 @@ template <typename Read>
 std::invoke_result_t<Read&, NamedInput> with_named_items(Call& call, Value body, const ModelRef& model, bool may_wait,
                                                          Read read) {
   const std::string owner = owner_of(call.exchange.request());
-  Result<ConversationInput> kept = with_conversation(body, call.gateway.conversations(), owner);
+  Result<ConversationInput> kept =
+      with_conversation(body, call.gateway.conversations(), owner, call.gateway.most_body());
   if (!kept) return kept.error();
   Document whole;
   if (!kept->json.empty())

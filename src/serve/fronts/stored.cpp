@@ -25,17 +25,18 @@ Task<> refuse_unknown(Call& call, std::string_view id) {
 
 Result<std::string> items_of(const StoredResponse& response, std::string_view query) {
   Document input, text;
-  ListedItems listed;
-  const auto add = [&](Value item) {
-    listed.add(item, item["id"].is_undefined() ? "msg_" + response.id + "_in_" + std::to_string(listed.ids.size())
-                                               : std::string(item["id"].text()));
-  };
+  std::vector<Value> items;
   if (input.parse(response.input)) {
     const std::string alone = JsonWriter('{').text("role", "user").text("content", input.root().text()).take();
-    if (input.root().is_string() && text.parse(alone)) add(text.root());
-    for (const Value& item : input.root().items()) add(item);
+    if (input.root().is_string() && text.parse(alone)) items.push_back(text.root());
+    items.insert(items.end(), input.root().items().begin(), input.root().items().end());
   }
-  return page_json(std::move(listed), query);
+  std::vector<std::string> made;
+  for (const Value& item : items)
+    made.push_back(item["id"].is_undefined() ? "msg_" + response.id + "_in_" + std::to_string(made.size())
+                                             : std::string(item["id"].text()));
+  const std::vector<std::string_view> ids(made.begin(), made.end());
+  return page_json(ids, query, [&](std::size_t number) { return item_json(items[number], ids[number]); });
 }
 
 /// The answer as a client asks for it: its JSON, or its events.
@@ -44,11 +45,11 @@ struct StoredAnswer {
   std::string text;
 };
 
-/// Some clients say in the query that they want the events, others by what they accept alone.
+/// Some clients say in the query that they want the events, others by accepting nothing else.
 Result<StoredAnswer> answer_of(const StoredResponse& response, const HttpRequest& request) {
   const std::string_view query = request.query;
-  const bool accepts_events = request.header("accept").find("text/event-stream") != std::string_view::npos;
-  const std::string stream = setting_of(query, "stream").value_or(accepts_events ? "true" : "false");
+  const bool wants_events = request.header("accept") == "text/event-stream";
+  const std::string stream = setting_of(query, "stream").value_or(wants_events ? "true" : "false");
   if (stream != "true" && stream != "false") return wrong_setting("stream", "true or false");
   if (stream == "false") return StoredAnswer{.text = response.json};
   const std::string from = setting_of(query, "starting_after").value_or("-1");

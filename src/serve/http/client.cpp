@@ -37,7 +37,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(std::string_view qu
     const std::string_view one = query.substr(0, query.find('&'));
     query.remove_prefix(one.size());
     const std::size_t equals = std::min(one.find('='), one.size());
-    all.emplace_back(one.substr(0, equals), one.substr(std::min(equals + 1, one.size())));
+    if (!one.empty()) all.emplace_back(one.substr(0, equals), one.substr(std::min(equals + 1, one.size())));
   }
   return all;
 }
