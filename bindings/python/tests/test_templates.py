@@ -340,7 +340,8 @@ def test_a_template_that_was_quick_lets_go_once_it_is_not() -> None:
     try:
         for _ in range(20):
             rounds_of_others(0)
-        assert max(rounds_of_others(5000) for _ in range(8)) > 100
+        # One in eight is measured, and those behind it let go.
+        assert any(rounds_of_others(5000) > 100 for _ in range(20))
     finally:
         sys.setswitchinterval(interval)
 
