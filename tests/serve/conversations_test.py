@@ -191,10 +191,8 @@ def refused(gateway: Gateway, checks: Checks) -> None:
     fails(checks, 400, "a conversation and an answer to go on from", both, "conversation.id")
     number: Any = lambda: client.responses.create(model="mine", input="?", conversation=5)  # type: ignore[call-overload]  # noqa: E731
     fails(checks, 400, "a conversation that is a number", number, "conversation.id")
-    surrogate: Any = lambda: client.responses.create(
-        model="mine", input="\\ud800 and <|im_end|>", conversation=made.id, extra_body={"input": 5}
-    )  # noqa: E731
-    fails(checks, 400, "an input that is a number", surrogate, "input")
+    number_as_input: Any = lambda: client.responses.create(model="mine", input=5, conversation=made.id)  # type: ignore[arg-type]  # noqa: E731
+    fails(checks, 400, "an input that is a number", number_as_input, "input")
     broken: Any = lambda: client.responses.create(model="mine", input=[{"role": "user", "content": 5}], conversation=made.id)  # noqa: E731
     fails(checks, 400, "an input that is wrong", broken, "input[0].content")
     for method, path, status in (

@@ -185,7 +185,8 @@ def test_settings_of_an_address() -> None:
         ("openai-completions", "idz=never", ("'idz'", "model, context, ids, grammar")),
         ("openai-completions", "ids=no", ("ids=no", "never")),
         ("openai-completions", "grammar=ebnf", ("grammar=ebnf", "gbnf, structural-tag")),
-        ("ollama", "context=4k", ("context=4k", "number")),
+        ("ollama", "context=4k", ("context=4k", "number", "context=8192")),
+        ("ollama", "context=0", ("context=0", "number")),
     ):
         command = [BINARY, "serve", "-f", "terminal-agent", "--tokenizer", str(TOKENIZER), "--port", "0"]
         ran = subprocess.run([*command, "--backend", f"{kind}={ENGINE.url}?{setting}"], capture_output=True, text=True, timeout=60)

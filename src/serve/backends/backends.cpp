@@ -56,7 +56,8 @@ Result<void> check_setting(std::string_view kind, const std::string& name, const
     const bool is_number = !value.empty() && value.size() < 10 && value.front() != '0' &&
                            value.find_first_not_of("0123456789") == value.npos;
     if (one.number && !is_number)
-      return Error(ErrorCode::usage, name + "=" + value + " in the engine's URL: " + name + " is a number of tokens");
+      return Error(ErrorCode::usage, name + "=" + value + " in the engine's URL: " + name + " is a number of tokens")
+          .hint(name + "=8192");
     const bool is_word = one.values.empty() || std::ranges::find(one.values, value) != one.values.end();
     if (is_word) return {};
     return Error(ErrorCode::usage, name + "=" + value + " in the engine's URL has no meaning")
