@@ -166,15 +166,17 @@ void write_slots(std::string& text, const Offer& offer) {
   write_gauges(text, "waiting", "Requests that wait for an engine to be free, by model.", waiting);
 }
 
-void write_shared(std::string& text, const SharedSessions::Counts& counts) {
+void write_shared(std::string& text, const SharedSessions& shared) {
+  const SharedSessions::Counts& counts = shared.counts();
+  const SharedRedis::Counts& redis = shared.redis().counts();
   const auto write = [&text](std::string_view name, std::string_view help, std::uint64_t value) {
     write_gauge(text, "shared_sessions_" + std::string(name), help, static_cast<double>(value));
   };
   write("hits", "Conversations that were found in the shared store, since the start.", counts.hits);
   write("misses", "Conversations that were looked for there and not found.", counts.misses);
-  write("refused", "Values there that no conversation could be made of.", counts.refused);
+  write("refused", "Values there that no conversation could be made of.", redis.refused);
   write("kept", "Turns that the store has confirmed.", counts.kept);
-  write("failures", "Questions and turns that the store did not answer or confirm.", counts.failures);
+  write("failures", "Questions and turns that the store did not answer or confirm.", redis.failures);
 }
 
 }  // namespace
@@ -192,7 +194,7 @@ Task<> metrics(Call& call) {
     write_gauge(text, "capture_failures", "Records of turns that could not be written, since the start.",
                 static_cast<double>(capture->failures()));
   write_slots(text, *call.offer);
-  if (const SharedSessions* shared = call.gateway.shared()) write_shared(text, shared->counts());
+  if (const SharedSessions* shared = call.gateway.shared()) write_shared(text, *shared);
   const SessionStore::Use use = call.gateway.sessions().use();
   write_gauge(text, "conversations", "Conversations that are kept with their ids.",
               static_cast<double>(use.conversations));

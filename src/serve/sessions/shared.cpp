@@ -2,7 +2,6 @@
 #include "serve/sessions/shared.h"
 
 #include <algorithm>
-#include <latch>
 
 #include "base/sha256.h"
 #include "serve/http/in_pool.h"
@@ -12,7 +11,6 @@ namespace parlance::serve {
 
 namespace {
 
-constexpr std::size_t kThreads = 32;  // they wait for Redis, not for a core
 constexpr std::size_t kMostValue = std::size_t{256} << 20;
 constexpr std::size_t kMostName = 256;
 constexpr std::size_t kKeySize = 64;
@@ -66,9 +64,6 @@ while place ~= '' do
 end
 return values)";
 
-std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-std::int64_t ticks(std::chrono::steady_clock::duration time) { return time.count(); }
-
 std::string place_of_name(const ServedModel& model, std::string_view name) {
   return "parlance:name:" + sha256(model.fingerprint + std::string(name));
 }
@@ -81,160 +76,20 @@ TurnName turn_in(std::string_view value) {
   return is_key ? TurnName(key) : TurnName();
 }
 
-/// A key that holds something else is nobody's fault but that of who wrote there.
-bool is_of_value(const RedisReply& reply) { return reply.text.starts_with("WRONGTYPE"); }
-
-/// What a setting of Redis is; "": it does not tell.
-std::string setting_in(const RedisReply& reply, std::string_view name) {
-  for (std::size_t at = 0; at + 1 < reply.items.size(); at += 2) {
-    if (reply.items[at].text == name) return reply.items[at + 1].text;
-  }
-  return {};
-}
-
 }  // namespace
 
-SharedSessions::SharedSessions(SharedOptions options, Say say)
-    : options_(std::move(options)), say_(std::move(say)), pool_(kThreads) {}
-
-SharedSessions::~SharedSessions() { pool_.join(); }
+SharedSessions::SharedSessions(SharedOptions options, Say say) : redis_(std::move(options), std::move(say)) {}
 
 Result<std::unique_ptr<SharedSessions>> SharedSessions::open(SharedOptions options, Say say) {
   std::unique_ptr<SharedSessions> made(new SharedSessions(std::move(options), std::move(say)));
-  Result<std::unique_ptr<Redis>> connection = Redis::connect(made->options_.address, made->options_.limit);
-  if (!connection) return connection.error();
-  made->idle_.push_back(std::move(*connection));
-  made->look_at_settings();
+  if (Result<void> opened = made->redis_.open(); !opened) return opened.error();
   return made;
-}
-
-/// Says what a Redis that is killed may lose of what it has confirmed, unless it can be asked to wait for its disk.
-void SharedSessions::look_at_settings() {
-  const auto warn = [this](std::string_view what) {
-    say_("shared_sessions_unsafe", "Redis at " + options_.address.shown() + " " + std::string(what));
-  };
-  const Replies replies = ask({{"CONFIG", "GET", "append*"}, {"CONFIG", "GET", "maxmemory*"}});
-  const bool told = replies && std::all_of(replies->begin(), replies->end(), [](const RedisReply& reply) {
-                      return reply.kind == RedisReply::Kind::list && !reply.items.empty();
-                    });
-  if (!told) return warn("does not tell its settings (CONFIG GET): nobody has looked whether it is safe from kill -9");
-  const bool has_file = setting_in((*replies)[0], "appendonly") == "yes";
-  const bool is_late = has_file && setting_in((*replies)[0], "appendfsync") != "always";
-  waits_for_disk_ = is_late && knows_waitaof();
-  if (!has_file) warn("has no append-only file (appendonly no): if it is killed, turns that were answered are lost");
-  if (is_late && !waits_for_disk_)
-    warn("may lose the last second of turns that were answered; appendfsync always keeps them");
-  if (waits_for_disk_)
-    say_("shared_sessions_slow",
-         "Redis at " + options_.address.shown() +
-             " writes to its disk once a second, and each answer waits for that; appendfsync always is quicker");
-  if (setting_in((*replies)[1], "maxmemory") != "0" && setting_in((*replies)[1], "maxmemory-policy") != "noeviction")
-    warn("drops sessions when its memory is full; maxmemory-policy noeviction keeps them");
-}
-
-/// Redis has it since 7.2.
-bool SharedSessions::knows_waitaof() {
-  const Replies replies = ask_once({{"WAITAOF", "0", "0", "1"}});
-  return replies && replies->front().kind == RedisReply::Kind::list;
-}
-
-/// Sends a write, and waits until it is on Redis' disk. "": it is; else why not.
-std::string SharedSessions::confirmed(const RedisCommand& command) {
-  std::vector<RedisCommand> commands = {command};
-  const std::string limit = std::to_string(options_.limit.count() * 3 / 4);
-  if (waits_for_disk_) commands.push_back({"WAITAOF", "1", "0", limit});
-  const Replies replies = ask(commands);
-  if (!replies) return std::string(replies.error().message());
-  const RedisReply& done = replies->front();
-  if (done.kind == RedisReply::Kind::error) return "Redis at " + options_.address.shown() + ": " + done.text;
-  if (!waits_for_disk_ || (!replies->back().items.empty() && replies->back().items.front().number > 0)) return {};
-  return "Redis at " + options_.address.shown() + " has not written to its disk in time";
-}
-
-SharedSessions::Replies SharedSessions::ask_once(const std::vector<RedisCommand>& commands) {
-  std::unique_ptr<Redis> connection;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      connection = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-  const bool was_idle = connection != nullptr;
-  for (bool again = was_idle;; again = false) {
-    if (connection == nullptr) {
-      Result<std::unique_ptr<Redis>> made = Redis::connect(options_.address, options_.limit);
-      if (!made) return made.error();
-      connection = std::move(*made);
-    }
-    Replies replies = connection->ask(commands);
-    if (replies) {
-      const std::lock_guard lock(mutex_);
-      idle_.push_back(std::move(connection));
-      return replies;
-    }
-    if (!again || connection->late()) return replies;
-    connection.reset();  // it may have been closed while nobody used it
-    const std::lock_guard lock(mutex_);
-    idle_.clear();
-  }
-}
-
-/// While Redis is down, one call a second tries; others fail at once.
-SharedSessions::Replies SharedSessions::ask(const std::vector<RedisCommand>& commands) {
-  if (down_) {
-    std::int64_t again = again_;
-    const std::int64_t then = now() + ticks(std::chrono::seconds(1));
-    if (now() < again || !again_.compare_exchange_strong(again, then)) {
-      const std::lock_guard lock(mutex_);
-      return Error(ErrorCode::file, why_);
-    }
-  }
-  Replies replies = ask_once(commands);
-  if (!replies) {
-    fails(std::string(replies.error().message()));
-    return replies;
-  }
-  for (const RedisReply& reply : *replies) {
-    if (reply.kind != RedisReply::Kind::error || is_of_value(reply)) continue;
-    const std::string why = "Redis at " + options_.address.shown() + ": " + reply.text;
-    if (commands.front().front() != "CONFIG") fails(why);
-    return Error(ErrorCode::file, why);
-  }
-  if (down_.exchange(false)) say_("shared_sessions_back", "Redis at " + options_.address.shown() + " answers again");
-  return replies;
-}
-
-void SharedSessions::fails(const std::string& why) {
-  {
-    const std::lock_guard lock(mutex_);
-    why_ = why;
-  }
-  again_ = now() + ticks(std::chrono::seconds(1));
-  if (!down_.exchange(true)) say_("shared_sessions_failure", why);
-}
-
-/// Says it once in ten seconds at most.
-void SharedSessions::refuse(const std::string& why) {
-  ++counts_.refused;
-  std::int64_t until = quiet_until_;
-  if (now() < until && until != 0) return;
-  if (quiet_until_.compare_exchange_strong(until, now() + ticks(std::chrono::seconds(10))))
-    say_("shared_session_refused", why);
-}
-
-std::vector<RedisReply> SharedSessions::read(const std::vector<RedisCommand>& commands) {
-  Replies replies = ask(commands);
-  if (replies) return std::move(*replies);
-  ++counts_.failures;
-  if (!options_.optional) throw SharedFailure(std::string(replies.error().message()));
-  return std::vector<RedisReply>(commands.size());
 }
 
 /// From the one at this place on, the first one first; none: one is not there any more.
 std::vector<std::string> SharedSessions::before(std::string_view place) {
   const std::string most = std::to_string(kMostValue);
-  const std::vector<RedisReply> replies = read({{"EVAL", kBefore, "1", place, most}});
+  const std::vector<RedisReply> replies = redis_.read({{"EVAL", kBefore, "1", place, most}});
   std::vector<std::string> values;
   for (const RedisReply& one : replies.front().items) values.push_back(one.text);
   std::reverse(values.begin(), values.end());
@@ -244,10 +99,10 @@ std::vector<std::string> SharedSessions::before(std::string_view place) {
 std::shared_ptr<const Held> SharedSessions::fetch(const std::shared_ptr<const ServedModel>& model,
                                                   const TurnName& turn) {
   const std::string place = shared_place(*model, turn), most = std::to_string(kMostValue);
-  const std::vector<RedisReply> replies = read({{"GETRANGE", place, "0", most}});
+  const std::vector<RedisReply> replies = redis_.read({{"GETRANGE", place, "0", most}});
   const RedisReply& reply = replies.front();
   if (reply.kind != RedisReply::Kind::text || reply.text.empty() || reply.text.size() > kMostValue) {
-    if (reply.kind == RedisReply::Kind::error || reply.text.size() > kMostValue) refuse(place + " is not ours");
+    if (reply.kind == RedisReply::Kind::error || reply.text.size() > kMostValue) redis_.refuse(place + " is not ours");
     return nullptr;
   }
   const std::string_view next = place_before(reply.text);
@@ -257,7 +112,7 @@ std::shared_ptr<const Held> SharedSessions::fetch(const std::shared_ptr<const Se
   saved.push_back(reply.text);
   Result<std::shared_ptr<const Held>> held = restore(saved, model);
   if (held && (*held)->name == turn) return *held;
-  refuse(place + ": " + (held ? "it is another conversation" : std::string(held.error().message())));
+  redis_.refuse(place + ": " + (held ? "it is another conversation" : std::string(held.error().message())));
   return nullptr;
 }
 
@@ -268,12 +123,12 @@ std::shared_ptr<const Held> SharedSessions::by_names(const std::shared_ptr<const
   const std::string most = std::to_string(kMostName);
   std::vector<RedisCommand> commands;
   for (const std::string& place : places) commands.push_back({"GETRANGE", place, "0", most});
-  const std::vector<RedisReply> replies = read(commands);
+  const std::vector<RedisReply> replies = redis_.read(commands);
   for (std::size_t at = 0; at < names.size(); ++at) {
     const RedisReply& reply = replies[at];
     const bool is_there = reply.kind == RedisReply::Kind::error || !reply.text.empty();
     const TurnName turn = reply.kind == RedisReply::Kind::text ? turn_in(reply.text) : TurnName();
-    if (is_there && turn.empty()) refuse("a name leads to what is no conversation");
+    if (is_there && turn.empty()) redis_.refuse("a name leads to what is no conversation");
     if (turn.empty()) continue;
     std::shared_ptr<const Held> held = fetch(model, turn);
     if (held == nullptr) continue;
@@ -282,7 +137,7 @@ std::shared_ptr<const Held> SharedSessions::by_names(const std::shared_ptr<const
       ++counts_.hits;
       return held;
     }
-    refuse("a name leads to another conversation");
+    redis_.refuse("a name leads to another conversation");
   }
   ++counts_.misses;
   return nullptr;
@@ -292,7 +147,7 @@ std::string SharedSessions::write(const Held& held, const Held* from, std::strin
   const ServedModel& model = *held.model;
   const std::string value = save(held);
   if (value.size() > kMostValue) {
-    ++counts_.failures;
+    ++redis_.counts().failures;
     return "the conversation is larger than what gateways share (" + std::to_string(kMostValue >> 20) + " MiB)";
   }
   const std::string of_session = name_of_session(held.id, owner), of_turn = name_of_turn(held.name);
@@ -309,7 +164,7 @@ std::string SharedSessions::write(const Held& held, const Held* from, std::strin
     }
     places.push_back(shared_place(model, from->name));
   }
-  const std::string keys = std::to_string(places.size()), seconds = std::to_string(options_.lifetime.count());
+  const std::string keys = std::to_string(places.size()), seconds = std::to_string(redis_.options().lifetime.count());
   const std::string turn = std::to_string(held.turn), earlier_names = std::to_string(names_of_earlier);
   RedisCommand command = {"EVAL", kWrite, keys};
   command.insert(command.end(), places.begin(), places.end());
@@ -318,39 +173,23 @@ std::string SharedSessions::write(const Held& held, const Held* from, std::strin
        {std::string_view(value), std::string_view(seconds), std::string_view(turn), std::string_view(first),
         std::string_view(held.name), std::string_view(earlier), std::string_view(earlier_names)})
     command.push_back(argument);
-  std::string why = confirmed(command);
-  ++(why.empty() ? counts_.kept : counts_.failures);
+  std::string why = redis_.confirmed(command);
+  ++(why.empty() ? counts_.kept : redis_.counts().failures);
   return why;
 }
 
 Task<std::string> SharedSessions::keep(std::shared_ptr<const Held> held, std::shared_ptr<const Held> from,
                                        std::string owner) {
   const auto work = [this, &held, &from, &owner] { return write(*held, from.get(), owner); };
-  co_return co_await in_pool(pool_, work);
+  co_return co_await in_pool(pool(), work);
 }
 
 Task<std::string> SharedSessions::forget(std::shared_ptr<const ServedModel> model, std::string name) {
   const auto work = [this, &model, &name] {
     const std::string place = place_of_name(*model, name);
-    return confirmed({"DEL", place});
+    return redis_.confirmed({"DEL", place});
   };
-  co_return co_await in_pool(pool_, work);
-}
-
-/// By a write, since a Redis may answer and yet take nothing: its disk is full, it is a replica.
-std::string SharedSessions::probe() { return confirmed({"SET", "parlance:probe", "1", "EX", "60"}); }
-
-Task<std::string> SharedSessions::check() {
-  if (!down_) co_return std::string();
-  const auto work = [this] { return probe(); };
-  co_return co_await in_pool(pool_, work);
-}
-
-/// Each thread of the pool comes to the latch when it has nothing else left to do.
-void SharedSessions::wait() {
-  const auto all = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(kThreads));
-  for (std::size_t number = 0; number < kThreads; ++number) asio::post(pool_, [all] { all->arrive_and_wait(); });
-  all->wait();
+  co_return co_await in_pool(pool(), work);
 }
 
 }  // namespace parlance::serve
