@@ -48,6 +48,7 @@ step python3 tests/serve/attacks_test.py $build/parlance --attacks 200
 step python3 tests/serve/more_clients.py $build/parlance
 step python3 tests/serve/open_responses.py $build/parlance
 step python3 tests/serve/shared_sessions_test.py $build/parlance --valkey
+step python3 tests/serve/shared_kept_test.py $build/parlance --valkey
 step python3 tests/serve/shared_failures_test.py $build/parlance --valkey
 step python3 tests/serve/inspect_page_test.py $build/parlance
 step python3 tests/serve/mutations.py $build/parlance --requests "${MUTATIONS:-1000000}"

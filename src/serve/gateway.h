@@ -16,6 +16,7 @@
 #include "serve/http/hosts.h"
 #include "serve/http/server.h"
 #include "serve/inspect/inspector.h"
+#include "serve/kept.h"
 #include "serve/log.h"
 #include "serve/metrics.h"
 #include "serve/offer.h"
@@ -48,8 +49,9 @@ class Gateway {
   /// The sessions of models that are no longer offered go.
   void replace(Offer offer);
   SessionStore& sessions() { return sessions_; }
-  StoredResponses& responses() { return responses_; }
-  StoredConversations& conversations() { return conversations_; }
+  /// What clients may ask for by its id (kept.h).
+  Kept<StoredResponse> responses(bool may_wait) { return {responses_, shared_.get(), may_wait}; }
+  Kept<StoredConversation> conversations(bool may_wait) { return {conversations_, shared_.get(), may_wait}; }
   /// Threads for work that takes long (fronts/apart.h).
   asio::thread_pool& workers() { return workers_; }
   Metrics& metrics() { return metrics_; }

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "serve/newest.h"
+#include "serve/sessions/shared_lists.h"
 
 namespace parlance::serve {
 
@@ -16,6 +18,7 @@ struct StoredItem {
 };
 
 struct StoredConversation {
+  static constexpr std::string_view kKind = "conversation";
   std::string id;
   std::string owner;  ///< the client's key: nobody else is given it
   std::int64_t created = 0;
@@ -38,6 +41,10 @@ constexpr std::size_t kMostStoredItems = 16384, kMostStoredBytes = std::size_t{1
 
 /// Why nothing of this size may be added; "": it may.
 std::string refusal_to_add(const StoredConversation& to, std::size_t items, std::size_t bytes);
+
+/// Redis has it as a text for itself and one for each item.
+SharedLists::Texts texts_of(const StoredConversation& conversation);
+bool take_texts(const SharedLists::Texts& texts, StoredConversation& into);
 
 using StoredConversations = Newest<StoredConversation>;
 

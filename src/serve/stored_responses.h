@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "serve/newest.h"
+#include "serve/sessions/shared_lists.h"
 
 namespace parlance::serve {
 
@@ -15,16 +17,22 @@ struct StoredPiece {
 };
 
 struct StoredResponse {
+  static constexpr std::string_view kKind = "response";
   std::string id;
   std::string owner;                  ///< the client's key: nobody else is given it
   std::string json;                   ///< the answer
   std::string input;                  ///< the request's member `input`, as JSON
+  bool input_is_long = false;         ///< and is not kept where gateways share responses
   std::vector<StoredPiece> pieces{};  ///< of its texts, in their order; none: it was given as a whole
 };
 
 inline std::size_t bytes_of(const StoredResponse& response) {
   return response.json.size() + response.input.size() + response.pieces.size() * sizeof(StoredPiece);
 }
+
+/// Redis has it as three texts, or two: clients send a long input again with each turn, so that is not among them.
+SharedLists::Texts texts_of(const StoredResponse& response);
+bool take_texts(const SharedLists::Texts& texts, StoredResponse& into);
 
 using StoredResponses = Newest<StoredResponse>;
 

@@ -1,13 +1,13 @@
 # The gateway, driven over the loopback: its engine is a script, its clients are those that people have.
 set(serve ${CMAKE_CURRENT_SOURCE_DIR}/serve)
-foreach(test IN ITEMS http errors losses operator sessions lineages broken_replies attacks engines capture continuations inspect capture_model reasoning_limit shared_sessions shared_failures extensions ollama)
+foreach(test IN ITEMS http errors losses operator sessions lineages broken_replies attacks engines capture continuations inspect capture_model reasoning_limit shared_sessions shared_kept shared_failures extensions ollama)
   parlance_python_test(serve.${test} serve ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
 endforeach()
 parlance_python_test(serve.render_tier serve ${serve}/render_tier_test.py $<TARGET_FILE:parlance_cli> ${PARLANCE_TEST_SHARE})
 # A small share of what tests/long.sh sends.
 parlance_python_test(serve.mutations serve ${serve}/mutations.py $<TARGET_FILE:parlance_cli> --requests 2000)
 parlance_python_test(serve.soak serve ${serve}/soak.py $<TARGET_FILE:parlance_cli> --minutes 0.15)
-set_tests_properties(serve.capture serve.capture_model serve.shared_sessions serve.shared_failures PROPERTIES TIMEOUT 300 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
+set_tests_properties(serve.capture serve.capture_model serve.shared_sessions serve.shared_kept serve.shared_failures PROPERTIES TIMEOUT 300 ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
 foreach(test IN ITEMS agent_client api_rules clients conversations frameworks odd_requests stream)
   if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python)
     add_test(NAME serve.${test} COMMAND ${PROJECT_SOURCE_DIR}/build/oracle/apis/bin/python ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)

@@ -25,7 +25,7 @@ from gateway import Checks
 from lineages_test import Walk
 from sessions_test import CALL, TOOLS, Talk, user
 from shared_clients import Client, run_at_once
-from shared_world import run_tests, world
+from shared_world import World, run_tests, world
 
 
 def round_robin(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -212,6 +212,12 @@ def other_apis(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.that(talk.keeps(talk.turn({"role": "tool", "tool_call_id": call, "content": "x"})), f"other blanks, turn {turn}")
 
 
+def forget_answers(here: World) -> None:
+    """As after their time, or behind `store: false`: what is left are the turns."""
+    if places := here.redis.keys("parlance:response:*"):
+        here.redis.ask("DEL", *places)
+
+
 def items_of_others(parlance: str, engine: Engine, checks: Checks) -> None:
     """Items that another gateway gave, by their ids: the prompt is that of the items themselves."""
     tools: Any = [{"type": "function", **TOOLS[0]["function"]}, {"type": "custom", "name": "run"}]
@@ -230,6 +236,8 @@ def items_of_others(parlance: str, engine: Engine, checks: Checks) -> None:
                 prompts = []
                 names: Any = [{"type": "item_reference", "id": item["id"]} for item in kept]
                 for gateway, items in ((first, names), (first, kept), (others[0], kept), (others[0], names), (others[1], names)):
+                    if gateway is others[1]:
+                        forget_answers(here)
                     body = {"model": "mine", "input": [question, *items, *results], "tools": tools}
                     status, _, answer = gateway.post("/v1/responses", body)
                     checks.equal(status, 200, f"{before + sampled!r}: {answer}")
@@ -247,13 +255,17 @@ def items_of_others(parlance: str, engine: Engine, checks: Checks) -> None:
         for wrong in ("msg_resp_none_0", "rs_none", "fc_" + kept[0]["id"].split("_", 1)[1].rsplit("_", 1)[0] + "_9"):
             status, _, answer = others[1].post("/v1/responses", {**body, "input": [question, {"type": "item_reference", "id": wrong}]})
             checks.equal((status, answer["error"]["param"]), (400, "input[1].id"), f"{wrong}: {answer}")
-        # Text behind a call is numbered behind it, which nobody knows any more: no other item is taken for the one that is named.
+        # Text behind a call is numbered behind it, which nobody knows once the answer is stored no more: no other item is taken for the
+        # one that is named.
         engine.script = lambda asked: Reply(calls[0].removesuffix("<|im_end|>") + "\nThere." + "<|im_end|>")
         _, _, answer = first.post("/v1/responses", {"model": "mine", "input": [question], "tools": tools})
         kinds = [item["type"] for item in answer["output"]]
-        for item in answer["output"] if kinds == ["function_call", "message"] else []:
-            named = {"model": "mine", "input": [question, {"type": "item_reference", "id": item["id"]}, question], "tools": tools}
-            checks.equal(others[0].post("/v1/responses", named)[0], 400, f"an item of a reply whose order is not known: {item}")
+        checks.equal(kinds, ["function_call", "message"], "items of a reply with text behind its call")
+        for status in (200, 400):
+            for item in answer["output"]:
+                named = {"model": "mine", "input": [question, {"type": "item_reference", "id": item["id"]}, question], "tools": tools}
+                checks.equal(others[0].post("/v1/responses", named)[0], status, f"an item of a reply whose order is not known: {item}")
+            forget_answers(here)
 
 
 def items_of_clients_tools(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -266,7 +278,7 @@ def items_of_clients_tools(parlance: str, engine: Engine, checks: Checks) -> Non
     }
     question = user("Look.")
     with world(parlance, engine, checks) as here:
-        first, other = here.gateway(), here.gateway()
+        first, other, last = here.gateway(), here.gateway(), here.gateway()
         for name, (arguments, output) in kinds.items():
             call = f'<tool_call>\n{{"name": "{name}", "arguments": {json.dumps(arguments)}}}\n</tool_call>'
             own: Any = {"type": name} | ({"execution": "client"} if name == "tool_search" else {})
@@ -281,11 +293,14 @@ def items_of_clients_tools(parlance: str, engine: Engine, checks: Checks) -> Non
                     if kind == "tool_search_call":
                         result = {"type": "tool_search_output", "call_id": kept[-1]["call_id"], "tools": output}
                     prompts = []
-                    for gateway, items in ((first, kept), (other, [{"type": "item_reference", "id": item["id"]} for item in kept])):
+                    names = [{"type": "item_reference", "id": item["id"]} for item in kept]
+                    for gateway, items in ((first, kept), (other, names), (last, names)):
+                        if gateway is last:
+                            forget_answers(here)
                         status, _, answer = gateway.post("/v1/responses", {"input": [question, *items, result], "tools": [tool]})
                         checks.equal(status, 200, f"items of {tool} by their ids: {answer}")
                         prompts.append(engine.asked[-1].prompt)
-                    checks.equal(prompts[0], prompts[1], f"the prompt of items of {tool} by their ids")
+                    checks.equal(prompts, prompts[:1] * 3, f"the prompt of items of {tool} by their ids")
 
 
 def rewritten(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -369,7 +384,7 @@ def apart(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal((status, int(got["X-Parlance-Reused-Tokens"]) > 0), (200, reused), f"the key {key or 'of nobody'}")
             status, _, _ = other.post("/v1/responses", {"input": "And?", "previous_response_id": response["id"]}, headers)
             checks.equal(status, 200 if reused else 400, f"previous_response_id with the key {key or 'of nobody'}")
-        stored = b"".join(here.redis.ask("GET", key) for key in here.redis.keys("parlance:*"))
+        stored = b"".join(here.redis.ask("GET", key) for kind in ("turn", "name") for key in here.redis.keys(f"parlance:{kind}:*"))
         checks.that(b"Bearer" not in stored and b"secret" in stored, "keys of clients are not in Redis")
         same = {"Authorization": "Bearer one", "x-session-id": "s"}
         others: Any = {"template": {"template": ("-f", "chatml")}, "name": {"model": "other"}}

@@ -9,29 +9,32 @@
 
 namespace parlance::serve {
 
+/// Bytes that a thread which serves connections reads itself.
+constexpr std::size_t kShortWork = std::size_t{64} << 10;
+
 /// What `make()` returns, for the request of this call: at once where the request is short, else by a thread of the
 /// gateway's own. `make` must not touch the connection.
 template <typename Make>
 Task<std::invoke_result_t<Make&>> apart(Call& call, Make& make) {
-  constexpr std::size_t kShort = std::size_t{64} << 10;
-  if (call.exchange.request().body.size() <= kShort) co_return make();
+  if (call.exchange.request().body.size() <= kShortWork) co_return make();
   co_return co_await in_pool(call.gateway.workers(), make);
 }
 
-/// The same for what asks for kept conversations: `make(may_wait)`. Where Redis has to be asked, a thread that may wait
-/// for it makes it once more. Throws as Sessions do.
+/// The same for what asks for kept conversations: `make(may_wait)`. Where it throws AskApart, a thread that may wait
+/// makes it once more. Throws as Sessions do.
 template <typename Make>
 Task<std::invoke_result_t<Make&, bool>> apart_with_sessions(Call& call, Make& make) {
   const auto at_once = [&make] { return make(false); };
   std::optional<std::invoke_result_t<Make&, bool>> made;
   try {
     made.emplace(co_await apart(call, at_once));
-  } catch (const AskShared&) {
+  } catch (const AskApart&) {
     made.reset();
   }
   if (made) co_return std::move(*made);
   const auto waiting = [&make] { return make(true); };
-  co_return co_await in_pool(call.gateway.shared()->pool(), waiting);
+  SharedSessions* const shared = call.gateway.shared();
+  co_return co_await in_pool(shared != nullptr ? shared->pool() : call.gateway.workers(), waiting);
 }
 
 /// The value that `make(may_wait)`, which is made apart_with_sessions(), gives as a Result. Unset: it failed, or the

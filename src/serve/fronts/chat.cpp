@@ -276,31 +276,51 @@ Task<> sample(const Chat& chat, Answer& answer, const ReplyApiSink& send, const 
   co_await answer.recorder.run(take, flush, take_tokens);
 }
 
-/// Responses can be asked for again by their ids, unless the request has `store: false`.
-void store(Call& call, const Chat& chat, const Answer& answer, std::vector<StoredPiece> pieces = {}) {
-  if (chat.api.api != ReplyApi::responses) return;
-  StoredResponse made{.id = chat.id, .owner = owner_of(call.exchange.request()), .pieces = std::move(pieces)};
-  for (const auto& [name, json] : chat.members) {
-    if (name == "store" && json == "false") return;
-    if (name == "input") made.input = json;
-  }
-  made.json = answer.writer.to_json();
-  call.gateway.responses().keep(std::move(made));
+/// What the request gave; "": it has no such member.
+std::string_view request_member(const Chat& chat, std::string_view name) {
+  for (const auto& [given, json] : chat.members)
+    if (given == name) return json;
+  return {};
 }
 
 /// What a request and its answer add to the conversation that it goes on.
-void add_to_conversation(Call& call, const Chat& chat, const Answer& answer) {
-  if (chat.conversation.empty()) return;
+std::vector<StoredItem> items_to_add(const Chat& chat, const std::string& answer) {
   std::vector<StoredItem> items;
-  Document input, said;
   const auto add = [&items](Value list) {
     for (const Value& item : list.items()) items.push_back({std::string(item["id"].text()), json_text(item)});
   };
-  for (const auto& [name, json] : chat.members)
-    if (name == "input" && input.parse(json)) add(input.root());
-  if (said.parse(answer.writer.to_json())) add(said.root()["output"]);
-  const auto change = [&items](StoredConversation& to) { add_items(to, std::move(items)); };
-  call.gateway.conversations().change(chat.conversation, owner_of(call.exchange.request()), change);
+  Document input, said;
+  if (input.parse(request_member(chat, "input"))) add(input.root());
+  if (said.parse(answer)) add(said.root()["output"]);
+  return items;
+}
+
+/// Responses can be asked for again by their ids, unless the request has `store: false`; a conversation grows also
+/// then. Throws SharedFailure.
+void keep_for_client(Gateway& gateway, const Chat& chat, StoredResponse made) {
+  if (!chat.conversation.empty()) {
+    const std::vector<StoredItem> items = items_to_add(chat, made.json);
+    const auto change = [&items](StoredConversation& to) { add_items(to, items); };
+    gateway.conversations(true).change(chat.conversation, made.owner, change);
+  }
+  if (request_member(chat, "store") != "false") gateway.responses(true).keep(std::move(made));
+}
+
+Task<> keep_for_client(Call& call, const Chat& chat, const Answer& answer, std::vector<StoredPiece> pieces = {}) {
+  if (chat.api.api != ReplyApi::responses) co_return;
+  Gateway& gateway = call.gateway;
+  StoredResponse made{.id = chat.id, .owner = owner_of(call.exchange.request()), .json = answer.writer.to_json()};
+  made.input = request_member(chat, "input");
+  made.pieces = std::move(pieces);
+  const auto keep = [&] {
+    keep_for_client(gateway, chat, std::move(made));
+    return true;
+  };
+  if (gateway.shared() != nullptr) {
+    co_await in_pool(gateway.shared()->pool(), keep);
+  } else {
+    keep();
+  }
 }
 
 Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
@@ -310,9 +330,8 @@ Task<> answer_whole(Call& call, Chat& chat, Answers& answers) {
   for (const auto& answer : answers) answer->writer.begin();
   co_await together(answers.size(), choice);
   for (const auto& answer : answers) answer->writer.finish({}, outcome_of(chat, answer->turn));
-  store(call, chat, *answers.front());
   for (const auto& answer : answers) co_await finish(call, chat, *answer);
-  add_to_conversation(call, chat, *answers.front());
+  co_await keep_for_client(call, chat, *answers.front());
   co_await call.exchange.answer(200, "application/json", whole_json(chat, answers));
 }
 
@@ -351,8 +370,7 @@ Task<> stream_choice(Streamed& streamed, Answer& answer) {
   const auto kept = [&](const ReplyApiEvent& event) { streamed.append(end, event); };
   answer.writer.finish(kept, outcome);
   co_await finish(streamed.call, streamed.chat, answer);
-  store(streamed.call, streamed.chat, answer, std::move(streamed.pieces));
-  add_to_conversation(streamed.call, streamed.chat, answer);
+  co_await keep_for_client(streamed.call, streamed.chat, answer, std::move(streamed.pieces));
   streamed.stream.out() += end;
 }
 

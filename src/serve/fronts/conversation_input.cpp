@@ -57,12 +57,12 @@ Error too_large(const std::string& why) {
 
 }  // namespace
 
-Result<ConversationInput> with_conversation(Value body, const StoredConversations& kept, std::string_view owner,
+Result<ConversationInput> with_conversation(Value body, const Kept<StoredConversation>& kept, std::string_view owner,
                                             std::size_t most) {
   const Result<std::string> id = conversation_of(body);
   if (!id) return id.error();
   if (id->empty()) return ConversationInput{};
-  const StoredConversations::Ref found = kept.find(*id, owner);
+  const Kept<StoredConversation>::Ref found = kept.find(*id, owner);
   if (found == nullptr)
     return Error(ErrorCode::conversation, "the conversation '" + *id + "' is not known here, or not any more")
         .input("conversation");

@@ -7,6 +7,7 @@
 
 #include "parlance/result.h"
 #include "parlance/value.h"
+#include "serve/kept.h"
 #include "serve/stored_conversations.h"
 
 namespace parlance::serve {
@@ -26,7 +27,7 @@ struct ConversationInput {
 /// A reference to an item that is in the conversation is left out. Fails with conversation (path) where none of this
 /// client's is kept, where the request goes on from a response as well, and where both together are larger than `most`
 /// bytes, or more than may be added.
-Result<ConversationInput> with_conversation(Value body, const StoredConversations& kept, std::string_view owner,
+Result<ConversationInput> with_conversation(Value body, const Kept<StoredConversation>& kept, std::string_view owner,
                                             std::size_t most);
 /// A path in the whole input as the request and the conversation have it.
 std::string own_place(const std::string& path, const KeptBefore& before);

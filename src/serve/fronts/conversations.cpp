@@ -18,7 +18,8 @@ namespace parlance::serve {
 
 namespace {
 
-using Ref = StoredConversations::Ref;
+using Conversations = Kept<StoredConversation>;
+using Ref = Conversations::Ref;
 using Made = Result<std::string>;
 
 constexpr std::string_view kBelow = "/v1/conversations/", kItemsPart = "items";
@@ -95,7 +96,7 @@ Made items_json(ItemList items, std::string_view query) {
   });
 }
 
-Made created(Call& call, Value body) {
+Made created(Call& call, Value body, const Conversations& kept) {
   Result<std::string> metadata = metadata_of(body);
   if (!metadata) return metadata.error();
   StoredConversation made{.id = random_id("conv_"),
@@ -110,45 +111,45 @@ Made created(Call& call, Value body) {
     add_items(made, std::move(*items));
   }
   std::string json = conversation_json(made);
-  call.gateway.conversations().keep(std::move(made));
+  kept.keep(std::move(made));
   return json;
 }
 
-Made with_items(Call& call, const Named& named, Value body) {
+Made with_items(const Named& named, Value body, const Conversations& kept) {
   Result<std::vector<StoredItem>> items = stored_items(body["items"]);
   if (!items) return items.error();
   const std::size_t count = items->size();
   std::string why;
   const auto add = [&](StoredConversation& to) {
     why = refusal_to_add(to, count, bytes_of_items(*items));
-    if (why.empty()) add_items(to, std::move(*items));
+    if (why.empty()) add_items(to, *items);
   };
-  const Ref made = call.gateway.conversations().change(named.id, named.owner, add);
+  const Ref made = kept.change(named.id, named.owner, add);
   if (made == nullptr) return unknown(named);
   if (!why.empty()) return misfit(why);
   const std::string whole = "order=asc&limit=" + std::to_string(std::clamp<std::size_t>(count, 1, 100));
   return items_json(std::span(made->items).last(count), whole);
 }
 
-Made with_metadata(Call& call, const Named& named, Value body) {
+Made with_metadata(const Named& named, Value body, const Conversations& kept) {
   const Result<std::string> metadata = metadata_of(body);
   if (!metadata) return metadata.error();
   if (!is_given(body["metadata"])) return misshapen("metadata", "an object of texts");
   const auto set = [&](StoredConversation& to) { to.metadata = *metadata; };
-  const Ref made = call.gateway.conversations().change(named.id, named.owner, set);
+  const Ref made = kept.change(named.id, named.owner, set);
   return made == nullptr ? Made(unknown(named)) : conversation_json(*made);
 }
 
-Made changed(Call& call, Value body) {
+Made changed(Call& call, Value body, const Conversations& kept) {
   const Named named = named_by(call.exchange.request());
   if (!named.is_path) return unknown(named);
   if (!named.item.empty()) return Error(ErrorCode::conversation, "an item cannot be changed").input("item_id");
-  return named.items ? with_items(call, named, body) : with_metadata(call, named, body);
+  return named.items ? with_items(named, body, kept) : with_metadata(named, body, kept);
 }
 
-Made shown(Call& call) {
+Made shown(Call& call, const Conversations& kept) {
   const Named named = named_by(call.exchange.request());
-  const Ref found = call.gateway.conversations().find(named.id, named.owner);
+  const Ref found = kept.find(named.id, named.owner);
   if (found == nullptr || !named.is_path) return unknown(named);
   if (!named.items) return conversation_json(*found);
   if (named.item.empty()) return items_json(found->items, call.exchange.request().query);
@@ -158,59 +159,49 @@ Made shown(Call& call) {
   return item_json(document.root(), named.item);
 }
 
-Made without_item(Call& call, const Named& named) {
+Made without_item(const Named& named, const Conversations& kept) {
   bool was_there = false;
   const auto drop = [&](StoredConversation& from) {
     was_there = std::erase_if(from.items, [&](const auto& one) { return one->id == named.item; }) > 0;
   };
-  const Ref made = call.gateway.conversations().change(named.id, named.owner, drop);
+  const Ref made = kept.change(named.id, named.owner, drop);
   if (made == nullptr) return unknown(named);
   return was_there ? conversation_json(*made) : Made(unknown_item(named));
 }
 
-Made dropped(Call& call) {
+Made dropped(Call& call, const Conversations& kept) {
   const Named named = named_by(call.exchange.request());
   if (!named.is_path) return unknown(named);
-  if (named.items) return without_item(call, named);
-  if (!call.gateway.conversations().drop(named.id, named.owner)) return unknown(named);
+  if (named.items) return without_item(named, kept);
+  if (!kept.drop(named.id, named.owner)) return unknown(named);
   JsonWriter made('{');
   return made.text("id", named.id).text("object", "conversation.deleted").flag("deleted", true).take();
 }
 
-Task<> answer_made(Call& call, const Made& made) {
-  if (made) {
-    co_await call.exchange.answer(200, "application/json", *made);
-    co_return;
-  }
-  const ReplyApiError error = error_of(made.error());
-  co_await refuse(call.exchange, ReplyApi::openai, error);
+/// What `make(call, kept)` makes, where Redis may be waited for.
+template <typename Make>
+Task<> answer_made(Call& call, Make make) {
+  const auto making = [&](bool may_wait) { return make(call, call.gateway.conversations(may_wait)); };
+  const std::optional<std::string> made = co_await apart_or_refused<std::string>(call, ReplyApi::openai, making);
+  if (made) co_await call.exchange.answer(200, "application/json", *made);
 }
 
-/// What `make(call, body)` makes of the request's body, which may be missing.
+/// What `make(call, body, kept)` makes of the request's body, which may be missing.
 template <typename Make>
 Task<> answer_body(Call& call, Make make) {
   if (call.exchange.request().body.empty()) call.exchange.request().body = "{}";
-  const auto read = [&call, &make]() -> Made {
-    const Result<Document> document = parsed_body(call.exchange.request().body);
-    return document ? make(call, document->root()) : Made(document.error());
+  const auto making = [make](Call& of, const Conversations& kept) -> Made {
+    const Result<Document> document = parsed_body(of.exchange.request().body);
+    return document ? make(of, document->root(), kept) : Made(document.error());
   };
-  const Made made = co_await apart(call, read);
-  co_await answer_made(call, made);
+  co_await answer_made(call, making);
 }
 
 }  // namespace
 
 Task<> create_conversation(Call& call) { co_await answer_body(call, created); }
 Task<> change_conversation(Call& call) { co_await answer_body(call, changed); }
-
-Task<> show_conversation(Call& call) {
-  const Made made = shown(call);
-  co_await answer_made(call, made);
-}
-
-Task<> delete_conversation(Call& call) {
-  const Made made = dropped(call);
-  co_await answer_made(call, made);
-}
+Task<> show_conversation(Call& call) { co_await answer_made(call, shown); }
+Task<> delete_conversation(Call& call) { co_await answer_made(call, dropped); }
 
 }  // namespace parlance::serve

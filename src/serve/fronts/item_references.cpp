@@ -128,19 +128,18 @@ class NamedItems {
   }
 
  private:
+  /// The turn is asked for in any case: once it is in memory, the request goes on from it, and not from another one of
+  /// the same messages.
   void read_answer(std::string_view id) {
-    if (!answers_.insert(std::string(id)).second) return;
+    if (id.empty() || !answers_.insert(std::string(id)).second) return;
+    const std::shared_ptr<const Held> held = kept_.sessions.by_response(kept_.model, id, kept_.owner);
     const std::shared_ptr<const StoredResponse> stored = kept_.responses.find(id, kept_.owner);
     Document answer;
-    if (stored == nullptr || !answer.parse(stored->json)) return read_turn(id);
-    for (const Value& item : answer.root()["output"].items()) items_.emplace(item["id"].text(), json_text(item));
-  }
-
-  /// The answer was another gateway's, or this one was started anew.
-  void read_turn(std::string_view id) {
-    if (id.empty()) return;
-    const std::shared_ptr<const Held> held = kept_.sessions.by_response(kept_.model, id, kept_.owner);
-    if (held != nullptr) items_.merge(items_of_turn(*held, tools_));
+    if (stored != nullptr && answer.parse(stored->json)) {
+      for (const Value& item : answer.root()["output"].items()) items_.emplace(item["id"].text(), json_text(item));
+    } else if (held != nullptr) {  // it is stored no more
+      items_.merge(items_of_turn(*held, tools_));
+    }
   }
 
   const AnswersKept& kept_;

@@ -7,6 +7,7 @@
 #include "parlance/losses.h"
 #include "parlance/result.h"
 #include "parlance/value.h"
+#include "serve/kept.h"
 #include "serve/sessions/lookup.h"
 #include "serve/stored_responses.h"
 
@@ -14,8 +15,8 @@ namespace parlance::serve {
 
 /// Where the items of earlier answers are.
 struct AnswersKept {
-  const StoredResponses& responses;  ///< of this gateway
-  const Sessions& sessions;          ///< turns that are kept, also by others
+  Kept<StoredResponse> responses;
+  const Sessions& sessions;  ///< turns that are kept, also by others
   std::shared_ptr<const ServedModel> model;
   std::string owner;
   std::size_t most = 0;  ///< bytes of all items that a request names

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "parlance/json.h"
+#include "serve/fronts/apart.h"
 #include "serve/fronts/client_words.h"
 #include "serve/fronts/conversation_input.h"
 #include "serve/fronts/item_references.h"
@@ -51,7 +52,7 @@ template <typename Read>
 std::invoke_result_t<Read&, NamedInput> with_referenced(Call& call, NamedInput input, const ModelRef& model,
                                                         bool may_wait, Read& read) {
   const Sessions sessions(call.gateway.sessions(), call.gateway.shared(), may_wait);
-  Result<WholeInput> whole = with_referenced_items(input.body, {.responses = call.gateway.responses(),
+  Result<WholeInput> whole = with_referenced_items(input.body, {.responses = call.gateway.responses(may_wait),
                                                                 .sessions = sessions,
                                                                 .model = model,
                                                                 .owner = owner_of(call.exchange.request()),
@@ -64,14 +65,15 @@ std::invoke_result_t<Read&, NamedInput> with_referenced(Call& call, NamedInput i
 }
 
 /// What `read(input)` makes of it. `may_wait`: as Sessions take it. Fails as with_conversation(),
-/// with_referenced_items() and `read` do.
+/// with_referenced_items() and `read` do; throws as Sessions do, and AskApart where the conversation is long.
 template <typename Read>
 std::invoke_result_t<Read&, NamedInput> with_named_items(Call& call, Value body, const ModelRef& model, bool may_wait,
                                                          Read read) {
   const std::string owner = owner_of(call.exchange.request());
   Result<ConversationInput> kept =
-      with_conversation(body, call.gateway.conversations(), owner, call.gateway.most_body());
+      with_conversation(body, call.gateway.conversations(may_wait), owner, call.gateway.most_body());
   if (!kept) return kept.error();
+  if (!may_wait && kept->json.size() > kShortWork) throw AskApart();
   Document whole;
   if (!kept->json.empty())
     if (Result<void> parsed = whole.parse(kept->json); !parsed) return parsed.error();

@@ -5,6 +5,7 @@
 
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "serve/fronts/apart.h"
 #include "serve/fronts/errors.h"
 #include "serve/fronts/item_list.h"
 #include "serve/fronts/response_events.h"
@@ -23,7 +24,24 @@ Task<> refuse_unknown(Call& call, std::string_view id) {
   co_await refuse(call.exchange, ReplyApi::openai, error);
 }
 
+using ResponseRef = Kept<StoredResponse>::Ref;
+
+/// Null: the client was told why.
+Task<ResponseRef> found_or_refused(Call& call, std::string_view id) {
+  const std::string owner = owner_of(call.exchange.request());
+  const auto find = [&](bool may_wait) -> Result<ResponseRef> {
+    return call.gateway.responses(may_wait).find(id, owner);
+  };
+  const std::optional<ResponseRef> found = co_await apart_or_refused<ResponseRef>(call, ReplyApi::openai, find);
+  if (!found) co_return nullptr;
+  if (*found == nullptr) co_await refuse_unknown(call, id);
+  co_return *found;
+}
+
 Result<std::string> items_of(const StoredResponse& response, std::string_view query) {
+  if (response.input_is_long)
+    return Error(ErrorCode::conversation, "the input of the response '" + response.id +
+                                              "' is too long to be shared by gateways, and is not kept");
   Document input, text;
   std::vector<Value> items;
   if (input.parse(response.input)) {
@@ -73,11 +91,8 @@ Task<> stored_response(Call& call) {
   std::string_view id = std::string_view(request.path).substr(kPath.size());
   const bool wants_items = id.ends_with(kItems);
   if (wants_items) id.remove_suffix(kItems.size());
-  const std::shared_ptr<const StoredResponse> found = call.gateway.responses().find(id, owner_of(request));
-  if (found == nullptr) {
-    co_await refuse_unknown(call, id);
-    co_return;
-  }
+  const ResponseRef found = co_await found_or_refused(call, id);
+  if (found == nullptr) co_return;
   const Result<StoredAnswer> answer = wants_items ? items_answer(*found, request.query) : answer_of(*found, request);
   if (answer) {
     co_await call.exchange.answer(200, answer->type, answer->text);
@@ -94,9 +109,9 @@ Task<> refuse_response_action(Call& call) {
   std::string_view id = std::string_view(request.path).substr(kPath.size());
   const bool cancels = id.ends_with(kCancel);
   if (cancels) id.remove_suffix(kCancel.size());
-  if (cancels && call.gateway.responses().find(id, owner_of(request)) == nullptr) {
-    co_await refuse_unknown(call, id);
-    co_return;
+  if (cancels) {
+    const ResponseRef found = co_await found_or_refused(call, id);
+    if (found == nullptr) co_return;
   }
   ReplyApiError error{.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
   if (cancels) error = {.status = 400, .message = "the response is complete: nothing of it can be cancelled"};
@@ -126,17 +141,17 @@ Task<> delete_response(Call& call) {
   const HttpRequest& request = call.exchange.request();
   const std::string id = request.path.substr(kPath.size());
   const std::string owner = owner_of(request);
-  if (call.gateway.responses().find(id, owner) == nullptr) {
-    co_await refuse_unknown(call, id);
-    co_return;
-  }
+  const ResponseRef found = co_await found_or_refused(call, id);
+  if (found == nullptr) co_return;
   const std::string why = co_await forget_name(call, name_of_response(id, owner));
   if (!why.empty()) {
     const ReplyApiError error = error_of(SharedFailure(why));
     co_await refuse(call.exchange, ReplyApi::openai, error);
     co_return;
   }
-  call.gateway.responses().drop(id, owner);
+  const auto drop = [&](bool may_wait) -> Result<bool> { return call.gateway.responses(may_wait).drop(id, owner); };
+  const std::optional<bool> dropped = co_await apart_or_refused<bool>(call, ReplyApi::openai, drop);
+  if (!dropped) co_return;
   JsonWriter made('{');
   made.text("id", id).text("object", "response").flag("deleted", true);
   const std::string body = made.take();

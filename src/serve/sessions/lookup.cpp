@@ -4,7 +4,7 @@
 namespace parlance::serve {
 
 SharedSessions& Sessions::shared() const {
-  if (!may_wait_) throw AskShared();
+  if (!may_wait_) throw AskApart();
   return *shared_;
 }
 

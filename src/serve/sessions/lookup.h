@@ -10,8 +10,8 @@
 
 namespace parlance::serve {
 
-/// Thrown where Redis has to be asked, by who must not wait for it.
-struct AskShared {};
+/// Thrown by who must not wait: Redis has to be asked, or there is much to do.
+struct AskApart {};
 
 /// What is found in Redis is kept in memory. A conversation never changes, so one that is in memory need not be asked
 /// for; only which one is a session's last reply may be another.
@@ -19,7 +19,7 @@ class Sessions {
  public:
   /// In memory alone.
   Sessions(SessionStore& memory) : memory_(memory) {}
-  /// `may_wait`: the calling thread is one that may wait for Redis. Others get AskShared thrown.
+  /// `may_wait`: the calling thread is one that may wait for Redis. Others get AskApart thrown.
   Sessions(SessionStore& memory, SharedSessions* shared, bool may_wait)
       : memory_(memory), shared_(shared), may_wait_(may_wait) {}
 
