@@ -1,12 +1,14 @@
 // parlance serve: the gateway in front of engines. Begin reading at run_serve.
+#include <unistd.h>
+
 #include <cstdio>
-#include <mutex>
 
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/serve_options.h"
 #include "cli/toml_options.h"
+#include "serve/log.h"
 
 namespace parlance::cli {
 namespace {
@@ -84,11 +86,8 @@ int run_serve(const ServeCommand& command, const std::vector<std::string>& given
   if (!options) return report(options.error());
   Result<std::vector<serve::ModelOptions>> models = open_models(std::move(whole->models));
   if (!models) return report(models.error());
-  std::mutex mutex;
-  options->log = [&mutex](std::string_view line) {
-    const std::lock_guard lock(mutex);
-    std::fwrite(line.data(), 1, line.size(), stderr);
-  };
+  serve::LogStream log(STDERR_FILENO);
+  options->log = [&log](std::string_view line) { log.write(line); };
   options->listening = [](const std::string& url) {
     std::printf("%s\n", url.c_str());
     std::fflush(stdout);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,22 @@ class Log {
  private:
   LogLevel most_;
   Write write_;
+};
+
+/// Writes lines to a descriptor, for Log::Write. Who reads them there may stop: the gateway does not wait for it, but
+/// leaves lines out, and says how many once it reads again. Threads: any.
+class LogStream {
+ public:
+  explicit LogStream(int descriptor) : descriptor_(descriptor) {}
+  void write(std::string_view line);
+
+ private:
+  bool put(std::string_view text, int milliseconds);
+
+  const int descriptor_;
+  std::mutex mutex_;      // of what follows
+  std::size_t lost_ = 0;  ///< lines
+  bool torn_ = false;     ///< the last one has no end
 };
 
 }  // namespace parlance::serve
