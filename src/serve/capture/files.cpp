@@ -175,7 +175,20 @@ std::uint64_t CaptureFiles::version(const std::string& name) {
   return found == replaced_.end() ? 1 : 1 + found->second;
 }
 
+/// A disk has the room of a file that was removed only once nobody has it open.
+void CaptureFiles::close_removed() {
+  const std::lock_guard lock(mutex_);
+  for (auto at = order_.begin(); at != order_.end();) {
+    const auto one = at++;
+    if (one->second.use_count() > 1 || one->second->is_at(folder_ + "/" + one->first)) continue;
+    if (one->second->number >= 0) ++replaced_[one->first];
+    open_.erase(one->first);
+    order_.erase(one);
+  }
+}
+
 Result<void> CaptureFiles::probe() {
+  close_removed();
   const std::string path = folder_ + "/.probe";
   const int number = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (number < 0) return capture_error(path, "cannot be opened", errno);

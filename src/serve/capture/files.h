@@ -44,7 +44,7 @@ class CaptureFiles {
   Result<void> append(const CaptureEntry& entry);
   /// Which file of this name it is, since one may be removed or moved while the gateway runs; 0: there is none.
   std::uint64_t version(const std::string& name);
-  /// Can the folder be written to? Fails with file.
+  /// Can the folder be written to? Files that were removed give their room back before. Fails with file.
   Result<void> probe();
   const std::string& folder() const { return folder_; }
 
@@ -53,6 +53,7 @@ class CaptureFiles {
   explicit CaptureFiles(std::string folder) : folder_(std::move(folder)) {}
   std::shared_ptr<File> file_named(const std::string& name);
   Result<void> open_file(File& file, const std::string& name) const;
+  void close_removed();
 
   std::string folder_;
   int lock_ = -1;

@@ -5,6 +5,8 @@
 #include "serve/fronts/item_list.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
+#include "serve/http/together.h"
+#include "serve/http/within.h"
 #include "serve/models/engine.h"
 
 namespace parlance::serve {
@@ -113,34 +115,66 @@ Task<> say_running(Call& call) { co_await call.exchange.answer(200, "text/plain"
 
 Task<> health(Call& call) { co_await call.exchange.answer(200, "application/json", R"({"status": "ok"})"); }
 
-/// Ready is who could answer: each engine is asked.
-Task<> ready(Call& call) {
-  for (const auto& model : call.offer->models) {
-    if (!model->backend) continue;  // it only renders, and reads what others sampled
-    std::string why;
-    try {
-      co_await model->backend->check();
-      co_await check_engine(*model);
-    } catch (const EngineFailure& failure) {
-      why = failure.what();
-    }
-    if (why.empty()) continue;
-    const ReplyApiError error{.status = 503, .message = model->name + ": " + why, .code = "not_ready"};
-    co_await refuse(call.exchange, ReplyApi::openai, error);
-    co_return;
+namespace {
+
+/// Why this model's engine cannot answer; "": it could.
+Task<std::string> fault_of_engine(const ServedModel& model) {
+  constexpr auto kMost = std::chrono::seconds(2);
+  const auto ask = [&model]() -> Task<> {
+    co_await model.backend->check();
+    co_await check_engine(model);
+  };
+  try {
+    if (co_await within(kMost, ask)) co_return std::string();
+    co_return "the engine at " + model.backend->address().url() + " has not answered in 2 s";
+  } catch (const EngineFailure& failure) {
+    co_return failure.what();
   }
+}
+
+/// Of the first model whose engine has one. All are asked at the same time.
+Task<std::string> fault_of_engines(const Offer& offer) {
+  std::vector<std::string> faults(offer.models.size());
+  const auto ask = [&](std::size_t number) -> Task<> {
+    const ServedModel& model = *offer.models[number];
+    if (!model.backend) co_return;  // it only renders, and reads what others sampled
+    const std::string fault = co_await fault_of_engine(model);
+    if (!fault.empty()) faults[number] = model.name + ": " + fault;
+  };
+  co_await together(faults.size(), ask);
+  const auto first = std::ranges::find_if(faults, [](const std::string& fault) { return !fault.empty(); });
+  co_return first == faults.end() ? std::string() : *first;
+}
+
+/// What a turn needs besides its engine, as it does; `fault`: what no turn can be answered without.
+Task<std::string> readiness_of_stores(Gateway& gateway, std::string& fault) {
   JsonWriter said('{');
   said.text("status", "ready");
-  if (SharedSessions* const shared = call.gateway.shared()) {
+  if (SharedSessions* const shared = gateway.shared()) {
     const std::string why = co_await shared->check();
-    if (!why.empty() && !shared->optional()) {
-      const ReplyApiError error{.status = 503, .message = "shared sessions: " + why, .code = "not_ready"};
-      co_await refuse(call.exchange, ReplyApi::openai, error);
-      co_return;
-    }
+    if (!why.empty() && !shared->optional()) fault = "shared sessions: " + why;
     said.text("sessions", why.empty() ? "shared" : why);
   }
-  co_await call.exchange.answer(200, "application/json", said.take());
+  if (Capture* const capture = gateway.capture()) {
+    const std::string why = co_await capture->check();
+    if (!why.empty() && !capture->optional()) fault = "capture: " + why;
+    if (!why.empty()) said.text("capture", why);
+  }
+  co_return said.take();
+}
+
+}  // namespace
+
+/// Ready is who could answer.
+Task<> ready(Call& call) {
+  std::string fault = co_await fault_of_engines(*call.offer);
+  const std::string said = co_await readiness_of_stores(call.gateway, fault);
+  if (fault.empty()) {
+    co_await call.exchange.answer(200, "application/json", said);
+    co_return;
+  }
+  const ReplyApiError error{.status = 503, .message = fault, .code = "not_ready"};
+  co_await refuse(call.exchange, ReplyApi::openai, error);
 }
 
 namespace {
