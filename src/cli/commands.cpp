@@ -40,7 +40,7 @@ constexpr Command kCommands[] = {
     {"grammar", "Write a grammar that constrains a model to well-formed replies", declare_grammar, "written",
      "there is no such grammar: no value fits a schema, or the format has no way to do what was asked"},
     {"serve", "Serve a model's chats over HTTP, in front of an engine that takes token ids", declare_serve,
-     "ended by SIGTERM or SIGINT, with all requests answered", "the template does not compile"},
+     "ended by SIGTERM or SIGINT", "the template does not compile"},
     {"agent", "Give a model a goal and a terminal in a sandbox, and see it through", declare_agent,
      "the goal is reached, and what was changed is verified",
      "the model ended without verification; 5: the engine or the transcript failed; 130: it was stopped",

@@ -20,7 +20,8 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
   if (path.empty()) return keys;
   Result<std::string> text = read_input(path, "the API keys");
   if (!text) return text.error();
-  for (std::size_t at = 0; at < text->size();) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors put it before the first key
+  for (std::size_t at = text->starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0; at < text->size();) {
     const std::size_t end = std::min(text->find('\n', at), text->size());
     const std::string_view key = ascii::trimmed(std::string_view(*text).substr(at, end - at));
     if (!key.empty() && key[0] != '#') keys.emplace_back(key);

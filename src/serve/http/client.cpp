@@ -65,6 +65,9 @@ Result<HttpAddress> HttpAddress::parse(std::string_view url) {
   made.path = std::string(url.substr(slash));
   while (made.path.ends_with('/')) made.path.pop_back();
   std::string_view host = url.substr(0, slash);
+  if (host.find('@') != host.npos)  // and the name in front of it would be shown, with its password
+    return Error(ErrorCode::usage, "an engine's URL has no user and no password")
+        .hint("--backend-key-file FILE sends a key that the file has");
   const std::size_t colon = host.rfind(':');
   if (colon != host.npos && host.find(']', colon) == host.npos) {
     made.port = std::string(host.substr(colon + 1));
@@ -75,6 +78,11 @@ Result<HttpAddress> HttpAddress::parse(std::string_view url) {
   if (made.host.empty() || made.port.empty() || made.port.find_first_not_of("0123456789") != made.port.npos)
     return wrong;
   return made;
+}
+
+std::string HttpAddress::url() const {
+  const bool is_six = host.find(':') != host.npos;
+  return "http://" + (is_six ? "[" + host + "]" : host) + ":" + port + path;
 }
 
 std::string_view name_of(EngineFailure::Kind kind) {

@@ -24,7 +24,7 @@ struct HttpAddress {
 
   /// Fails with usage.
   static Result<HttpAddress> parse(std::string_view url);
-  std::string url() const { return "http://" + host + ":" + port + path; }
+  std::string url() const;
   /// "" if it is not set.
   std::string setting(std::string_view name) const;
 };
