@@ -12,7 +12,7 @@ constexpr std::size_t kWriters = 4;  // they wait for the disk, not for a core
 }
 
 Capture::Capture(std::unique_ptr<CaptureFiles> files, bool optional, CaptureSync turns)
-    : files_(std::move(files)), optional_(optional), turns_(turns), pool_(kWriters) {}
+    : files_(std::move(files)), optional_(optional), turns_(turns), pool_(threads_to_be_had(kWriters)) {}
 
 Capture::~Capture() { pool_.join(); }
 

@@ -6,6 +6,7 @@
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <type_traits>
@@ -14,6 +15,10 @@
 #include "serve/http/task.h"
 
 namespace parlance::serve {
+
+/// `count`, once so many threads could be started. A pool of Boost's that gets only some of its threads waits for these
+/// for ever. Throws std::system_error.
+std::size_t threads_to_be_had(std::size_t count);
 
 /// What `work()` returns or throws, in a thread of the pool. It runs to its end, also when the client is gone: a
 /// coroutine that is spawned in the pool would be ended by an exception that nobody catches there. The pool must be

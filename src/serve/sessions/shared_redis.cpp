@@ -29,7 +29,7 @@ std::string setting_in(const RedisReply& reply, std::string_view name) {
 }  // namespace
 
 SharedRedis::SharedRedis(SharedOptions options, Say say)
-    : options_(std::move(options)), say_(std::move(say)), pool_(kThreads) {}
+    : options_(std::move(options)), say_(std::move(say)), pool_(threads_to_be_had(kThreads)) {}
 
 SharedRedis::~SharedRedis() { pool_.join(); }
 
