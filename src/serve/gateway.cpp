@@ -27,12 +27,14 @@ std::string_view api_key_of(const HttpRequest& request) {
   return bearer.empty() ? request.header("x-api-key") : bearer;
 }
 
+bool takes_a_key_of(const Offer& offer, const HttpRequest& request) {
+  return offer.takes_key(api_key_of(request)) || offer.takes_key(request.header("x-api-key"));
+}
+
 /// A client may send a key of its proxy, or of its defaults, besides the one that is meant. Then it goes by the other.
-bool takes_a_key_of(const Offer& offer, HttpRequest& request) {
-  if (offer.takes_key(api_key_of(request))) return true;
-  if (!offer.takes_key(request.header("x-api-key"))) return false;
+void leave_the_right_key(const Offer& offer, HttpRequest& request) {
+  if (offer.takes_key(api_key_of(request))) return;
   std::erase_if(request.headers, [](const HttpHeader& header) { return header.name == "authorization"; });
-  return true;
 }
 
 /// How a body is packed, which is not undone here; "": it is as it is. Some clients do not say so.
@@ -68,6 +70,9 @@ std::string request_id_of(const HttpRequest& request) {
   const bool fits = std::all_of(given.begin(), given.end(), [](char c) { return c > ' ' && c < '\x7F'; });
   return given.empty() || given.size() > kMost || !fits ? random_id("req_") : std::string(given);
 }
+
+/// What asks whether the process lives, and how it does, is answered whatever else is not.
+bool is_of_operator(const Route& route) { return route.handle == health || route.handle == metrics; }
 
 /// A server without an engine renders, and reads what others sampled.
 constexpr std::string_view kNoEngine =
@@ -129,40 +134,51 @@ void Gateway::count(const EngineFailure& failure, std::string_view session, std:
   });
 }
 
+ReplyApiError Gateway::refusal_by_header(const HttpRequest& request, const Offer& offer) const {
+  bool method_fits = true;
+  const Route* const route = route_for(request.method, request.path, method_fits);
+  if (const std::string stranger = hosts_ ? hosts_->refusal_of(request) : std::string(); !stranger.empty())
+    return {.status = 403, .message = stranger, .code = "host_not_allowed"};
+  if (route == nullptr) return {.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
+  if (!method_fits) return {.status = 405, .message = request.path + " takes " + std::string(route->method)};
+  if (route->access != Access::open && !takes_a_key_of(offer, request))
+    return {.status = 401, .message = "the API key is missing or wrong"};
+  if (const std::string packing = packing_of(request); !packing.empty())
+    return {.status = 415,
+            .message = "the request's body is packed (" + packing + "); send it without a Content-Encoding",
+            .code = "unsupported_content_encoding"};
+  if (route->access == Access::engine && !offer.has_engine())
+    return {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
+  return {.status = 0};
+}
+
+bool Gateway::reads_body_behind(HttpRequest header) const {
+  header.path = usual_path(header.path);
+  bool method_fits = true;
+  const Route* const route = route_for(header.method, header.path, method_fits);
+  return refusal_by_header(header, *offer()).status == 0 && route->access != Access::open;
+}
+
 Task<> Gateway::handle(Exchange& exchange, unsigned refused) {
   HttpRequest& request = exchange.request();
-  const std::string packing = packing_of(request);
-  const std::string stranger = hosts_ ? hosts_->refusal_of(request) : std::string();
   request.path = usual_path(request.path);
   bool method_fits = true;
   const Route* const route = route_for(request.method, request.path, method_fits);
   Call call{*this, exchange, offer(), route, api_of(request, route), request_id_of(request)};
   exchange.add_header("X-Request-Id", call.id);
   if (call.api == ReplyApi::anthropic) exchange.add_header("Request-Id", call.id);
-  ReplyApiError error{.status = 0};
-  if (refused != 0) {
+  ReplyApiError error = refusal_by_header(request, *call.offer);
+  const bool too_many = refused == 503 && request.fault.empty();
+  if (refused != 0 && !(too_many && error.status == 0 && is_of_operator(*route)))
     error = {.status = static_cast<int>(refused), .message = std::string(sentence_for(refused, request))};
-  } else if (!stranger.empty()) {
-    error = {.status = 403, .message = stranger, .code = "host_not_allowed"};
-  } else if (route == nullptr) {
-    error = {.status = 404, .message = "there is no " + request.path + " here", .code = "not_found"};
-  } else if (!method_fits) {
-    error = {.status = 405, .message = request.path + " takes " + std::string(route->method)};
-    exchange.add_header("Allow", route->method);
-  } else if (route->access != Access::open && !takes_a_key_of(*call.offer, request)) {
-    error = {.status = 401, .message = "the API key is missing or wrong"};
-  } else if (!packing.empty()) {
-    error = {.status = 415,
-             .message = "the request's body is packed (" + packing + "); send it without a Content-Encoding",
-             .code = "unsupported_content_encoding"};
-    exchange.add_header("Accept-Encoding", "identity");
-  } else if (route->access == Access::engine && !call.offer->has_engine()) {
-    error = {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};
-  }
-  if (error.status != 0)
-    co_await refuse(exchange, call.api, error);
-  else
+  if (error.status == 405) exchange.add_header("Allow", route->method);
+  if (error.status == 415) exchange.add_header("Accept-Encoding", "identity");
+  if (error.status == 0) {
+    leave_the_right_key(*call.offer, request);
     co_await route->handle(call);
+  } else {
+    co_await refuse(exchange, call.api, error);
+  }
   const double seconds = seconds_since(call.begun);
   const std::string status = std::to_string(exchange.status());
   metrics_.requests.add("route=\"" + std::string(route != nullptr ? route->path : "other") + "\",status=\"" + status +

@@ -14,6 +14,7 @@
 #include "parlance/reply_api.h"
 #include "serve/capture/capture.h"
 #include "serve/http/hosts.h"
+#include "serve/http/in_pool.h"
 #include "serve/http/server.h"
 #include "serve/inspect/inspector.h"
 #include "serve/kept.h"
@@ -43,6 +44,8 @@ class Gateway {
 
   /// An HttpHandler.
   Task<> handle(Exchange& exchange, unsigned refused);
+  /// An HttpGate: false where the header alone says how the request is answered, as that of a client without a key.
+  bool reads_body_behind(HttpRequest header) const;
 
   /// For a request that begins.
   std::shared_ptr<const Offer> offer() const;
@@ -74,6 +77,9 @@ class Gateway {
   const HttpServer* server() const { return server_; }
 
  private:
+  /// What is wrong with a request, its body apart; status 0: nothing.
+  ReplyApiError refusal_by_header(const HttpRequest& request, const Offer& offer) const;
+
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const Offer> offer_;
 
@@ -89,7 +95,7 @@ class Gateway {
   std::unique_ptr<SharedSessions> shared_;
   std::unique_ptr<Inspector> inspector_;
   const HttpServer* server_ = nullptr;
-  asio::thread_pool workers_{std::max(1U, std::thread::hardware_concurrency())};
+  asio::thread_pool workers_{threads_to_be_had(std::max(1U, std::thread::hardware_concurrency()))};
 };
 
 /// What a client is told apart by: its API key.

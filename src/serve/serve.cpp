@@ -28,6 +28,17 @@ void raise_descriptors() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// A connection needs one, besides those to engines. Without them clients wait, and nobody is told.
+void say_few_descriptors(const Gateway& gateway, std::size_t connections) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= connections) return;
+  gateway.log().say(LogLevel::warning, "few_descriptors", [&](JsonWriter& line) {
+    line.number("limit", static_cast<std::int64_t>(limit.rlim_cur))
+        .number("connections", static_cast<std::int64_t>(connections));
+    line.text("message", "fewer file descriptors than --max-connections may need: raise the limit (ulimit -n)");
+  });
+}
+
 std::string url_of(const std::string& address, std::uint16_t port) {
   const bool is_six = address.find(':') != address.npos;
   return "http://" + (is_six ? "[" + address + "]" : address) + ":" + std::to_string(port);
@@ -50,7 +61,7 @@ class Ending {
   void wait() {
     signals_.async_wait([this](const boost::system::error_code& failed, int) {
       if (failed) return;
-      if (drains_) return loops_.stop();
+      if (drains_) return stop();
       drains_ = true;
       gateway_.log().say(LogLevel::warning, "draining");
       server_.drain();
@@ -59,8 +70,16 @@ class Ending {
       wait();
     });
   }
+  void stop() {
+    if (const std::size_t cut_off = server_.counts().answering; cut_off != 0)
+      gateway_.log().say(LogLevel::warning, "cut_off", [cut_off](JsonWriter& line) {
+        line.number("requests", static_cast<std::int64_t>(cut_off));
+        line.text("message", "these were not answered to their end, since the time to drain was over");
+      });
+    loops_.stop();
+  }
   void look() {
-    if (server_.counts().open == 0 || std::chrono::steady_clock::now() > end_) return loops_.stop();
+    if (server_.counts().open == 0 || std::chrono::steady_clock::now() > end_) return stop();
     timer_.expires_after(std::chrono::milliseconds(20));
     timer_.async_wait([this](const boost::system::error_code& failed) {
       if (!failed) look();
@@ -128,6 +147,15 @@ void look_at_engines(Loops& loops, const Gateway& gateway, const Offer& offer) {
   for (const std::shared_ptr<const ServedModel>& model : offer.models)
     if (model->backend && !model->backend->info())
       asio::co_spawn(loops.first(), look_at_engine(gateway, model), asio::detached);
+}
+
+/// Whoever can reach another address than the loopback may ask for anything then.
+void say_without_keys(const Gateway& gateway, const ServeOptions& options) {
+  if (is_loopback(options.address) || !gateway.offer()->api_keys.empty()) return;
+  gateway.log().say(LogLevel::warning, "no_keys", [&options](JsonWriter& line) {
+    line.text("address", options.address);
+    line.text("message", "no --api-key-file: whoever reaches this address uses the model, and sees what is kept");
+  });
 }
 
 /// A model that is as it was in `before` stays the same one, with its sessions and its connections.
@@ -230,8 +258,10 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
     gateway.share(std::move(*shared));
   }
   Loops loops(threads);  // what they run refers to the gateway
-  HttpServer server(loops, options.http,
-                    [&gateway](Exchange& exchange, unsigned refused) { return gateway.handle(exchange, refused); });
+  HttpServer server(
+      loops, options.http,
+      [&gateway](Exchange& exchange, unsigned refused) { return gateway.handle(exchange, refused); },
+      [&gateway](const HttpRequest& header) { return gateway.reads_body_behind(header); });
   gateway.watch(server);
   const Result<std::uint16_t> port = server.listen(options.address, options.port);
   if (!port) return port.error();
@@ -239,6 +269,8 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   const Reloading reloading(loops, gateway, options);
   const Ending ending(loops, server, gateway, options.drain);  // who knows the address may end it at once
   gateway.log().say(LogLevel::warning, "listening", [&url](JsonWriter& line) { line.text("url", url); });
+  say_without_keys(gateway, options);
+  say_few_descriptors(gateway, options.http.connections);
   if (options.listening) options.listening(url);
   look_at_engines(loops, gateway, *gateway.offer());
   loops.run();

@@ -30,8 +30,9 @@ class Gateway:
         tokenizer: str = str(TOKENIZER),
         model: str = "mine",
         port: int = 0,
+        prefix: tuple[str, ...] = (),
     ) -> None:
-        command = [parlance, "serve", *template, "--tokenizer", tokenizer, "--model-name", model, "--port", str(port)]
+        command = [*prefix, parlance, "serve", *template, "--tokenizer", tokenizer, "--model-name", model, "--port", str(port)]
         if engine:
             command += ["--backend", f"llama-server={engine}"]
         self.log: list[str] = []

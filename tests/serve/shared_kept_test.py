@@ -8,6 +8,7 @@ A client must not notice which gateway it asks. Begin reading at TESTS.
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
 import sys
@@ -16,7 +17,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from engine import Asked, Engine, Reply
+from engine import Engine, Reply
 from gateway import Checks, Gateway
 from sessions_test import user
 from shared_clients import notices
@@ -82,7 +83,7 @@ def conversations(parlance: str, engine: Engine, checks: Checks) -> None:
                 prompts.append(engine.asked[-1].prompt)
                 responds(alone, same["id"], f"Question {number}")
                 checks.equal(engine.asked[-1].prompt, prompts[-1], f"turn {number}: the prompt of a gateway alone")
-            for number, (before, behind) in enumerate(zip(prompts, prompts[1:], strict=False)):
+            for number, (before, behind) in enumerate(itertools.pairwise(prompts)):
                 checks.equal(behind[: len(before)], before, f"turn {number + 1} begins with the ids before it")
         lists = [items_in(gateway, made["id"]) for gateway in gateways]
         checks.equal(lists[0], lists[1], "both show the same items")

@@ -8,7 +8,7 @@ namespace parlance::serve {
 /// What a client may take.
 ///
 ///     field        default  effect
-///     connections  16384    more are answered with 503 and closed
+///     connections  16384    more are answered with 503 without their bodies, and closed; they have 2 s to ask
 ///     header       64 KiB   of a request's header; else 431
 ///     body         64 MiB   of a request's body; else 413
 ///     idle         300 s    a connection may wait for its next request

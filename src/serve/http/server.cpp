@@ -68,7 +68,8 @@ std::string_view origin_form(std::string_view target) {
   return path == target.npos ? std::string_view("/") : target.substr(path);
 }
 
-HttpRequest request_of(http::request<http::string_body>&& message) {
+/// All but the body.
+HttpRequest header_of(const http::request<http::string_body>& message) {
   HttpRequest made;
   made.method = std::string(message.method_string());
   const std::string_view target = origin_form({message.target().data(), message.target().size()});
@@ -79,6 +80,11 @@ HttpRequest request_of(http::request<http::string_body>&& message) {
     made.headers.push_back({lower_case({field.name_string().data(), field.name_string().size()}),
                             std::string(field.value().data(), field.value().size())});
   }
+  return made;
+}
+
+HttpRequest request_of(http::request<http::string_body>&& message) {
+  HttpRequest made = header_of(message);
   made.body = std::move(message.body());
   return made;
 }
@@ -295,11 +301,13 @@ bool is_end(error_code failed) {
 }  // namespace
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
-  State(Loops& in, HttpLimits most, HttpHandler answers) : loops(in), limits(most), handler(std::move(answers)) {}
+  State(Loops& in, HttpLimits most, HttpHandler answers, HttpGate asked)
+      : loops(in), limits(most), handler(std::move(answers)), gate(std::move(asked)) {}
 
   Loops& loops;
   const HttpLimits limits;
   const HttpHandler handler;
+  const HttpGate gate;
   std::atomic<bool> draining = false;
   std::atomic<std::uint64_t> accepted = 0, gone = 0;
   std::atomic<std::size_t> answering = 0;
@@ -372,12 +380,12 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   /// One request. May there be another on this connection?
   Task<bool> serve(Connection& connection, bool full) {
     HttpAnswer answer(connection, limits);
-    const unsigned refused = co_await receive(connection, answer);
+    const unsigned refused = co_await receive(connection, answer, full);
     if (refused == kGone) co_return false;
     if (refused != 0 || full || draining) answer.close_after();
     connection.answering = true;
     ++answering;
-    const bool whole = co_await handle(connection, answer, full ? 503 : refused);
+    const bool whole = co_await handle(connection, answer, full ? kFull : refused);
     --answering;
     connection.answering = false;
     if (!whole) ++gone;
@@ -387,7 +395,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   }
 
   using Parser = http::request_parser<http::string_body>;
-  static constexpr unsigned kGone = 1;
+  static constexpr unsigned kGone = 1, kFull = 503, kEnding = 503;
+  static constexpr std::chrono::milliseconds kFullMayTake = std::chrono::seconds(2);
   static constexpr std::size_t kHeaderRead = std::size_t{32} << 10;  // with the body of most requests
   static constexpr std::size_t kFirstRead = 512;
   static constexpr std::size_t kMostRead = std::size_t{64} << 10;
@@ -421,8 +430,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   static bool begins_with_empty_line(const beast::flat_buffer& buffer) { return begin_of(buffer) == kEmptyLine; }
 
   /// Waits until there is something that is not only the beginning of an empty line. False: the client is gone.
-  Task<bool> read_first_bytes(Connection& connection) {
-    const Deadline deadline(connection.stream.socket(), limits.idle);
+  Task<bool> read_first_bytes(Connection& connection, std::chrono::milliseconds most) {
+    const Deadline deadline(connection.stream.socket(), most);
     while (begin_of(connection.buffer) != kEmptyLine && kEmptyLine.starts_with(begin_of(connection.buffer))) {
       error_code failed;
       auto caught = asio::redirect_error(asio::use_awaitable, failed);
@@ -441,13 +450,13 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     co_return true;
   }
 
-  Task<error_code> read_header(Connection& connection, Parser& parser) {
+  Task<error_code> read_header(Connection& connection, Parser& parser, std::chrono::milliseconds most) {
     error_code failed;
     const std::size_t used = parser.put(connection.buffer.data(), failed);  // mostly all of it has come
     connection.buffer.consume(used);
     if (failed == http::error::need_more) failed = {};
     if (failed || parser.is_header_done()) co_return failed;
-    const Deadline deadline(connection.stream.socket(), limits.receive);
+    const Deadline deadline(connection.stream.socket(), most);
     connection.stream.expires_never();
     connection.buffer.reserve(std::max(connection.buffer.size(), kHeaderRead));
     co_await http::async_read_header(connection.stream, connection.buffer, parser,
@@ -467,9 +476,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     return failed == http::error::need_more ? error_code() : failed;
   }
 
-  Task<error_code> read_body(Connection& connection, Parser& parser) {
-    error_code failed = read_buffered(connection, parser);
-    if (failed || parser.is_done()) co_return failed;
+  Task<error_code> read_rest(Connection& connection, Parser& parser) {
+    error_code failed;
     const Deadline deadline(connection.stream.socket(), limits.receive);
     make_room(connection.buffer, parser);
     co_await http::async_read(connection.stream, connection.buffer, parser,
@@ -477,19 +485,34 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     co_return failed;
   }
 
-  /// Reads a request. Returns 0, the status to refuse it with, or kGone.
-  Task<unsigned> receive(Connection& connection, HttpAnswer& answer) {
-    error_code failed;
-    auto caught = asio::redirect_error(asio::use_awaitable, failed);
-    if (!co_await read_first_bytes(connection)) co_return kGone;
+  /// Reads the body of a request whose header has come. False, and it is not read: the header alone says how the
+  /// request is answered.
+  Task<bool> read_body(Connection& connection, Parser& parser, bool full, error_code& failed) {
+    failed = read_buffered(connection, parser);
+    if (failed || parser.is_done()) co_return true;
+    if (full || (gate && !gate(header_of(parser.get())))) co_return false;
+    if (parser.get().version() >= 11 && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+      co_await asio::async_write(connection.stream, asio::buffer(kContinue.data(), kContinue.size()),
+                                 asio::redirect_error(asio::use_awaitable, failed));
+    }
+    if (!failed) failed = co_await read_rest(connection, parser);
+    co_return true;
+  }
+
+  /// Reads a request. Returns 0, the status to refuse it with, or kGone. `full`: the connection is one too many, which
+  /// may take little time, and no memory.
+  Task<unsigned> receive(Connection& connection, HttpAnswer& answer, bool full) {
+    const auto idle = full ? kFullMayTake : limits.idle, most = full ? kFullMayTake : limits.receive;
+    if (!co_await read_first_bytes(connection, idle)) co_return kGone;
     if (begins_with_empty_line(connection.buffer)) {
       connection.buffer.consume(kEmptyLine.size());
-      if (!co_await read_first_bytes(connection)) co_return kGone;
+      if (!co_await read_first_bytes(connection, idle)) co_return kGone;
     }
     Parser parser;
     parser.header_limit(static_cast<std::uint32_t>(limits.header));
     parser.body_limit(limits.body);
-    failed = co_await read_header(connection, parser);
+    error_code failed = co_await read_header(connection, parser, most);
     const Refusal refusal = failed ? Refusal() : refusal_of(parser.get());
     if (refusal.status != 0) {
       const unsigned said = parser.get().version();
@@ -497,17 +520,17 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
       answer.request().fault = refusal.why;
       co_return refusal.status;
     }
-    if (!failed && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
-      static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-      co_await asio::async_write(connection.stream, asio::buffer(kContinue.data(), kContinue.size()), caught);
-    }
-    if (!failed) failed = co_await read_body(connection, parser);
+    bool is_read = true;
+    if (!failed) is_read = co_await read_body(connection, parser, full, failed);
     if (failed && is_end(failed)) co_return kGone;
     if (connection.buffer.size() == 0) give_back(connection.buffer);
     const unsigned version = parser.get().version();
-    const bool keep_alive = parser.get().keep_alive();
-    answer.take(request_of(parser.release()), version, keep_alive && !failed);
-    co_return failed ? status_of(failed) : 0;
+    const bool keep_alive = parser.get().keep_alive() && is_read && !failed;
+    answer.take(request_of(parser.release()), version, keep_alive);
+    if (!is_read) answer.request().body.clear();  // what had come of it
+    if (failed != asio::error::operation_aborted || !draining) co_return failed ? status_of(failed) : 0;
+    answer.request().fault = "this server is ending: send the request again, to another one";
+    co_return kEnding;
   }
 
   /// Lets the handler answer, until the client is gone. Is the answer whole?
@@ -530,8 +553,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   }
 };
 
-HttpServer::HttpServer(Loops& loops, HttpLimits limits, HttpHandler handler)
-    : state_(std::make_shared<State>(loops, limits, std::move(handler))) {}
+HttpServer::HttpServer(Loops& loops, HttpLimits limits, HttpHandler handler, HttpGate gate)
+    : state_(std::make_shared<State>(loops, limits, std::move(handler), std::move(gate))) {}
 
 HttpServer::~HttpServer() {
   drain();

@@ -17,6 +17,10 @@ namespace parlance::serve {
 /// it throws closes the connection.
 using HttpHandler = std::function<Task<>(Exchange&, unsigned refused)>;
 
+/// Asked about a request whose header has come, and more of whose body is to come: may that be read? Else the handler
+/// gets the request without its body.
+using HttpGate = std::function<bool(const HttpRequest& header)>;
+
 /// What the server did so far.
 struct HttpCounts {
   std::uint64_t accepted = 0;
@@ -29,7 +33,7 @@ struct HttpCounts {
 class HttpServer {
  public:
   /// `loops` must live longer, and run no more when it ends.
-  HttpServer(Loops& loops, HttpLimits limits, HttpHandler handler);
+  HttpServer(Loops& loops, HttpLimits limits, HttpHandler handler, HttpGate gate = {});
   ~HttpServer();
 
   /// Accepts connections at an address ("127.0.0.1", "::1") and port; 0: any free one. Returns the port.

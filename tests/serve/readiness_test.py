@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""What an operator relies on: /ready that says the truth in time, disks that get room again, a log that nobody reads, clients of their own.
+
+    readiness_test.py PARLANCE
+
+Begin reading at main.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from typing import Any
+
+from engine import TOKENIZER, Engine, Reply
+from gateway import Checks, Gateway
+
+CHAT = "/v1/chat/completions"
+USER: Any = [{"role": "user", "content": "Hi"}]
+
+
+def hung_engine(parlance: str, engine: Engine, checks: Checks) -> None:
+    """An engine that takes connections and says nothing: /ready says so in a few seconds."""
+    silent = socket.create_server(("127.0.0.1", 0))
+    with silent, Gateway(parlance, f"http://127.0.0.1:{silent.getsockname()[1]}") as gateway:
+        status, said = gateway.get("/ready")
+        checks.that(status == 503 and "has not answered in 2 s" in said, f"/ready: {status} {said}")
+        checks.equal(gateway.get("/health")[0], 200, "/health")
+
+
+def full_disk(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A capture that cannot be written: /ready says so. What is removed gives its room back."""
+    if os.getuid() != 0:
+        print("a full disk: skipped, a file system needs root")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], capture_output=True).returncode != 0:
+            print("a full disk: skipped, no file system can be mounted here")
+            return
+        try:
+            with Gateway(parlance, engine.url, "--capture", folder) as gateway:
+                answered = 0
+                for number in range(60):
+                    if gateway.post(CHAT, {"messages": USER}, {"x-session-id": f"s{number}"})[0] != 200:
+                        break
+                    answered += 1
+                checks.that(2 < answered < 60, f"turns until the disk is full: {answered}")
+                status, said = gateway.get("/ready")
+                checks.that(status == 503 and "capture: " in said, f"/ready: {status} {said}")
+                for file in pathlib.Path(folder).glob("*.jsonl"):
+                    file.unlink()
+                status, _, answer = gateway.post(CHAT, {"messages": USER}, {"x-session-id": "new"})
+                checks.equal(status, 200, f"a turn, once there is room again: {answer}")
+                checks.equal(gateway.get("/ready")[0], 200, "/ready then")
+                held = [os.readlink(one) for one in pathlib.Path(f"/proc/{gateway.process.pid}/fd").iterdir() if one.is_symlink()]
+                checks.that(not any("(deleted)" in one and folder in one for one in held), f"files that were removed are closed: {held}")
+        finally:
+            subprocess.run(["umount", "-l", folder], check=False)
+
+
+def small_pipe(gateway: Gateway) -> None:
+    assert gateway.process.stderr is not None
+    fcntl.fcntl(gateway.process.stderr.fileno(), fcntl.F_SETPIPE_SZ, 8192)
+
+
+def unread_log(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Nobody reads the log: requests are answered, signals are heard, and the lines that were left out are counted."""
+    with Gateway(parlance, engine.url, "--log", "requests") as gateway:
+        small_pipe(gateway)
+        for _ in range(500):
+            status, _ = gateway.get("/health")
+            if status != 200:
+                break
+        checks.equal(status, 200, "requests while nobody reads the log")
+        assert gateway.process.stderr is not None
+        first = gateway.process.stderr.readline()
+        checks.that(json.loads(first)["event"] == "listening", f"the first line: {first}")
+        gateway.get("/health")
+        lost = [line for line in gateway.end() if line["event"] == "log_lines_lost"]
+        checks.that(len(lost) == 1 and lost[0]["lines"] > 100, f"lines that were left out: {lost}")
+    with Gateway(parlance, engine.url, "--log", "requests") as gateway:
+        small_pipe(gateway)
+        for _ in range(500):
+            gateway.get("/health")
+        gateway.process.send_signal(signal.SIGTERM)
+        try:
+            checks.equal(gateway.process.wait(10), 0, "SIGTERM while nobody reads the log")
+        finally:
+            gateway.process.kill()
+
+
+def ask(gateway: Gateway, key: str, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    request = urllib.request.Request(gateway.url + path, None if body is None else json.dumps(body).encode(), headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def others_stay(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A client that keeps very much gives up its own, and nobody else's."""
+    with tempfile.TemporaryDirectory() as folder:
+        keys = pathlib.Path(folder) / "keys"
+        keys.write_bytes(b"\xef\xbb\xbfalice\r\nbob\n")  # as an editor may leave it
+        with Gateway(parlance, engine.url, "--api-key-file", str(keys)) as gateway:
+            kept = ask(gateway, "alice", "POST", "/v1/conversations", {"items": USER})[1]["id"]
+            answered = ask(gateway, "alice", "POST", "/v1/responses", {"model": "mine", "input": "Hi"})[1]["id"]
+            many = [ask(gateway, "bob", "POST", "/v1/conversations", {})[1]["id"] for _ in range(1030)]
+            large = {"items": [{"role": "user", "content": "x" * (14 << 20)}]}
+            for _ in range(6):
+                checks.equal(ask(gateway, "bob", "POST", "/v1/conversations", large)[0], 200, "a large conversation")
+            for path in (f"/v1/conversations/{kept}", f"/v1/responses/{answered}"):
+                checks.equal(ask(gateway, "alice", "GET", path)[0], 200, f"{path} is still there")
+            checks.equal(ask(gateway, "bob", "GET", f"/v1/conversations/{many[0]}")[0], 404, "the oldest of who has most is not")
+
+
+def told_at_the_start(parlance: str, engine: Engine, checks: Checks) -> None:
+    """What is not safe, or will not be enough, is said when the gateway starts."""
+    with Gateway(parlance, engine.url, "--host", "0.0.0.0") as gateway:
+        events = [line["event"] for line in gateway.end()]
+        checks.that("no_keys" in events and "few_descriptors" not in events, f"an address that others reach, without keys: {events}")
+    with tempfile.TemporaryDirectory() as folder:
+        keys = pathlib.Path(folder) / "keys"
+        keys.write_text("secret\n")
+        with Gateway(parlance, engine.url, "--host", "0.0.0.0", "--api-key-file", str(keys)) as gateway:
+            events = [line["event"] for line in gateway.end()]
+            checks.that("no_keys" not in events, f"with keys: {events}")
+    command = [parlance, "serve", "-f", "chatml", "--tokenizer", str(TOKENIZER), "--backend", "llama-server=http://me:secret@127.0.0.1:1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    checks.that(
+        done.returncode != 0 and "no password" in done.stderr and "secret" not in done.stderr, f"a password in a URL: {done.stderr}"
+    )
+    with Gateway(parlance, engine.url, prefix=("prlimit", "--nofile=1000:1000")) as gateway:
+        events = [line["event"] for line in gateway.end()]
+        checks.that("few_descriptors" in events, f"few file descriptors: {events}")
+
+
+def main() -> int:
+    checks = Checks()
+    with Engine(lambda asked: Reply("Yes.<|im_end|>")) as engine:
+        for part in (hung_engine, full_disk, unread_log, others_stay, told_at_the_start):
+            part(sys.argv[1], engine, checks)
+    return checks.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
