@@ -184,9 +184,19 @@ class Reloading {
   void wait() {
     signals_.async_wait([this](const boost::system::error_code& failed, int) {
       if (failed) return;
-      asio::post(gateway_.workers(), [this] { reload(); });
+      asio::post(gateway_.workers(), [this] { reload_apart(); });
       wait();
     });
+  }
+  /// In a thread that ends: the library that reads tokenizer.json keeps texts that a thread has made tokens of as long
+  /// as the thread lives, also of tokenizers that are gone.
+  void reload_apart() {
+    try {
+      std::jthread([this] { reload(); }).join();
+    } catch (const std::system_error& failure) {
+      gateway_.log().say(LogLevel::error, "reload_failed",
+                         [&](JsonWriter& line) { line.text("message", failure.what()); });
+    }
   }
   void reload() {
     if (!options_.reload) return;

@@ -211,11 +211,26 @@ def reloads(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
             checks.equal(kept, {"stays": "0", "changes": "0"}, "another key's sessions are not found")
             checks.that(engine.vocabulary.decode(engine.asked[-1].prompt).startswith("Now: "), "the new template counts")
             survives(gateway, config, template, checks)
+            keeps_its_memory(gateway, checks)
             config.write_text(head + "[[model]]\nnothing = 1\n")
             said = gateway.reload()
             checks.equal(said["event"], "reload_failed", "a file that is wrong")
             checks.that("no option 'nothing'" in said["message"], f"why: {said}")
             checks.equal(chat(gateway, "more", key="second")[0], 200, "all stays as it was")
+
+
+def keeps_its_memory(gateway: Configured, checks: Checks) -> None:
+    """Reloads that change nothing take no memory."""
+
+    def after(reloads: int) -> int:
+        for _ in range(reloads):
+            gateway.reload()
+        status = pathlib.Path(f"/proc/{gateway.process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+
+    before = after(40)
+    grown = after(80) - before
+    checks.that(grown < 4096, f"80 reloads take {grown} KiB")
 
 
 def survives(gateway: Configured, config: pathlib.Path, template: pathlib.Path, checks: Checks) -> None:
