@@ -1,7 +1,8 @@
 // What transformers makes of a .model: the pieces by number, merges out of the pieces, and steps that depend on the
-// class. Source: transformers 5.22.0, convert_slow_tokenizer.py (SentencePieceExtractor,
-// SpmConverter.build_tokenizer_from_spm_proto), tokenization_utils_base.py (generate_merges),
-// models/llama/tokenization_llama.py. Begin reading at sentencepiece_as_json.
+// class. Source: transformers 5.24.0, convert_slow_tokenizer.py (SentencePieceExtractor,
+// SpmConverter.build_tokenizer_from_spm_proto), tokenization_utils_tokenizers.py (_convert_from_sentencepiece),
+// tokenization_utils_base.py (generate_merges), models/llama/tokenization_llama.py. Begin reading at
+// sentencepiece_as_json.
 #include "tokenizers/sentencepiece_as_json.h"
 
 #include <algorithm>
@@ -47,6 +48,21 @@ void append_text(std::string& json, std::string_view text) {
 
 const char* truth(bool value) { return value ? "true" : "false"; }
 
+/// A text as a regular expression that matches it alone.
+std::string pattern_of(std::string_view text) {
+  constexpr std::string_view kOfPatterns = "()[]{}?*+-|^$\\.&~# \t\n\r\v\f";
+  std::string pattern;
+  for (const char c : text) {
+    if (kOfPatterns.find(c) != kOfPatterns.npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+std::size_t characters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
 class Maker {
  public:
   Maker(const SpModel& model, const Beside& beside, bool generic) : model_(model), beside_(beside), generic_(generic) {}
@@ -67,30 +83,51 @@ class Maker {
   }
 
  private:
-  /// Where the configuration has another text for a piece's number, the generic class takes that; of pieces of one text
-  /// the last counts.
+  /// Of pieces of one text the last counts.
   void number_pieces() {
     for (const SpPiece& piece : model_.pieces) texts_.emplace_back(piece.text);
     for (std::size_t id = 0; id < texts_.size(); ++id) ids_[texts_[id]] = id;
-    if (!generic_) return;
+    if (generic_ && model_.algorithm == SpAlgorithm::bpe) rename_pieces();
+    for (std::size_t id = 0; id < texts_.size(); ++id) {
+      if (model_.pieces[id].type == SpType::user_defined && counts(id)) user_defined_.push_back(texts_[id]);
+    }
+  }
+
+  /// Where the configuration has another text for a piece's number, the generic class takes that, unless it is the text
+  /// of a piece that keeps its own.
+  void rename_pieces() {
+    std::unordered_map<std::size_t, std::string> names;
     for (const AddedToken& token : beside_.added) {
       const auto id = static_cast<std::size_t>(token.id);
-      if (token.id < 0 || id >= texts_.size() || ids_.contains(token.text) || token.text.empty()) continue;
-      ids_.erase(texts_[id]);
-      ids_[texts_[id] = token.text] = id;
+      if (token.id >= 0 && id < texts_.size() && counts(id) && !token.text.empty()) names[id] = token.text;
     }
+    std::erase_if(names, [&](const auto& name) {
+      const auto found = ids_.find(name.second);
+      return found != ids_.end() && !names.contains(found->second);
+    });
+    for (const auto& name : names) ids_.erase(texts_[name.first]);
+    for (auto& [id, name] : names) ids_[texts_[id] = name] = id;
+  }
+
+  /// Whether the piece with this number is in the vocabulary: it is not where another one has its text.
+  bool counts(std::size_t id) const {
+    const auto found = ids_.find(texts_[id]);
+    return found != ids_.end() && found->second == id;
   }
 
   // ---- added tokens: of the configuration, control and user-defined pieces, and what has a name
 
   void add_tokens(std::string& json) {
     for (const AddedToken& token : beside_.added) {
-      if (token.id >= 0) add_token(json, token);
+      if (token.id < 0) continue;
+      AddedToken added = token;
+      added.normalized = added.normalized && !(generic_ && model_.add_dummy_prefix);
+      add_token(json, added);
     }
     for (const SpPiece& piece : model_.pieces) {
       if (beside_.lists_special) break;  // then transformers takes the configuration's in their place
       const bool control = piece.type == SpType::control;
-      if (control || piece.type == SpType::user_defined)
+      if (control || (piece.type == SpType::user_defined && !generic_))
         add_token(json, {.text = std::string(piece.text), .special = control});
     }
     for (std::size_t i = 0; i < beside_.added.size(); ++i) {
@@ -127,27 +164,74 @@ class Maker {
 
   void add_steps(std::string& json) {
     if (generic_) {
-      json += R"("normalizer":{"type":"Sequence","normalizers":[)";
-      if (!model_.charsmap.empty())
-        json += R"({"type":"Precompiled","precompiled_charsmap":")" + encode_base64(model_.charsmap) + R"("},)";
-      json += R"({"type":"Replace","pattern":{"String":" "},"content":"▁"}]},"pre_tokenizer":null,)";
+      add_normalizer(json);
+      add_pre_tokenizer(json);
     } else {
-      const char* scheme = !beside_.add_prefix_space.value_or(true) ? "never"
-                           : beside_.legacy.value_or(false)         ? "always"
-                                                                    : "first";
-      json += R"("normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":")" +
-              std::string(scheme) + R"(","split":false},)";
+      const bool first = beside_.add_prefix_space.value_or(true);
+      json += R"("normalizer":null,"pre_tokenizer":)" + blank_in_front(!first                           ? "never"
+                                                                       : beside_.legacy.value_or(false) ? "always"
+                                                                                                        : "first");
+      json += ',';
     }
     json += R"("decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "})";
-    if (!generic_ || model_.byte_fallback) json += R"(,{"type":"ByteFallback"},{"type":"Fuse"})";
+    const bool strips = generic_ && model_.add_dummy_prefix, reads_bytes = !generic_ || model_.byte_fallback;
+    if (reads_bytes) json += R"(,{"type":"ByteFallback"})";
+    if (reads_bytes || strips) json += R"(,{"type":"Fuse"})";
+    if (strips) json += R"(,{"type":"Strip","content":" ","start":1,"stop":0})";
     json += "]},";
+  }
+
+  static std::string blank_in_front(std::string_view scheme) {
+    return R"({"type":"Metaspace","replacement":"▁","prepend_scheme":")" + std::string(scheme) + R"(","split":false})";
+  }
+
+  bool is_legacy() const { return beside_.legacy.value_or(true); }
+
+  /// What the model itself says of a text before it is cut, for the generic class.
+  void add_normalizer(std::string& json) const {
+    std::string steps;
+    const auto replace = [&](std::string_view kind, std::string_view what, std::string_view by) {
+      steps += R"(,{"type":"Replace","pattern":{")" + std::string(kind) + R"(":)";
+      append_text(steps, what);
+      steps += R"(},"content":)";
+      append_text(steps, by);
+      steps += '}';
+    };
+    if (!model_.charsmap.empty())
+      steps += R"(,{"type":"Precompiled","precompiled_charsmap":")" + encode_base64(model_.charsmap) + R"("})";
+    if (model_.remove_extra_whitespaces) {
+      replace("Regex", R"(\A +| +\z)", "");
+      replace("Regex", " {2,}", " ");
+    }
+    if (model_.escape_whitespaces) replace("String", " ", "▁");
+    // Metaspace writes no blank before one that is there, as SentencePiece does.
+    if (model_.add_dummy_prefix && is_legacy()) replace("Regex", R"(\A▁)", "▁▁");
+    json += R"("normalizer":{"type":"Sequence","normalizers":[)" + steps.substr(steps.empty() ? 0 : 1) + "]},";
+  }
+
+  /// A blank in front, and user-defined pieces apart, the longest first, since they are never merged.
+  void add_pre_tokenizer(std::string& json) const {
+    std::string steps = model_.add_dummy_prefix ? blank_in_front(is_legacy() ? "always" : "first") : "";
+    std::vector<std::string> apart = user_defined_;
+    std::stable_sort(apart.begin(), apart.end(),
+                     [](const std::string& a, const std::string& b) { return characters_in(a) > characters_in(b); });
+    std::string pattern;
+    for (const std::string& text : apart) pattern += (pattern.empty() ? "" : "|") + pattern_of(text);
+    if (!apart.empty()) {
+      steps += std::string(steps.empty() ? "" : ",") + R"({"type":"Split","pattern":{"Regex":)";
+      append_text(steps, pattern);
+      steps += R"(},"behavior":"Isolated","invert":false})";
+    }
+    json += R"("pre_tokenizer":)";
+    json += steps.empty() ? "null," : R"({"type":"Sequence","pretokenizers":[)" + steps + "]},";
   }
 
   // ---- the model
 
   void add_bpe(std::string& json) {
     json += R"("type":"BPE","dropout":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,)"
-            R"("fuse_unk":true,"ignore_merges":false,)";
+            R"("fuse_unk":true,"ignore_merges":)";
+    json += std::string(truth(generic_ && !user_defined_.empty())) + ",";
     json += std::string(R"("byte_fallback":)") + truth(!generic_ || model_.byte_fallback) + R"(,"unk_token":)";
     if (generic_) {
       append_text(json, model_.unk);
@@ -157,35 +241,72 @@ class Maker {
     json += R"(,"vocab":{)";
     bool first = true;
     for (std::size_t id = 0; id < texts_.size(); ++id) {
-      if (ids_.at(texts_[id]) != id) continue;
+      if (!counts(id)) continue;
       if (!std::exchange(first, false)) json += ',';
       append_text(json, texts_[id]);
       json += ":" + std::to_string(id);
     }
     json += R"(},"merges":[)";
-    add_merges(json);
+    if (generic_) {
+      add_ranked_merges(json);
+    } else {
+      add_merges(json);
+    }
     json += ']';
   }
 
   /// Each piece is a merge of any two pieces that make it: by the piece's number, then the shorter left part first.
-  /// They are made of the pieces as the model has them.
   void add_merges(std::string& json) {
     std::unordered_set<std::string_view> pieces;
     for (const SpPiece& piece : model_.pieces) pieces.insert(piece.text);
     bool first = true;
     for (const SpPiece& piece : model_.pieces) {
-      const std::string_view text = piece.text;
-      if (text.size() > kLongestPiece) continue;
-      for (std::size_t at = utf8::decode(text.data(), text.data() + text.size()).size; at < text.size();
-           at += utf8::decode(text.data() + at, text.data() + text.size()).size) {
-        if (!pieces.contains(text.substr(0, at)) || !pieces.contains(text.substr(at))) continue;
-        json += std::exchange(first, false) ? "[" : ",[";
-        append_text(json, text.substr(0, at));
-        json += ',';
-        append_text(json, text.substr(at));
-        json += ']';
-      }
+      for_each_split(piece.text, [&](std::string_view left, std::string_view right) {
+        if (pieces.contains(left) && pieces.contains(right)) add_merge(json, left, right, first);
+      });
     }
+  }
+
+  /// For the generic class only normal pieces are merged, into that of the best score first.
+  void add_ranked_merges(std::string& json) {
+    struct Ranked {
+      float cost;
+      std::size_t id;
+      std::string_view left, right;
+      auto operator<=>(const Ranked&) const = default;
+    };
+    std::unordered_set<std::string_view> normal;
+    const auto is_normal = [&](std::size_t id) { return model_.pieces[id].type == SpType::normal && counts(id); };
+    for (std::size_t id = 0; id < texts_.size(); ++id) {
+      if (is_normal(id)) normal.insert(texts_[id]);
+    }
+    std::vector<Ranked> ranked;
+    for (std::size_t id = 0; id < texts_.size(); ++id) {
+      if (!is_normal(id)) continue;
+      for_each_split(texts_[id], [&](std::string_view left, std::string_view right) {
+        if (normal.contains(left) && normal.contains(right))
+          ranked.push_back({-model_.pieces[id].score, id, left, right});
+      });
+    }
+    std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return (a <=> b) < 0; });
+    bool first = true;
+    for (const Ranked& merge : ranked) add_merge(json, merge.left, merge.right, first);
+  }
+
+  template <typename Visit>
+  static void for_each_split(std::string_view text, const Visit& visit) {
+    if (text.size() > kLongestPiece) return;
+    for (std::size_t at = utf8::decode(text.data(), text.data() + text.size()).size; at < text.size();
+         at += utf8::decode(text.data() + at, text.data() + text.size()).size)
+      visit(text.substr(0, at), text.substr(at));
+  }
+
+  static void add_merge(std::string& json, std::string_view left, std::string_view right, bool& first) {
+    json += std::exchange(first, false) ? "[" : ",[";
+    append_text(json, left);
+    json += ',';
+    append_text(json, right);
+    json += ']';
   }
 
   void add_unigram(std::string& json) {
@@ -206,6 +327,7 @@ class Maker {
   bool generic_;
   std::vector<std::string> texts_;  ///< by number
   std::unordered_map<std::string, std::size_t> ids_;
+  std::vector<std::string> user_defined_;  ///< texts of these pieces
   std::unordered_set<std::string> added_;
   std::size_t beyond_ = 0;  ///< added tokens that are no pieces
 };
