@@ -186,8 +186,8 @@ def apply_chat_template(
     if not return_dict:
         return out["input_ids"]
     if return_assistant_tokens_mask:
-        mask = _mask_of_overlaps if masks_overlaps(version) else _mask_of_characters
-        _add_masks(out, [chat.rendering.generation for chat in rendered], mask, is_batched, return_tensors)
+        mask_of_row = _mask_of_overlaps if masks_overlaps(version) else _mask_of_characters
+        _add_masks(out, [chat.rendering.generation for chat in rendered], mask_of_row, is_batched, return_tensors)
     return out
 
 
