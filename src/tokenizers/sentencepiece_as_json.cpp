@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/base64.h"
 #include "base/utf8.h"
+#include "tokenizers/sentencepiece_steps.h"
 
 namespace parlance {
 namespace {
@@ -30,38 +30,7 @@ Error refused_as_json(const std::string& path, const std::string& what) {
       .hint("without the option as_transformers it is read as SentencePiece itself does");
 }
 
-void append_text(std::string& json, std::string_view text) {
-  json += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json.append(1, '\\').append(1, c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c));
-      json += escaped;
-    } else {
-      json += c;
-    }
-  }
-  json += '"';
-}
-
 const char* truth(bool value) { return value ? "true" : "false"; }
-
-/// A text as a regular expression that matches it alone.
-std::string pattern_of(std::string_view text) {
-  constexpr std::string_view kOfPatterns = "()[]{}?*+-|^$\\.&~# \t\n\r\v\f";
-  std::string pattern;
-  for (const char c : text) {
-    if (kOfPatterns.find(c) != kOfPatterns.npos) pattern += '\\';
-    pattern += c;
-  }
-  return pattern;
-}
-
-std::size_t characters_in(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 class Maker {
  public:
@@ -154,7 +123,7 @@ class Maker {
     const std::size_t id = found != ids_.end() ? found->second : texts_.size() + beyond_++;
     if (added_.size() > 1) json += ',';
     json += R"({"id":)" + std::to_string(id) + R"(,"content":)";
-    append_text(json, token.text);
+    append_json_text(json, token.text);
     json += std::string(R"(,"single_word":)") + truth(token.single_word) + R"(,"lstrip":)" + truth(token.lstrip) +
             R"(,"rstrip":)" + truth(token.rstrip) + R"(,"normalized":)" + truth(token.normalized) + R"(,"special":)" +
             truth(token.special) + "}";
@@ -164,8 +133,9 @@ class Maker {
 
   void add_steps(std::string& json) {
     if (generic_) {
-      add_normalizer(json);
-      add_pre_tokenizer(json);
+      const bool is_legacy = beside_.legacy.value_or(true);
+      json += R"("normalizer":)" + normalizer_of(model_, is_legacy) + R"(,"pre_tokenizer":)" +
+              pre_tokenizer_of(model_, is_legacy, user_defined_) + ",";
     } else {
       const bool first = beside_.add_prefix_space.value_or(true);
       json += R"("normalizer":null,"pre_tokenizer":)" + blank_in_front(!first                           ? "never"
@@ -181,51 +151,6 @@ class Maker {
     json += "]},";
   }
 
-  static std::string blank_in_front(std::string_view scheme) {
-    return R"({"type":"Metaspace","replacement":"▁","prepend_scheme":")" + std::string(scheme) + R"(","split":false})";
-  }
-
-  bool is_legacy() const { return beside_.legacy.value_or(true); }
-
-  /// What the model itself says of a text before it is cut, for the generic class.
-  void add_normalizer(std::string& json) const {
-    std::string steps;
-    const auto replace = [&](std::string_view kind, std::string_view what, std::string_view by) {
-      steps += R"(,{"type":"Replace","pattern":{")" + std::string(kind) + R"(":)";
-      append_text(steps, what);
-      steps += R"(},"content":)";
-      append_text(steps, by);
-      steps += '}';
-    };
-    if (!model_.charsmap.empty())
-      steps += R"(,{"type":"Precompiled","precompiled_charsmap":")" + encode_base64(model_.charsmap) + R"("})";
-    if (model_.remove_extra_whitespaces) {
-      replace("Regex", R"(\A +| +\z)", "");
-      replace("Regex", " {2,}", " ");
-    }
-    if (model_.escape_whitespaces) replace("String", " ", "▁");
-    // Metaspace writes no blank before one that is there, as SentencePiece does.
-    if (model_.add_dummy_prefix && is_legacy()) replace("Regex", R"(\A▁)", "▁▁");
-    json += R"("normalizer":{"type":"Sequence","normalizers":[)" + steps.substr(steps.empty() ? 0 : 1) + "]},";
-  }
-
-  /// A blank in front, and user-defined pieces apart, the longest first, since they are never merged.
-  void add_pre_tokenizer(std::string& json) const {
-    std::string steps = model_.add_dummy_prefix ? blank_in_front(is_legacy() ? "always" : "first") : "";
-    std::vector<std::string> apart = user_defined_;
-    std::stable_sort(apart.begin(), apart.end(),
-                     [](const std::string& a, const std::string& b) { return characters_in(a) > characters_in(b); });
-    std::string pattern;
-    for (const std::string& text : apart) pattern += (pattern.empty() ? "" : "|") + pattern_of(text);
-    if (!apart.empty()) {
-      steps += std::string(steps.empty() ? "" : ",") + R"({"type":"Split","pattern":{"Regex":)";
-      append_text(steps, pattern);
-      steps += R"(},"behavior":"Isolated","invert":false})";
-    }
-    json += R"("pre_tokenizer":)";
-    json += steps.empty() ? "null," : R"({"type":"Sequence","pretokenizers":[)" + steps + "]},";
-  }
-
   // ---- the model
 
   void add_bpe(std::string& json) {
@@ -234,7 +159,7 @@ class Maker {
     json += std::string(truth(generic_ && !user_defined_.empty())) + ",";
     json += std::string(R"("byte_fallback":)") + truth(!generic_ || model_.byte_fallback) + R"(,"unk_token":)";
     if (generic_) {
-      append_text(json, model_.unk);
+      append_json_text(json, model_.unk);
     } else {
       json += "null";
     }
@@ -243,7 +168,7 @@ class Maker {
     for (std::size_t id = 0; id < texts_.size(); ++id) {
       if (!counts(id)) continue;
       if (!std::exchange(first, false)) json += ',';
-      append_text(json, texts_[id]);
+      append_json_text(json, texts_[id]);
       json += ":" + std::to_string(id);
     }
     json += R"(},"merges":[)";
@@ -303,9 +228,9 @@ class Maker {
 
   static void add_merge(std::string& json, std::string_view left, std::string_view right, bool& first) {
     json += std::exchange(first, false) ? "[" : ",[";
-    append_text(json, left);
+    append_json_text(json, left);
     json += ',';
-    append_text(json, right);
+    append_json_text(json, right);
     json += ']';
   }
 
@@ -316,7 +241,7 @@ class Maker {
       char score[32];
       std::snprintf(score, sizeof score, "%.17g", static_cast<double>(model_.pieces[id].score));
       json += id == 0 ? "[" : ",[";
-      append_text(json, model_.pieces[id].text);
+      append_json_text(json, model_.pieces[id].text);
       json += std::string(",") + score + "]";
     }
     json += ']';
