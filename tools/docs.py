@@ -92,7 +92,7 @@ def pinned(name):
 
 
 RELEASES_TESTED = (*pinned("requirements_releases.txt"), *pinned("requirements.txt"))
-OTHER_ANSWERS = {"5.22.0": 0, "5.22.2": 0, "5.23.0": 160}  # than the tested release before; apply_oracle.py holds them
+OTHER_ANSWERS = {"5.22.0": 0, "5.22.2": 0, "5.23.0": 160, "5.24.0": 0}  # than the tested release before; apply_oracle.py holds them
 
 
 def releases(binary):
@@ -189,7 +189,7 @@ def compared():
          "tests/corpus_test.py", "2026-11-20"],
         ["recorded answers of Jinja2", "3,494 cases of the language", f"{3494 - len(language):,} equal{listed if language else ''}",
          "tests/corpus_test.py", "2026-11-20"],
-        ["Jinja2 3.1.6 in transformers 5.23.0", f"{len(cases):,} cases of the project's own, {older} of them in 5.22.0",
+        ["Jinja2 3.1.6 in transformers 5.24.0", f"{len(cases):,} cases of the project's own, {older} of them in 5.22.0",
          f"all as the cases state; in {differ} of them parlance knowingly differs",
          "tests/oracle/cases.py", "counted"],
         ["the same Jinja2", "random templates, 3,000 per run from a fixed seed, or for as long as you like; 500 each in 5.22.0 and 5.22.2",

@@ -26,7 +26,7 @@ struct ResponseTemplateOptions {
 
 /// A response_template, and the replies that it does not read as a ReplyParser would.
 struct WrittenResponseTemplate {
-  std::string json;                 ///< an object, for load_response_template of transformers 5.23
+  std::string json;                 ///< an object, for load_response_template of transformers 5.24
   std::vector<std::string> losses;  ///< as sentences; outer white space of texts is always dropped and not listed
 };
 

@@ -8,8 +8,8 @@ namespace parlance {
 namespace {
 
 constexpr TransformersRelease kReleases[] = {
-#define PARLANCE_TRANSFORMERS(enumerator, release, limits_globals, drops_null_members) \
-  {TransformersVersion::enumerator, release, limits_globals, drops_null_members},
+#define PARLANCE_TRANSFORMERS(enumerator, release, limits_globals, drops_null_members, takes_objects, masks_overlaps) \
+  {TransformersVersion::enumerator, release, limits_globals, drops_null_members, takes_objects, masks_overlaps},
 #include "parlance/transformers.def"
 #undef PARLANCE_TRANSFORMERS
 };

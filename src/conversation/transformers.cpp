@@ -1,6 +1,6 @@
 // What apply_chat_template of transformers does to a request before the template sees it.
 //
-// Source of the rules: transformers 5.23.0, tokenization_utils_base.py (apply_chat_template) and
+// Source of the rules: transformers 5.24.0, tokenization_utils_base.py (apply_chat_template) and
 // utils/chat_template_utils.py (_alias_reasoning_fields, render_jinja_template). Begin reading at
 // check_as_transformers.
 #include "conversation/transformers.h"

@@ -302,11 +302,18 @@ std::string PartsWriter::tag_pattern(const ArgumentTags& tags, std::vector<std::
   return out;
 }
 
-/// A list of objects between markers.
+/// Whether each call is a name and keyword arguments: what the parser of Python's calls reads.
+bool are_python_calls(const std::vector<CallPart>& call) {
+  return call.size() == 2 && call[0].kind == Part::name && call[1].kind == Part::arguments &&
+         call[1].arguments.codec == Codec::keywords && call[1].arguments.callee.empty();
+}
+
+/// A list of objects, or of Python's calls, between markers.
 Result<void> take_list(CallShape& shape, const CallForm& form, const std::string& path, const std::string& prompt,
                        std::vector<std::string>& losses) {
-  if (form.call.size() != 1 || form.call.front().kind != Part::object)
-    return cannot_say(path + ".call", "the calls of the list are not JSON");
+  const bool is_python = are_python_calls(form.call);
+  if (!is_python && (form.call.size() != 1 || form.call.front().kind != Part::object))
+    return cannot_say(path + ".call", "the calls of the list are neither JSON nor Python's");
   shape.is_list = true;
   if (!form.open.exists()) {
     shape.open = "\\A\\s*(?=\\[)";
@@ -319,7 +326,12 @@ Result<void> take_list(CallShape& shape, const CallForm& form, const std::string
   if (form.close.exists() && shape.closers.empty()) shape.close = any_pattern(form.close.texts);
   if (form.commas_optional) losses.emplace_back("a list of calls without commas is an error");
   if (form.open_optional) losses.emplace_back("a list of calls without its opener is text");
-  return take_object(shape, form.call.front(), path + ".call[0]", losses);
+  if (!is_python) return take_object(shape, form.call.front(), path + ".call[0]", losses);
+  shape.content = kPythonCalls;
+  shape.transform = call_json("", "\"{name}\"", "\"{arguments}\"");
+  losses.emplace_back(
+      "transformers reads lists of Python's calls since 5.24; older releases refuse this response_template");
+  return {};
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 // How transformers is to read the calls of one form. Begin reading at shape_of.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parlance/reply_format.h"
 #include "parlance/result.h"
 
 namespace parlance::response {
+
+/// The content parser that reads a list of Python's calls, in transformers since 5.24.
+inline constexpr std::string_view kPythonCalls = "python-call-list";
 
 struct CallShape {
   std::vector<std::string> openers{};  ///< texts that open a call, where nothing but texts does

@@ -173,14 +173,28 @@ Result<CallArguments> arguments_of(const TemplateField& field) {
   return arguments;
 }
 
-/// The part that the content is.
-Result<CallPart> body_of(const TemplateField& field, const std::vector<CallPart>& before) {
+/// The parts of each call in a list of Python's calls, which the parser makes objects with name and arguments.
+Result<std::vector<CallPart>> python_call_of(const TemplateField& field) {
+  const Places places = places_of(field);
+  if (!field.each || places.name != "name" || places.arguments != "arguments")
+    return cannot_say(field.path + ".transform", "must take \"{name}\" and \"{arguments}\" of each call");
+  std::vector<CallPart> parts(2);
+  parts[0].kind = Part::name;
+  parts[1].kind = Part::arguments;
+  parts[1].arguments.codec = CallArguments::Codec::keywords;
+  return parts;
+}
+
+/// What the content is: one part.
+Result<std::vector<CallPart>> body_of(const TemplateField& field, const std::vector<CallPart>& before) {
   const Places places = places_of(field);
   const bool named =
       std::any_of(before.begin(), before.end(), [](const CallPart& part) { return part.kind == Part::name; });
   if (!named) {
     if (field.content != "json") return cannot_say(field.path + ".content", "a call whose name stands nowhere");
-    return object_of(field, places);
+    Result<CallPart> object = object_of(field, places);
+    if (!object) return object.error();
+    return std::vector{std::move(*object)};
   }
   if (places.arguments != "content")
     return cannot_say(field.path + ".transform", "must have the arguments as \"{content}\"");
@@ -189,10 +203,9 @@ Result<CallPart> body_of(const TemplateField& field, const std::vector<CallPart>
   CallPart part;
   part.kind = Part::arguments;
   part.arguments = std::move(*arguments);
-  return part;
+  return std::vector{std::move(part)};
 }
 
-/// Takes `other` into `form` where they differ in the texts of one marker.
 /// A pattern with alternatives was multiplied out; forms that differ in one marker's texts are one form again, which
 /// reads the same and is shorter.
 bool merge(CallForm& form, const CallForm& other) {
@@ -243,13 +256,14 @@ Result<std::vector<CallForm>> forms_of(const TemplateField& field, bool repeats)
   Result<std::vector<Sequence>> closers = sequences_of(field.close, field.path + ".close");
   if (!closers) return closers.error();
   const ReplyMarker close = marker_of(*closers);
-  const bool is_list = field.each || (!repeats && !field.transform.is(Kind::dict));
+  const bool is_python = field.content == kPythonCalls;
+  const bool is_list = field.each || is_python || (!repeats && !field.transform.is(Kind::dict));
   // Openers that are texts alone are one marker; any other is a form of its own.
   const ReplyMarker open = marker_of(*openers);
   std::erase_if(*openers, is_plain);
   std::vector<CallForm> forms;
   const auto add = [&](std::vector<CallPart> parts, bool initial) -> Result<void> {
-    Result<CallPart> body = body_of(field, parts);
+    Result<std::vector<CallPart>> body = is_python ? python_call_of(field) : body_of(field, parts);
     if (!body) return body.error();
     CallForm form;
     form.initial = initial;
@@ -257,10 +271,10 @@ Result<std::vector<CallForm>> forms_of(const TemplateField& field, bool repeats)
       form.layout = CallLayout::list;
       if (!parts.empty()) form.open = parts.front().literal;
       form.close = close;
-      form.call = {std::move(*body)};
+      form.call = std::move(*body);
     } else {
       form.call = std::move(parts);
-      form.call.push_back(std::move(*body));
+      form.call.push_back(std::move(body->front()));
       if (close.exists()) form.call.push_back({.literal = close});
     }
     if (std::none_of(forms.begin(), forms.end(), [&](CallForm& known) { return merge(known, form); }))

@@ -16,7 +16,8 @@ constexpr std::string_view kMembers[] = {"version", "defaults", "fields", "start
 constexpr std::string_view kFieldMembers[] = {"open",     "open_pattern", "close",         "close_pattern",
                                               "content",  "content_args", "repeats",       "join",
                                               "optional", "transform",    "transform_each"};
-constexpr std::string_view kParsers[] = {"text", "int", "float", "bool", "json", "xml-inline", "kv-lines"};
+constexpr std::string_view kParsers[] = {"text", "int",        "float",    "bool",
+                                         "json", "xml-inline", "kv-lines", "python-call-list"};
 
 std::string joined(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : path + "." + std::string(key);
@@ -117,7 +118,8 @@ Result<TemplateField> field_of(std::string_view name, Value dict) {
     NearestName nearest(field.content);
     for (const std::string_view parser : kParsers) nearest.offer(parser);
     if (std::find(std::begin(kParsers), std::end(kParsers), field.content) == std::end(kParsers)) {
-      return cannot_say(field.path + ".content", "must be one of text, int, float, bool, json, xml-inline, kv-lines",
+      return cannot_say(field.path + ".content",
+                        "must be one of text, int, float, bool, json, xml-inline, kv-lines, python-call-list",
                         nearest.hint());
     }
   }

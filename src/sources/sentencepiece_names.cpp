@@ -1,4 +1,4 @@
-// Source: transformers 5.23.0, tokenization_utils_tokenizers.py (_convert_from_sentencepiece).
+// Source: transformers 5.24.0, tokenization_utils_tokenizers.py (_convert_from_sentencepiece).
 #include "sources/sentencepiece_names.h"
 
 #include "base/utf8.h"

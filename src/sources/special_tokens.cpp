@@ -1,4 +1,4 @@
-// Source: transformers 5.23.0, tokenization_utils_base.py (_from_pretrained, __init__, special_tokens_map). Begin
+// Source: transformers 5.24.0, tokenization_utils_base.py (_from_pretrained, __init__, special_tokens_map). Begin
 // reading at SpecialTokenFiles::read.
 #include "sources/special_tokens.h"
 

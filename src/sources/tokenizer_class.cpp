@@ -1,4 +1,4 @@
-// Source: transformers 5.23.0, models/auto/tokenization_auto.py (AutoTokenizer.from_pretrained). Not followed: its list
+// Source: transformers 5.24.0, models/auto/tokenization_auto.py (AutoTokenizer.from_pretrained). Not followed: its list
 // of models by name, and code that comes with a model. Begin reading at tokenizer_class_of.
 #include "sources/tokenizer_class.h"
 

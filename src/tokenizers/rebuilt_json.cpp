@@ -1,4 +1,4 @@
-// A tokenizer.json as a class of transformers takes it. Source: transformers 5.23.0, tokenization_utils_tokenizers.py
+// A tokenizer.json as a class of transformers takes it. Source: transformers 5.24.0, tokenization_utils_tokenizers.py
 // (convert_to_native_format), tokenization_utils_base.py (_from_pretrained). Begin reading at json_as_rebuilt.
 #include <algorithm>
 

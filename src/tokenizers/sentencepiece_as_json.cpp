@@ -1,7 +1,8 @@
 // What transformers makes of a .model: the pieces by number, merges out of the pieces, and steps that depend on the
-// class. Source: transformers 5.22.0, convert_slow_tokenizer.py (SentencePieceExtractor,
-// SpmConverter.build_tokenizer_from_spm_proto), tokenization_utils_base.py (generate_merges),
-// models/llama/tokenization_llama.py. Begin reading at sentencepiece_as_json.
+// class. Source: transformers 5.24.0, convert_slow_tokenizer.py (SentencePieceExtractor,
+// SpmConverter.build_tokenizer_from_spm_proto), tokenization_utils_tokenizers.py (_convert_from_sentencepiece),
+// tokenization_utils_base.py (generate_merges), models/llama/tokenization_llama.py. Begin reading at
+// sentencepiece_as_json.
 #include "tokenizers/sentencepiece_as_json.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/base64.h"
 #include "base/utf8.h"
+#include "tokenizers/sentencepiece_steps.h"
 
 namespace parlance {
 namespace {
@@ -27,22 +28,6 @@ constexpr std::size_t kLongestPiece = 512;
 Error refused_as_json(const std::string& path, const std::string& what) {
   return Error(ErrorCode::tokenizer, path + ": " + what)
       .hint("without the option as_transformers it is read as SentencePiece itself does");
-}
-
-void append_text(std::string& json, std::string_view text) {
-  json += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json.append(1, '\\').append(1, c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c));
-      json += escaped;
-    } else {
-      json += c;
-    }
-  }
-  json += '"';
 }
 
 const char* truth(bool value) { return value ? "true" : "false"; }
@@ -67,30 +52,51 @@ class Maker {
   }
 
  private:
-  /// Where the configuration has another text for a piece's number, the generic class takes that; of pieces of one text
-  /// the last counts.
+  /// Of pieces of one text the last counts.
   void number_pieces() {
     for (const SpPiece& piece : model_.pieces) texts_.emplace_back(piece.text);
     for (std::size_t id = 0; id < texts_.size(); ++id) ids_[texts_[id]] = id;
-    if (!generic_) return;
+    if (generic_ && model_.algorithm == SpAlgorithm::bpe) rename_pieces();
+    for (std::size_t id = 0; id < texts_.size(); ++id) {
+      if (model_.pieces[id].type == SpType::user_defined && counts(id)) user_defined_.push_back(texts_[id]);
+    }
+  }
+
+  /// Where the configuration has another text for a piece's number, the generic class takes that, unless it is the text
+  /// of a piece that keeps its own.
+  void rename_pieces() {
+    std::unordered_map<std::size_t, std::string> names;
     for (const AddedToken& token : beside_.added) {
       const auto id = static_cast<std::size_t>(token.id);
-      if (token.id < 0 || id >= texts_.size() || ids_.contains(token.text) || token.text.empty()) continue;
-      ids_.erase(texts_[id]);
-      ids_[texts_[id] = token.text] = id;
+      if (token.id >= 0 && id < texts_.size() && counts(id) && !token.text.empty()) names[id] = token.text;
     }
+    std::erase_if(names, [&](const auto& name) {
+      const auto found = ids_.find(name.second);
+      return found != ids_.end() && !names.contains(found->second);
+    });
+    for (const auto& name : names) ids_.erase(texts_[name.first]);
+    for (auto& [id, name] : names) ids_[texts_[id] = name] = id;
+  }
+
+  /// Whether the piece with this number is in the vocabulary: it is not where another one has its text.
+  bool counts(std::size_t id) const {
+    const auto found = ids_.find(texts_[id]);
+    return found != ids_.end() && found->second == id;
   }
 
   // ---- added tokens: of the configuration, control and user-defined pieces, and what has a name
 
   void add_tokens(std::string& json) {
     for (const AddedToken& token : beside_.added) {
-      if (token.id >= 0) add_token(json, token);
+      if (token.id < 0) continue;
+      AddedToken added = token;
+      added.normalized = added.normalized && !(generic_ && model_.add_dummy_prefix);
+      add_token(json, added);
     }
     for (const SpPiece& piece : model_.pieces) {
       if (beside_.lists_special) break;  // then transformers takes the configuration's in their place
       const bool control = piece.type == SpType::control;
-      if (control || piece.type == SpType::user_defined)
+      if (control || (piece.type == SpType::user_defined && !generic_))
         add_token(json, {.text = std::string(piece.text), .special = control});
     }
     for (std::size_t i = 0; i < beside_.added.size(); ++i) {
@@ -117,7 +123,7 @@ class Maker {
     const std::size_t id = found != ids_.end() ? found->second : texts_.size() + beyond_++;
     if (added_.size() > 1) json += ',';
     json += R"({"id":)" + std::to_string(id) + R"(,"content":)";
-    append_text(json, token.text);
+    append_json_text(json, token.text);
     json += std::string(R"(,"single_word":)") + truth(token.single_word) + R"(,"lstrip":)" + truth(token.lstrip) +
             R"(,"rstrip":)" + truth(token.rstrip) + R"(,"normalized":)" + truth(token.normalized) + R"(,"special":)" +
             truth(token.special) + "}";
@@ -127,19 +133,21 @@ class Maker {
 
   void add_steps(std::string& json) {
     if (generic_) {
-      json += R"("normalizer":{"type":"Sequence","normalizers":[)";
-      if (!model_.charsmap.empty())
-        json += R"({"type":"Precompiled","precompiled_charsmap":")" + encode_base64(model_.charsmap) + R"("},)";
-      json += R"({"type":"Replace","pattern":{"String":" "},"content":"▁"}]},"pre_tokenizer":null,)";
+      const bool is_legacy = beside_.legacy.value_or(true);
+      json += R"("normalizer":)" + normalizer_of(model_, is_legacy) + R"(,"pre_tokenizer":)" +
+              pre_tokenizer_of(model_, is_legacy, user_defined_) + ",";
     } else {
-      const char* scheme = !beside_.add_prefix_space.value_or(true) ? "never"
-                           : beside_.legacy.value_or(false)         ? "always"
-                                                                    : "first";
-      json += R"("normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":")" +
-              std::string(scheme) + R"(","split":false},)";
+      const bool first = beside_.add_prefix_space.value_or(true);
+      json += R"("normalizer":null,"pre_tokenizer":)" + blank_in_front(!first                           ? "never"
+                                                                       : beside_.legacy.value_or(false) ? "always"
+                                                                                                        : "first");
+      json += ',';
     }
     json += R"("decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "})";
-    if (!generic_ || model_.byte_fallback) json += R"(,{"type":"ByteFallback"},{"type":"Fuse"})";
+    const bool strips = generic_ && model_.add_dummy_prefix, reads_bytes = !generic_ || model_.byte_fallback;
+    if (reads_bytes) json += R"(,{"type":"ByteFallback"})";
+    if (reads_bytes || strips) json += R"(,{"type":"Fuse"})";
+    if (strips) json += R"(,{"type":"Strip","content":" ","start":1,"stop":0})";
     json += "]},";
   }
 
@@ -147,45 +155,83 @@ class Maker {
 
   void add_bpe(std::string& json) {
     json += R"("type":"BPE","dropout":null,"continuing_subword_prefix":null,"end_of_word_suffix":null,)"
-            R"("fuse_unk":true,"ignore_merges":false,)";
+            R"("fuse_unk":true,"ignore_merges":)";
+    json += std::string(truth(generic_ && !user_defined_.empty())) + ",";
     json += std::string(R"("byte_fallback":)") + truth(!generic_ || model_.byte_fallback) + R"(,"unk_token":)";
     if (generic_) {
-      append_text(json, model_.unk);
+      append_json_text(json, model_.unk);
     } else {
       json += "null";
     }
     json += R"(,"vocab":{)";
     bool first = true;
     for (std::size_t id = 0; id < texts_.size(); ++id) {
-      if (ids_.at(texts_[id]) != id) continue;
+      if (!counts(id)) continue;
       if (!std::exchange(first, false)) json += ',';
-      append_text(json, texts_[id]);
+      append_json_text(json, texts_[id]);
       json += ":" + std::to_string(id);
     }
     json += R"(},"merges":[)";
-    add_merges(json);
+    if (generic_) {
+      add_ranked_merges(json);
+    } else {
+      add_merges(json);
+    }
     json += ']';
   }
 
   /// Each piece is a merge of any two pieces that make it: by the piece's number, then the shorter left part first.
-  /// They are made of the pieces as the model has them.
   void add_merges(std::string& json) {
     std::unordered_set<std::string_view> pieces;
     for (const SpPiece& piece : model_.pieces) pieces.insert(piece.text);
     bool first = true;
     for (const SpPiece& piece : model_.pieces) {
-      const std::string_view text = piece.text;
-      if (text.size() > kLongestPiece) continue;
-      for (std::size_t at = utf8::decode(text.data(), text.data() + text.size()).size; at < text.size();
-           at += utf8::decode(text.data() + at, text.data() + text.size()).size) {
-        if (!pieces.contains(text.substr(0, at)) || !pieces.contains(text.substr(at))) continue;
-        json += std::exchange(first, false) ? "[" : ",[";
-        append_text(json, text.substr(0, at));
-        json += ',';
-        append_text(json, text.substr(at));
-        json += ']';
-      }
+      for_each_split(piece.text, [&](std::string_view left, std::string_view right) {
+        if (pieces.contains(left) && pieces.contains(right)) add_merge(json, left, right, first);
+      });
     }
+  }
+
+  /// For the generic class only normal pieces are merged, into that of the best score first.
+  void add_ranked_merges(std::string& json) {
+    struct Ranked {
+      float cost;
+      std::size_t id;
+      std::string_view left, right;
+      auto operator<=>(const Ranked&) const = default;
+    };
+    std::unordered_set<std::string_view> normal;
+    const auto is_normal = [&](std::size_t id) { return model_.pieces[id].type == SpType::normal && counts(id); };
+    for (std::size_t id = 0; id < texts_.size(); ++id) {
+      if (is_normal(id)) normal.insert(texts_[id]);
+    }
+    std::vector<Ranked> ranked;
+    for (std::size_t id = 0; id < texts_.size(); ++id) {
+      if (!is_normal(id)) continue;
+      for_each_split(texts_[id], [&](std::string_view left, std::string_view right) {
+        if (normal.contains(left) && normal.contains(right))
+          ranked.push_back({-model_.pieces[id].score, id, left, right});
+      });
+    }
+    std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return (a <=> b) < 0; });
+    bool first = true;
+    for (const Ranked& merge : ranked) add_merge(json, merge.left, merge.right, first);
+  }
+
+  template <typename Visit>
+  static void for_each_split(std::string_view text, const Visit& visit) {
+    if (text.size() > kLongestPiece) return;
+    for (std::size_t at = utf8::decode(text.data(), text.data() + text.size()).size; at < text.size();
+         at += utf8::decode(text.data() + at, text.data() + text.size()).size)
+      visit(text.substr(0, at), text.substr(at));
+  }
+
+  static void add_merge(std::string& json, std::string_view left, std::string_view right, bool& first) {
+    json += std::exchange(first, false) ? "[" : ",[";
+    append_json_text(json, left);
+    json += ',';
+    append_json_text(json, right);
+    json += ']';
   }
 
   void add_unigram(std::string& json) {
@@ -195,7 +241,7 @@ class Maker {
       char score[32];
       std::snprintf(score, sizeof score, "%.17g", static_cast<double>(model_.pieces[id].score));
       json += id == 0 ? "[" : ",[";
-      append_text(json, model_.pieces[id].text);
+      append_json_text(json, model_.pieces[id].text);
       json += std::string(",") + score + "]";
     }
     json += ']';
@@ -206,6 +252,7 @@ class Maker {
   bool generic_;
   std::vector<std::string> texts_;  ///< by number
   std::unordered_map<std::string, std::size_t> ids_;
+  std::vector<std::string> user_defined_;  ///< texts of these pieces
   std::unordered_set<std::string> added_;
   std::size_t beyond_ = 0;  ///< added tokens that are no pieces
 };

@@ -194,7 +194,7 @@ def test_releases_of_transformers():
     old = "[{'thinking': 't', 'role': 'user', 'name': None, 'content': None, 'reasoning_content': 't'}]mFalseFalse"
     new = "[{'thinking': 't', 'role': 'user', 'reasoning_content': 't'}]mFalseFalse"
     with template("{{ messages }}{{ model }}{{ max_length is defined }}{{ add_generation_prompt }}") as d:
-        for release, want in (("5.21", old), ("5.22", old), ("5.22.2", old), ("5.23", new), ("5.23.0", new), (None, new)):
+        for release, want in (("5.21", old), ("5.22", old), ("5.22.2", old), ("5.23", new), ("5.23.0", new), ("5.24", new), (None, new)):
             options = ["--transformers", release] if release else []
             same(render("-t", d / "t.jinja", "--as-transformers", *options, stdin=request), want)
             lines = render("-t", d / "t.jinja", "--as-transformers", *options, "--jsonl", stdin=json.dumps(request))
@@ -205,7 +205,7 @@ def test_releases_of_transformers():
         contains(failure("-t", d / "t.jinja", "--syntax", "go", "--as-transformers", stdin=request, code=2), "--as-transformers", "Go template")
         contains(failure("-f", "command-r-plus", "--as-transformers", stdin=request, code=2), "--as-transformers", "Go template")
         contains(failure("-t", d / "t.jinja", "--as-transformers", "--reasoning-effort", "low", stdin=request, code=2), "--as-transformers")
-        contains(failure("-t", d / "t.jinja", "--transformers", "5.24", stdin=request, code=2), "5.24", "parlance list releases")
+        contains(failure("-t", d / "t.jinja", "--transformers", "5.99", stdin=request, code=2), "5.99", "parlance list releases")
     with template("{{ messages }}") as d:
         same(render("-t", d / "t.jinja", stdin=request), "[{'role': 'user', 'content': '', 'thinking': 't', 'reasoning_content': 't'}]")
         same(render("-t", d / "t.jinja", "--transformers", "5.22.2", stdin=request),

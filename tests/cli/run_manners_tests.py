@@ -112,7 +112,7 @@ def test_lists():
         assert {(row["name"], row["in"]) for row in rows} == {("org/name", home + "/hub"), ("small:7b", home + "/ollama")}, rows
         for name in (row["name"] for row in json.loads(run("list", "releases", "--json")[0])):
             run("render", "-f", "chatml", "--transformers", name, "--example")
-        has(run("render", "-f", "chatml", "--transformers", "5", "--example", code=2)[1], "not '5'; known: 5.21.0 to 5.23.0")
+        has(run("render", "-f", "chatml", "--transformers", "5", "--example", code=2)[1], "not '5'; known: 5.21.0 to 5.24.0")
         has(run("list", "models", "org/nam", code=3, **stores)[1], "did you mean 'org/name'?")
 
 

@@ -8,7 +8,7 @@ train_tokenizers.py. Each template meets two tokenizers, --all gives it all of t
 conversations made at random for each template and tokenizer.
 Compared are conversations in which nothing was kept from being a control token (`guarded` is empty); of the others it is
 held that a control token's text is in their strings. Masks are compared where a template has a generation tag: ours with the
-rule (any byte of a tag's span), transformers' with the rule too; where that differs, mask_faults says why. Ends with 1 on a difference, with 77 where there is nothing
+rule (any byte of a tag's span), transformers' with the rule too; where that differs, mask_of_overlaps says why, or mask_of_ends for older releases. Ends with 1 on a difference, with 77 where there is nothing
 to compare with. Begin reading at main.
 """
 
@@ -37,6 +37,7 @@ except ImportError:
 
 
 DROPS_NULL = [int(part) for part in VERSION.split(".")] >= [5, 23]  # members of messages that are None, before the template
+OVERLAPS = [int(part) for part in VERSION.split(".")] >= [5, 24]  # masks of all tokens that a span has a part of
 
 
 class Clock(datetime.datetime):
@@ -150,8 +151,24 @@ def true_mask(text, spans, tokens):
     return [int(any(t["begin"] < end and begin < max(t["end"], t["begin"] + 1) for begin, end in learnt)) for t in tokens]
 
 
-def mask_faults(tokenizer, text, spans, truth):
-    """transformers' mask, made once more as it makes it, and where that is not the rule: (mask, reasons)."""
+def mask_of_overlaps(tokenizer, text, spans, truth):
+    """The mask as transformers makes it since 5.24, and where that is not the rule: (mask, reasons)."""
+    offsets = tokenizer(text, add_special_tokens=False).encodings[0].offsets
+    mask, reasons, at = [0] * len(offsets), set(), 0
+    for i, (begin, end) in enumerate(offsets):
+        while at < len(spans) and begin >= spans[at][1]:
+            at += 1
+        mask[i] = int(at < len(spans) and end > spans[at][0])
+        if mask[i] and not truth[i]:
+            reasons.add("a token that took white space of the span along is learnt")
+        elif truth[i] and not mask[i]:
+            reasons.add("a token without characters is not learnt where a span begins" if begin == end else
+                        "a token whose characters transformers counts to another is not learnt")
+    return mask, reasons
+
+
+def mask_of_ends(tokenizer, text, spans, truth):
+    """The mask as transformers made it before 5.24, by a span's first and last character, and where that is not the rule: (mask, reasons)."""
     encoding = tokenizer(text, add_special_tokens=False)
     mask, reasons = [0] * len(encoding["input_ids"]), set()
     for begin, end in spans:
@@ -217,7 +234,7 @@ class Score:
         if mask == truth:
             return
         self.other_masks += 1
-        again, reasons = mask_faults(tokenizer, text, spans, truth)
+        again, reasons = (mask_of_overlaps if OVERLAPS else mask_of_ends)(tokenizer, text, spans, truth)
         if again != mask or not reasons:
             self.fault(where, "another mask", json.dumps(context)[:300],
                        [(i, t["text"], m, other) for i, (t, m, other) in enumerate(zip(tokens, truth, mask)) if m != other][:8])

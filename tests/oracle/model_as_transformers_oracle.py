@@ -40,6 +40,8 @@ SETTINGS = {  # the configuration beside a model, and its model_type
     "added": (LLAMA | {"pad_token": "<pad>", "additional_special_tokens": ["[more]"]}, None),
     "listed": (LLAMA | {"extra_special_tokens": [], "added_tokens_decoder": {"1": ADDED | {"content": "<s>"}}}, None),
     "generic": (LLAMA, "mistral"),
+    "generic_first": (LLAMA | {"legacy": False}, "mistral"),
+    "generic_swapped": ({"added_tokens_decoder": {"1": ADDED | {"content": "</s>"}, "2": ADDED | {"content": "<s>"}}}, "mistral"),
     "renamed": ({"tokenizer_class": "PreTrainedTokenizerFast", "added_tokens_decoder": {"10": ADDED}}, None),
 }
 
@@ -142,7 +144,7 @@ def main():
         for model, path in models(options.real):
             for setting, (config, model_type) in SETTINGS.items():
                 name = f"{model}-{setting}"
-                if options.only and options.only not in name or ("unigram" in model and setting != "generic"):
+                if options.only and options.only not in name or ("unigram" in model and not setting.startswith("generic")):
                     continue
                 if setting == "renamed" and not re.search(r"model\.v[2-9]", model):
                     continue  # of the others, piece 10 is part of merges, and transformers fails

@@ -35,7 +35,7 @@ endfunction()
 
 # Which class of transformers reads a tokenizer, and its special tokens: of the newest release, then of the others.
 parlance_oracle_test(tokenizer_classes ${oracle}/tokenizer_classes_oracle.py)
-foreach(release IN ITEMS 5.21.0 5.22.0 5.22.2)
+foreach(release IN ITEMS 5.21.0 5.22.0 5.22.2 5.23.0)
   if(EXISTS ${PROJECT_SOURCE_DIR}/build/oracle/transformers-${release})
     parlance_oracle_test(tokenizer_classes.${release} ${oracle}/tokenizer_classes_oracle.py)
     set_tests_properties(oracle.tokenizer_classes.${release} PROPERTIES

@@ -61,8 +61,8 @@ KNOWN = {
                                           "the list that the template writes is not JSON"),
 }
 REFUSED = {
-    "json_lines.jinja", "python_lines.jinja", "python_list.jinja", "name_as_key.jinja", "lists_behind_the_answer.jinja", "framed_answer.jinja", "reasoning_blocks.jinja", "chatglm3", "huggingface.js--openbmb_MiniCPM3-4B.jinja",
-    "llama.cpp--Apertus-8B-Instruct.jinja", "llama.cpp--LFM2.5-8B-A1B.jinja", "trl--lfm2_training.jinja", "unsloth--qwen3_ollama.gotmpl",
+    "json_lines.jinja", "python_lines.jinja", "name_as_key.jinja", "framed_answer.jinja", "reasoning_blocks.jinja", "chatglm3", "huggingface.js--openbmb_MiniCPM3-4B.jinja",
+    "llama.cpp--Apertus-8B-Instruct.jinja", "unsloth--qwen3_ollama.gotmpl",
 }
 SCENES = {
     "answer": {"content": "zq answers\n\nin lines"},

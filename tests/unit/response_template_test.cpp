@@ -45,6 +45,25 @@ TEST(ResponseTemplate, IsReadAsItWasWritten) {
       R"("</call>"]}]})");
 }
 
+TEST(ResponseTemplate, ListsOfPythonsCallsHaveAParserOfTheirOwn) {
+  expect_round_trip(R"({"prompt": "<a>", "calls": [{"layout": "list", "open": "<calls>", "close": "</calls>",
+    "call": [{"name": true}, {"arguments": {"keywords": ""}}]}], "end": ["<end>"]})");
+  const std::string begin = R"({"start_anchor": "<a>", "fields": {"content": {"close": "<end>"}, "tool_calls": {)"
+                            R"("open": "<calls>", "close": "</calls>", "content": "python-call-list", )";
+  const Result<ReadResponseTemplate> read =
+      read_response_template(begin + R"("transform_each": true, "transform": {"type": "function", "function": )"
+                                     R"({"name": "{name}", "arguments": "{arguments}"}}}}})");
+  ASSERT_TRUE(read) << read.error().display();
+  ASSERT_EQ(read->format.calls.size(), 1U);
+  EXPECT_EQ(read->format.calls[0].layout, CallLayout::list);
+  ASSERT_EQ(read->format.calls[0].call.size(), 2U);
+  EXPECT_EQ(read->format.calls[0].call[1].arguments.codec, CallArguments::Codec::keywords);
+  const Result<ReadResponseTemplate> whole =
+      read_response_template(begin + R"("transform": {"calls": "{content}"}}}})");
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(whole.error().input_path(), "fields.tool_calls.transform");
+}
+
 std::string path_of_refusal(std::string_view json) {
   const Result<ReadResponseTemplate> read = read_response_template(json);
   return read ? "read" : std::string(read.error().input_path());

@@ -35,7 +35,7 @@ TEST(Transformers, EveryReleaseIsFoundByItsName) {
     EXPECT_EQ(&transformers_release(row.version), &row);
   }
   EXPECT_EQ(releases.back().version, kNewestTransformers);
-  for (const char* name : {"", "5", "5.2", "5.24", "5.22.9", "v5.22.0", "5.22.", "newest"})
+  for (const char* name : {"", "5", "5.2", "5.25", "5.22.9", "v5.22.0", "5.22.", "newest"})
     EXPECT_EQ(find_transformers(name), nullptr) << name;
 }
 

@@ -1,6 +1,6 @@
 """The JSON schema of a function, for tools: transformers' rule of `get_json_schema`, written anew.
 
-Source of the rule: transformers 5.23.0, utils/chat_template_utils.py. Types come from the type hints, descriptions from a docstring in
+Source of the rule: transformers 5.24.0, utils/chat_template_utils.py. Types come from the type hints, descriptions from a docstring in
 Google's style. Begin reading at get_json_schema.
 """
 
@@ -28,8 +28,9 @@ BARE: dict[Any, dict[str, Any]] = {
 _DESCRIPTION = re.compile(r"(.*?)\s*(?:Args:|Returns:|Raises:|\Z)", re.DOTALL)
 _ARGUMENTS = re.compile(r"\n\s*Args:\n(.*?)\s*(?:Returns:|Raises:|\Z)", re.DOTALL)
 _RETURNS = re.compile(r"\n\s*Returns:\n\s*(.*?)\s*(?:Raises:|\Z)", re.DOTALL)
-# "name: text", until the next one that is not indented deeper.
-_ARGUMENT = re.compile(r"(?:^|\n)([ \t]*)(\w+):\s*(.*?)\s*(?=\n(?!\1[ \t])[ \t]*\w+:|\Z)", re.DOTALL)
+# "name: text" or "name (type): text", until the next one that is not indented deeper.
+_END_OF_NAME = r"(?:[ \t]*\([^()\n]*\))?:"
+_ARGUMENT = re.compile(rf"(?:^|\n)([ \t]*)(\w+){_END_OF_NAME}\s*(.*?)\s*(?=\n(?!\1[ \t])[ \t]*\w+{_END_OF_NAME}|\Z)", re.DOTALL)
 
 
 class TypeHintError(ValueError):

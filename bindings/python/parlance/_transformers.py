@@ -1,6 +1,6 @@
 """What transformers does around a chat template: which release is followed, what the template gets, where a continued message ends.
 
-Source of the rules: transformers 5.21 to 5.23, utils/chat_template_utils.py (render_jinja_template). Begin reading at Method.
+Source of the rules: transformers 5.21 to 5.24, utils/chat_template_utils.py (render_jinja_template). Begin reading at Method.
 """
 
 from __future__ import annotations
@@ -16,14 +16,23 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
-from parlance._core import LIMITS, RELEASES, Rendering, Template
+from parlance._core import LIMITS, RELEASES, Message, Rendering, Template
 from parlance._errors import Error, of_method
 from parlance._warned import warn_caller
 
 logger = logging.getLogger("parlance")
 
-# Of transformers, oldest first: whether members of messages that are None are dropped.
-_RELEASES: dict[str, bool] = dict(RELEASES)
+
+class _Release(NamedTuple):
+    """What a release does otherwise than others; include/parlance/transformers.def says it of each."""
+
+    drops_null_members: bool
+    takes_objects: bool
+    masks_overlaps: bool
+
+
+# Of transformers, oldest first.
+_RELEASES: dict[str, _Release] = {name: _Release(**facts) for name, facts in RELEASES.items()}
 
 # The first one that makes plain data of messages itself.
 _FIRST_PLAIN = "5.22.2"
@@ -42,7 +51,7 @@ _GENERATION = re.compile(r"\{\%-?\s*generation\s*-?\%\}")
 def followed(asked: str | None) -> str:
     """The release of transformers to follow: the one that is asked for, else the installed one or the last that is known before it.
 
-    A UserWarning says, once, where the installed one is older than all that are known.
+    A UserWarning says, once, where the installed one is older than all that are known, or newer.
 
     Raises ValueError if parlance does not follow the one that is asked for.
     """
@@ -54,6 +63,8 @@ def followed(asked: str | None) -> str:
         installed = str(transformers.__version__)
         if _number(installed) < _number(next(iter(_RELEASES))):
             _warn_of_older(installed)
+        elif _number(installed) > _number(list(_RELEASES)[-1]):
+            _warn_of_newer(installed)
         return nearest(installed)
     asked = asked if asked in _RELEASES else f"{asked}.0"  # 5.22 is 5.22.0
     if asked not in _RELEASES:
@@ -68,6 +79,15 @@ def _warn_of_older(installed: str) -> None:
     warn_caller(
         f"transformers {installed} is older than the releases whose apply_chat_template parlance follows ({oldest} to {newest}). What is "
         f'called is as in {oldest}{differs}. transformers_version="{oldest}" says that this is meant.'
+    )
+
+
+@functools.cache  # once
+def _warn_of_newer(installed: str) -> None:
+    newest = list(_RELEASES)[-1]
+    warn_caller(
+        f"transformers {installed} is newer than the releases whose apply_chat_template parlance follows (up to {newest}). What is called "
+        f'is as in {newest}. transformers_version="{newest}" says that this is meant.'
     )
 
 
@@ -168,7 +188,12 @@ def _check_free(name: str, variables: dict[str, Any], function: str) -> None:
 
 def sanitizes(version: str) -> bool:
     """Whether the release's tokenizers are told so themselves."""
-    return _RELEASES[version]
+    return _RELEASES[version].drops_null_members
+
+
+def masks_overlaps(version: str) -> bool:
+    """Whether a mask has each token of which a part was generated."""
+    return _RELEASES[version].masks_overlaps
 
 
 def messages_of(chat: Any, version: str) -> Any:
@@ -176,14 +201,37 @@ def messages_of(chat: Any, version: str) -> Any:
 
     Raises what transformers raises for what is no chat, or no message.
     """
+    if _RELEASES[version].takes_objects:
+        return _as_dicts(getattr(chat, "messages", chat))
     if hasattr(chat, "messages"):
         return chat
     iter(chat)
-    if not _RELEASES[version]:
+    if not _RELEASES[version].drops_null_members:
         return chat
     if isinstance(chat, (list, tuple)) and all(type(message) is dict or _is_object(message) for message in chat):
         return chat
     return [message if _is_object(message) else _without_none(message) for message in chat]
+
+
+def _as_dicts(chat: Any) -> Any:
+    """A chat whose messages are dicts without members that are None; where they are dicts already, rendering leaves these out."""
+    if isinstance(chat, (list, tuple)) and all(type(message) is dict for message in chat):
+        return chat
+    made = []
+    for message in plain_data(chat, leaves=False):
+        if not isinstance(message, dict):
+            raise TypeError(_NO_MESSAGE.format(message))
+        made.append(_without_none(message))
+    return made
+
+
+def without_replies(conversation: Any) -> Any:
+    """A chat, or a batch of them, with dicts in place of parlance's own Message, which methods of transformers do not know."""
+    if isinstance(conversation, Message):
+        return plain_data(conversation)
+    if not isinstance(conversation, (list, tuple)) or not any(isinstance(one, (Message, list, tuple)) for one in conversation):
+        return conversation
+    return [without_replies(one) for one in conversation]
 
 
 def _makes_plain(version: str) -> bool:
@@ -200,14 +248,15 @@ def _check_messages(chat: Any) -> None:
 
 
 def _is_object(message: Any) -> bool:
-    """Whether it is a dataclass or a pydantic model, which templates may get, though that method of transformers does not take them."""
+    """Whether it is a Message of parlance, a dataclass or a pydantic model, which templates may get, though that method of transformers
+    does not take them, or not in all releases."""
     kind = type(message)
-    return hasattr(kind, "__dataclass_fields__") or hasattr(kind, "model_dump")
+    return isinstance(message, Message) or hasattr(kind, "__dataclass_fields__") or hasattr(kind, "model_dump")
 
 
 def _dropped(chat: Any, version: str) -> list[Any]:
     """The messages without the members that are None, where the release drops them."""
-    if not _RELEASES[version]:
+    if not _RELEASES[version].drops_null_members:
         return list(chat)
     return [message if _is_object(message) else _without_none(message) for message in chat]
 
@@ -224,14 +273,15 @@ def _with_reasoning(message: dict[str, Any]) -> dict[str, Any]:
 # ---- objects as plain data
 
 
-def plain_data(value: Any, *, placeholders: bool = False) -> Any:
+def plain_data(value: Any, *, placeholders: bool = False, leaves: bool = True) -> Any:
     """Objects as the template gets them: mappings, dataclasses and models of pydantic as dicts, also inside of others.
 
-    `placeholders`: what JSON has nothing for becomes "<Type>".
+    `placeholders`: what JSON has nothing for becomes "<Type>". `leaves`: text of a class derived from str, and NumPy's scalars, become
+    plain too.
     """
-    plain = functools.partial(plain_data, placeholders=placeholders)
+    plain = functools.partial(plain_data, placeholders=placeholders, leaves=leaves)
     if isinstance(value, str):
-        return value if type(value) is str else str.__str__(value)
+        return value if type(value) is str or not leaves else str.__str__(value)
     if isinstance(value, (int, float, type(None))):
         return value
     if isinstance(value, Mapping):
@@ -240,7 +290,9 @@ def plain_data(value: Any, *, placeholders: bool = False) -> Any:
         return (tuple if isinstance(value, tuple) else list)(plain(item) for item in value)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
-        return plain(value.item())
+        return plain(value.item()) if leaves else value
+    if isinstance(value, Message):
+        return plain(value._in_history())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     dump = getattr(value, "model_dump", None)
@@ -257,7 +309,7 @@ class _Continued:
 
     def __init__(self, messages: list[Any], field: str, template: str, version: str):
         if not messages:
-            if not _RELEASES[version]:
+            if not _RELEASES[version].drops_null_members:
                 raise IndexError("list index out of range")
             raise ValueError("continue_final_message is set but the conversation is empty!")
         # As the template gets it, with the reasoning under all of its names.
@@ -308,7 +360,7 @@ def _final_message(message: Any, version: str) -> dict[str, Any]:
         if makes_plain:
             raise TypeError(_NO_MESSAGE.format(plain))
         raise AttributeError(f"{type(message).__name__!r} object has no attribute 'get'")
-    return _without_none(plain) if _RELEASES[version] and _is_object(message) else dict(plain)
+    return _without_none(plain) if _RELEASES[version].drops_null_members and _is_object(message) else dict(plain)
 
 
 def check_continued(add_generation_prompt: bool, return_assistant_tokens_mask: bool) -> None:

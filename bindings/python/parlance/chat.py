@@ -3,7 +3,7 @@
 `parlance.apply_chat_template(tokenizer, …)` takes what `tokenizer.apply_chat_template(…)` takes and gives what it gives: text, ids,
 masks, errors. `install(tokenizer)` replaces the methods of one tokenizer. Beyond it there are `protect` and `mask`.
 
-Source of the rules: transformers 5.21 to 5.23, tokenization_utils_base.py (apply_chat_template). What the template gets is in
+Source of the rules: transformers 5.21 to 5.24, tokenization_utils_base.py (apply_chat_template). What the template gets is in
 _transformers.py, ids and masks by origin are in _origins.py. Begin reading at apply_chat_template.
 """
 
@@ -18,7 +18,17 @@ from parlance._installed import called, no_tokenizer, override_of, own_class, pa
 from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
 from parlance._tokenizers import is_processor, tokenizer_of
-from parlance._transformers import Method, RenderedChat, check_continued, followed, limits_of, messages_of, sanitizes
+from parlance._transformers import (
+    Method,
+    RenderedChat,
+    check_continued,
+    followed,
+    limits_of,
+    masks_overlaps,
+    messages_of,
+    sanitizes,
+    without_replies,
+)
 
 __all__ = ["apply_chat_template", "install", "tokenizer_of", "uninstall"]
 
@@ -52,7 +62,10 @@ def _also_for_others(method: _Method) -> _Method:
                 raise no_tokenizer(tokenizer)
             return called(tokenizer, "apply_chat_template", method, args, kwargs)
         _check_own(tokenizer, kwargs)
-        return own(tokenizer, *args, **{name: value for name, value in kwargs.items() if name not in _OURS})
+        given = {name: value for name, value in kwargs.items() if name not in _OURS}
+        if "conversation" in given:
+            given["conversation"] = without_replies(given["conversation"])
+        return own(tokenizer, *map(without_replies, args[:1]), *args[1:], **given)
 
     return either  # type: ignore[return-value]
 
@@ -173,26 +186,49 @@ def apply_chat_template(
     if not return_dict:
         return out["input_ids"]
     if return_assistant_tokens_mask:
-        _add_masks(out, [chat.rendering.generation for chat in rendered], is_batched, return_tensors)
+        mask_of_row = _mask_of_overlaps if masks_overlaps(version) else _mask_of_characters
+        _add_masks(out, [chat.rendering.generation for chat in rendered], mask_of_row, is_batched, return_tensors)
     return out
 
 
-def _add_masks(out: Any, generation: list[list[tuple[int, int]]], is_batched: bool, return_tensors: str | None) -> None:
+_Ranges = list[tuple[int, int]]
+
+
+def _add_masks(
+    out: Any, generation: list[_Ranges], mask: Callable[[Any, int, int, _Ranges], list[int]], is_batched: bool, return_tensors: str | None
+) -> None:
     """`assistant_masks`, as transformers makes them of the ranges of {% generation %} blocks."""
     rows = out["input_ids"] if is_batched or return_tensors else [out["input_ids"]]
-    masks = []
-    for i, ids in enumerate(rows):
-        one = [0] * len(ids)
-        for begin, end in generation[i]:
-            first, last = out.char_to_token(i, begin), out.char_to_token(i, end - 1)
-            if first is None:  # cut off
-                break
-            for token in range(first, last + 1 if last else len(ids)):
-                one[token] = 1
-        masks.append(one)
+    masks = [mask(out, row, len(ids), generation[row]) for row, ids in enumerate(rows)]
     out["assistant_masks"] = masks if is_batched or return_tensors else masks[0]
     if return_tensors:
         out.convert_to_tensors(tensor_type=return_tensors)
+
+
+def _mask_of_characters(out: Any, row: int, count: int, generation: _Ranges) -> list[int]:
+    """From the token of a range's first character to that of its last. From the first range that truncation cut off on, there is none."""
+    mask = [0] * count
+    for begin, end in generation:
+        first, last = out.char_to_token(row, begin), out.char_to_token(row, end - 1)
+        if first is None:  # cut off
+            break
+        for token in range(first, last + 1 if last else count):
+            mask[token] = 1
+    return mask
+
+
+def _mask_of_overlaps(out: Any, row: int, count: int, generation: _Ranges) -> list[int]:
+    """Each token that has a part of a range. Tokens and ranges are gone through once, as if both were in order."""
+    mask = [0] * count
+    at = 0
+    for token, (begin, end) in enumerate(out.encodings[row].offsets):
+        while at < len(generation) and begin >= generation[at][1]:
+            at += 1
+        if at == len(generation):
+            break
+        if end > generation[at][0]:
+            mask[token] = 1
+    return mask
 
 
 # ---- in place of the method

@@ -18,7 +18,7 @@ from parlance._installed import derived, method_of_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, paths_of, tokens_of
 from parlance._tokenizers import tokenizer_of
-from parlance._transformers import Limits, Method, RenderedChat, check_continued, followed, limits_of
+from parlance._transformers import Limits, Method, RenderedChat, check_continued, followed, limits_of, without_replies
 from parlance._truncation import most_tokens, truncated
 
 __all__ = ["apply_chat_template"]
@@ -47,7 +47,9 @@ def apply_chat_template(
     trusted = paths_of(trust)
     version = followed(transformers_version)
     call = _Call(processor, kinds_of(mask), bool(protect), trusted, version, limits_of(limits, version))
-    return call.run(args, kwargs)
+    if "conversation" in kwargs:
+        kwargs["conversation"] = without_replies(kwargs["conversation"])
+    return call.run((*map(without_replies, args[:1]), *args[1:]), kwargs)
 
 
 class _Call:

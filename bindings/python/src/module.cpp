@@ -21,9 +21,14 @@ NB_MODULE(_core, module) {
   });
   module.attr("VERSION") = PARLANCE_VERSION;
   nb::dict releases;
-  for (const parlance::TransformersRelease& release : parlance::transformers_releases())
-    releases[nb::str(release.name.data(), release.name.size())] = release.drops_null_members;
-  module.attr("RELEASES") = releases;  // of transformers, oldest first: whether members that are None are dropped
+  for (const parlance::TransformersRelease& release : parlance::transformers_releases()) {
+    nb::dict facts;
+    facts["drops_null_members"] = release.drops_null_members;
+    facts["takes_objects"] = release.takes_objects;
+    facts["masks_overlaps"] = release.masks_overlaps;
+    releases[nb::str(release.name.data(), release.name.size())] = facts;
+  }
+  module.attr("RELEASES") = releases;  // of transformers, oldest first: the facts that Python sees
   nb::list kinds;
   for (const std::string_view name : parlance::reply_kind_names().subspan(1))
     kinds.append(nb::str(name.data(), name.size()));

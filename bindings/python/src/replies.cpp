@@ -416,7 +416,7 @@ void bind_format(nb::module_& module) {
       .def("to_response_template", &to_response_template, nb::kw_only(), "reasoning_key"_a = "reasoning_content",
            nb::sig("def to_response_template(self, *, reasoning_key: str = 'reasoning_content') -> "
                    "tuple[dict[str, typing.Any], list[str]]"),
-           "The format as a response_template of transformers 5.23, and sentences on what that does not read as a "
+           "The format as a response_template of transformers 5.24, and sentences on what that does not read as a "
            "ReplyReader does.\n\nRaises parlance.Error, also ValueError, if it cannot be expressed.")
       .def("__getstate__",
            [](const PyReplyFormat& f) {

@@ -154,6 +154,7 @@ def compare_random(one: Comparison, count: int) -> None:
     for name, template in OWN.items():
         one.tokenizer.chat_template = template
         for _ in range(count):
+            one.tokenizer.truncation_side = rng.choice(("left", "right"))
             chats = [[message(rng) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))] for _ in range(rng.choice((1, 2, 3)))]
             one.compare(name, rng.choice((chats, chats[0], chats[0], [], tuple(chats[0]))), **arguments(rng))
 

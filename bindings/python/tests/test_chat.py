@@ -22,6 +22,7 @@ import parlance
 import pytest
 from material import release
 from parlance._origins import forged_in, mask_of, tokens_of
+from parlance._transformers import _RELEASES
 
 TAGGED = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}{% generation %}{{ m.content }}<|im_end|>"
@@ -66,6 +67,29 @@ def test_batches_with_the_mask_of_tags(tokenizer: Any, side: str, truncation: bo
     real = tokenizer.apply_chat_template(batch, **shape)
     ours = parlance.apply_chat_template(tokenizer, batch, protect=True, **shape)
     assert {name: ours[name].tolist() for name in ours} == {name: real[name].tolist() for name in real}
+
+
+NESTED = "{% generation %}{{ messages[0].content }}{% generation %}{{ messages[1].content }}{% endgeneration %}, {% endgeneration %}. x"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("template", [TAGGED, NESTED])
+def test_masks_of_what_truncation_leaves(tokenizer: Any, side: str, template: str) -> None:
+    tokenizer.chat_template, tokenizer.truncation_side = template, side
+    for chat in (GOOD, [*GOOD, GOOD[0], GOOD[1]], [[*GOOD, *GOOD], GOOD]):
+        for most in range(1, 30):
+            asked = {"return_assistant_tokens_mask": True, "truncation": True, "max_length": most, "padding": "max_length"}
+            real = tokenizer.apply_chat_template(chat, **asked)
+            assert dict(parlance.apply_chat_template(tokenizer, chat, **asked)) == dict(real), (chat, most)
+
+
+def test_a_mask_of_what_is_cut_off_at_the_left_is_that_of_each_release(tokenizer: Any) -> None:
+    tokenizer.chat_template, tokenizer.truncation_side = TAGGED, "left"
+    asked = {"return_assistant_tokens_mask": True, "truncation": True, "max_length": 4}
+    masks = {name: parlance.apply_chat_template(tokenizer, GOOD, transformers_version=name, **asked) for name in ("5.23", "5.24")}
+    assert sum(masks["5.23"]["assistant_masks"]) == 0
+    assert learnt(tokenizer, masks["5.24"]).endswith("no<|im_end|>")
 
 
 def test_texts_are_cut_where_the_tokenizer_cuts_them(tokenizer: Any) -> None:
@@ -228,6 +252,27 @@ NO_JSON: list[tuple[Any, Any]] = [
     (Kind.A, "<Kind>"),
     (Word.A, "a"),
 ]
+
+
+def test_a_reply_that_was_read_is_a_message(tokenizer: Any) -> None:
+    """Message, as in Template.render: in a chat, a batch, on an installed tokenizer, in every release."""
+    reply = parlance.read('Well.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "terminal-agent")
+    tokenizer.chat_template = PLAIN.replace("{{ m.content }}", "{{ m.content }}{{ m.tool_calls | tojson if m.tool_calls }}")
+    plain: list[Any] = [GOOD[0], reply.to_dict()]
+    ways: list[dict[str, Any]] = [
+        {}, {"tokenize": False}, {"sanitize_control_tokens": True}, {"protect": True}, {"mask": "assistant"},
+        {"continue_final_message": True},
+        *({"transformers_version": version} for version in _RELEASES),
+    ]  # fmt: skip
+    for asked in ways:
+        want = parlance.apply_chat_template(tokenizer, plain, **asked)
+        for chat in ([GOOD[0], reply], (GOOD[0], reply), types.SimpleNamespace(messages=[GOOD[0], reply])):
+            assert parlance.apply_chat_template(tokenizer, chat, **asked) == want, (asked, chat)
+        batch = parlance.apply_chat_template(tokenizer, [[GOOD[0], reply], plain], **asked)
+        assert batch == parlance.apply_chat_template(tokenizer, [plain, plain], **asked), asked
+    want = tokenizer.apply_chat_template(plain)["input_ids"]
+    assert parlance.install(tokenizer).apply_chat_template([GOOD[0], reply])["input_ids"] == want
+    assert parlance.apply_chat_template(tokenizer, [reply], tokenize=False).startswith("<|im_start|>assistant\nWell.")
 
 
 @pytest.mark.parametrize("read", ["{}", "{} | tojson", "{}.year", "{}.value", "{} is string"])

@@ -212,8 +212,8 @@ def test_an_installed_method_shows_the_one_it_replaces(chatml_tokenizer: str) ->
 def test_the_release_that_is_followed(chatml_tokenizer: str) -> None:
     from parlance._transformers import nearest
 
-    followed = [nearest(version) for version in ("4.57.1", "5.21.0", "5.22.9", "5.23.0.dev0", "5.24.0", "6.0")]
-    assert followed == ["5.21.0", "5.21.0", "5.22.2", "5.23.0", "5.23.0", "5.23.0"]
+    followed = [nearest(version) for version in ("4.57.1", "5.21.0", "5.22.9", "5.23.0.dev0", "5.23.4", "5.24.1", "6.0")]
+    assert followed == ["5.21.0", "5.21.0", "5.22.2", "5.23.0", "5.23.0", "5.24.0", "5.24.0"]
     made = transformers_tokenizer(chatml_tokenizer)
     with pytest.raises(ValueError, match="follows transformers"):
         parlance.apply_chat_template(made, CHAT, transformers_version="4.0")
@@ -229,3 +229,21 @@ def test_an_older_release_than_those_that_are_followed_is_named(chatml_tokenizer
         parlance.apply_chat_template(made, CHAT)
         parlance.apply_chat_template(made, CHAT, transformers_version="5.21.0")
     assert [one.filename for one in told] == [__file__]
+
+
+def test_a_newer_release_than_those_that_are_followed_is_named_once(chatml_tokenizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from parlance._transformers import _RELEASES, _warn_of_newer
+
+    made = transformers_tokenizer(chatml_tokenizer)
+    for installed in ("99.1.0", list(_RELEASES)[-1] + "9"):
+        monkeypatch.setattr("transformers.__version__", installed)
+        _warn_of_newer.cache_clear()
+        with pytest.warns(UserWarning, match=f"transformers {installed} is newer .* is as in {list(_RELEASES)[-1]}") as told:
+            for _ in range(2):
+                parlance.apply_chat_template(made, CHAT)
+            parlance.apply_chat_template(made, CHAT, transformers_version=list(_RELEASES)[-1])
+        assert [one.filename for one in told] == [__file__]
+    monkeypatch.setattr("transformers.__version__", list(_RELEASES)[-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parlance.apply_chat_template(made, CHAT)

@@ -117,6 +117,17 @@ def test_chats_that_are_no_lists(made: Any) -> None:
         assert outcome(lambda: parlance.apply_chat_template(made, conversation())) == real  # noqa: B023
 
 
+def test_a_reply_that_was_read_is_a_message(made: Any) -> None:
+    reply = parlance.read("A cat", "terminal-agent")
+    first = chats(made.test_kind)[0][0]
+    plain = parlance.apply_chat_template(made, [first, reply.to_dict()])
+    for conversation in ([first, reply], (first, reply)):
+        assert parlance.apply_chat_template(made, conversation) == plain
+        assert parlance.apply_chat_template(made, conversation=conversation) == plain
+    batch = [[first, reply.to_dict()], [first, reply]]
+    assert parlance.install(made).apply_chat_template(batch) == made.apply_chat_template([batch[0], batch[0]])
+
+
 def test_arguments_by_place(made: Any) -> None:
     args = ("{{ tools }}{{ documents }}{{ add_generation_prompt }}", None, [{}], True)
     for count in (1, 4):  # SmolVLM's method takes one alone in 5.21

@@ -14,6 +14,7 @@ from test_tokenizers import transformers_tokenizer
 
 PLAIN = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}{% if tools %}{{ tools }}{% endif %}"
 TAGGED = "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}"
+numpy = pytest.importorskip("numpy")
 GOOD: list[Any] = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}]
 
 
@@ -40,6 +41,7 @@ CHATS: list[Any] = [
     [GOOD, None],
 ]
 CHATS += [[GOOD, 3], [GOOD, "ab"], [GOOD, GOOD[0]], [GOOD[0], GOOD], [GOOD[0], None], [GOOD[0], "x"], [[]], [[], []], [[[GOOD[0]]]]]
+CHATS += [[("user", "Hi")], [GOOD[0], ("user", "Hi")], {"messages": GOOD}, [numpy.int64(3)], numpy.array(GOOD), numpy.str_("ab")]
 CHATS += [[object()], object(), [{"role": "user"}], [{"role": "user", "content": None}], [{"role": "user", "content": object()}], [{}]]
 ARGUMENTS: list[tuple[str, list[Any]]] = [
     ("tools", [[], [no_types], [3], ["x"], [None], 3, "ab", "", 0, {"a": 1}, no_types, [len], True]),
@@ -107,6 +109,13 @@ def test_what_is_no_chat(tokenizer: Any, others: dict[str, Any]) -> None:
         check(tokenizer, chat, others)
 
 
+def test_what_is_no_message_has_the_class_of_each_release(tokenizer: Any) -> None:
+    for chat in ("hi", ["hi"], [{"role": "user", "content": "hi"}, ("user", "hi")], [3]):
+        for version, kind in (("5.23", AttributeError), ("5.24", TypeError)):
+            with pytest.raises(kind):
+                parlance.apply_chat_template(tokenizer, chat, transformers_version=version)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("others", OTHERS, ids=str)
 def test_wrong_arguments(tokenizer: Any, others: dict[str, Any]) -> None:
@@ -127,7 +136,6 @@ def test_what_is_no_text_does_not_go_on(tokenizer: Any) -> None:
     """5.23 makes JSON of a message before it looks for the text that goes on."""
     if release() < (5, 23):
         pytest.skip("another order")
-    numpy = pytest.importorskip("numpy")
     for content in (numpy.int64(4), numpy.float32(1.5), numpy.bool_(True), numpy.str_("Yes"), 4, {"a": 1}, object(), b"Yes", [3], []):
         check(tokenizer, [*GOOD, {"role": "assistant", "content": content}], {"continue_final_message": True})
 

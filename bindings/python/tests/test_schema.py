@@ -8,6 +8,7 @@ from typing import Any, Literal, Optional, Union
 
 import parlance
 import pytest
+from material import release
 
 
 class Unit(enum.Enum):
@@ -106,6 +107,18 @@ def unknown_return(a: int) -> Tool:
 GOOD: list[Callable[..., Any]] = [plain, unions, containers, choices, Tool().method, nothing, unknown_return]
 
 
+def typed(city: str, days: int = 3, units: Optional[str] = None) -> str:  # noqa: UP045
+    """Types as Google's style has them.
+
+    Args:
+        city (str): Where
+        days(int): How many (choices: [1, 3])
+        units (`str`, *optional*): Of what, see (also: there)
+            note (that): no argument
+    """
+    return ""
+
+
 def no_docstring(a: int) -> None: ...
 
 
@@ -171,6 +184,19 @@ def theirs() -> Callable[[Any], Any]:
 @pytest.mark.parametrize("function", GOOD)
 def test_is_that_of_transformers(function: Callable[..., Any]) -> None:
     assert parlance.get_json_schema(function) == theirs()(function)
+
+
+def test_types_in_a_docstring_are_no_part_of_the_description() -> None:
+    made = parlance.get_json_schema(typed)
+    assert {name: one["description"] for name, one in made["function"]["parameters"]["properties"].items()} == {
+        "city": "Where",
+        "days": "How many",
+        "units": "Of what, see (also: there) note (that): no argument",
+    }
+    template = parlance.Template.from_string("{{ tools[0] | tojson }}")
+    assert '"description": "Where"' in template.render([{"role": "user", "content": "x"}], tools=[typed]).text
+    if release() >= (5, 24):
+        assert made == theirs()(typed)
 
 
 @pytest.mark.parametrize("function", BAD)

@@ -1,6 +1,6 @@
 // The limited `dict` and namespace().
 //
-// Source of the rules: transformers 5.23.0 utils/chat_template_utils.py, TemplateDict and TemplateNamespace. Begin
+// Source of the rules: transformers 5.24.0 utils/chat_template_utils.py, TemplateDict and TemplateNamespace. Begin
 // reading at make_limited_dict.
 #include "jinja/objects/limited_globals.h"
 
