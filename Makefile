@@ -13,7 +13,7 @@
 #   make asan     the library's tests under ASan and UBSan        make tsan    the tests of threads under TSan
 #   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
 #   make fuzz_seeds  each seed once, under ASan and UBSan: no old finding has come back
-#   make portable the library with 32 bits and libc++, syntax only
+#   make portable the library with 32 bits and libc++, and as C++23 with libc++, syntax only
 #   make format   clang-format of all files of C++; make format_check only shows what it would change
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60

@@ -14,10 +14,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/parlanceConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/parlanceConfig.cmake ${PROJECT_BINARY_DIR}/parlanceConfigVersion.cmake
   cmake/FindUtf8proc.cmake DESTINATION ${config_folder} COMPONENT development)
 
-# Where it lies says where the rest lies, so that an installed tree can be moved.
-file(RELATIVE_PATH from_pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-configure_file(cmake/parlance.pc.in ${PROJECT_BINARY_DIR}/parlance.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/parlance.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+include(cmake/pkg_config.cmake)
 
 if(TARGET parlance_cli)
   install(TARGETS parlance_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)

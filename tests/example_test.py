@@ -4,7 +4,8 @@
     example_test.py --source TREE --build ITS-BUILD --cmake CMAKE --generator G --compiler CXX --flags F --type T --launcher L [--whole]
 
 L is a list with `|` between its words. The build is installed into a folder below it, a project finds it there with find_package(parlance), another with pkg-config, a third
-takes the tree with add_subdirectory; the programs must print the prompt and its origins. The third has targets and macros of names
+takes the tree with add_subdirectory; the programs must print the prompt and its origins. What pkg-config says is checked with folders
+that are absolute, too. The third has targets and macros of names
 that a library might want for itself, and a cargo that must not be started. It compiles the library again, without precompiled
 headers: with --whole all of it, which takes minutes, else two modules. A program of docs/ is a `cpp` block that has a main; it
 runs in the tree and must print what the `text` block below it says. One that opens a tokenizer.json is left out where the build
@@ -29,6 +30,7 @@ WANTED = """<|user|>What is 2 + 2?<|end|><|assistant|>
 """
 
 FIND = "find_package(parlance {version} REQUIRED CONFIG)"
+FIND_TOKENIZERS = "find_package(parlance {version} REQUIRED CONFIG COMPONENTS tokenizers)"
 # What a parent may have: targets of every short name, and flags of its own.
 SUBFOLDER = """foreach(name unit_tests runner tests docs check install_all format release asan_tests cli options base value precompiled go_oracle notices pages)
   add_custom_target(${{name}})
@@ -108,17 +110,70 @@ def write_example(folder, options):
     (folder / "example.cpp").write_text(macros + example_of(options.source / "include/parlance/parlance.h"), "utf-8")
 
 
+def pkg_config(folders, *arguments):
+    """What pkg-config says where it looks into these folders, as words."""
+    return run("pkg-config", *arguments, env={**os.environ, "PKG_CONFIG_PATH": ":".join(map(str, folders))}).split()
+
+
 def build_with_pkg_config(folder, prefix, options):
     """The compiler's own command line, from what parlance.pc says; the prefix was moved, so nothing in it is absolute."""
     folder.mkdir(parents=True, exist_ok=True)
     write_example(folder, options)
-    found = [str(path.parent) for path in prefix.rglob("parlance.pc")]
-    environment = {**os.environ, "PKG_CONFIG_PATH": ":".join(found)}
-    flags = run("pkg-config", "--cflags", "--libs", "parlance", env=environment).split()
-    if run("pkg-config", "--modversion", "parlance", env=environment).strip() != version_of(options.source):
+    found = [path.parent for path in prefix.rglob("parlance.pc")]
+    flags = pkg_config(found, "--cflags", "--libs", "parlance")
+    if [flag for flag in flags if flag.startswith("-std")]:
+        raise SystemExit(f"parlance.pc chooses a standard for who compiles C++23: {flags}")
+    if pkg_config(found, "--modversion", "parlance") != [version_of(options.source)]:
         raise SystemExit("parlance.pc has another version")
-    run(options.compiler, *options.flags.split(), folder / "example.cpp", "-o", folder / "example", *flags)
+    run(options.compiler, "-std=c++20", *options.flags.split(), folder / "example.cpp", "-o", folder / "example", *flags)
     return run(folder / "example")
+
+
+def wrong_programs_with_pkg_config(folder, prefix, options):
+    """How many of the programs of docs/ that open a tokenizer print something else when they are linked with what
+    parlance-tokenizers.pc says."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = [path.parent for path in prefix.rglob("parlance-tokenizers.pc")]
+    wrong = 0
+    for name, program, wanted in programs_of_docs(options.source, prefix):
+        if "open_tokenizer(" not in program:
+            continue
+        (folder / f"{name}.cpp").write_text(program, "utf-8")
+        flags = pkg_config(found, "--cflags", "--libs", "parlance-tokenizers")
+        run(options.compiler, "-std=c++20", *options.flags.split(), folder / f"{name}.cpp", "-o", folder / name, *flags)
+        wrong += says(f"{name} with pkg-config", run(folder / name, cwd=options.source), wanted)
+    return wrong
+
+
+def reads_json(prefix):
+    """Whether the build has the Rust library, and so opens a tokenizer.json."""
+    return bool(list(prefix.rglob("*parlance_hf*")))
+
+
+def check_absolute_folders(folder, prefix, options):
+    """Folders that are given as absolute paths stay what they are, in what pkg-config says and in what find_package reads.
+    The build is only configured."""
+    shutil.rmtree(folder, ignore_errors=True)
+    off = [f"-DPARLANCE_{what}=OFF" for what in ("BUILD_CLI", "BUILD_TESTS", *([] if reads_json(prefix) else ["HF_TOKENIZERS"]))]
+    run(options.cmake, "-S", options.source, "-B", folder, "-G", options.generator, f"-DCMAKE_CXX_COMPILER={options.compiler}", *off,
+        "-DCMAKE_INSTALL_PREFIX=/opt/a", "-DCMAKE_INSTALL_LIBDIR=/opt/b/lib", "-DCMAKE_INSTALL_INCLUDEDIR=/opt/c/include")
+    flags = pkg_config([folder], "--cflags", "--libs", "parlance-tokenizers")
+    for wanted in ("-I/opt/c/include", "-L/opt/b/lib"):
+        if wanted not in flags:
+            raise SystemExit(f"pkg-config does not say {wanted} but {flags}")
+    read = "".join(path.read_text("utf-8") for path in folder.rglob("parlanceTargets.cmake"))
+    if not read or "_IMPORT_PREFIX}//" in read or ("parlance_hf" in read and "/opt/b/lib/libparlance_hf.a" not in read):
+        raise SystemExit(f"find_package reads\n{read}")
+
+
+def check_unknown_component(folder, build, options, prefix):
+    """find_package with a component that there is not says which there are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "CMakeLists.txt").write_text(PROJECT.format(door="find_package(parlance REQUIRED CONFIG COMPONENTS tokenisers)"), "utf-8")
+    done = subprocess.run([options.cmake, "-S", folder, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True, text=True)
+    said = " ".join(done.stderr.split())
+    if done.returncode == 0 or "no component `tokenisers`; it has `parlance` and `tokenizers`" not in said:
+        raise SystemExit(f"a component that is not there: {said}")
 
 
 def no_cargo(folder):
@@ -171,23 +226,22 @@ def says(name, printed, wanted=WANTED):
     return printed != wanted
 
 
-def programs_of_docs(source):
-    """Page and number, the program, and what it prints."""
+def programs_of_docs(source, prefix):
+    """Page and number, the program, and what it prints; without those that open a tokenizer.json where the build has no cargo."""
     for page in sorted((source / "docs").glob("*.md")):
         blocks = [block for block in PROGRAM.findall(page.read_text("utf-8")) if "int main(" in block[0]]
         for number, (program, wanted) in enumerate(blocks):
-            yield f"{page.stem}-{number}", program, wanted
+            if reads_json(prefix) or "open_tokenizer(" not in program:
+                yield f"{page.stem}-{number}", program, wanted
 
 
 def wrong_programs_of_docs(folder, build, options, prefix):
     """How many of them print something else; all against the installed library."""
     folder.mkdir(parents=True, exist_ok=True)
-    programs = list(programs_of_docs(options.source))
+    programs = list(programs_of_docs(options.source, prefix))
     if not programs:
         raise SystemExit("no page of docs/ has a program")
-    if not list(prefix.rglob("*parlance_hf*")):
-        programs = [program for program in programs if "open_tokenizer(" not in program[1]]
-    lines = ["cmake_minimum_required(VERSION 3.22)", "project(pages LANGUAGES CXX)", FIND.format(version=version_of(options.source))]
+    lines = ["cmake_minimum_required(VERSION 3.22)", "project(pages LANGUAGES CXX)", FIND_TOKENIZERS.format(version=version_of(options.source))]
     for name, program, _ in programs:
         (folder / f"{name}.cpp").write_text(program, "utf-8")
         library = "parlance::tokenizers" if "open_tokenizer(" in program else "parlance::parlance"
@@ -224,6 +278,9 @@ def main():
     wrong += wrong_programs_of_docs(here / "docs", options.build.parent / f"{options.build.name}-docs", options, here / "prefix")
     if shutil.which("pkg-config"):
         wrong += says("pkg-config", build_with_pkg_config(here / "pkg-config", here / "prefix", options))
+        wrong += wrong_programs_with_pkg_config(here / "pkg-config", here / "prefix", options)
+        check_absolute_folders(here / "absolute", here / "prefix", options)
+    check_unknown_component(here / "component", options.build.parent / f"{options.build.name}-component", options, here / "prefix")
     return 1 if wrong else 0
 
 

@@ -40,7 +40,8 @@ using BulkOutput = std::function<Result<void>(std::string_view lines)>;
 
 /// The lines of a file descriptor, which stays open.
 BulkInput bulk_input(int file);
-/// Writes to a file descriptor, which stays open.
+/// Writes to a file descriptor, which stays open. If it is a pipe or a socket that nobody reads any more, the kernel
+/// sends SIGPIPE, which ends the process unless the program ignores it or handles it; the run then fails with file.
 BulkOutput bulk_output(int file);
 /// Each string of a range is a line. Its newlines become spaces, which JSON allows. A blank string is not a request.
 /// Lifetime: the range must outlive it.
@@ -116,7 +117,7 @@ struct BulkProgress {
 /// Options of a run.
 ///
 ///     field          default  effect
-///     threads        0        number of threads; 0: one per core
+///     threads        0        number of threads; 0: one per core. More than 1024 count as that many
 ///     most_bytes     0        how much may be on its way at once: lines that were read, and answers not yet written. A
 ///                             line that is longer goes alone. 0: 64 MiB, or 2 MiB for each thread if that is more
 ///     skip_lines     0        goes on behind so many lines of the input, blank lines too.

@@ -3,7 +3,9 @@
 
 namespace parlance {
 
-/// A moment in the caller's local time, without a zone; what strftime_now prints. Month 1-12, day 1-31, hour 0-23.
+/// A moment in the caller's local time, without a zone; what strftime_now prints. A render fails with usage where there
+/// is no such moment: year 1-9999, month 1-12, a day of that month, hour 0-23, minute 0-59, second 0-60, microsecond
+/// 0-999999.
 struct CivilTime {
   int year = 1970;
   int month = 1;

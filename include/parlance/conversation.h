@@ -117,12 +117,13 @@ class Conversation {
   /// others still refer to the request, while message numbers count all messages. Fails as add() does.
   Result<void> put_before(std::span<const Message> messages);
   /// Sets a variable (`tools`, `documents`, `enable_thinking`, `bos_token`, …) to a JSON value. Replaces an earlier
-  /// one.
+  /// one. Fails with json, and with unicode_decode if the name is not UTF-8.
   Result<void> set_json(std::string_view variable, std::string_view json);
-  /// Sets a variable to a string.
-  void set_string(std::string_view variable, std::string_view text);
-  /// Sets a variable only if the request does not have it (for special tokens of a model).
-  void set_default_string(std::string_view variable, std::string_view text);
+  /// Sets a variable to a string. Fails with unicode_decode if that or the name is not UTF-8 (lone surrogates as three
+  /// bytes are allowed, as in Python's str), and with limit_memory. After a failure nothing has changed.
+  Result<void> set_string(std::string_view variable, std::string_view text);
+  /// The same only if the request does not have the variable (for special tokens of a model).
+  Result<void> set_default_string(std::string_view variable, std::string_view text);
 
   /// A dict of all variables. Lifetime, here and below: that of the conversation's contents.
   Value variables() const&;

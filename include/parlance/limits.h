@@ -14,7 +14,9 @@ namespace parlance {
 ///     depth         macros, recursive loops, nesting of data a builtin walks  limit_depth
 ///
 /// More than 2^63 - 1 steps count as that many, and a depth above 2000 as 2000: nested data is walked recursively,
-/// on the stack.
+/// on the stack. With the depth as it is here, nothing in the library takes more than 512 KiB of a thread's stack,
+/// whatever the template, the request, the schema, the reply or its format is. musl gives a thread 128 KiB unless it is
+/// told otherwise: give it more.
 struct Limits {
   std::uint64_t steps = 50'000'000;
   std::uint64_t output_bytes = std::uint64_t{256} << 20;

@@ -23,7 +23,7 @@ class SourceText;
 ///     add_generation_prompt  by the input  adds the opening of an assistant turn; unset: as the input says, else true
 ///                                          unless the last message is the assistant's
 ///     continue_final         by the input  leaves the last (assistant) message open: the prompt ends after it
-///     now                    1970-01-01    what strftime_now prints
+///     now                    1970-01-01    what strftime_now prints; no such moment: the render fails with usage
 ///     limits                 see Limits    limits of this render
 ///     want_spans             true          fill Rendering::spans (a sixth to a third of a render more)
 ///     want_assistant         false         fill Rendering::assistant (a tenth more than spans, without tags a half)
@@ -60,7 +60,8 @@ class Rendering {
   /// A moved-from rendering is empty, and can be filled again.
   Rendering(Rendering&& other) noexcept { swap(other); }
   Rendering& operator=(Rendering&& other) noexcept {
-    Rendering(std::move(other)).swap(*this);
+    Rendering taken(std::move(other));
+    taken.swap(*this);
     return *this;
   }
   ~Rendering() = default;

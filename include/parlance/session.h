@@ -214,7 +214,11 @@ class Session {
   const std::vector<UnknownText>& unknown() const&& = delete;
 
   /// Appends what the model sampled after ids(), with the end-of-turn token if it was sampled. The ids stay unchanged.
+  /// Whether they are ids of the tokenizer extend() checks: where it refuses them, drop_sampled() takes them back.
   void append_sampled(std::span<const TokenId> ids);
+  /// Takes back all that was appended since begin() or the last extend() that succeeded: the reply is to be sampled
+  /// again.
+  void drop_sampled();
 
   /// Adds messages. After append_sampled(), the first must be the assistant's message that was sampled. Appends to
   /// ids() and returns what was appended. After a failure nothing has changed.

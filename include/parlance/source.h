@@ -104,7 +104,8 @@ std::vector<StoredModel> stored_models(const ModelStores& stores);
 ///     a template file        FILE.jinja, FILE.gotmpl
 ///     a GGUF file            its header: tokenizer.chat_template, tokenizer.chat_template.NAME, special tokens by id
 ///     a Modelfile            FROM, TEMPLATE, SYSTEM, MESSAGE, PARAMETER; what it does not have comes from FROM
-///     a Hugging Face cache   a folder models--org--name (refs/main, else its one snapshot), or org/name[@revision]
+///     a Hugging Face cache   a folder models--org--name (refs/main, else its one snapshot), or org/name, with or
+///                            without @ and a revision
 ///     a Hugging Face folder  chat_template.jinja, additional_chat_templates/*.jinja, chat_template.json,
 ///                            tokenizer_config.json, special_tokens_map.json, as in transformers; else its GGUF file
 ///     a model of Ollama      by name: [host/][namespace/]model[:tag]
@@ -130,7 +131,7 @@ Error file_error(const std::string& path, int system_error);
 /// Adds the model's special tokens and messages to a conversation. A special token is set if the request has no
 /// variable of that name. Messages are added unless `tokens_only`, in Ollama's order: SYSTEM if the request does not
 /// begin with a system message, then the MESSAGEs, then the request's own.
-/// Fails with limit_memory.
+/// Fails with limit_memory, and with unicode_decode if a text of the model's is not UTF-8.
 Result<void> add_model(Conversation& conversation, const ModelSource& model, bool tokens_only = false);
 
 /// A built-in format: its template, its purpose, its reply format.

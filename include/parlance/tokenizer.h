@@ -30,7 +30,7 @@ struct ByteSpan {
 struct AddedToken {
   TokenId id = -1;
   std::string text;
-  bool special = false;      ///< declared as markup, not text: <s>, <|im_end|>
+  bool special = false;      ///< declared as markup, not text: `<|im_end|>`
   bool lstrip = false;       ///< also matches the white space before it
   bool rstrip = false;       ///< also matches the white space after it
   bool normalized = false;   ///< the normalised text is searched for it

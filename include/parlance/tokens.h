@@ -64,8 +64,8 @@ struct UnknownText {
 ///                                 "messages[*].content" that member of every message, "messages[assistant]" all
 ///                                 messages of that role
 ///     protect            true     false: everything is trusted, as with the tokenizer alone
-///     plain_added        false    added tokens that are not special (`special: false`, such as Gemma's <h1>) may come
-///                                 from any text. Wrong for models whose markers are such tokens (<tool_call>)
+///     plain_added        false    added tokens that are not special (`special: false`, such as Gemma's `h1`) may come
+///                                 from any text. Wrong for models whose markers are such tokens (tool_call)
 ///     add_special_tokens false    adds the tokens that the tokenizer itself puts around a text, unless they are there
 ///     want_tokens        true     false: PromptTokens::tokens stays empty, which is quicker where only ids are needed
 struct TokenizeOptions {
@@ -123,9 +123,10 @@ std::span<const std::string_view> standard_roles();
 Result<PromptTokens> tokenize(const Rendering& rendering, const Conversation& conversation, const Tokenizer& tokenizer,
                               const TokenizeOptions& options = {});
 
-/// Fails with conversation, naming the id and the vocabulary's size, where one of the ids is negative or past the end
-/// of the tokenizer's vocabulary. Where the size is not known, only the first is found.
-Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids);
+/// Fails with conversation, naming the id, where one of the ids is negative or past the end of the tokenizer's
+/// vocabulary. Where its size is not known, only negative ones are found. `first` is the number that errors give the
+/// first of the ids.
+Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids, std::size_t first = 0);
 
 /// A token that ends a reply.
 struct StopToken {

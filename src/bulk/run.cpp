@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 64 << 10;
 constexpr std::size_t kSlotsPerThread = 4;
+constexpr unsigned kMostThreads = 1024;
 constexpr std::size_t kMostBytes = 64 << 20, kMostBytesPerThread = 2 << 20;  ///< on their way
 constexpr std::size_t kKeptBytes = 1 << 20;  ///< memory of a text that is used again; a long line's is given back
 constexpr auto kProgressEvery = std::chrono::milliseconds(200);
@@ -396,7 +397,7 @@ Result<BulkProgress> answer_lines(const BulkInput& input, const BulkOutput& outp
   Writer writer(run);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   {
-    Pool pool(run, writer, options.threads != 0 ? options.threads : cores);
+    Pool pool(run, writer, std::min(options.threads != 0 ? options.threads : cores, kMostThreads));
     Batch batch;
     bool first = true;
     while (reader.next(batch)) {

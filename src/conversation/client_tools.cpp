@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "value/dict.h"
+#include "value/string.h"
+
 namespace parlance {
 namespace {
 

@@ -190,6 +190,14 @@ Result<void> check_texts(const Message& message, const std::string& whose) {
   return {};
 }
 
+/// The same for a variable that is set to a text.
+Result<void> check_variable(std::string_view variable, std::string_view text) {
+  if (!utf8::is_valid(variable, true)) return Error(ErrorCode::unicode_decode, "the name of a variable is not UTF-8");
+  if (utf8::is_valid(text, true)) return {};
+  const std::string path(variable);
+  return Error(ErrorCode::unicode_decode, path + " is not UTF-8").input(path);
+}
+
 /// A message as a value, its text in a region of its own.
 Result<Value> copy_message(ConversationState& state, const Message& message, std::int32_t number,
                            const std::string& path) {
@@ -397,6 +405,7 @@ Result<void> Conversation::put_before(std::span<const Message> messages) {
 }
 
 Result<void> Conversation::set_json(std::string_view variable, std::string_view json) {
+  if (Result<void> checked = check_variable(variable, {}); !checked) return checked;
   State& state = inside();
   Runtime rt(state.arena, kNoLimits);
   if (json.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a value of 2 GiB or more");
@@ -414,17 +423,21 @@ Result<void> Conversation::set_json(std::string_view variable, std::string_view 
   return {};
 }
 
-void Conversation::set_string(std::string_view variable, std::string_view text) {
+Result<void> Conversation::set_string(std::string_view variable, std::string_view text) {
+  if (Result<void> checked = check_variable(variable, text); !checked) return checked;
+  if (text.size() >= Runtime::kMaxText) return Error(ErrorCode::limit_memory, "a text of 2 GiB or more");
   State& state = inside();
   const std::string_view copy = state.arena.copy_text(text);
   state.add_region(copy, -1, false);
   forget_repeated(state, variable);
   state.set_variable(Value::view(state.arena.copy_text(variable)), Value::view(copy));
   state.settle();
+  return {};
 }
 
-void Conversation::set_default_string(std::string_view variable, std::string_view text) {
-  if (member(inside().variables, variable) == nullptr) set_string(variable, text);
+Result<void> Conversation::set_default_string(std::string_view variable, std::string_view text) {
+  if (member(inside().variables, variable) != nullptr) return {};
+  return set_string(variable, text);
 }
 
 /// What was moved from is empty: as a whole until it is changed, from then on by itself.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/civil_time.h"
 #include "gotemplate/json.h"
 #include "gotemplate/print.h"
 
@@ -191,12 +192,6 @@ Value function_printf(Call& call) {
 Value function_json(Call& call) { return json_text(call.rt, call[0]); }
 
 // ---- Ollama's dates
-
-int days_in_month(int year, int month) {
-  constexpr int kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-  return kDays[month - 1] + (month == 2 && leap ? 1 : 0);
-}
 
 Value date_text(Runtime& rt, int year, int month, int day) {
   const auto padded = [](int n, std::size_t width) {

@@ -37,14 +37,24 @@ bool is_pointer(std::string_view key, Value value) {
 
 class Writer {
  public:
-  Writer(std::string& out, std::string_view base) : out_(out), base_(base), runtime_(arena_, limits_) {}
+  Writer(std::string& out, std::string_view base)
+      : out_(out), base_(base), runtime_(arena_, Limits{.depth = kDocumentDepth}) {}
   void write(Value value, What what, int depth) {
-    if (value.is(Kind::dict) && depth < kDocumentDepth) return write_dict(value, what, depth);
-    if (value.is_sequence() && depth < kDocumentDepth) return write_list(value, what, depth);
-    if (!append_json(runtime_, out_, value)) out_ += "null";
+    const bool may_refer = what != What::data && depth < kDocumentDepth;
+    if (may_refer && value.is(Kind::dict)) return write_dict(value, what, depth);
+    if (may_refer && value.is_sequence()) return write_list(value, what, depth);
+    write_data(value);
   }
 
  private:
+  /// What has no references is written as it is, and without recursion. Not within the functions that call each other,
+  /// whose frames nest as schemas do.
+  [[gnu::noinline]] void write_data(Value value) {
+    if (!append_json(runtime_, out_, value, kPythonJson)) out_ += "null";
+  }
+  [[gnu::noinline]] void write_reference(std::string_view pointer) {
+    append_json_string(out_, std::string(base_).append(pointer.substr(1)));
+  }
   void write_list(Value value, What what, int depth) {
     out_ += '[';
     for (const Value& item : items(value)) {
@@ -61,7 +71,7 @@ class Writer {
       append_json_string(out_, key);
       out_ += ": ";
       if (what == What::schema && base_ != "#" && is_pointer(key, entry.value)) {
-        append_json_string(out_, std::string(base_) + std::string(leaf_text(entry.value).substr(1)));
+        write_reference(leaf_text(entry.value));
       } else {
         write(entry.value, below(what, key), depth + 1);
       }
@@ -72,7 +82,6 @@ class Writer {
   std::string& out_;
   std::string_view base_;
   Arena arena_;
-  Limits limits_;
   Runtime runtime_;
 };
 

@@ -1,5 +1,6 @@
 // LossFinder: a render, and what was lost in it. Begin reading at LossFinder::render.
 #include <algorithm>
+#include <iterator>
 
 #include "losses/doubts.h"
 #include "losses/media.h"

@@ -2,6 +2,7 @@
 #include "probe/media.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "conversation/media_parts.h"
 #include "json/writer.h"

@@ -260,6 +260,7 @@ Result<void> Prober::render(Conversation& chat, const RenderOptions& rendering, 
   }
 }
 
+/// What cannot be set, such as a token that is not UTF-8, is not told: a template that needs it gets a stand-in.
 void Prober::set_variables(Conversation& chat) const {
   for (const auto& [name, json] : options_.variables) {
     const Value all = chat.variables();
@@ -267,9 +268,9 @@ void Prober::set_variables(Conversation& chat) const {
     const bool told = all.kind == Kind::dict && find_key(*all.dict, name) != nullptr;
     if (!told) (void)chat.set_json(name, json);
   }
-  for (const auto& [name, text] : options_.special_tokens) chat.set_default_string(name, text);
-  for (const auto& [name, text] : kUnknownTokens) chat.set_default_string(name, text);
-  for (const std::string& name : stand_ins_) chat.set_default_string(name, "zq_" + name);
+  for (const auto& [name, text] : options_.special_tokens) (void)chat.set_default_string(name, text);
+  for (const auto& [name, text] : kUnknownTokens) (void)chat.set_default_string(name, text);
+  for (const std::string& name : stand_ins_) (void)chat.set_default_string(name, "zq_" + name);
 }
 
 /// The key has the flag at its end, since the same request renders differently for a generation.

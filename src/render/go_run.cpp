@@ -2,6 +2,7 @@
 #include "render/go_run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "base/ascii.h"

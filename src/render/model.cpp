@@ -21,7 +21,7 @@ Result<void> add_model(Conversation& conversation, const ModelSource& model, boo
   ConversationState& state = inside_of(conversation);
   for (const SpecialToken& token : model.special_tokens) {
     const bool is_new = member(conversation.variables(), token.name) == nullptr;
-    conversation.set_default_string(token.name, token.text);
+    if (Result<void> set = conversation.set_default_string(token.name, token.text); !set) return set;
     if (is_new && !token.name.ends_with("_token")) state.of_model.push_back(token.name);
   }
   // A template's file alone brings nothing.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/civil_time.h"
 #include "base/inline_vector.h"
 #include "base/utf8.h"
 #include "conversation/conversation.h"
@@ -354,6 +355,7 @@ Result<bool> Template::run(const Conversation& conversation, Value all, const Re
   memory.frames.pop_to(0);
   memory.steps = 0;
 
+  if (std::optional<Error> wrong = why_no_moment(options.now)) return *std::move(wrong);
   const DictObject* variables = all.kind == Kind::dict ? all.dict : nullptr;
   Wishes wishes;
   if (!options.as_is || options.add_generation_prompt || options.continue_final) {

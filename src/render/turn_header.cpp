@@ -2,6 +2,7 @@
 #include "render/turn_header.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "render/rendering.h"
 

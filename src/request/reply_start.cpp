@@ -165,7 +165,7 @@ Result<std::string> RequestReader::State::prompt_of(const ReplyFormat& format, C
   Result<std::string> prompt = reply_prompt(*compiled, conversation, render, format);
   if (prompt || (prompt.error().code() != ErrorCode::undefined && prompt.error().code() != ErrorCode::security))
     return prompt;
-  for (const std::string_view name : kTokens) conversation.set_default_string(name, "");
+  for (const std::string_view name : kTokens) (void)conversation.set_default_string(name, "");
   const Result<Template> changing = compiled->with_changes();
   Result<std::string> again = changing ? reply_prompt(*changing, conversation, render, format) : prompt;
   return again ? again : prompt;

@@ -80,8 +80,12 @@ add_custom_target(parlance_hf_crate DEPENDS ${hf_library})
 set(PARLANCE_HF_LIBRARY ${hf_library} CACHE INTERNAL "")  # for who links by file
 target_sources(parlance_tokenizers PRIVATE hf_json.cpp splitter.cpp)
 add_dependencies(parlance_tokenizers parlance_hf_crate)
+set(hf_installed ${CMAKE_INSTALL_LIBDIR}/${hf_name})
+if(NOT IS_ABSOLUTE "${hf_installed}")
+  set(hf_installed $<INSTALL_PREFIX>/${hf_installed})
+endif()
 target_link_libraries(parlance_tokenizers PRIVATE
-  $<BUILD_INTERFACE:${hf_library}> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/${hf_name}>
+  $<BUILD_INTERFACE:${hf_library}> $<INSTALL_INTERFACE:${hf_installed}>
   Threads::Threads ${CMAKE_DL_LIBS} m)
 if(PARLANCE_INSTALL)
   install(FILES ${hf_library} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)

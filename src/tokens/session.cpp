@@ -1,6 +1,7 @@
 // Session: render the whole, compare with what is known, encode from the last control token on. Begin reading at
 // Session::State::grow.
 #include <algorithm>
+#include <iterator>
 
 #include "conversation/conversation.h"
 #include "tokens/difference.h"
@@ -72,7 +73,8 @@ Result<Extension> Session::State::grow(const Conversation& whole, Tail& tail, co
   difference.reset();
   has_spans_from.reset();
   is_whole = false;
-  if (Result<void> done = check_ids(tokenizer, std::span(ids).subspan(sampled_from)); !done) return done.error();
+  const std::span<const TokenId> sampled = std::span(ids).subspan(sampled_from);
+  if (Result<void> done = check_ids(tokenizer, sampled, sampled_from); !done) return done.error();
   const bool is_own = &whole == &chat;
   Result<void> done = prompt.render(chat_template, whole, options.render, is_own, rendered_from());
   if (!done) return done.error();
@@ -264,6 +266,10 @@ void Session::append_sampled(std::span<const TokenId> ids) {
   const std::size_t size = all.size() + ids.size();
   if (size > all.capacity()) all.reserve(size + size / 16);
   all.insert(all.end(), ids.begin(), ids.end());
+}
+
+void Session::drop_sampled() {
+  if (state_) state_->ids.resize(state_->sampled_from);
 }
 
 Result<void> Session::State::add(std::span<const Message> messages) {

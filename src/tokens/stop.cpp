@@ -40,8 +40,12 @@ Result<Conversation> make_conversation(const Probe& probe, const TokenizerFacts&
   if (probe.calls) {
     if (Result<void> set = chat.set_json("tools", kTools); !set) return set.error();
   }
-  for (const SpecialToken& token : variables) chat.set_default_string(token.name, token.text);
-  for (const NamedToken& token : facts.named) chat.set_default_string(token.name, token.text);
+  for (const SpecialToken& token : variables) {
+    if (Result<void> set = chat.set_default_string(token.name, token.text); !set) return set.error();
+  }
+  for (const NamedToken& token : facts.named) {
+    if (Result<void> set = chat.set_default_string(token.name, token.text); !set) return set.error();
+  }
   return chat;
 }
 

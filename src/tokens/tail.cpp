@@ -2,6 +2,7 @@
 #include "tokens/tail.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "tokens/difference.h"
 #include "tokens/guarded_text.h"
@@ -13,18 +14,17 @@
 
 namespace parlance {
 
-Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
+Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids, std::size_t first) {
   const std::size_t size = tokenizer.facts().vocabulary_size;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const bool is_known = ids[i] >= 0 && (size == 0 || static_cast<std::size_t>(ids[i]) < size);
-    if (is_known) continue;
-    const std::string which = "token " + std::to_string(i) + " has the id " + std::to_string(ids[i]);
+    const std::string which = "token " + std::to_string(first + i) + " has the id " + std::to_string(ids[i]);
+    if (ids[i] < 0) return Error(ErrorCode::conversation, which + ", and no id is negative");
+    if (size == 0 || static_cast<std::size_t>(ids[i]) < size) continue;
     const std::string why = ", which is outside the tokenizer's vocabulary (" + std::to_string(size) + " tokens)";
     return Error(ErrorCode::conversation, which + why)
         .hint(
             "are they the ids of another tokenizer? An engine whose logits are padded may sample such an id, which "
-            "means "
-            "nothing: keep it from that, by a bias or the size of its vocabulary");
+            "means nothing: keep it from that, by a bias or the size of its vocabulary");
   }
   return {};
 }

@@ -52,6 +52,15 @@ TEST(Bulk, AnswersStandInTheOrderOfTheLines) {
   }
 }
 
+TEST(Bulk, MoreThreadsThanThereMayBeAreFewer) {
+  const std::vector<std::string> texts = {"1", "2"};
+  Collected collected;
+  const Result<BulkProgress> done =
+      answer_lines(bulk_input(texts), collected.output(), echo(), {.threads = 4'000'000'000});
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->lines, 2u);
+}
+
 TEST(Bulk, FailuresAreListedAndTheOthersGoOn) {
   const std::vector<std::string> texts = {"1", " ", "bad", "2", "bad"};
   Collected collected;

@@ -172,8 +172,8 @@ TEST(Conversation, CanBeBuilt) {
                         .reasoning_content = "easy",
                         .tool_calls = {{.id = "1", .name = "add", .arguments_json = R"({"a": 2, "b": "\u0041"})"}}}));
   ASSERT_TRUE(chat.set_json("tools", R"([{"name": "add"}])"));
-  chat.set_string("bos_token", "<s>");
-  chat.set_default_string("bos_token", "<other>");
+  ASSERT_TRUE(chat.set_string("bos_token", "<s>"));
+  ASSERT_TRUE(chat.set_default_string("bos_token", "<other>"));
   EXPECT_EQ(
       as_json(chat.variables()),
       R"({"messages":[{"role":"user","content":"2 + 2?"},{"role":"assistant","content":"","reasoning_content":"easy",)"
@@ -191,6 +191,26 @@ TEST(Conversation, CanBeBuilt) {
   EXPECT_EQ(message, 1);
   EXPECT_TRUE(SpecialTokenTexts(inside_of(chat)).cover(value_at(chat.variables(), "bos_token").data));
   EXPECT_FALSE(SpecialTokenTexts(inside_of(chat)).cover(value_at(call, "id").data));
+}
+
+TEST(Conversation, AVariableIsUtf8OrRefused) {
+  Conversation chat;
+  ASSERT_TRUE(chat.set_string("bos_token", "<s>"));
+  const Result<void> set = chat.set_string("bos_token", "a\xff");
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().code(), ErrorCode::unicode_decode);
+  EXPECT_EQ(set.error().message(), "bos_token is not UTF-8");
+  EXPECT_EQ(set.error().input_path(), "bos_token");
+  EXPECT_EQ(as_json(value_at(chat.variables(), "bos_token")), R"("<s>")");
+  const Result<void> missing = chat.set_default_string("eos_token", "\xc3");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().input_path(), "eos_token");
+  EXPECT_TRUE(chat.set_default_string("bos_token", "\xc3")) << "it is there";
+  EXPECT_TRUE(chat.set_string("half", "\xed\xa0\x80")) << "half a surrogate pair";
+  for (const Result<void>& named : {chat.set_string("\xff", "a"), chat.set_json("\xff", "1")}) {
+    ASSERT_FALSE(named);
+    EXPECT_EQ(named.error().message(), "the name of a variable is not UTF-8");
+  }
 }
 
 TEST(Conversation, TextsSideBySideInAPromptKeepTheirPaths) {

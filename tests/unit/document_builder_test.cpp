@@ -98,7 +98,7 @@ TEST(DocumentBuilder, PromptsHaveTheSameSpans) {
     ASSERT_TRUE(built.read(builder)) << format.name;
     ASSERT_TRUE(read.read(format.example)) << format.name;
     for (Conversation* const chat : {&built, &read}) {
-      for (const auto& [name, text] : format.special_tokens) chat->set_string(name, text);
+      for (const auto& [name, text] : format.special_tokens) (void)chat->set_string(name, text);
     }
     const auto of_built = chat_template->render(built);
     const auto of_read = chat_template->render(read);

@@ -66,6 +66,24 @@ Session begin(const char* source, const char* request = R"({"messages": [{"role"
 
 const std::vector<Message> kNext = {{.role = "assistant", .content = "hello"}, {.role = "user", .content = "And?"}};
 
+TEST(Session, SampledIdsThatAreNoneAreRefusedAndCanBeTakenBack) {
+  Session session = begin(kTurns);
+  const std::vector<TokenId> before(session.ids().begin(), session.ids().end());
+  session.append_sampled(std::vector<TokenId>{'h', -5});
+  const auto refused = session.extend(kNext);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::conversation);
+  EXPECT_EQ(refused.error().message(),
+            "token " + std::to_string(before.size() + 1) + " has the id -5, and no id is negative");
+  session.drop_sampled();
+  EXPECT_EQ(shown(session.ids()), shown(before));
+  session.append_sampled(ids_of("hello"));
+  EXPECT_TRUE(session.extend(kNext));
+  const std::size_t size = session.ids().size();
+  session.drop_sampled();
+  EXPECT_EQ(session.ids().size(), size) << "nothing was sampled since";
+}
+
 TEST(Session, AppendsWhatTheNewMessagesAdd) {
   Session session = begin(kTurns);
   session.append_sampled(ids_of("hello"));

@@ -36,6 +36,33 @@ void expect_same_rendering(const RenderOptions& options) {
   }
 }
 
+TEST(Template, ATimeThatIsNoneIsRefused) {
+  const Result<Template> compiled = Template::compile("{{ strftime_now('%d %B %Y %j') }}");
+  ASSERT_TRUE(compiled);
+  const Conversation chat;
+  const auto message_of = [&](const CivilTime& now) {
+    const Result<Rendering> rendering = compiled->render(chat, {.now = now});
+    if (!rendering) {
+      EXPECT_EQ(rendering.error().code(), ErrorCode::usage);
+    }
+    return rendering ? std::string(rendering->text()) : rendering.error().message();
+  };
+  EXPECT_EQ(message_of({2024, 2, 29}), "29 February 2024 060");
+  EXPECT_EQ(message_of({2026, 1, 1, 23, 59, 60}), "01 January 2026 001") << "a leap second";
+  EXPECT_EQ(message_of({2026, 0, 1}), "the month of `now` is 0; it must be from 1 to 12");
+  EXPECT_EQ(message_of({2026, -1, 1}), "the month of `now` is -1; it must be from 1 to 12");
+  EXPECT_EQ(message_of({2026, 13, 1}), "the month of `now` is 13; it must be from 1 to 12");
+  EXPECT_EQ(message_of({2026, 2, 29}), "the day of `now` is 29; it must be from 1 to 28");
+  EXPECT_EQ(message_of({0, 1, 1}), "the year of `now` is 0; it must be from 1 to 9999");
+  EXPECT_EQ(message_of({2026, 1, 1, 24}), "the hour of `now` is 24; it must be from 0 to 23");
+  EXPECT_EQ(message_of({2026, 1, 1, 0, 0, 0, -1}), "the microsecond of `now` is -1; it must be from 0 to 999999");
+  const Result<Template> go = Template::compile("{{ currentDate }}", {.syntax = Syntax::go});
+  ASSERT_TRUE(go) << go.error().message();
+  const Result<Rendering> rendering = go->render(chat, {.now = {2026, 13, 1}});
+  ASSERT_FALSE(rendering);
+  EXPECT_EQ(rendering.error().code(), ErrorCode::usage);
+}
+
 TEST(Template, PiecesMakeThePrompt) {
   expect_same_rendering({});
   RenderOptions options;

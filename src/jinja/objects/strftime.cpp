@@ -24,7 +24,7 @@ bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 
 /// Days from 1970-01-01 (proleptic Gregorian; years of 400 at a time).
 /// Years are counted from March, so that the leap day is the last of its year; 153 days in five months is what the
 /// months from March on have.
-std::int64_t days_since_epoch(int year, int month, int day) {
+std::int64_t days_since_epoch(std::int64_t year, std::int64_t month, std::int64_t day) {
   std::int64_t y = month <= 2 ? year - 1 : year;
   std::int64_t era = (y >= 0 ? y : y - 399) / 400;
   std::int64_t of_era = y - era * 400;
@@ -63,9 +63,12 @@ class Formatter {
   int monday_based() const { return (weekday() + 6) % 7; }
   /// From 0.
   int yearday() const { return static_cast<int>(days() - days_since_epoch(now_.year, 1, 1)); }
-  std::int64_t seconds() const { return days() * 86400 + now_.hour * 3600 + now_.minute * 60 + now_.second; }
+  std::int64_t seconds() const { return ((days() * 24 + now_.hour) * 60 + now_.minute) * 60 + now_.second; }
   std::string_view day_name() const { return kDays[static_cast<std::size_t>(weekday())]; }
-  std::string_view month_name() const { return kMonths[static_cast<std::size_t>(now_.month - 1)]; }
+  /// A render refuses a month that has no name; glibc prints this for one.
+  std::string_view month_name() const {
+    return now_.month >= 1 && now_.month <= 12 ? kMonths[static_cast<std::size_t>(now_.month - 1)] : "?";
+  }
 
   Runtime& rt_;
   std::string& out_;

@@ -3,12 +3,16 @@
 //
 // What is no plain struct in JSON (markers, parts of calls, members of objects) is read and written by hand there.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "parlance/reply_format.h"
 
 namespace parlance::reply {
+
+/// Objects inside each other in a call. What is read from JSON is refused while it is read: it may nest as JSON may.
+inline constexpr std::size_t kDeepestObject = 8;
 
 // ---- the names of what is an enum
 

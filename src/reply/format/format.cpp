@@ -7,6 +7,7 @@
 #include "parlance/json.h"
 #include "parlance/reply_format.h"
 #include "reply/codec.h"
+#include "reply/format/fields.h"
 #include "reply/marker_texts.h"
 
 namespace parlance {
@@ -29,7 +30,6 @@ constexpr std::size_t kMostParts = 16;
 constexpr std::size_t kMostTexts = 12;  // ways to write a marker
 constexpr std::size_t kMostLast = 32;
 constexpr std::size_t kAllTexts = 4096;  // bytes of all of them with their framing: keeps the tries below 2^16 nodes
-constexpr std::size_t kDeepestObject = 8;
 constexpr int kMostObjects = 64;
 
 /// Checks one field after the other and keeps the first fault.
@@ -115,7 +115,7 @@ void check_members(Check& check, const std::vector<CallMember>& members, const s
                    Says& says) {
   std::set<std::string> keys;
   check.need(!members.empty(), path, "an object without members");
-  check.need(depth <= kDeepestObject && ++says.objects <= kMostObjects, path, "too deep, or too many objects");
+  check.need(depth <= reply::kDeepestObject && ++says.objects <= kMostObjects, path, "too deep, or too many objects");
   bool has_name = false, has_arguments = false, has_id = false;
   for (const CallMember& member : members) {
     const std::string place = path + "." + member.key;

@@ -120,8 +120,9 @@ class Reader {
   }
   void read(Value v, const std::string& path, CallPart& field);
   void read_arguments(Value v, const std::string& path, CallArguments& field);
-  void read_members(Value v, const std::string& path, std::vector<CallMember>& members, bool& as_text);
-  void read_role(Value v, const std::string& path, CallMember& member, bool& as_text);
+  void read_members(Value v, const std::string& path, std::vector<CallMember>& members, bool& as_text,
+                    std::size_t depth = 1);
+  void read_role(Value v, const std::string& path, CallMember& member, bool& as_text, std::size_t depth);
   void read_true(Value v, const std::string& path) {
     if (!v.is(Kind::boolean) || v.integer == 0) fail(path, "must be true");
   }
@@ -232,13 +233,15 @@ void Reader::read_arguments(Value v, const std::string& path, CallArguments& fie
   }
 }
 
-void Reader::read_members(Value v, const std::string& path, std::vector<CallMember>& members, bool& as_text) {
+void Reader::read_members(Value v, const std::string& path, std::vector<CallMember>& members, bool& as_text,
+                          std::size_t depth) {
   if (!v.is(Kind::dict)) return fail(path, "must be an object of keys and their roles");
+  if (depth > reply::kDeepestObject) return fail(path, "too deep, or too many objects");
   for (const DictEntry& entry : entries(v)) {
     CallMember member;
     const std::string_view key = leaf_text(entry.key);
     const std::string place = path + "." + std::string(key);
-    read_role(entry.value, place, member, as_text);
+    read_role(entry.value, place, member, as_text, depth);
     if (key == "{name}") {
       if (member.role != Role::arguments) fail(place, "a key that is the name has the role arguments");
       member.role = Role::any_name;
@@ -249,7 +252,7 @@ void Reader::read_members(Value v, const std::string& path, std::vector<CallMemb
   }
 }
 
-void Reader::read_role(Value v, const std::string& path, CallMember& member, bool& as_text) {
+void Reader::read_role(Value v, const std::string& path, CallMember& member, bool& as_text, std::size_t depth) {
   if (v.is_string()) {
     const std::string_view text = leaf_text(v);
     if (text != "name" && text != "arguments" && text != "id")
@@ -271,7 +274,7 @@ void Reader::read_role(Value v, const std::string& path, CallMember& member, boo
   } else {
     member.role = Role::inner;
     // {"inner": {…}} is for an object whose only key would be read as a role, such as {"arguments": …}.
-    read_members(key == "inner" && inner.is(Kind::dict) ? inner : v, path, member.members, as_text);
+    read_members(key == "inner" && inner.is(Kind::dict) ? inner : v, path, member.members, as_text, depth + 1);
   }
 }
 

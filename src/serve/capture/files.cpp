@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <iterator>
 
 #include "base/sha256.h"
 #include "parlance/json.h"

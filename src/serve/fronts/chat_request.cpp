@@ -2,6 +2,7 @@
 #include "serve/fronts/chat_request.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "parlance/json_writer.h"

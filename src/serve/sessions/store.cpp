@@ -2,6 +2,7 @@
 #include "serve/sessions/store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/sha256.h"

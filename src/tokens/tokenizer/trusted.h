@@ -1,6 +1,7 @@
 // What every tokenizer of the library asks of a text and of the ranges of it that are trusted.
 #pragma once
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <vector>
