@@ -98,6 +98,8 @@ def lost_shells(on: Machine) -> None:
     checks.that(
         "Variables and background jobs are gone" in told[1] and "K= x=0" in told[2], f"{on.kind}: variables that are lost", told[1:]
     )
+    told = on.observed("head -c 2M /dev/zero > large", options=("--file-size", "1"))
+    checks.that("exit status 153" in told[0] and "larger than 1 MiB" in told[0], f"{on.kind}: a file's size", told[0])
     told = on.observed("K=1; sleep 500 & echo up", "exit 1", 'jobs; echo "K=$K"')
     checks.that("with the variables of the old one. Background jobs are gone." in told[1], f"{on.kind}: jobs that are lost", told[1])
     checks.that("K=1" in told[2] and "sleep" not in told[2], f"{on.kind}: and variables that are not", told[2])
