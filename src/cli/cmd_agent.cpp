@@ -345,7 +345,8 @@ std::vector<std::string> facts_of(const serve::RecordedAgent& recorded) {
 }
 
 std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sandbox& sandbox,
-                                  const serve::AgentGateway& gateway, const std::vector<std::string>& warnings) {
+                                  const agent::WorkspaceChanges& changes, const serve::AgentGateway& gateway,
+                                  const std::vector<std::string>& warnings) {
   std::vector<std::string> facts;
   if (sandbox.kind() == agent::SandboxKind::none)
     facts.push_back("NO SANDBOX: commands may do whatever you may do");
@@ -355,6 +356,8 @@ std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sand
   if (command.approve != "never") facts.push_back("asks before commands: " + command.approve);
   if (!sandbox.reason().empty()) facts.push_back("not the best sandbox: " + sandbox.reason());
   facts.push_back("workspace: " + sandbox.policy().workspace);
+  if (!changes.sees_all())
+    facts.push_back("it has more files than can be looked at: each command counts as one that changes files");
   if (!gateway.transcript().empty()) facts.push_back("transcript: " + gateway.transcript());
   for (const std::string& warning : warnings) facts.push_back("engine: " + warning);
   return facts;
@@ -582,7 +585,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   Result<std::optional<serve::RecordedAgent>> recorded =
       begin_or_restore(command, **gateway, settings_for_transcript(command, sandbox, tools_file));
   if (!recorded) return refuse_run(command.json, recorded.error());
-  std::vector<std::string> facts = facts_of(command, sandbox, **gateway, warnings);
+  std::vector<std::string> facts = facts_of(command, sandbox, changes, **gateway, warnings);
   for (std::string& fact : (*user_tools)->facts()) facts.push_back(std::move(fact));
   if (*recorded)
     for (std::string& fact : facts_of(**recorded)) facts.push_back(std::move(fact));
