@@ -102,7 +102,7 @@ Result<void> Replay::read(const std::vector<std::string>& files) {
       }
     }
   }
-  if (!has_records) return Error(ErrorCode::value, "'" + files.front() + "' is no capture: it has no record");
+  if (!has_records) return Error(ErrorCode::conversation, "'" + files.front() + "' is no capture: it has no record");
   if (files.size() > 1) {
     std::stable_sort(turns_.begin(), turns_.end(), [](const Line& a, const Line& b) {
       return a.record.root()["time"].text() < b.record.root()["time"].text();

@@ -107,6 +107,8 @@ def lost_shells(on: Machine) -> None:
     for what in ("mkfifo $D/shell.saved", "ln -s /dev/zero $D/shell.saved", "mkdir $D/shell.saved"):
         told = on.observed(f"{state}; {what}; kill -9 $$", "echo on")
         checks.that("Variables and background jobs are gone" in told[0] and "on" in told[1], f"{on.kind}: {what}", told)
+    told = on.observed("echo $(", "cat > a.txt <<EOF\nno end", "echo on")
+    checks.that("exit status 0" in told[1] and NEW not in told[1] and "on" in told[2], f"{on.kind}: texts that are not closed", told)
     told = on.observed("printf 'echo c > x\\0y'; echo c > x\0y", "ls")
     checks.that("NUL" in told[0] and "not run" in told[0] and "xy" not in told[1], f"{on.kind}: a command with a NUL", told)
 

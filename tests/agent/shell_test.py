@@ -291,7 +291,17 @@ def check_signals(checks: Checks, tool: Tool) -> None:
 def check_unclosed(checks: Checks, tool: Tool) -> None:
     """What bash keeps of a text that is not closed does no harm to those behind it."""
     tool.run("KEPT=1")
-    for command in ("echo $(", "cat <<E\nno end", "echo `", "echo $(cat <<E", "cat <<E\nno end", "f() { echo $(", "cat <<E <<F\nno"):
+    for command in (
+        "echo $(",
+        "cat > a.txt <<EOF\nno end",
+        "echo $(",
+        "cat <<E\nno end",
+        "echo `",
+        "echo $(cat <<E",
+        "cat <<E\nno end",
+        "f() { echo $(",
+        "cat <<E <<F\nno",
+    ):
         answer = tool.run(command)
         checks.that(answer["end"] == "finished" and not answer["restarted"], repr(command), answer)
     checks.equal(said(tool.run("echo $KEPT $(cat <<E\nx\nE\n)")), "1 x\n", "the shell behind them")
