@@ -148,6 +148,8 @@ Approval Approver::ask(std::string_view name, std::string_view arguments) {
   const bool is_command = name == agent::kTerminalTool.name && given.parse(arguments);
   const std::string command(is_command ? given.root()[agent::kTerminalTool.argument].text() : std::string_view());
   const bool reads = is_command && only_reads(command);
+  // It has what the one before it saved, into a file that any program in the sandbox could write to.
+  shell_may_differ_ = shell_may_differ_ || shell_was_replaced_();
   if (when_ == "writes" && reads && !shell_may_differ_) return {};
   std::string question = "Run this? [y/N, or say why not]";
   if (when_ == "writes" && reads)

@@ -1,5 +1,6 @@
 // Asks the user of `parlance agent` before commands run.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,10 @@ bool keeps_shell(std::string_view command);
 
 class Approver {
  public:
-  /// "never", "writes": before commands that may write, "always".
-  explicit Approver(std::string when) : when_(std::move(when)) {}
+  /// "never", "writes": before commands that may write, "always". `shell_was_replaced` says whether another shell has
+  /// taken the place of the first one.
+  Approver(std::string when, std::function<bool()> shell_was_replaced)
+      : when_(std::move(when)), shell_was_replaced_(std::move(shell_was_replaced)) {}
 
   /// Asks on the terminal, not on standard input. Without a terminal nothing is allowed that would be asked for.
   Approval ask(std::string_view name, std::string_view arguments);
@@ -27,6 +30,7 @@ class Approver {
 
  private:
   std::string when_;
+  std::function<bool()> shell_was_replaced_;
   bool shell_may_differ_ = false;  ///< from the one that it was at the start
 };
 

@@ -345,7 +345,8 @@ std::vector<std::string> facts_of(const serve::RecordedAgent& recorded) {
 }
 
 std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sandbox& sandbox,
-                                  const serve::AgentGateway& gateway, const std::vector<std::string>& warnings) {
+                                  const agent::WorkspaceChanges& changes, const serve::AgentGateway& gateway,
+                                  const std::vector<std::string>& warnings) {
   std::vector<std::string> facts;
   if (sandbox.kind() == agent::SandboxKind::none)
     facts.push_back("NO SANDBOX: commands may do whatever you may do");
@@ -355,6 +356,8 @@ std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sand
   if (command.approve != "never") facts.push_back("asks before commands: " + command.approve);
   if (!sandbox.reason().empty()) facts.push_back("not the best sandbox: " + sandbox.reason());
   facts.push_back("workspace: " + sandbox.policy().workspace);
+  if (!changes.sees_all())
+    facts.push_back("it has more files than can be looked at: each command counts as one that changes files");
   if (!gateway.transcript().empty()) facts.push_back("transcript: " + gateway.transcript());
   for (const std::string& warning : warnings) facts.push_back("engine: " + warning);
   return facts;
@@ -412,6 +415,7 @@ struct Parts {
   const Interrupts& signals;
   const Clock& clock;
   const agent::Sandbox& sandbox;
+  agent::PersistentShell& shell;
   agent::WorkspaceChanges& changes;
   const agent::SandboxToolOptions& tool_options;
   agent::UserTools& user_tools;
@@ -446,7 +450,7 @@ Result<void> write_end(Parts& parts, const AgentEnd& end, const std::optional<se
 
 AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
-  Approver approver(command.approve);
+  Approver approver(command.approve, [&parts] { return parts.shell.was_replaced(); });
   std::optional<Error> unwritten;
   AgentOptions options{.goal = command.goal,
                        .system = command.system,
@@ -504,13 +508,12 @@ agent::SandboxToolOptions tool_options(const AgentCommand& command, agent::Sandb
 }
 
 /// Runs it where everything is open.
-AgentEnd run_in(Parts& parts, agent::PersistentShell& shell, const std::vector<std::string>& facts,
-                std::optional<serve::RecordedAgent> recorded) {
+AgentEnd run_in(Parts& parts, const std::vector<std::string>& facts, std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
   agent::Interpreter interpreter(parts.sandbox);
   std::vector<AgentTool> tools;
   tools.push_back(command.interpreter ? agent::interpreter_tool(interpreter, parts.changes, parts.tool_options)
-                                      : agent::terminal_tool(shell, parts.changes, parts.tool_options));
+                                      : agent::terminal_tool(parts.shell, parts.changes, parts.tool_options));
   parts.screen.begin(command.goal, facts);
   AgentEnd end = run_loop(parts, std::move(tools), std::move(recorded));
   parts.screen.end(end);
@@ -582,12 +585,12 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   Result<std::optional<serve::RecordedAgent>> recorded =
       begin_or_restore(command, **gateway, settings_for_transcript(command, sandbox, tools_file));
   if (!recorded) return refuse_run(command.json, recorded.error());
-  std::vector<std::string> facts = facts_of(command, sandbox, **gateway, warnings);
+  std::vector<std::string> facts = facts_of(command, sandbox, changes, **gateway, warnings);
   for (std::string& fact : (*user_tools)->facts()) facts.push_back(std::move(fact));
   if (*recorded)
     for (std::string& fact : facts_of(**recorded)) facts.push_back(std::move(fact));
-  Parts parts{command, **gateway, *screen, signals, clock, sandbox, changes, run_tools, **user_tools};
-  return exit_code_of(run_in(parts, shell, facts, std::move(*recorded)));
+  Parts parts{command, **gateway, *screen, signals, clock, sandbox, shell, changes, run_tools, **user_tools};
+  return exit_code_of(run_in(parts, facts, std::move(*recorded)));
 }
 
 int print_page(const std::string& transcript) {

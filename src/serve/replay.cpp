@@ -81,11 +81,13 @@ void Replay::differ(const Line& line, std::string what, std::string sentence) {
 }
 
 Result<void> Replay::read(const std::vector<std::string>& files) {
+  bool has_records = files.empty();
   for (const std::string& file : files) {
     Result<CaptureText> text = read_capture(file);
     if (!text) return text.error();
     std::size_t head = 0;
     bool of_agent = false;
+    has_records = has_records || !text->records.empty();
     for (CaptureRecord& record : text->records) {
       of_agent = of_agent || record.kind() == "agent";
       if (!record.intact) {
@@ -100,6 +102,7 @@ Result<void> Replay::read(const std::vector<std::string>& files) {
       }
     }
   }
+  if (!has_records) return Error(ErrorCode::conversation, "'" + files.front() + "' is no capture: it has no record");
   if (files.size() > 1) {
     std::stable_sort(turns_.begin(), turns_.end(), [](const Line& a, const Line& b) {
       return a.record.root()["time"].text() < b.record.root()["time"].text();

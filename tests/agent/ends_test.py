@@ -275,6 +275,15 @@ def check_refusals(checks: Checks, new: Callable[[], Run]) -> None:
         checks.equal(plain.stdout, "", f"{name}: nothing on standard output without --json")
 
 
+def check_empty(checks: Checks, new: Callable[[], Run]) -> None:
+    """A file without a record is no transcript, to whoever reads it."""
+    empty = new().folder / "empty.jsonl"
+    empty.write_text("", "utf-8")
+    for words in (("replay", str(empty)), ("agent", "--resume", str(empty))):
+        done = end_of([sys.argv[1], *words])
+        checks.that(done.returncode == 3 and " is no " in done.stderr, f"{words[0]}: {done.returncode} {done.stderr}")
+
+
 def main() -> int:
     parlance = sys.argv[1]
     end_if_none(parlance)
@@ -288,7 +297,16 @@ def main() -> int:
             count += 1
             return Run(parlance, wire, pathlib.Path(folder) / str(count))
 
-        for check in (check_recorded, check_killed, check_waiting, check_values, check_numbers, check_unwritable, check_refusals):
+        for check in (
+            check_recorded,
+            check_killed,
+            check_waiting,
+            check_values,
+            check_numbers,
+            check_unwritable,
+            check_refusals,
+            check_empty,
+        ):
             if not only or check.__name__ in only:
                 check(checks, new)
     return checks.end()

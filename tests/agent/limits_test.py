@@ -40,6 +40,22 @@ def check_many_turns(checks: Checks, new: Callable[[], Run]) -> None:
         checks.that(LEFT_OUT in texts[-1], f"{most} tokens: the note stays")
 
 
+def check_order_of_records(checks: Checks, new: Callable[[], Run]) -> None:
+    """A turn that was too long for the context has its record before what came behind it, on a busy machine too."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    for most in (3200, 3500):
+        run = new()
+        go(run, *(f"seq {number} {number + (50, 900)[number % 2]}" for number in range(16)), options=("--max-prompt-tokens", str(most)))
+        records = [json.loads(line) for line in run.transcript().read_text("utf-8").splitlines()]
+        times = [one["time"] for one in records if "time" in one]
+        checks.that("not_answered" in [one.get("status") for one in records], f"{most} tokens: turns that were too long")
+        checks.equal(times, sorted(times), f"{most} tokens: records in their order")
+        run.check_replay(checks, f"{most} tokens")
+    for one in busy:
+        one.kill()
+        one.wait()
+
+
 def check_large_result(checks: Checks, new: Callable[[], Run]) -> None:
     """A result that is larger than the context is cut, and the run can go on in a smaller context still."""
     run = new()
@@ -190,6 +206,7 @@ def main() -> int:
 
         for check in (
             check_many_turns,
+            check_order_of_records,
             check_large_result,
             check_tokens,
             check_silence,

@@ -98,6 +98,8 @@ def lost_shells(on: Machine) -> None:
     checks.that(
         "Variables and background jobs are gone" in told[1] and "K= x=0" in told[2], f"{on.kind}: variables that are lost", told[1:]
     )
+    told = on.observed("head -c 2M /dev/zero > large", options=("--file-size", "1"))
+    checks.that("exit status 153" in told[0] and "larger than 1 MiB" in told[0], f"{on.kind}: a file's size", told[0])
     told = on.observed("K=1; sleep 500 & echo up", "exit 1", 'jobs; echo "K=$K"')
     checks.that("with the variables of the old one. Background jobs are gone." in told[1], f"{on.kind}: jobs that are lost", told[1])
     checks.that("K=1" in told[2] and "sleep" not in told[2], f"{on.kind}: and variables that are not", told[2])
@@ -105,6 +107,8 @@ def lost_shells(on: Machine) -> None:
     for what in ("mkfifo $D/shell.saved", "ln -s /dev/zero $D/shell.saved", "mkdir $D/shell.saved"):
         told = on.observed(f"{state}; {what}; kill -9 $$", "echo on")
         checks.that("Variables and background jobs are gone" in told[0] and "on" in told[1], f"{on.kind}: {what}", told)
+    told = on.observed("echo $(", "cat > a.txt <<EOF\nno end", "echo on")
+    checks.that("exit status 0" in told[1] and NEW not in told[1] and "on" in told[2], f"{on.kind}: texts that are not closed", told)
     told = on.observed("printf 'echo c > x\\0y'; echo c > x\0y", "ls")
     checks.that("NUL" in told[0] and "not run" in told[0] and "xy" not in told[1], f"{on.kind}: a command with a NUL", told)
 

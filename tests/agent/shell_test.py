@@ -253,6 +253,60 @@ def check_forged_ends(checks: Checks, tool: Tool) -> None:
     checks.that("end" in said(answer) and answer["seconds"] > 0.4, "no output is an end", answer)
 
 
+FORGER = """
+import os, re, signal, sys
+control, state = sys.argv[1], sys.argv[2]
+token = re.search("[0-9a-f]{32}", open(control + "/shell.leave").read())[0]
+open(state + "/shell.saved", "w").write("ls() { echo forged; }\\n# whole\\n")
+with open(control + "/shell.answers", "wb", buffering=0) as pipe:
+    pipe.write(b"\\0".join([token.encode(), b"0", b"", b"/\\n", b"ends", token.encode(), b"saved", b""]))
+os.kill(os.getppid(), signal.SIGKILL)
+"""
+
+
+def check_forged_state(checks: Checks, tool: Tool) -> None:
+    """What a program puts in place of the state of the shell that it ends is not the next one's."""
+    control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
+    tool.run(f"cat > forger.py << 'end'\n{FORGER}\nend")
+    for wait in ("", "; sleep 5"):
+        answer = tool.run(f"python3 forger.py {control} {control}/state{wait}", timeout=30)
+        checks.that((answer["restarted"], answer["restored"]) == (True, False), "a forged state", answer)
+        checks.that("forged" not in said(tool.run("ls")), "it is not run")
+    tool.run(f"K=1; D={control}/state; printf 'ls() {{ echo forged; }}\\n# whole\\n' > $D/shell.saved; sleep 100 &")
+    answer = tool.run("(sleep 0.3; kill -9 $$) &")
+    time.sleep(1)
+    answer = tool.run("ls; echo K=$K")
+    checks.that("forged" not in said(answer) and "K=\n" in said(answer), "an end between two commands", answer)
+
+
+def check_signals(checks: Checks, tool: Tool) -> None:
+    """The status of a shell that a signal ends is that signal's, and not what a command had before it."""
+    for name, number in {"SEGV": 11, "HUP": 1, "USR1": 10, "ABRT": 6, "KILL": 9}.items():
+        answer = tool.run(f"true; kill -{name} $$; sleep 5")
+        checks.that((answer["end"], answer["status"]) == ("program_ended", 128 + number), name, answer)
+    answer = tool.run("exit 139")
+    checks.that((answer["status"], answer["restored"]) == (139, True), "a status that looks like one", answer)
+
+
+def check_unclosed(checks: Checks, tool: Tool) -> None:
+    """What bash keeps of a text that is not closed does no harm to those behind it."""
+    tool.run("KEPT=1")
+    for command in (
+        "echo $(",
+        "cat > a.txt <<EOF\nno end",
+        "echo $(",
+        "cat <<E\nno end",
+        "echo `",
+        "echo $(cat <<E",
+        "cat <<E\nno end",
+        "f() { echo $(",
+        "cat <<E <<F\nno",
+    ):
+        answer = tool.run(command)
+        checks.that(answer["end"] == "finished" and not answer["restarted"], repr(command), answer)
+    checks.equal(said(tool.run("echo $KEPT $(cat <<E\nx\nE\n)")), "1 x\n", "the shell behind them")
+
+
 def check_ends(checks: Checks, tool: Tool) -> None:
     tool.run("cd /usr; export KEPT=1; kept() { echo kept; }; PLAIN=2")
     answer = tool.run("echo before; exit 3")
@@ -375,6 +429,16 @@ def check_output(checks: Checks, tool: Tool) -> None:
     checks.that(answer["status"] != 0 or tool.start["kind"] == "none", "it cannot be changed", answer)
     answer = tool.run("for i in $(seq 0 100); do printf '\\rprogress %d%%' $i; done; echo")
     checks.that(answer["out"]["text"] == "progress 100%\n", "a progress bar is its last state", answer)
+    for line, shown in (
+        ("one\\rtwo\\rthree\\r", "three\n["),  # the ends of lines of old machines
+        ("Reading... 1%%\\rReading... 50%%\\rReading... 99%%\\rDone   ", "Done   \n"),
+        ("Working\\r\\rDone", "Done\n["),
+        ("a\\r\\n", "a\n\n"),
+        ("|\\r/\\r-\\r10 kB\\r20 kB\\r30 kB\\r1 MB", "1 MB\n"),
+        ("1\\f2\\v3", "1\n2\n3\n"),
+    ):
+        text = tool.run(f"printf '{line}'; echo")["out"]["text"]
+        checks.that(text == shown or (shown.endswith("[") and text.startswith(shown + "text before a carriage")), repr(line), text)
     answer = tool.run("printf '\\033[31mred\\033[0m \\033]0;title\\007\\033(Bplain\\033[2K\\b\\bx\\a\\n'")
     checks.that(answer["out"]["text"] == "red plax\n", "control sequences", answer)
     answer = tool.run("printf 'ok \\xff\\xfe \\xc3\\xa9 \\xed\\xa0\\x80 \\x00\\n'")
@@ -422,6 +486,19 @@ def check_python(checks: Checks, tool: Tool) -> None:
     )
     checks.that("SyntaxError" in observe("def f(:") and "driver" not in observe("def f(:"), "a syntax error")
     checks.that("SystemExit: 3" in observe("import sys; sys.exit(3)") and observe("x") == result("6\n"), "sys.exit")
+    for code in ("sys.exit(0)", "sys.exit()", "raise SystemExit(False)", "import unittest; unittest.main(argv=['x'])"):
+        answer = tool.python(code)
+        checks.that((answer["status"], answer["failed"], answer["restarted"]) == (0, False, False), code, answer)
+    for code in ("sys.exit(2)", "sys.exit('0')", "sys.exit(True)", "sys.exit('')", "sys.exit(0.0)"):
+        checks.that(tool.python(code)["failed"], code)
+    future = "def f(a: nowhere): return 1\nf.__annotations__"
+    checks.that("NameError" in observe(future), "annotations")
+    observe("from __future__ import annotations")
+    checks.that(observe(future) == result("{'a': 'nowhere'}\n"), "a feature of the future stays", observe(future))
+    broken = "import builtins as b; kept = vars(b).copy(); b.print = lambda *a, **k: None; del b.repr, b.len, b.isinstance, b.open"
+    checks.that(observe(broken) == result("") and observe("1 + 1") == result("2\n"), "builtins that are broken", observe("2"))
+    checks.that("NameError" in observe("len") and observe("{1: 2}") == result("{1: 2}\n"), "the driver keeps its own")
+    checks.that(observe("vars(b).update(kept); print(len('abc'))") == result("3\n"), "and they can be mended")
     checks.that("KeyboardInterrupt" in observe("while True: pass", 0.5) and observe("x") == result("6\n"), "an endless loop")
     checks.that("KeyboardInterrupt" in observe("import time; time.sleep(60)", 0.5) and observe("x") == result("6\n"), "sleep")
     stubborn = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
@@ -498,6 +575,7 @@ Part = tuple[Callable[[Checks, Tool], None], ...]
 PARTS: tuple[Part, ...] = (
     (check_state, check_status, check_output, check_leaks, check_traces),
     (check_ends, check_forged_ends),
+    (check_forged_state, check_signals, check_unclosed),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[::2]),),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[1::2]),),
     (lambda checks, tool: check_tricks(checks, tool, TRICKS[:40]),),

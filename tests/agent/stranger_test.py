@@ -389,6 +389,11 @@ def check_approvals(checks: Checks, new: Callable[[], Run]) -> None:
     checks.equal(asked_of(checks, new(), (*KEEP, "ls"))[-1:], [False], "the shell is as it was")
     for command in CHANGE:
         checks.equal(asked_of(checks, new(), (command, "ls"))[-1:], [True], f"ls behind {command!r}")
+    for command in ("", 'open("/run/parlance/state/shell.saved", "w").write("ls() { touch pwned; }\\n# whole\\n"); '):
+        run = new()
+        (run.workspace / "end.py").write_text(f"import os\n{command}os.kill(os.getppid(), 9)", "utf-8")
+        checks.equal(asked_of(checks, run, ("python3 end.py", "ls"))[-1:], [True], "ls behind a shell that a program has ended")
+        checks.that(not (run.workspace / "pwned").exists(), "what the program left is not run")
 
 
 def check_screens(checks: Checks, new: Callable[[], Run]) -> None:
@@ -447,6 +452,9 @@ ROTATING = "(n=0; while :; do n=$((n+1)); date +%N > log.$n; [ $n -lt 5 ] || rm 
 RANDOM = "(while :; do date > $(printf 'run-%08x-%06d.tmp' $((RANDOM * RANDOM)) $RANDOM); sleep 0.05; done) & echo started"
 DATED = "(while :; do date > $(date +%Y-%m-%dT%H-%M-%S.%N.log); sleep 0.05; done) & echo started"
 WRITER = "(while :; do date +%N >> log; echo $RANDOM > state; sleep 0.05; done) & echo started"
+CHECK = "test -s a && date +%N > report"
+ASK = "sleep 0.3; echo x > $TMPDIR/p; sleep 0.2; test -s log"
+DEEP = "for n in $(seq 300); do mkdir d; cd d; done"
 MOVING = (
     Moving("a log of a server", [WRITER, "sleep 0.3; test -s log", "sleep 0.3; head -1 log"], 0, 0),
     Moving("a log, while the model writes long", [WRITER, "sleep 0.3; test -s log"], 0, 0, 1.5),
@@ -463,6 +471,20 @@ MOVING = (
     Moving("removed behind the verification", ["touch a; (sleep 0.6; rm a) &", "test -e a"], 1, 3, 2),
     Moving("changed in the background, and then a failure", ["(sleep 0.3; echo x > a) &", "sleep 0.1", "sleep 0.6", "false"], 1, 3),
     Moving("a change of the workspace", ["echo x > a"], 1, 3),
+    Moving("a check that writes", ["echo x > a", CHECK], 1, 3),
+    Moving("a check that writes, twice", ["echo x > a", CHECK, CHECK], 0, 0),
+    Moving("and another between", ["echo x > a", CHECK, "test -s a", CHECK], 0, 0),
+    Moving("and another that writes between", ["echo x > a", CHECK, "echo y > a", CHECK], 1, 3),
+    Moving("that writes other files", ["n=1", *["n=$n-b; date +%N > report$n"] * 2], 1, 3),
+    Moving("that fails first", ["echo x > a", *["date +%N > r; test -e done || ! touch done"] * 2], 1, 3),
+    Moving(
+        "a job that logs what a check does", ["mkfifo $TMPDIR/p; (while read l < $TMPDIR/p; do date +%N >> log; done) &", *[ASK] * 2], 0, 0
+    ),
+    Moving("an end of the shell", ["echo x > a", "cat a; exit 0"], 0, 0),
+    Moving("an end with a status", ["echo x > a", "cat a; exit 1"], 1, 3),
+    Moving("a deep folder", ["p=$(printf 'd/%.0s' $(seq 100)); mkdir -p $p", "ls", "echo b > $p/f"], 1, 3),
+    Moving("a folder too deep to look at", [DEEP, "ls", "cd $PWD; echo b > f"], 1, 3),
+    Moving("the same, and a check twice", [DEEP, "ls", "ls"], 0, 0),
     Moving("a change of another folder", ["echo x > $W/f"], 1, 3, writable=True),
     Moving("that, and a failure", ["echo x > $W/f; exit 3"], 1, 3, writable=True),
     Moving("that, verified", ["echo x > $W/f", "test -s $W/f"], 0, 0, writable=True),
@@ -505,14 +527,14 @@ def check_names(checks: Checks, new: Callable[[], Run]) -> None:
         ("$(printf 'long%.0s' $(seq 50))", "long…"),
     ):
         run = new()
-        go(run, f"mkdir -p d/e; for f in {made}; do touch \"$f\"; done" if made == "d/e/f" else f"touch -- {made}")
+        go(run, f'mkdir -p d/e; for f in {made}; do touch "$f"; done' if made == "d/e/f" else f"touch -- {made}")
         told = [one["text"] for one in run.events.of("refused")]
         checks.that(told and all(named in one for one in told), f"{made}: {told}")
         checks.that(all("\n" not in one and len(one) < 700 for one in told), f"{made}: {told}")
         run.check_replay(checks, made)
     run = new()
     go(run, "(sleep 0.1; touch made; sleep 30) & sleep 0.5")
-    checks.that("if a job in the background writes there, end it first" in json.dumps(run.events.of("refused")), "a job is named")
+    checks.that("a job in the background writes there, run the same check once" in json.dumps(run.events.of("refused")), "a job is named")
 
 
 def check_results(checks: Checks, new: Callable[[], Run]) -> None:

@@ -30,6 +30,11 @@ std::string_view whole_lines_last(std::string_view text) {
   return end == std::string_view::npos || end > text.size() / 4 ? text : text.substr(end + 1);
 }
 
+void add_remark(std::string& text, const std::string& remark) {
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  text.append("[").append(remark).append("]\n");
+}
+
 }  // namespace
 
 void Capture::add(std::string_view bytes) {
@@ -78,6 +83,7 @@ Output Capture::finish() {
     all = clean_text(first, true, false);
     CleanText end = clean_text(last, false, true);
     all.replaced += end.replaced;
+    all.overwritten = all.overwritten || end.overwritten;
     if (!all.text.empty() && all.text.back() != '\n') all.text += '\n';
     all.text += "[" + size_text(bytes_ - first.size() - last.size()) + " left out here" + where + "]\n" + end.text;
   } else {
@@ -90,10 +96,12 @@ Output Capture::finish() {
     output.text = "[binary output of " + size_text(bytes_) + ", not shown" + where + "]\n";
   } else {
     output.text = std::move(all.text);
-    if (all.replaced > 0) {
-      if (output.text.back() != '\n') output.text += '\n';
-      output.text += "[" + std::to_string(all.replaced) + " bytes were no UTF-8 text, and are shown as \xef\xbf\xbd]\n";
-    }
+    if (all.replaced > 0)
+      add_remark(output.text,
+                 std::to_string(all.replaced) + " bytes were no UTF-8 text, and are shown as \xef\xbf\xbd");
+    if (all.overwritten)
+      add_remark(output.text,
+                 "text before a carriage return, which a terminal writes over, is left out: tr '\\r' '\\n' keeps it");
   }
   return output;
 }

@@ -2,6 +2,7 @@
 #include "agent/shell/clean_text.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/utf8.h"
 
@@ -55,28 +56,60 @@ std::string without_sequences(std::string_view output) {
   return text;
 }
 
+/// The letters of a text: what stays the same in the states of a progress bar.
+std::string letters_of(std::string_view text) {
+  std::string letters;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\xe2')
+      at += 2;  // of three bytes: arrows, lines, blocks
+    else if (between(text[at], 'a', 'z') || between(text[at], 'A', 'Z') || between(text[at], 0x80, 0xff))
+      letters += text[at];
+  }
+  return letters;
+}
+
+/// Are most of the texts between the carriage returns of a line other ones? Those of a progress bar are the same again
+/// and again.
+bool loses_text(std::string_view line) {
+  std::set<std::string> kinds;
+  std::size_t texts = 0;
+  while (!line.empty()) {
+    const std::string_view text = line.substr(0, line.find('\r'));
+    line.remove_prefix(std::min(text.size() + 1, line.size()));
+    if (text.find_first_not_of(" \t") == std::string_view::npos) continue;
+    ++texts;
+    kinds.insert(letters_of(text));
+  }
+  return kinds.size() > 1 && kinds.size() * 2 > texts;
+}
+
 /// What stays of a line: what was written last where the cursor went back to its begin, and no erased characters.
-void add_line(std::string_view line, std::string& text) {
+void add_line(std::string_view line, std::string& text, bool& overwritten) {
   while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  if (const std::size_t back = line.rfind('\r'); back != std::string_view::npos) line.remove_prefix(back + 1);
+  if (const std::size_t back = line.rfind('\r'); back != std::string_view::npos) {
+    overwritten = overwritten || loses_text(line);
+    line.remove_prefix(back + 1);
+  }
   const std::size_t begin = text.size();
   for (const char byte : line) {
     if (byte == '\b') {
       // A character of several bytes goes whole.
       while (text.size() > begin && between(text.back(), 0x80, 0xbf)) text.pop_back();
       if (text.size() > begin) text.pop_back();
+    } else if (byte == '\f' || byte == '\v') {
+      text += '\n';
     } else if (byte != '\a') {
       text += byte;
     }
   }
 }
 
-std::string folded(std::string_view output) {
+std::string folded(std::string_view output, bool& overwritten) {
   std::string text;
   text.reserve(output.size());
   for (std::size_t from = 0; from <= output.size();) {
     const std::size_t to = output.find('\n', from);
-    add_line(output.substr(from, to == std::string_view::npos ? to : to - from), text);
+    add_line(output.substr(from, to == std::string_view::npos ? to : to - from), text, overwritten);
     if (to == std::string_view::npos) break;
     text += '\n';
     from = to + 1;
@@ -107,8 +140,8 @@ CleanText clean_text(std::string_view output, bool begins, bool ends) {
   if (!begins) {
     for (int half = 0; half < 3 && !output.empty() && between(output[0], 0x80, 0xbf); ++half) output.remove_prefix(1);
   }
-  const std::string text = folded(without_sequences(output));
   CleanText clean;
+  const std::string text = folded(without_sequences(output), clean.overwritten);
   bool in_run = false;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t size = character_size(rest);

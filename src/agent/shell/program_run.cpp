@@ -156,7 +156,9 @@ Result<RunResult> run_program(const Sandbox& sandbox, const Program& program, co
              files.capture(options.output, ".out"),
              files.capture(options.output, ".err")};
   while (run.step()) continue;
-  return run.finish();
+  RunResult result = run.finish();
+  note_file_size(result, sandbox);
+  return result;
 }
 
 }  // namespace parlance::agent

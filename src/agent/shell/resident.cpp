@@ -302,7 +302,7 @@ bool Resident::somebody_should_type() const {
 }
 
 Result<void> Resident::launch(const std::string& folder) {
-  const std::string token = random_token();
+  const std::string token = token_of_start_ = random_token();
   if (Result<void> written = write_files("", token); !written) return written;
   Launch launch;
   for (const std::string& part : kind_.command) launch.command.push_back(with_token(part, token));
@@ -352,6 +352,12 @@ std::string how_it_ended(std::string_view program, const RunResult& run) {
   return text;
 }
 
+void note_file_size(RunResult& run, const Sandbox& sandbox) {
+  if (run.status != 128 + SIGXFSZ) return;
+  run.notes.push_back("A program was ended: a file would have become larger than " +
+                      std::to_string(sandbox.policy().limits.file_size >> 20U) + " MiB, which is the limit.");
+}
+
 Result<RunResult> Resident::run(const std::string& text, const RunOptions& options) {
   const std::string token = random_token();
   if (Result<void> written = write_files(text, token); !written) return written.error();
@@ -396,14 +402,19 @@ RunResult Resident::finish(Run& run) {
     result.status = process_->status();
   }
   if (answer) {
-    // What it said as it ended counts, whatever a limit did to it behind that.
-    if (!result.status || answer->ends()) result.status = std::atoi(answer->status.c_str());
+    // What it said as it ended counts, whatever a limit did to it behind that. Another signal had come before, and what
+    // it said then is the status of the command before.
+    const bool by_signal = result.status && *result.status > 128 && *result.status != 128 + SIGKILL;
+    if (!result.status || (answer->ends() && !by_signal)) result.status = std::atoi(answer->status.c_str());
+    result.saved =
+        ended() && answer->ends() && run.received.find(token_of_start_ + '\0' + "saved") != std::string::npos;
     result.folder = answer->folder;
     result.background_jobs = ended() ? std::vector<int>() : numbers_in(answer->jobs);
     kept_ = answer->letters;
     std::erase_if(kept_, [this](char letter) { return kind_.kept.find(letter) == std::string::npos; });
   }
   result.notes = process_->take_notes();
+  note_file_size(result, sandbox_);
   if (run.was_stopped) result.notes.push_back(kind_.title + " had stopped itself, and was told to go on.");
   run.show(Stream::out, run.out_border.rest());
   run.show(Stream::err, run.err_border.rest());

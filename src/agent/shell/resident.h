@@ -7,7 +7,8 @@
 //   NAME.errors    a pipe with a name: its standard error
 //   NAME.answers   a pipe with a name: at the end the program writes the token of this command and four fields, each
 //                  with a zero behind it: the status; letters, of which some are kept for the next run; the folder,
-//                  with the end of a line; the numbers of the jobs that run, a line each, or "ends"
+//                  with the end of a line; the numbers of the jobs that run, a line each, or "ends". Behind "ends"
+//                  come the token that it was started with and "saved", if it has saved its state
 //
 // All lie in the session's folder `control`, which programs cannot change, and are opened by name for each command: so
 // the command has no descriptor of ours that it could close, and none stays with what it starts in the background.
@@ -59,6 +60,7 @@ struct RunResult {
   Output out{};
   Output err{};
   double seconds = 0;
+  bool saved = false;                  ///< it ended, and said that it has saved what the next one is to have
   std::string folder{};                ///< where the program is now; "": unknown
   std::vector<int> background_jobs{};  ///< processes that it has left, by the numbers it knows them by
   std::vector<std::string> notes{};    ///< what the sandbox's limits did, in sentences
@@ -66,6 +68,9 @@ struct RunResult {
 
 /// "Python ended with exit status 3", of a run that ended with its program.
 std::string how_it_ended(std::string_view program, const RunResult& run);
+
+/// A sentence among the run's notes, where the limit of a file's size has ended its last program.
+void note_file_size(RunResult& run, const Sandbox& sandbox);
 
 /// What program it is.
 struct ResidentKind {
@@ -114,6 +119,7 @@ class Resident {
   std::unique_ptr<SandboxedProcess> process_;
   int group_ = 0;     ///< of the program itself, in the terminal's foreground when nothing else is
   std::string kept_;  ///< of the last answer: ResidentKind::kept
+  std::string token_of_start_;
 };
 
 }  // namespace parlance::agent

@@ -22,6 +22,8 @@ namespace {
 // alone, each builtin of ours has its own redirection, as traps of DEBUG print before it is made, and `\builtin` and
 // `\.` are no aliases.
 
+/// What bash knows of a text that was not closed (`echo $(`) outlives its file, and damages its heap where a later one
+/// has a here-document that is not closed: after another error of syntax it knows nothing of it.
 /// Reports to the pipe, in the form of Resident's answers. A trap of DEBUG ends with its command: bash has none within
 /// the files that it is given, so no later command could take it away. One of RETURN would run behind each such file.
 /// Once the whole report is there, nothing of ours is left to run. Whatever fails in it does not end a shell with `set
@@ -30,6 +32,7 @@ constexpr const char* kReport = R"({
 \builtin printf '%s\0' {} "$?" "$-" >@answers
 \builtin set -
 \builtin trap - DEBUG RETURN
+\builtin eval ')' 2>/dev/null
 \builtin unset PROMPT_COMMAND PS0 TMOUT
 \builtin declare PS1= PS2=
 \builtin pwd >@answers
@@ -48,12 +51,13 @@ if [[ -r @state/shell.saved ]]; then
   . @state/shell.saved; rm -f -- @state/shell.saved; \builtin declare PS1= PS2=
 fi 2>/dev/null
 \ulimit -u @processes 2>/dev/null
-\trap '{ \. @control/shell.leave; } >/dev/null 2>&1' EXIT
+\trap '{ \. @control/shell.leave {}; } >/dev/null 2>&1' EXIT
 \builtin printf '%s\0' {} "$$" '' '' '' >@answers
 )";
 
-/// When it ends by `exit` or `set -e`: what the next shell begins with. Its folder is the one that it starts in, and
-/// what would end it while it waits is not for it.
+/// When it ends by `exit`, `set -e` or a signal that it can take: what the next shell begins with. Its folder is the
+/// one that it starts in, and what would end it while it waits is not for it. $1 is the token that it was started with,
+/// which nothing but its own memory has by now: behind it, that all was saved.
 constexpr const char* kLeave =
     R"(\builtin printf '%s\0' {} "$?" '' >@answers
 \builtin set -
@@ -62,7 +66,8 @@ constexpr const char* kLeave =
 \builtin printf '\0ends\0' >@answers
 \builtin unset PWD OLDPWD PROMPT_COMMAND PS0 TMOUT
 \builtin trap '' XFSZ
-{ \builtin declare -p && \builtin declare -f && \builtin alias -p && \builtin printf '# whole\n'; } >@state/shell.saved
+{ \builtin declare -p && \builtin declare -f && \builtin alias -p && \builtin printf '# whole\n'
+} >@state/shell.saved && \builtin printf '%s\0saved\0' "$1" >@answers
 )";
 
 constexpr const char* kRun = R"({
@@ -113,7 +118,7 @@ PersistentShell::PersistentShell(const Sandbox& sandbox) : sandbox_(sandbox), fo
 
 namespace {
 
-/// bash writes no end of what it has saved where a limit or a full disk cut it off.
+/// The end of what bash has saved.
 constexpr std::string_view kWhole = "# whole\n";
 
 /// Commands can put anything in its place: a pipe, at which we would wait, or a link to a file of ours.
@@ -129,10 +134,11 @@ bool is_whole(const std::string& path) {
 
 }  // namespace
 
-/// A start may fail as the last folder has gone, or cannot be entered any more, or as a function of the last shell
-/// keeps a new one from starting. In the third case what was saved is gone as well, since a start removes it once it
-/// has been read. From / a command can give the workspace its rights again.
-Result<void> PersistentShell::start(CommandResult& result) {
+/// With `restores_saved` it has what the last one saved. A start may fail as the last folder has gone, or cannot be
+/// entered any more, or as a function of the last shell keeps a new one from starting. In the third case what was saved
+/// is gone as well, since a start removes it once it has been read. From / a command can give the workspace its rights
+/// again.
+Result<void> PersistentShell::start(CommandResult& result, bool restores_saved) {
   const std::string saved = sandbox_.folder().state() + "/shell.saved";
   std::vector<std::string> folders;
   for (const std::string& folder : {folder_, sandbox_.policy().workspace, std::string("/")})
@@ -141,11 +147,12 @@ Result<void> PersistentShell::start(CommandResult& result) {
   Result<std::unique_ptr<Resident>> started = Error(ErrorCode::file, "");
   for (const bool restores : {true, false}) {
     for (const std::string& folder : folders) {
-      if (restores && !is_whole(saved)) break;
+      if (restores && !(restores_saved && is_whole(saved))) break;
       if (!restores) unlink(saved.c_str());
       started = Resident::start(sandbox_, bash(sandbox_), folder);
       if (!started) continue;
       bash_ = std::move(*started);
+      ++shells_;
       result.restored = restores;
       result.elsewhere = folder == folder_ ? "" : folder;
       folder_ = folder;
@@ -157,16 +164,18 @@ Result<void> PersistentShell::start(CommandResult& result) {
 
 Result<void> PersistentShell::begin() {
   CommandResult result;
-  return bash_ ? Result<void>() : start(result);
+  return bash_ ? Result<void>() : start(result, false);
 }
 
-/// What the command did stays said where no new shell starts behind it.
+/// What the command did stays said where no new shell starts behind it. What a shell has saved counts where it said so
+/// itself within the command: programs can write to that file, too, and whoever is asked before a command has to know
+/// by then what names stand for.
 Result<CommandResult> PersistentShell::run(const std::string& command, const RunOptions& options) {
   CommandResult result;
   // It may have ended since the last command, by a job in the background, or not have started again behind that.
   if (!bash_ || bash_->ended()) {
     result.restarted = bash_ != nullptr || was_lost_;
-    if (Result<void> started = start(result); !started) return started.error();
+    if (Result<void> started = start(result, false); !started) return started.error();
     was_lost_ = false;
   }
   Result<RunResult> run = bash_->run(command + "\n", options);
@@ -174,7 +183,7 @@ Result<CommandResult> PersistentShell::run(const std::string& command, const Run
   result.run = std::move(*run);
   if (!result.run.folder.empty()) folder_ = result.run.folder;
   if (!bash_->ended()) return result;
-  const Result<void> started = start(result);
+  const Result<void> started = start(result, result.run.saved);
   result.restarted = bool(started);
   was_lost_ = !started;
   if (!started) result.not_started = started.error().message();

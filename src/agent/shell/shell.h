@@ -26,14 +26,17 @@ class PersistentShell {
   /// Runs a command, which may have several lines. Its standard input is empty.
   /// Fails with: file; usage (bash does not start, so that the command was not run).
   Result<CommandResult> run(const std::string& command, const RunOptions& options);
+  /// Has another bash taken the place of the first one? It may have functions and aliases that nobody was asked about.
+  bool was_replaced() const { return shells_ > 1; }
 
  private:
   /// Starts bash, and says what it has of the last one.
-  Result<void> start(CommandResult& result);
+  Result<void> start(CommandResult& result, bool restores_saved);
 
   const Sandbox& sandbox_;
   std::unique_ptr<Resident> bash_;
   std::string folder_;
+  unsigned shells_ = 0;    ///< that have started
   bool was_lost_ = false;  ///< the last one ended, and no other has started
 };
 

@@ -56,7 +56,10 @@ void tell_output_end(const SandboxToolOptions& options, const RunResult& run) {
   options.on_output_end(Stream::err, run.err);
 }
 
-bool succeeded(const RunResult& run) { return run.end == RunEnd::finished && run.status == 0; }
+/// `exit 0` ends the shell, and is a success as `exit 0` is of any script.
+bool succeeded(const RunResult& run) {
+  return (run.end == RunEnd::finished || run.end == RunEnd::program_ended) && run.status == 0;
+}
 
 void add_sentences(std::string& text, const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) text.append("\n[").append(sentence).append("]");

@@ -50,6 +50,16 @@ std::vector<std::string> joined(std::vector<std::string> some, const std::vector
   return some;
 }
 
+/// What was changed, and how a check that writes files itself is told from that.
+std::string told_changes(const WorkspaceChanges& changes, const std::vector<std::string>& changed, bool is_fine,
+                         bool others_run) {
+  if (changed.empty()) return {};
+  std::string text = changes.names_of(changed);
+  if (others_run) text += "; where a job in the background writes there, run the same check once more";
+  if (is_fine && !others_run) text += "; if that was a check, which writes files itself, run the same once more";
+  return text;
+}
+
 std::string with_space(const std::string& sentence) { return sentence.empty() ? sentence : " " + sentence; }
 
 std::string status_of(const CodeResult& result) {
@@ -87,12 +97,13 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
     if (!result) return result.error();
     tell_output_end(options, result->run);
     const bool others_run = !result->run.background_jobs.empty();
-    const std::vector<std::string> changed = changes.after_command(succeeded(result->run), others_run);
-    constexpr std::string_view kWriter = "; if a job in the background writes there, end it first";
+    const bool is_fine = succeeded(result->run);
+    const std::vector<std::string> changed =
+        changes.after_command(is_fine, others_run, given->root()[kTerminalTool.argument].text());
     return ToolOutcome{.text = said_of(*result, true),
-                       .succeeded = succeeded(result->run),
+                       .succeeded = is_fine,
                        .changed = !changed.empty(),
-                       .changes = changes.names_of(changed) + std::string(others_run ? kWriter : ""),
+                       .changes = told_changes(changes, changed, is_fine, others_run),
                        .compared = said_of(*result, false),
                        .status = status_of_run(result->run),
                        .notes = joined(result->run.notes, sentences_of(*result))};
@@ -116,11 +127,12 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
     std::string text = result->text();
     while (!text.empty() && text.back() == '\n') text.pop_back();  // the template writes what stands around it
     const bool is_fine = !result->failed && result->run.end == RunEnd::finished;
-    const std::vector<std::string> changed = changes.after_command(is_fine);
+    const std::vector<std::string> changed =
+        changes.after_command(is_fine, false, given->root()[kInterpreterTool.argument].text());
     return ToolOutcome{.text = std::move(text),
                        .succeeded = is_fine,
                        .changed = !changed.empty(),
-                       .changes = changes.names_of(changed),
+                       .changes = told_changes(changes, changed, is_fine, false),
                        .status = status_of(*result),
                        .notes = result->notes()};
   };

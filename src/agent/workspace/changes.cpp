@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <iterator>
 #include <thread>
@@ -21,8 +22,9 @@ namespace parlance::agent {
 
 namespace {
 
-constexpr std::size_t kMostFiles = 200000;  // of a folder; those behind are not looked at
-constexpr int kDeepest = 64;
+constexpr std::size_t kMostFiles = 200'000;  // those behind are not looked at
+constexpr std::size_t kDeepest = 256;        // folders within folders; and a path has at most 4,096 bytes
+const std::string kUnseen;                   // stands for the paths that nobody has looked at
 constexpr std::chrono::milliseconds kWriterPause(150);
 constexpr unsigned kMoving = 3;  // commands behind which a file that has changed by itself is looked at again
 constexpr std::uint64_t kLargestHashed = std::uint64_t{32} << 20;
@@ -103,6 +105,17 @@ std::string counted(std::string_view path) {
   return made == path ? std::string() : made;
 }
 
+std::string with_numbers_left_out(const std::string& path) {
+  std::string made = counted(path);
+  return made.empty() ? path : made;
+}
+
+/// Why a folder cannot be read, where commands could have written into it all the same.
+bool may_hide_changes(const std::string& folder, int why) {
+  if (why == ENOENT || why == ENOTDIR) return false;  // it has just gone
+  return why != EACCES || ::access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
 }  // namespace
 
 WorkspaceChanges::WorkspaceChanges(std::vector<std::string> folders) : folders_(std::move(folders)) { take(); }
@@ -125,7 +138,13 @@ bool WorkspaceChanges::moves(const std::string& path) const {
   return moving_.contains(path) || moving_.contains(counted(path));
 }
 
-std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool others_run) {
+bool WorkspaceChanges::are_own_products(std::string_view command, const std::vector<std::string>& paths) const {
+  return !command.empty() && command == last_ && std::all_of(paths.begin(), paths.end(), [this](const auto& path) {
+    return wrote_.contains(with_numbers_left_out(path));
+  });
+}
+
+std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool others_run, std::string_view command) {
   const std::vector<Change> changed = take();
   std::vector<std::string> stale = std::exchange(stale_, {});
   if (others_run && !changed.empty()) {  // a model may be faster than who writes
@@ -136,6 +155,13 @@ std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool ot
   std::vector<std::string> left;
   for (const Change& change : changed)
     if (!moves(change.path)) left.push_back(change.path);
+  if (!sees_all_) left.push_back(kUnseen);
+  if (succeeded && are_own_products(command, left)) return {};
+  if (!left.empty()) {
+    last_ = succeeded ? command : std::string_view();
+    wrote_.clear();
+    for (const std::string& path : left) wrote_.insert(with_numbers_left_out(path));
+  }
   if (succeeded) return left;
   left.insert(left.end(), stale.begin(), stale.end());
   stale_ = std::move(stale);
@@ -145,6 +171,7 @@ std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool ot
 std::string WorkspaceChanges::names_of(const std::vector<std::string>& paths) const {
   constexpr std::size_t kMost = 3, kLongest = 80;
   std::vector<std::string_view> inner(paths.begin(), paths.end());
+  const bool has_unseen = std::erase(inner, kUnseen) > 0;
   for (std::string_view& path : inner)
     for (const std::string& folder : folders_)
       if (path.starts_with(folder + "/")) path.remove_prefix(folder.size() + 1);
@@ -159,14 +186,20 @@ std::string WorkspaceChanges::names_of(const std::vector<std::string>& paths) co
     made.append(at == 0 ? "" : ", ")
         .append(name_in_quotes(begin.size() == shown.size() ? shown : std::string(begin) + "…"));
   }
-  if (paths.size() > kMost) made.append(" and ").append(std::to_string(paths.size() - kMost)).append(" more");
+  if (inner.size() > kMost) made.append(" and ").append(std::to_string(inner.size() - kMost)).append(" more");
+  if (has_unseen)
+    made.append(made.empty() ? "" : ", and ").append("maybe files that are too many or too deep to look at");
   return made;
 }
 
 std::vector<WorkspaceChanges::Change> WorkspaceChanges::take() {
   changed_.clear();
   looked_at_ = 0;
-  for (const std::string& folder : folders_) look_at(folder, 0);
+  sees_all_ = true;
+  for (const std::string& folder : folders_) {
+    root_ = folder.size();
+    look_at(folder);
+  }
   for (auto at = entries_.begin(); at != entries_.end();) {
     const bool is_gone = !at->second.seen;
     at->second.seen = false;
@@ -176,20 +209,32 @@ std::vector<WorkspaceChanges::Change> WorkspaceChanges::take() {
   return std::move(changed_);
 }
 
-void WorkspaceChanges::look(const std::string& folder, int depth) {
+/// The names first, so that as many descriptors are open for a deep folder as for a flat one.
+void WorkspaceChanges::look(const std::string& folder) {
   DIR* const listing = ::opendir(folder.c_str());
-  if (listing == nullptr) return;
+  if (listing == nullptr) {
+    sees_all_ = sees_all_ && !may_hide_changes(folder, errno);
+    return;
+  }
+  std::vector<std::string> names;
   while (const dirent* one = ::readdir(listing)) {
     const std::string_view name = one->d_name;
-    if (name == "." || name == ".." || ++looked_at_ > kMostFiles) continue;
-    look_at(folder + "/" + std::string(name), depth);
+    if (name == "." || name == "..") continue;
+    if (++looked_at_ > kMostFiles) break;
+    names.emplace_back(name);
   }
   ::closedir(listing);
+  sees_all_ = sees_all_ && looked_at_ <= kMostFiles;
+  for (const std::string& name : names) look_at(folder + "/" + name);
 }
 
-void WorkspaceChanges::look_at(const std::string& path, int depth) {
+void WorkspaceChanges::look_at(const std::string& path) {
   struct stat facts {};
-  if (::lstat(path.c_str(), &facts) != 0 || is_bookkeeping(path)) return;
+  if (::lstat(path.c_str(), &facts) != 0) {
+    sees_all_ = sees_all_ && errno != ENAMETOOLONG;
+    return;
+  }
+  if (is_bookkeeping(path)) return;
   const bool is_folder = S_ISDIR(facts.st_mode);
   Entry now{.size = is_folder ? 0 : static_cast<std::uint64_t>(facts.st_size),
             .inode = facts.st_ino,
@@ -206,7 +251,13 @@ void WorkspaceChanges::look_at(const std::string& path, int depth) {
   const bool same_bytes = is_folder || (!now.hash.empty() && before.hash == now.hash);
   if (is_new || (!same_stamp && (before.mode != now.mode || !same_bytes))) changed_.push_back({path, !is_new});
   before = std::move(now);
-  if (is_folder && depth < kDeepest) look(path, depth + 1);
+  if (!is_folder) return;
+  const auto depth =
+      static_cast<std::size_t>(std::count(path.begin() + static_cast<std::ptrdiff_t>(root_), path.end(), '/'));
+  if (depth < kDeepest)
+    look(path);
+  else
+    sees_all_ = false;
 }
 
 }  // namespace parlance::agent

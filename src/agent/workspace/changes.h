@@ -1,12 +1,15 @@
 // WorkspaceChanges: whether a command has changed files of some folders. What it wrote as it was before does not count,
 // so that a test which runs once more, and writes its caches once more, changes nothing; nor do files that change while
 // no command runs, such as a server's log, nor new ones that are called as those are, but for a number: log.17, log.18.
+// A command that has succeeded before, and writes the same files when it runs once more, changes nothing either: what a
+// check writes (a report, the log of the server that it asks) are its own products.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace parlance::agent {
@@ -23,12 +26,14 @@ class WorkspaceChanges {
   void before_command() { changed_by_itself(); }
   /// Behind it: the paths of what it has left to verify. That is what it changed, and if it has failed, what others
   /// changed since the last one that succeeded. `others_run`: there are programs in the background, and what they
-  /// change on and on is not the command's.
-  std::vector<std::string> after_command(bool succeeded, bool others_run = false);
+  /// change on and on is not the command's. `command` is its text, where one that is run again is the same.
+  std::vector<std::string> after_command(bool succeeded, bool others_run = false, std::string_view command = {});
+  /// False: some files are too many or too deep to be looked at. Each command is then one that may have changed them.
+  bool sees_all() const { return sees_all_; }
   /// What changed_by_itself() has found, since the last command that succeeded.
   const std::vector<std::string>& stale() const { return stale_; }
   /// Some of these paths, from the folder on, for a sentence: "a.txt", "b.txt" and 7 more; hidden ones last. They are
-  /// quoted: names are data.
+  /// quoted: names are data. One more stands for the files that nobody has looked at.
   std::string names_of(const std::vector<std::string>& paths) const;
 
  private:
@@ -46,8 +51,9 @@ class WorkspaceChanges {
   /// What was made, changed or removed since the last call.
   std::vector<Change> take();
   bool moves(const std::string& path) const;
-  void look(const std::string& folder, int depth);
-  void look_at(const std::string& path, int depth);
+  bool are_own_products(std::string_view command, const std::vector<std::string>& paths) const;
+  void look(const std::string& folder);
+  void look_at(const std::string& path);
 
   std::vector<std::string> folders_;
   std::unordered_map<std::string, Entry> entries_;
@@ -56,7 +62,10 @@ class WorkspaceChanges {
   /// were made or removed so.
   std::unordered_map<std::string, unsigned> moving_;
   std::vector<std::string> stale_;
-  std::size_t looked_at_ = 0;
+  std::size_t looked_at_ = 0, root_ = 0;  ///< root_: bytes of the path of the folder that is looked at
+  bool sees_all_ = true;
+  std::string last_;                       ///< the last command that changed something; "": it failed
+  std::unordered_set<std::string> wrote_;  ///< what it changed, with # for what is counted
 };
 
 }  // namespace parlance::agent

@@ -1,7 +1,7 @@
 // Writes records by threads of its own. Begin reading at Capture::write.
 #include "serve/capture/capture.h"
 
-#include <latch>
+#include <utility>
 
 #include "serve/http/in_pool.h"
 
@@ -12,9 +12,9 @@ constexpr std::size_t kWriters = 4;  // they wait for the disk, not for a core
 }
 
 Capture::Capture(std::unique_ptr<CaptureFiles> files, bool optional, CaptureSync turns)
-    : files_(std::move(files)), optional_(optional), turns_(turns), pool_(threads_to_be_had(kWriters)) {}
+    : files_(std::move(files)), optional_(optional), turns_(turns), threads_(kWriters) {}
 
-Capture::~Capture() { pool_.join(); }
+Capture::~Capture() = default;
 
 std::string Capture::append(const CaptureEntry& entry) {
   const Result<void> done = files_->append(entry);
@@ -24,22 +24,32 @@ std::string Capture::append(const CaptureEntry& entry) {
   return done.error().message();
 }
 
-/// Each thread of the pool comes to the latch when it has nothing else left to do.
-void Capture::wait() {
-  const auto all = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(kWriters));
-  for (std::size_t number = 0; number < kWriters; ++number) asio::post(pool_, [all] { all->arrive_and_wait(); });
-  all->wait();
+void Capture::wait() { threads_.wait(); }
+
+/// Behind what the file gets before.
+template <typename Work>
+Task<std::string> Capture::in_order(const std::string& file, Work& work) {
+  const auto give = [this, &file](auto job) {
+    threads_.add(file, [held = std::make_shared<decltype(job)>(std::move(job))] { (*held)(); });
+  };
+  co_return co_await elsewhere(give, work);
 }
 
 Task<std::string> Capture::write(CaptureEntry entry) {
   entry.sync = turns_ == CaptureSync::at_once;
   if (!entry.sync) co_return append(entry);  // that takes no time
   const auto work = [this, &entry] { return append(entry); };
-  co_return co_await in_pool(pool_, work);
+  co_return co_await in_order(entry.file, work);
 }
 
 void Capture::write_later(CaptureEntry entry) {
-  asio::post(pool_, [this, entry = std::move(entry)] { append(entry); });
+  entry.sync = turns_ == CaptureSync::at_once;
+  if (!entry.sync) {  // what is written next must stand behind it
+    append(entry);
+    return;
+  }
+  const std::string file = entry.file;
+  threads_.add(file, [this, entry = std::move(entry)] { append(entry); });
 }
 
 Task<std::string> Capture::check() {
@@ -49,7 +59,8 @@ Task<std::string> Capture::check() {
     if (done) fails_ = false;
     return done ? std::string() : done.error().message();
   };
-  co_return co_await in_pool(pool_, work);
+  const std::string folder;  // whose name no file has
+  co_return co_await in_order(folder, work);
 }
 
 }  // namespace parlance::serve

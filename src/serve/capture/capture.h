@@ -1,13 +1,13 @@
 // Capture: writes records without keeping the network waiting: by threads of its own.
 #pragma once
 #include <atomic>
-#include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
 
 #include "serve/capture/files.h"
+#include "serve/capture/ordered_work.h"
 #include "serve/http/task.h"
 
 namespace parlance::serve {
@@ -28,7 +28,8 @@ enum class CaptureSync : std::uint8_t {
   later,    ///< with the next record that has to be, or at the end
 };
 
-/// Threads: any. It has to end before the context of the coroutines that wait for it.
+/// The records of a file are there in the order in which they were given. Threads: any. It has to end before the
+/// context of the coroutines that wait for it.
 class Capture {
  public:
   /// `optional`: a turn is answered also if its record cannot be written.
@@ -38,9 +39,9 @@ class Capture {
 
   /// A turn's record is written when this returns. Returns why it is not; "": it is.
   Task<std::string> write(CaptureEntry entry);
-  /// Any record, keeping this thread waiting.
+  /// Any record of a file that this thread alone writes to, keeping the thread waiting.
   std::string write_now(const CaptureEntry& entry) { return append(entry); }
-  /// Writes it without anybody waiting.
+  /// Writes it without anybody waiting for the disk.
   void write_later(CaptureEntry entry);
   /// If the last write failed, tries whether the folder can be written to by now. Returns why it cannot.
   Task<std::string> check();
@@ -59,13 +60,15 @@ class Capture {
 
  private:
   std::string append(const CaptureEntry& entry);
+  template <typename Work>
+  Task<std::string> in_order(const std::string& file, Work& work);
 
   std::unique_ptr<CaptureFiles> files_;
   const bool optional_;
   const CaptureSync turns_;
   std::atomic<bool> fails_ = false;
   std::atomic<std::uint64_t> failures_ = 0;
-  asio::thread_pool pool_;
+  OrderedWork threads_;  // last: it ends before what it uses
 };
 
 }  // namespace parlance::serve

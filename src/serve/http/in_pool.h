@@ -20,16 +20,16 @@ namespace parlance::serve {
 /// for ever. Throws std::system_error.
 std::size_t threads_to_be_had(std::size_t count);
 
-/// What `work()` returns or throws, in a thread of the pool. It runs to its end, also when the client is gone: a
-/// coroutine that is spawned in the pool would be ended by an exception that nobody catches there. The pool must be
-/// joined before the coroutine's own executor goes.
-template <typename Work>
-Task<std::invoke_result_t<Work&>> in_pool(asio::thread_pool& pool, Work& work) {
+/// What `work()` returns or throws, in a thread of somebody who is given it by `give`, as a function that can be moved
+/// and is called once. It runs to its end, also when the client is gone: a coroutine that is spawned there would be
+/// ended by an exception that nobody catches. That thread must have ended before the coroutine's own executor goes.
+template <typename Give, typename Work>
+Task<std::invoke_result_t<Work&>> elsewhere(Give& give, Work& work) {
   std::optional<std::invoke_result_t<Work&>> made;
   std::exception_ptr failed;
   const auto start = [&](auto&& handler) {
     auto back = asio::prefer(asio::get_associated_executor(handler), asio::execution::outstanding_work.tracked);
-    asio::post(pool, [&made, &failed, &work, back, handler = std::move(handler)]() mutable {
+    give([&made, &failed, &work, back, handler = std::move(handler)]() mutable {
       try {
         made.emplace(work());
       } catch (...) {
@@ -41,6 +41,13 @@ Task<std::invoke_result_t<Work&>> in_pool(asio::thread_pool& pool, Work& work) {
   co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(start, asio::use_awaitable);
   if (failed) std::rethrow_exception(failed);
   co_return std::move(*made);
+}
+
+/// The same in a thread of the pool, which must be joined before the coroutine's own executor goes.
+template <typename Work>
+Task<std::invoke_result_t<Work&>> in_pool(asio::thread_pool& pool, Work& work) {
+  const auto give = [&pool](auto job) { asio::post(pool, std::move(job)); };
+  co_return co_await elsewhere(give, work);
 }
 
 }  // namespace parlance::serve
