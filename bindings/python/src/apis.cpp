@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "parlance/reply_api.h"
 #include "parlance/request_api.h"
@@ -38,7 +39,7 @@ PyApiRequest convert(nb::handle request, const std::string& to, const nb::kwargs
   const std::string json = json_of(request);
   const RequestApiOptions options{.members = json_members(members)};
   Result<ApiRequest> made = [&, api = api_named(to)] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return request_as(api, json, options);
   }();
   ApiRequest converted = take(std::move(made));
@@ -111,7 +112,9 @@ class PyApiWriter {
     if (nb::isinstance<PyReplyEvent>(given)) {
       writer_.add(nb::cast<PyReplyEvent&>(given).view(), sink);
     } else {
-      for (nb::handle event : nb::iter(given)) writer_.add(nb::cast<PyReplyEvent&>(event).view(), sink);
+      PythonItems items(given);
+      for (nb::object event = items.next(); event.is_valid(); event = items.next())
+        writer_.add(nb::cast<PyReplyEvent&>(event).view(), sink);
     }
     return events;
   }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "errors.h"
+#include "gil.h"
 #include "parlance/check.h"
 #include "pickles.h"
 #include "replies.h"
@@ -63,7 +64,7 @@ PyDerived derive_format(const PyTemplate& chat_template, nb::handle format, cons
   const DeriveOptions options = options_for(chat_template, format, variables);
   const Template& tried = template_of(chat_template);
   Result<DerivedFormat> derived = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return derive(tried, options);
   }();
   return PyDerived(take(std::move(derived)));
@@ -74,7 +75,7 @@ CheckReport check_laws(const PyTemplate& chat_template, std::size_t count, std::
   const CheckOptions options{.derive = options_for(chat_template, format, variables), .count = count, .seed = seed};
   const Template& tried = template_of(chat_template);
   Result<CheckReport> report = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return parlance::check(tried, options);
   }();
   return take(std::move(report));

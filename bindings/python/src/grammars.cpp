@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "pickles.h"
 #include "replies.h"
@@ -55,7 +56,7 @@ nb::str text_in(const PyGrammar& self, const std::string& syntax) {
 
 PyGrammar made_of(const ReplyFormat& format, GrammarOptions options) {
   Result<Grammar> made = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return make_grammar(format, options);
   }();
   return {take(std::move(made)),
@@ -275,7 +276,7 @@ void bind_grammar(nb::module_& module) {
           [](const PyGrammar& g, nb::str text) {
             nb::object kept;
             const std::string_view bytes = utf8_of(text, kept);
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             return g.grammar.accepts(bytes);
           },
           "text"_a, "Whether this whole reply follows the grammar. For tests: an engine samples far faster.")

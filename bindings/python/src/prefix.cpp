@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "errors.h"
+#include "gil.h"
 #include "templates.h"
 #include "tokenizers.h"
 
@@ -69,7 +70,7 @@ PyPrefix prefix(nb::handle before, nb::handle after) {
   PyPrefix found;
   found.is_of_tokens = a.tokens != nullptr;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     found.difference = compare_prompts(a.view(), b.view());
   }
   const std::optional<PrefixDifference>& difference = found.difference;

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "own_locks.h"
 #include "parlance/json.h"
@@ -150,7 +151,7 @@ nb::tuple to_response_template(const PyReplyFormat& self, const std::string& rea
 
 std::function<std::string()> id_maker(nb::object make) {
   if (make.is_none()) return {};
-  return [make = std::move(make)] { return nb::cast<std::string>(make()); };
+  return [make = std::move(make)] { return nb::cast<std::string>(call_python(make)); };
 }
 
 ReplyFormat format_of(nb::handle given) {
@@ -364,7 +365,8 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
     feed_ids(self, {id_of(data)}, events);
   } else {
     std::vector<TokenId> ids;
-    for (nb::handle id : nb::iter(data)) ids.push_back(id_of(id));
+    PythonItems items(data);
+    for (nb::object id = items.next(); id.is_valid(); id = items.next()) ids.push_back(id_of(id));
     feed_ids(self, ids, events);
   }
   return events;
@@ -373,7 +375,7 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
 /// The generators are Python's.
 template <char Kind>
 nb::object streamed(nb::handle self, nb::handle pieces) {
-  return nb::module_::import_("parlance._streams").attr(Kind == 'a' ? "astream" : "stream")(self, pieces);
+  return call_python(imported("parlance._streams", Kind == 'a' ? "astream" : "stream"), self, pieces);
 }
 
 /// What the message is if the reply ends here. It may go on.

@@ -11,6 +11,7 @@
 #include <typeinfo>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "parlance/source.h"
 #include "pickles.h"
@@ -46,7 +47,9 @@ std::vector<std::string> names_in(nb::handle given) {
   if (PyUnicode_Check(given.ptr()) != 0) return {nb::cast<std::string>(given)};
   if (!nb::hasattr(given, "__iter__")) throw std::bad_cast();
   std::vector<std::string> names;
-  for (nb::handle name : nb::iter(given)) names.push_back(nb::cast<std::string>(name));
+  PythonItems items(given);
+  for (nb::object name = items.next(); name.is_valid(); name = items.next())
+    names.push_back(nb::cast<std::string>(name));
   return names;
 }
 
@@ -127,7 +130,7 @@ PyTemplate open_source(ModelSource source, RequestOptions options, nb::dict read
   auto engine = std::make_shared<Engine>(RequestReader(std::move(source), std::move(options)));
   const Result<Template>* compiled = nullptr;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     compiled = &engine->reader.chat_template(false);
   }
   if (!*compiled) raise(compiled->error());
@@ -212,7 +215,7 @@ nb::tuple reduced_template(const PyTemplate& self) {
   if (options.template_name) name = kept_bytes(*options.template_name);
   if (options.reply_format) format = kept_bytes(options.reply_format->to_json());
   return nb::make_tuple(
-      nb::module_::import_("parlance._core").attr("_template_again"),
+      imported("parlance._core", "_template_again"),
       nb::make_tuple(state_of_source(self.engine->reader.model()), name, format, nb::dict(self.reading)));
 }
 
@@ -257,7 +260,7 @@ PyReplyFormat reply_format_of(const PyTemplate& self, nb::kwargs variables) {
   Document document;
   check(document.build(builder));
   Result<ReplyStart> start = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return self.engine->reader.reply(document.root());
   }();
   return {take(std::move(start)).format};
@@ -267,7 +270,7 @@ PyReplyFormat reply_format_of(const PyTemplate& self, nb::kwargs variables) {
 nb::list stop_tokens_of(const PyTemplate& self, nb::handle given) {
   const PyTokenizer tokenizer = tokenizer_in(given);
   Result<std::vector<StopToken>> found = [&]() -> Result<std::vector<StopToken>> {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     RenderOptions options;
     options.limits = self.engine->limits();
     return self.engine->reader.stop_tokens(*tokenizer.tokenizer, options);
@@ -313,7 +316,7 @@ nb::dict named_template_to_dict(const NamedTemplate& chosen) {
   made["name"] = text_to_python(chosen.name);
   made["syntax"] = str_of(syntax_name(chosen.syntax));
   made["origin"] = text_to_python(chosen.origin);
-  made["sha256"] = nb::module_::import_("hashlib").attr("sha256")(bytes).attr("hexdigest")();
+  made["sha256"] = call_method(call_python(imported("hashlib", "sha256"), bytes), "hexdigest");
   made["bytes"] = chosen.text.size();
   made["text"] = text_to_python(chosen.text);
   return made;
