@@ -10,7 +10,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from parlance._alone import alone, new_lock
 from parlance._core import (
@@ -29,6 +29,9 @@ from parlance._core import (
 from parlance._errors import Error, of_member, of_object, set_hint
 from parlance._taken import as_taken, as_written, extend_with_reply, written_text
 from parlance._warned import warn_caller
+
+_Kind = TypeVar("_Kind", bound="Session")
+"""Of a session, which may be of a class derived from Session."""
 
 
 @dataclasses.dataclass
@@ -508,7 +511,7 @@ class Session:
     # ---- branches
 
     @alone
-    def branch(self) -> Session:
+    def branch(self: _Kind) -> _Kind:
         """A session with the same history that goes on by itself. Nothing is rendered or encoded for it."""
         made = object.__new__(type(self))
         made.__dict__ = {**self.__dict__, "_lock": new_lock(), "_session": self._session.copy(), "_steps": list(self._steps)}
@@ -517,10 +520,10 @@ class Session:
             made._reader = self._reader.copy()
         return made
 
-    def __copy__(self) -> Session:
+    def __copy__(self: _Kind) -> _Kind:
         return self.branch()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Session:
+    def __deepcopy__(self: _Kind, memo: dict[int, Any]) -> _Kind:
         made = memo[id(self)] = self.branch()
         vars(made).update(copy.deepcopy(self._put_on(), memo))
         return made
@@ -580,7 +583,7 @@ class Session:
         return hashlib.sha256(",".join(map(str, self._session.ids())).encode()).hexdigest()[:16]
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
+    def from_dict(cls: type[_Kind], data: dict[str, Any], template: Template, tokenizer: Any) -> _Kind:
         """A session from what to_dict() gave.
 
         Raises parlance.Error, also ValueError, if this template or tokenizer gives other ids than the session had.
@@ -588,7 +591,7 @@ class Session:
         return _of_dict(cls, data, template, tokenizer)
 
 
-def _of_dict(make: Callable[..., Session], data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
+def _of_dict(make: Callable[..., _Kind], data: dict[str, Any], template: Template, tokenizer: Any) -> _Kind:
     session = make(
         template,
         tokenizer,
@@ -611,10 +614,10 @@ def _of_dict(make: Callable[..., Session], data: dict[str, Any], template: Templ
     return session
 
 
-def _unpickled(kind: type[Session], data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
+def _unpickled(kind: type[_Kind], data: dict[str, Any], template: Template, tokenizer: Any) -> _Kind:
     """Without what a derived class has in place of __init__, which may take other arguments: what it set is in the pickle."""
 
-    def make(*args: Any, **kwargs: Any) -> Session:
+    def make(*args: Any, **kwargs: Any) -> _Kind:
         made = kind.__new__(kind)
         Session.__init__(made, *args, **kwargs)
         return made
