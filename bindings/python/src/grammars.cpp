@@ -67,23 +67,12 @@ void take_control(GrammarOptions& options, nb::handle tokenizer) {
   if (!tokenizer.is_none()) options.control = tokenizer_in(tokenizer).tokenizer->facts().added;
 }
 
-/// Tools, choice and response format by the names that requests give them.
-GrammarOptions grammar_options_of(nb::handle tools, nb::handle response_format) {
-  std::string request = "{";
-  if (!tools.is_none()) request += "\"tools\": " + json_of_tools(tools);
-  if (PyUnicode_Check(response_format.ptr()) != 0)
-    throw nb::type_error("a response_format is a dict, as in a request: {'type': 'json_object'}");
-  if (!response_format.is_none())
-    request += (request.size() > 1 ? ", " : "") + ("\"response_format\": " + json_of(response_format));
-  return take(grammar_options(request + "}"));
-}
-
 /// What keyword arguments ask of a grammar. Of a request, what is not given stays as the request says.
 struct GrammarWish {
   nb::handle tools;
   nb::handle response_format;
   std::vector<std::string> choices;
-  std::optional<std::string> tool_choice;
+  nb::handle tool_choice;
   std::optional<bool> parallel;
   std::optional<std::uint32_t> max_calls;
   std::optional<std::string> prompt;
@@ -93,6 +82,32 @@ struct GrammarWish {
   bool text_around_calls = false;
   nb::handle tokenizer;
 };
+
+/// As a request that has them by these names. A choice may be of some tools alone: of those of `options` where the
+/// wish has none.
+GrammarOptions options_as_request(const GrammarOptions& options, const GrammarWish& wish) {
+  nb::dict members;
+  if (PyUnicode_Check(wish.response_format.ptr()) != 0)
+    throw nb::type_error("a response_format is a dict, as in a request: {'type': 'json_object'}");
+  if (!wish.response_format.is_none()) members["response_format"] = wish.response_format;
+  if (PyDict_Check(wish.tool_choice.ptr()) != 0) members["tool_choice"] = wish.tool_choice;
+  const std::string tools = wish.tools.is_none() ? options.tools : json_of_tools(wish.tools);
+  std::string request = "{\"tools\": " + (tools.empty() ? "null" : tools);
+  for (const auto& [name, json] : json_members(members)) request += ", \"" + name + "\": " + json;
+  return take(grammar_options(request + "}"));
+}
+
+/// A word, or what a request has. That of one tool is answered by one call, as a request's is.
+void take_choice_wish(GrammarOptions& options, const GrammarWish& wish, GrammarOptions given) {
+  if (wish.tool_choice.is_none()) return;
+  if (PyUnicode_Check(wish.tool_choice.ptr()) != 0)
+    return choose_tool(options, nb::cast<std::string>(wish.tool_choice));
+  if (PyDict_Check(wish.tool_choice.ptr()) == 0) throw std::bad_cast();
+  if (given.tools != "null") options.tools = std::move(given.tools);
+  options.choice = given.choice;
+  options.name = std::move(given.name);
+  options.parallel = options.parallel && given.parallel;
+}
 
 /// The form of the answer, over the request's.
 void take_response(GrammarOptions& options, const GrammarWish& wish, const GrammarOptions& given) {
@@ -106,10 +121,10 @@ void take_response(GrammarOptions& options, const GrammarWish& wish, const Gramm
 }
 
 void apply(GrammarOptions& options, const GrammarWish& wish) {
-  const GrammarOptions given = grammar_options_of(wish.tools, wish.response_format);
+  GrammarOptions given = options_as_request(options, wish);
   if (!wish.tools.is_none()) options.tools = given.tools;
   take_response(options, wish, given);
-  if (wish.tool_choice) choose_tool(options, *wish.tool_choice);
+  take_choice_wish(options, wish, std::move(given));
   if (wish.parallel) options.parallel = *wish.parallel;
   if (wish.max_calls) options.max_calls = *wish.max_calls;
   if (wish.prompt) options.prompt = wish.prompt;
@@ -290,7 +305,8 @@ void bind_grammar(nb::module_& module) {
 
 /// The keyword arguments of both functions, as the end of their signatures.
 #define PARLANCE_WISHES                                                                                              \
-  "tools: collections.abc.Iterable[typing.Any] | None = None, tool_choice: str | None = None, response_format: "     \
+  "tools: collections.abc.Iterable[typing.Any] | None = None, tool_choice: str | dict[str, typing.Any] | None = "    \
+  "None, response_format: "                                                                                          \
   "dict[str, typing.Any] | None = None, choices: collections.abc.Sequence[str] = (), parallel_tool_calls: bool | "   \
   "None = None, max_tool_calls: int | None = None, prompt: str | None = None, reasoning: bool = True, open: bool = " \
   "False, any_order: bool = False, text_around_calls: bool = False, tokenizer: typing.Any = None) -> Grammar"
@@ -300,14 +316,14 @@ template <PyGrammar (*Make)(nb::handle, const GrammarWish&), typename Holder, ty
 void def_grammar(Holder& holder, const char* signature, const std::string& doc, More... of_what) {
   holder.def(
       "grammar",
-      [](nb::handle of, nb::handle tools, std::optional<std::string> tool_choice, nb::handle response_format,
+      [](nb::handle of, nb::handle tools, nb::handle tool_choice, nb::handle response_format,
          std::vector<std::string> choices, std::optional<bool> parallel, std::optional<std::uint32_t> max_calls,
          std::optional<std::string> prompt, bool reasoning, bool open, bool any_order, bool text_around_calls,
          nb::handle tokenizer) {
         return Make(of, {.tools = tools,
                          .response_format = response_format,
                          .choices = std::move(choices),
-                         .tool_choice = std::move(tool_choice),
+                         .tool_choice = tool_choice,
                          .parallel = parallel,
                          .max_calls = max_calls,
                          .prompt = std::move(prompt),
@@ -324,8 +340,9 @@ void def_grammar(Holder& holder, const char* signature, const std::string& doc, 
 }
 
 constexpr const char* kWishes =
-    "* `tools`, `tool_choice` ('auto', 'required', 'none' or a tool's name), `response_format`, `parallel_tool_calls` "
-    "and `max_tool_calls` (0: any number, else at most 64) are those of a request.\n"
+    "* `tools`, `tool_choice` ('auto', 'required', 'none', a tool's name, or a dict of any API: {'type': 'function', "
+    "'function': {'name': 'look'}}), `response_format`, `parallel_tool_calls` and `max_tool_calls` (0: any number, "
+    "else at most 64) are those of a request.\n"
     "* `choices`: the answer is one of these texts.\n"
     "* `prompt`: the end of the prompt, from the assistant's turn on.\n"
     "* `reasoning=False`: the reply has none.\n"
