@@ -23,8 +23,7 @@ namespace {
 
 ReplyApi api_named(const std::string& name) {
   const std::optional<ReplyApi> found = reply_api_named(name);
-  if (!found)
-    throw nb::value_error(("the APIs are " + listed(reply_api_names(), "and") + ", not " + quoted(name)).c_str());
+  if (!found) raise_argument("the APIs are " + listed(reply_api_names(), "and") + ", not " + quoted(name));
   return *found;
 }
 
@@ -66,7 +65,7 @@ ReasoningNames reasoning_names(const std::string& name) {
   if (name == "both") return ReasoningNames::both;
   if (name == "reasoning_content") return ReasoningNames::reasoning_content;
   if (name == "reasoning") return ReasoningNames::reasoning;
-  throw nb::value_error("reasoning_names is 'both', 'reasoning_content' or 'reasoning'");
+  raise_argument("reasoning_names is 'both', 'reasoning_content' or 'reasoning'");
 }
 
 /// A token is str, or bytes where it is no whole text.

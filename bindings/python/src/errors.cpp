@@ -72,6 +72,11 @@ void raise_at(PyObject* type, const std::string& path, const std::string& senten
   raise_object(call_python(of_errors("of_object"), nb::handle(type), text_to_python(path), text_to_python(sentence)));
 }
 
+void raise_argument(const std::string& sentence, const std::string& hint) {
+  raise_object(call_python(of_errors("of_argument"), nb::handle(PyExc_ValueError), text_to_python(sentence),
+                           text_to_python(hint)));
+}
+
 void raise_at_from(nb::python_error& cause, const std::string& path, const std::string& sentence) {
   raise_object(
       call_python(of_errors("of_raised"), nb::borrow(cause.value()), text_to_python(path), text_to_python(sentence)));

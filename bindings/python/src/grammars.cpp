@@ -17,9 +17,7 @@ using namespace nb::literals;
 
 GrammarSyntax grammar_syntax_named(const std::string& name) {
   const std::optional<GrammarSyntax> found = find_grammar_syntax(name);
-  if (!found)
-    throw nb::value_error(
-        ("the syntaxes are " + listed(grammar_syntax_names(), "and") + ", not " + quoted(name)).c_str());
+  if (!found) raise_argument("the syntaxes are " + listed(grammar_syntax_names(), "and") + ", not " + quoted(name));
   return *found;
 }
 
@@ -112,7 +110,7 @@ void take_choice_wish(GrammarOptions& options, const GrammarWish& wish, GrammarO
 /// The form of the answer, over the request's.
 void take_response(GrammarOptions& options, const GrammarWish& wish, const GrammarOptions& given) {
   const bool has_format = !wish.response_format.is_none();
-  if (has_format && !wish.choices.empty()) throw nb::value_error("an answer has one form: response_format, or choices");
+  if (has_format && !wish.choices.empty()) raise_argument("an answer has one form: response_format, or choices");
   if (has_format) options.response = given.response;
   if (wish.choices.empty()) return;
   options.response = {};
@@ -151,7 +149,7 @@ PyGrammar grammar_of_reply(nb::handle rendering, const GrammarWish& wish) {
 
 PyGrammar grammar_of_schema(std::string json, bool open, bool any_order) {
   Grammar made = take(make_value_grammar(json, {.open = open, .any_order = any_order}));
-  if (made.is_empty()) throw nb::value_error("no value fits the schema");
+  if (made.is_empty()) raise_argument("no value fits the schema");
   return {std::move(made), std::make_shared<PyGrammar::Origins>(
                                PyGrammar::Origins{.schema = std::move(json), .open = open, .any_order = any_order})};
 }

@@ -59,7 +59,7 @@ Side side_of(nb::handle given) {
   if (nb::isinstance<PyRendering>(given)) return {nb::cast<PyRendering&>(given).prompt, nullptr};
   if (!nb::isinstance<PyTokens>(given)) throw nb::type_error("prefix() takes two Renderings, or two Tokens");
   const auto& tokens = nb::cast<PyTokens&>(given);
-  if (tokens.prompt == nullptr) throw nb::value_error("these tokens are of no prompt");
+  if (tokens.prompt == nullptr) raise_argument("these tokens are of no prompt");
   return {tokens.prompt, tokens.tokens};
 }
 

@@ -188,8 +188,7 @@ ReplyOptions reply_options_of(nb::handle tools, std::optional<std::string> promp
 template <typename Number, typename Names>
 Number number_of(const Names& names, std::string_view name, const char* what) {
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    throw nb::value_error(("there is no " + std::string(what) + " '" + std::string(name) + "'").c_str());
+  if (found == names.end()) raise_argument("there is no " + std::string(what) + " '" + std::string(name) + "'");
   return static_cast<Number>(found - names.begin());
 }
 
@@ -206,7 +205,7 @@ void make_event(PyReplyEvent* self, std::string_view kind, nb::str text, nb::str
   nb::object kept[3];
   ReplyEvent facts;
   facts.kind = number_of<ReplyEvent::Kind>(reply_event_names(), kind, "kind of events");
-  if (fault && facts.kind != ReplyEvent::Kind::malformed) throw nb::value_error("only a malformed event has a fault");
+  if (fault && facts.kind != ReplyEvent::Kind::malformed) raise_argument("only a malformed event has a fault");
   if (fault) facts.fault = number_of<ReplyEvent::Fault>(fault_names(), *fault, "fault");
   facts.complete = complete;
   facts.custom = custom;
@@ -326,8 +325,7 @@ void set_state_of_message(ReplyMessage& message, const nb::tuple& state) {
 
 /// All of them are looked at before the first is read.
 void feed_ids(PyReplyReader& self, const std::vector<TokenId>& ids, std::vector<PyReplyEvent>& events) {
-  if (self.tokenizer == nullptr)
-    throw nb::value_error("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
+  if (self.tokenizer == nullptr) raise_argument("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
   check(check_ids(*self.tokenizer, ids));
   for (const TokenId id : ids) {
     self.take_id(id, events);

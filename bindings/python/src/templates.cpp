@@ -38,7 +38,12 @@ void follow_transformers(RequestOptions& options, nb::handle asked) {
   if (PyUnicode_Check(asked.ptr()) == 0) return;
   const auto name = nb::cast<std::string>(asked);
   const TransformersRelease* const release = find_transformers(name);
-  if (release == nullptr) throw nb::value_error(("parlance does not follow transformers " + name).c_str());
+  if (release == nullptr) {
+    const std::span<const TransformersRelease> known = transformers_releases();
+    raise_argument("parlance does not follow transformers " + name,
+                   "the releases that it follows are " + std::string(known.front().name) + " to " +
+                       std::string(known.back().name) + ": `parlance list releases` has them");
+  }
   options.read.transformers = options.compile.transformers = release->version;
 }
 
@@ -66,7 +71,7 @@ void check_pass(const Result<void>& result, std::string_view words) {
 Syntax syntax_of(nb::handle name) {
   const std::optional<Syntax> found =
       PyUnicode_Check(name.ptr()) != 0 ? syntax_named(nb::cast<std::string>(name)) : std::nullopt;
-  if (!found) throw nb::value_error("syntax is 'jinja' or 'go'");
+  if (!found) raise_argument("syntax is 'jinja' or 'go'");
   return *found;
 }
 
@@ -97,9 +102,9 @@ RequestOptions reading_of(const nb::kwargs& given) {
   for (const auto& [name, value] : given) set_option(options, nb::cast<std::string>(name), value);
   options.compile.limits = options.limits;
   if (options.read.normalise) return options;
-  if (options.read.as_transformers) throw nb::value_error("as_is and as_transformers exclude each other");
+  if (options.read.as_transformers) raise_argument("as_is and as_transformers exclude each other");
   if (given.contains("passes") && !names_in(given["passes"]).empty())
-    throw nb::value_error("passes change the request, which as_is forbids");
+    raise_argument("passes change the request, which as_is forbids");
   options.read.transformers = options.compile.transformers = kPlainTransformers;  // Jinja2 as it is, too
   return options;
 }
@@ -190,7 +195,7 @@ PyTemplate from_tokenizer(nb::handle tokenizer, std::optional<std::string> name,
     add(nb::str("default"), given);
   }
   if (source.templates.empty())
-    throw nb::value_error("the tokenizer has no chat_template: Template.from_pretrained() opens a model's folder");
+    raise_argument("the tokenizer has no chat_template: Template.from_pretrained() opens a model's folder");
   nb::object tokens = nb::getattr(tokenizer, "special_tokens_map", nb::none());
   if (tokens.is_none()) tokens = nb::getattr(inner, "special_tokens_map", nb::dict());
   for (const auto& [named, text] : nb::cast<nb::dict>(tokens))  // its lists are no variables of a request

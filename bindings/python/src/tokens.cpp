@@ -33,7 +33,8 @@ TokenId id_of(nb::handle object) {
   int overflow = 0;
   const long long id = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow != 0 || id < 0 || id > std::numeric_limits<TokenId>::max())
-    throw nb::value_error("an id of a token is from 0 to 2147483647");
+    raise_at(PyExc_ValueError, "",
+             std::string("an id of a token is from 0 to 2147483647, not ") + nb::str(number).c_str());
   return static_cast<TokenId>(id);
 }
 
@@ -273,8 +274,7 @@ nb::object array_of(std::vector<T> values) {
 /// Raises ValueError if the prompt was rendered without looking for what the assistant wrote.
 void need_assistant(const PyTokens& self) {
   if (!self.prompt->options.want_assistant)
-    throw nb::value_error(
-        "render(…, assistant=True) finds what the assistant wrote; this prompt was rendered without it");
+    raise_argument("render(…, assistant=True) finds what the assistant wrote; this prompt was rendered without it");
 }
 
 std::vector<TokenId> labels_of(const PyTokens& self) {
@@ -295,8 +295,7 @@ std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::vector<std::s
   for (const std::string& name : names) {
     const std::optional<ReplyKind> kind = reply_kind_named(name);
     if (!kind && name != "assistant")
-      throw nb::value_error(
-          ("a kind of tokens is 'assistant', " + listed(kinds_of_replies()) + ", not " + quoted(name)).c_str());
+      raise_argument("a kind of tokens is 'assistant', " + listed(kinds_of_replies()) + ", not " + quoted(name));
     all |= !kind;
     if (kind) wanted[static_cast<std::size_t>(*kind)] = true;
   }
@@ -376,7 +375,7 @@ nb::tuple reduced_tokens(const PyTokens& self) {
 /// A range in the prompt. Raises ValueError where the prompt is shorter.
 ByteSpan span_within(const PyTokens& self, std::int64_t begin, std::int64_t end) {
   const auto size = static_cast<std::int64_t>(self.prompt->rendering.text().size());
-  if (begin < 0 || begin > end || end > size) throw nb::value_error("these tokens are of another prompt");
+  if (begin < 0 || begin > end || end > size) raise_argument("these tokens are of another prompt");
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
 }
 
