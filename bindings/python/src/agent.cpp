@@ -123,8 +123,10 @@ struct Hooks {
 /// An Exception of its function is told to the model; what is none, such as KeyboardInterrupt, ends the run.
 AgentTool tool_of(const PyTool& given, Raised& raised) {
   const auto& [name, description, parameters, function] = given;
-  const auto run = [function = function, &raised](std::string_view arguments) -> Result<ToolOutcome> {
+  const auto run = [parameters = parameters, function = function,
+                    &raised](std::string_view arguments) -> Result<ToolOutcome> {
     if (raised) return ToolOutcome{.interrupted = true};
+    if (const Result<std::string> fitting = fitting_arguments(parameters, arguments); !fitting) return fitting.error();
     Result<ToolOutcome> outcome = raised.calling([&] {
       const auto [said, succeeded, changed] =
           nb::cast<std::tuple<std::string, bool, bool>>(call_python(function, text_to_python(arguments)));
