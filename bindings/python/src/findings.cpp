@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <chrono>
 
 #include "errors.h"
 #include "gil.h"
@@ -70,9 +71,33 @@ PyDerived derive_format(const PyTemplate& chat_template, nb::handle format, cons
   return PyDerived(take(std::move(derived)));
 }
 
+/// Whether a signal's handler in Python has raised, such as that of Ctrl-C, which runs only where it is asked for. What
+/// it raised is kept.
+class RaisedBySignal {
+ public:
+  bool operator()() {
+    constexpr std::chrono::milliseconds kEvery(100);
+    const Clock::time_point now = Clock::now();
+    if (now - asked_ < kEvery) return false;
+    asked_ = now;
+    const GilAcquire acquire;
+    if (at_python([] { return PyErr_CheckSignals(); }) == 0) return false;
+    nb::python_error raised;
+    keep_raised(raised);
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point asked_ = Clock::now();
+};
+
 CheckReport check_laws(const PyTemplate& chat_template, std::size_t count, std::uint64_t seed, nb::handle format,
                        const nb::kwargs& variables) {
-  const CheckOptions options{.derive = options_for(chat_template, format, variables), .count = count, .seed = seed};
+  const CheckOptions options{.derive = options_for(chat_template, format, variables),
+                             .count = count,
+                             .seed = seed,
+                             .stopped = RaisedBySignal()};
   const Template& tried = template_of(chat_template);
   Result<CheckReport> report = [&] {
     const GilRelease release;
@@ -199,7 +224,8 @@ void bind_findings(nb::module_& module) {
              nb::sig("def check(template: Template, *, count: int = 200, seed: int = 1, format: ReplyFormat | str | "
                      "dict[str, typing.Any] | None = None, **variables: typing.Any) -> CheckReport"),
              "Tests the laws of a template and its format on `count` generated conversations each: `parlance check`. "
-             "The same seed gives the same conversations.\n\nRaises as derive() does.   Threads: any; releases the "
+             "The same seed gives the same conversations.\n\nRaises as derive() does, and what the handler of a signal "
+             "raises: Ctrl-C ends it.   Threads: any; releases the "
              "GIL.");
   module.def(
       "laws",
