@@ -6,6 +6,7 @@
 //     for (const parlance::LawResult& law : report->laws) show(law);
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,10 +51,13 @@ struct CheckReport {
 ///     derive    see DeriveOptions; if it has a format, that one is tested
 ///     count     200           conversations generated for each law
 ///     seed      1             the generator's seed: the same seed gives the same conversations
+///     stopped   unset         asked behind each conversation: true ends the check, which then fails with
+///     python_runtime
 struct CheckOptions {
   DeriveOptions derive{};
   std::size_t count = 200;
   std::uint64_t seed = 1;
+  std::function<bool()> stopped{};
 };
 
 /// Tests every law on a template. Fails as derive() does.   Threads: any.

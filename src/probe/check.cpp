@@ -22,6 +22,20 @@ struct Trial {
   std::string body;  ///< what the template writes of it, behind the opener
 };
 
+/// Whether somebody wants the check to end, which they say once.
+class Stop {
+ public:
+  explicit Stop(const CheckOptions& options) : asked_(options.stopped) {}
+  bool operator()() {
+    is_wanted_ = is_wanted_ || (asked_ && asked_());
+    return is_wanted_;
+  }
+
+ private:
+  const std::function<bool()>& asked_;
+  bool is_wanted_ = false;
+};
+
 struct Trials {
   const Template& chat_template;
   const CheckOptions& options;
@@ -29,6 +43,7 @@ struct Trials {
   Prober& prober;
   const TurnFacts& turn;
   ReadBack reader;
+  Stop& stop;
   std::vector<Trial> made;
 };
 
@@ -64,6 +79,7 @@ LawResult try_each(const Trials& trials, Fault fault) {
   if (trials.made.empty()) return not_tried(LawResult::Outcome::untried, "no turn of an assistant renders");
   std::size_t tried = 0;
   for (const Trial& trial : trials.made) {
+    if (trials.stop()) break;
     ++tried;
     const std::string what = fault(trial);
     if (!what.empty()) return broken(tried, trial, trials.prober.convention, what);
@@ -201,12 +217,12 @@ constexpr auto kInfos = [] {
 }();
 
 std::vector<Trial> make_trials(Prober& prober, const TurnFacts& turn, const DerivedFormat& derived,
-                               const CheckOptions& options) {
+                               const CheckOptions& options, Stop& stop) {
   std::vector<Trial> made;
   if (!turn.found || derived.starts.empty()) return made;
   Generator generator(options.seed, derived.capabilities, derived.capabilities.parallel_calls,
                       markers_of_calls(derived.format));
-  for (std::size_t i = 0; i < options.count; ++i) {
+  for (std::size_t i = 0; i < options.count && !stop(); ++i) {
     Trial trial{generator.turn(), {}};
     const ThinkingStart& start = derived.starts[generator.below(derived.starts.size())];
     // Half of the turns under a setting: a template may write them differently where thinking is off.
@@ -243,11 +259,13 @@ Result<CheckReport> check(const Template& chat_template, const CheckOptions& opt
   CheckReport report{std::move(*derived), {}};
   probe::Prober prober(chat_template, options.derive);
   const probe::TurnFacts turn = probe::find_facts(prober);
+  probe::Stop stop(options);
   probe::Trials trials{
-      chat_template, options, report.derived, prober, turn, probe::ReadBack(turn, report.derived.format), {}};
-  trials.made = probe::make_trials(prober, turn, report.derived, options);
+      chat_template, options, report.derived, prober, turn, probe::ReadBack(turn, report.derived.format), stop, {}};
+  trials.made = probe::make_trials(prober, turn, report.derived, options, stop);
   for (const probe::Law& law : probe::kLaws) {
     LawResult result = law.run(trials);
+    if (stop()) return Error(ErrorCode::python_runtime, "the check was stopped");
     result.law = law.info.name;
     report.laws.push_back(std::move(result));
   }

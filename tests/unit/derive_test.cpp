@@ -353,6 +353,16 @@ TEST(Check, LawsHoldForAPlainTemplate) {
     EXPECT_NE(law.outcome, LawResult::Outcome::broken) << law.law << ": " << law.example;
 }
 
+TEST(Check, EndsWhereItIsStopped) {
+  CheckOptions options;
+  std::size_t asked = 0;
+  options.stopped = [&asked] { return ++asked == 5; };
+  const Result<CheckReport> stopped = check(compile(kTaggedTemplate), options);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code(), ErrorCode::python_runtime);
+  EXPECT_EQ(asked, 5u) << "nobody is asked again";
+}
+
 /// Calls without a mark, right behind what was said: no law is broken, since nobody can tell where such a call begins.
 TEST(Check, CallsWithoutMarksAreNotLookedForBehindAnAnswer) {
   const DerivedFormat found = derived_with(

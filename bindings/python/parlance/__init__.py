@@ -56,6 +56,7 @@ from parlance._errors import Error
 from parlance._errors import class_named as _class_named
 from parlance._functions import make_pickled as _make_functions_pickled
 from parlance._html import rendering_as_html as _rendering_as_html
+from parlance._modules import make_pickled as _make_modules_pickled
 from parlance._records import make_dataclass as _make_dataclass
 
 TYPE_CHECKING = False  # typing takes longer to import than all of this
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 Rendering._repr_html_ = _rendering_as_html  # type: ignore[attr-defined]
 _make_dataclass(ReplyEvent)
 _make_functions_pickled()
+_make_modules_pickled(__name__)
 
 # Modules that need a package of their own are imported when they are first asked for.
 _LAZY = {

@@ -269,11 +269,19 @@ def _speak_as_method(error: Error) -> None:
 
 def of_object(kind: type[BaseException], path: str, sentence: str) -> Error:
     """The exception for an object of a request that cannot be taken."""
-    code = "limit_depth" if kind is RecursionError else "conversation"
-    display = f"{path}: {sentence}" if path else sentence
+    return _of_python(kind, "limit_depth" if kind is RecursionError else "conversation", sentence, path=path)
+
+
+def of_argument(kind: type[BaseException], sentence: str, hint: str = "") -> Error:
+    """The exception for an argument of a call that is impossible, of itself or beside others."""
+    return _of_python(kind, "usage", sentence, hint=hint)
+
+
+def _of_python(kind: type[BaseException], code: str, sentence: str, *, path: str = "", hint: str = "") -> Error:
+    display = (f"{path}: {sentence}" if path else sentence) + (f"\n  hint: {hint}" if hint else "")
     parts: dict[str, Any] = {
         "code": code, "message": sentence, "name": "", "line": None, "column": None,
-        "path": path, "hint": "", "trace": [], "display": display,
+        "path": path, "hint": hint, "trace": [], "display": display,
     }  # fmt: skip
     return of_engine(kind.__name__, parts)
 

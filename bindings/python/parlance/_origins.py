@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from parlance._core import REPLY_KINDS, Rendering, Template, Tokenizer, Tokens
+from parlance._errors import of_argument
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import RenderedChat
 from parlance._truncation import most_tokens, truncated
@@ -34,7 +35,7 @@ def kinds_of(mask: str | Sequence[str] | None) -> tuple[str, ...]:
     kinds = (mask,) if isinstance(mask, str) else tuple(mask or ())
     for kind in kinds:
         if kind not in KINDS:
-            raise ValueError(f"mask is one of {', '.join(KINDS)}, or several of them, not {kind!r}")
+            raise of_argument(ValueError, f"mask is one of {', '.join(KINDS)}, or several of them, not {kind!r}")
     return kinds
 
 

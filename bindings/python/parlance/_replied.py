@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -42,7 +43,7 @@ def replying(reply: Callable[..., Any], tools: Sequence[dict[str, Any]]) -> Call
 
     def call(messages: list[dict[str, Any]]) -> _Reply | None:
         try:
-            given = reply(messages, listed or None)
+            given = not_awaited("the reply function", reply(messages, listed or None))
         except Exception as error:
             if getattr(error, "code", None) == "context_length_exceeded":  # as clients of OpenAI's API raise it
                 return None
@@ -50,6 +51,15 @@ def replying(reply: Callable[..., Any], tools: Sequence[dict[str, Any]]) -> Call
         return _named(_reply(given), messages)
 
     return call
+
+
+def not_awaited(name: str, given: Any) -> Any:
+    """What a function gave. Raises TypeError where it would have to be awaited, which nobody does."""
+    if not inspect.isawaitable(given):
+        return given
+    if inspect.iscoroutine(given):
+        given.close()  # or Python warns that it was never awaited
+    raise TypeError(f"{name} returned a {type(given).__name__}, which the agent does not await: await it within, such as by asyncio.run()")
 
 
 def utf8(text: str) -> str:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from parlance._core import Template, _AgentHistory, _AgentModel, _check_grammar_syntax, _run_agent
-from parlance._replied import replying, utf8
+from parlance._replied import not_awaited, replying, utf8
 from parlance._schema import get_json_schema
 
 _MOST = 2**32 - 1
@@ -71,7 +71,8 @@ class Agent:
     sample: sample(ids, grammar, stop_tokens) gives the tokens of a reply one after the other, up to and with a stop token, or
         fewer where a limit ends it. grammar is None, or a text in the syntax of `grammar` for the engine.
     tools: functions with types and a docstring, as for get_json_schema, or pairs of a tool as a request has it and a function, which
-        gets the arguments by their names. None of them is async. What one returns is the result: a ToolOutcome, a
+        gets the arguments by their names: no parameter is positional-only. None of them is async, or returns a coroutine. Arguments that
+        do not fit the tool's schema are told to the model, and nothing runs. What a function returns is the result: a ToolOutcome, a
         text, or anything that JSON can say. An exception, and a result that JSON cannot say (bytes, a set, NaN), is told to the
         model as the result of a run that failed.
     goal: what is to be done; system: a system message in place of the template's own.
@@ -134,7 +135,10 @@ class Agent:
         self._task = (goal, system, bool(verify))
         index = operator.index
         self._limits = (index(max_turns), index(max_tokens), _seconds(max_seconds), index(repeats), index(refusals))
-        self._hooks = (events, approve, resolve, stopped)
+        self._hooks = (
+            _no_coroutine("events", events), _no_coroutine("approve", approve),
+            _no_coroutine("resolve", resolve), _no_coroutine("stopped", stopped),
+        )  # fmt: skip
         self._model: _AgentModel | None = None  # of the last run, if it came to its end
         self._history = _AgentHistory()  # of the last run
         self._messages_now: Callable[[], list[dict[str, Any]] | None] = lambda: None
@@ -204,7 +208,7 @@ def _model(
 
         _check_function("sample", sample, "a function of (ids, grammar, stop_tokens)")
         engine, encoder = template._engine, tokenizer_of(tokenizer)
-        return lambda: _AgentModel(engine, encoder, grammar, context), sample
+        return lambda: _AgentModel(engine, encoder, grammar, context), _no_coroutine("sample", sample)
     if not callable(template) or isinstance(template, type) or hasattr(template, "encode"):
         what = "an Agent takes a Template, such as parlance.Template.from_pretrained(…), or a reply function of (messages, tools)"
         raise TypeError(f"{what}, not {_named(template)}")
@@ -255,6 +259,17 @@ def _check_function(name: str, function: Any, what: str) -> None:
         raise TypeError(f"{name} is an async function, which the agent does not await: give one that runs it, such as by asyncio.run()")
 
 
+def _no_coroutine(name: str, function: Any) -> Any:
+    """The function, which is no async one, but may call one. None for none."""
+    if function is None:
+        return None
+
+    def called(*arguments: Any) -> Any:
+        return not_awaited(name, function(*arguments))
+
+    return called
+
+
 def _is_async(function: Any) -> bool:
     """A call of it gives what would have to be awaited, or read on: a loop of its own nobody has."""
     return any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in (function, type(function).__call__))
@@ -269,7 +284,25 @@ def _pair(given: Any, name: str) -> tuple[dict[str, Any], Callable[..., Any]]:
     else:
         raise TypeError(f"{name} is a function, or a pair of a tool and a function, not a {type(given).__name__}{_inside(given)}")
     _check_function(name, function, "a function")
-    return get_json_schema(function) if tool is None else tool, function
+    made = get_json_schema(function) if tool is None else tool
+    _check_named(name, function, made)
+    return made, function
+
+
+def _check_named(name: str, function: Callable[..., Any], tool: dict[str, Any]) -> None:
+    """Arguments come by their names."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of C, and nobody says which it has
+        return
+    schema = tool.get("function", tool)
+    asked = schema.get("parameters") if isinstance(schema, dict) else None
+    named = asked.get("properties") if isinstance(asked, dict) else None
+    for one in parameters:
+        if one.kind is one.POSITIONAL_ONLY and (one.default is one.empty or one.name in (named or ())):
+            raise TypeError(
+                f"{name} takes {one.name!r} by its place alone, and a call gives arguments by their names: leave out the / behind it"
+            )
 
 
 def _inside(given: Any) -> str:
@@ -292,7 +325,7 @@ def _tool(pair: tuple[dict[str, Any], Callable[..., Any]], place: str) -> tuple[
 
     def run(arguments: str) -> tuple[str, bool, bool]:
         try:
-            return _told(function(**json.loads(arguments)))
+            return _told(not_awaited("the function", function(**json.loads(arguments))))
         except Exception as error:
             return utf8(_shown(error)), False, False
 

@@ -10,7 +10,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from parlance._alone import alone, new_lock
 from parlance._core import (
@@ -26,9 +26,13 @@ from parlance._core import (
     _plain_value,
     _TokenSession,
 )
-from parlance._errors import Error, of_member, of_object, set_hint
+from parlance._errors import Error, of_argument, of_member, of_object, set_hint
+from parlance._kept_sessions import check_kept
 from parlance._taken import as_taken, as_written, extend_with_reply, written_text
 from parlance._warned import warn_caller
+
+_Kind = TypeVar("_Kind", bound="Session")
+"""Of a session, which may be of a class derived from Session."""
 
 
 @dataclasses.dataclass
@@ -56,7 +60,7 @@ class Sample:
         known = ("assistant", *REPLY_KINDS)
         given = next((f"not of {kind!r}" for kind in kinds if kind not in known), "" if kinds else "and mask() was given none")
         if given:
-            raise ValueError(f"a mask is of {', '.join(known)}, or several of them, {given}")
+            raise of_argument(ValueError, f"a mask is of {', '.join(known)}, or several of them, {given}")
         return list(self.loss_mask) if "assistant" in kinds else [1 if kind in kinds else 0 for kind in self.kinds]
 
 
@@ -270,7 +274,7 @@ class Session:
         sampled = _ids(ids)
         given = _logprobs(logprobs)
         if given is not None and len(given) != len(sampled):
-            raise ValueError(f"{len(given)} logprobs for {len(sampled)} ids")
+            raise of_argument(ValueError, f"{len(given)} logprobs for {len(sampled)} ids")
         return self._append(sampled, given)
 
     def _append(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
@@ -508,7 +512,7 @@ class Session:
     # ---- branches
 
     @alone
-    def branch(self) -> Session:
+    def branch(self: _Kind) -> _Kind:
         """A session with the same history that goes on by itself. Nothing is rendered or encoded for it."""
         made = object.__new__(type(self))
         made.__dict__ = {**self.__dict__, "_lock": new_lock(), "_session": self._session.copy(), "_steps": list(self._steps)}
@@ -517,10 +521,10 @@ class Session:
             made._reader = self._reader.copy()
         return made
 
-    def __copy__(self) -> Session:
+    def __copy__(self: _Kind) -> _Kind:
         return self.branch()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Session:
+    def __deepcopy__(self: _Kind, memo: dict[int, Any]) -> _Kind:
         made = memo[id(self)] = self.branch()
         vars(made).update(copy.deepcopy(self._put_on(), memo))
         return made
@@ -546,7 +550,7 @@ class Session:
         Raises ValueError if there are not so many replies.
         """
         if not 0 <= operator.index(replies) <= self._replies():
-            raise ValueError(f"the session has {self._replies()} replies: trim() takes 0 to {self._replies()}, not {replies}")
+            raise of_argument(ValueError, f"the session has {self._replies()} replies: trim() takes 0 to {self._replies()}, not {replies}")
         sampled = [number for number, step in enumerate(self._steps) if step.sampled is not None]
         self._replay(self._steps[: sampled[replies]] if replies < len(sampled) else self._steps)
 
@@ -580,15 +584,17 @@ class Session:
         return hashlib.sha256(",".join(map(str, self._session.ids())).encode()).hexdigest()[:16]
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
+    def from_dict(cls: type[_Kind], data: dict[str, Any], template: Template, tokenizer: Any) -> _Kind:
         """A session from what to_dict() gave.
 
-        Raises parlance.Error, also ValueError, if this template or tokenizer gives other ids than the session had.
+        Raises parlance.Error, also ValueError, if this template or tokenizer gives other ids than the session had; for data that to_dict()
+        cannot have given with the path of what is wrong: also KeyError for what is missing, TypeError for what is of another type.
         """
         return _of_dict(cls, data, template, tokenizer)
 
 
-def _of_dict(make: Callable[..., Session], data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
+def _of_dict(make: Callable[..., _Kind], data: dict[str, Any], template: Template, tokenizer: Any) -> _Kind:
+    moment = check_kept(data)
     session = make(
         template,
         tokenizer,
@@ -599,7 +605,7 @@ def _of_dict(make: Callable[..., Session], data: dict[str, Any], template: Templ
         trust=data["trust"],
         plain_added=data.get("plain_added", False),  # which earlier versions did not have
         add_special_tokens=data.get("add_special_tokens", False),
-        now=datetime.datetime.fromisoformat(data["now"]),
+        now=moment,
         **data["variables"],
     )
     steps = [_Step(**step) for step in data["steps"]]
@@ -611,10 +617,10 @@ def _of_dict(make: Callable[..., Session], data: dict[str, Any], template: Templ
     return session
 
 
-def _unpickled(kind: type[Session], data: dict[str, Any], template: Template, tokenizer: Any) -> Session:
+def _unpickled(kind: type[_Kind], data: dict[str, Any], template: Template, tokenizer: Any) -> _Kind:
     """Without what a derived class has in place of __init__, which may take other arguments: what it set is in the pickle."""
 
-    def make(*args: Any, **kwargs: Any) -> Session:
+    def make(*args: Any, **kwargs: Any) -> _Kind:
         made = kind.__new__(kind)
         Session.__init__(made, *args, **kwargs)
         return made
@@ -640,7 +646,15 @@ def _plain_documents(documents: Any) -> list[Any]:
 
 
 def _logprobs(given: Iterable[Any] | None) -> list[float | None] | None:
-    return None if given is None else [None if one is None else float(one) for one in given]
+    return None if given is None else [None if one is None else _logprob(one) for one in given]
+
+
+def _logprob(given: Any) -> float:
+    """NumPy's numbers too, and texts that to_dict() made."""
+    try:
+        return float(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise of_argument(type(error), f"a logprob is a number or None, not {given!r}") from None
 
 
 def _ids(given: Iterable[Any]) -> list[int]:

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "agent_models.h"
+#include "gil.h"
 #include "objects.h"
 #include "parlance/sampled_reply.h"
 
@@ -86,7 +87,7 @@ struct Hooks {
     if (event.kind == AgentEvent::Kind::call) running.emplace_back(event.id);
     if (event.kind == AgentEvent::Kind::outcome) std::erase(running, event.id);
     if (events.is_none()) return;
-    const bool is_told = raised.calling([&] { return events(event_of(event)).is_valid(); }).has_value();
+    const bool is_told = raised.calling([&] { return call_python(events, event_of(event)).is_valid(); }).has_value();
     if (!is_told) std::erase(running, event.id);  // it does not begin
   }
   Approval ask(std::string_view name, std::string_view arguments) {
@@ -106,15 +107,15 @@ struct Hooks {
   bool wants_end() {
     if (PyErr_CheckSignals() != 0) (void)raised.calling([]() -> bool { throw nb::python_error(); });
     if (raised || stopped.is_none()) return static_cast<bool>(raised);
-    const Result<bool> said = raised.calling([&] { return nb::cast<bool>(nb::bool_(stopped())); });
+    const Result<bool> said = raised.calling([&] { return nb::cast<bool>(nb::bool_(call_python(stopped))); });
     return !said || *said;
   }
 
  private:
   std::optional<YesOrWhy> answer(const char* name, const nb::object& hook, std::string_view tool,
                                  std::string_view arguments) {
-    Result<YesOrWhy> said =
-        raised.calling([&] { return yes_or_why_not(name, hook(text_to_python(tool), text_to_python(arguments))); });
+    Result<YesOrWhy> said = raised.calling(
+        [&] { return yes_or_why_not(name, call_python(hook, text_to_python(tool), text_to_python(arguments))); });
     return said ? std::optional(*std::move(said)) : std::nullopt;
   }
 };
@@ -122,11 +123,13 @@ struct Hooks {
 /// An Exception of its function is told to the model; what is none, such as KeyboardInterrupt, ends the run.
 AgentTool tool_of(const PyTool& given, Raised& raised) {
   const auto& [name, description, parameters, function] = given;
-  const auto run = [function = function, &raised](std::string_view arguments) -> Result<ToolOutcome> {
+  const auto run = [parameters = parameters, function = function,
+                    &raised](std::string_view arguments) -> Result<ToolOutcome> {
     if (raised) return ToolOutcome{.interrupted = true};
+    if (const Result<std::string> fitting = fitting_arguments(parameters, arguments); !fitting) return fitting.error();
     Result<ToolOutcome> outcome = raised.calling([&] {
       const auto [said, succeeded, changed] =
-          nb::cast<std::tuple<std::string, bool, bool>>(function(text_to_python(arguments)));
+          nb::cast<std::tuple<std::string, bool, bool>>(call_python(function, text_to_python(arguments)));
       return ToolOutcome{.text = said, .succeeded = succeeded, .changed = changed};
     });
     return outcome ? outcome : ToolOutcome{.interrupted = true};
@@ -185,9 +188,9 @@ class RunningModel {
       : model_(model), before_(model.running), agent_(std::make_shared<const Agent*>(&agent)) {
     model_.running = running;
     const Arguments arguments = model.arguments();
-    started(nb::cpp_function([kept = agent_, arguments]() -> nb::object {
-      return *kept == nullptr ? nb::none() : nb::object(list_of((*kept)->messages(), arguments));
-    }));
+    call_python(started, nb::cpp_function([kept = agent_, arguments]() -> nb::object {
+                  return *kept == nullptr ? nb::none() : nb::object(list_of((*kept)->messages(), arguments));
+                }));
   }
   RunningModel(const RunningModel&) = delete;
   ~RunningModel() {

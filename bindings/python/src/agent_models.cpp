@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "gil.h"
 #include "grammars.h"
 #include "objects.h"
 #include "parlance/json_writer.h"
@@ -28,7 +29,8 @@ bool sample_by(const PyAgentModel::Running& running, const SampleRequest& asked)
   const nb::object grammar = asked.grammar.empty() ? nb::none() : nb::object(str_of(asked.grammar));
   bool ended = false;
   std::size_t count = 0;
-  for (const nb::handle one : nb::iter(running.function(nb::cast(ids), grammar, nb::cast(stops)))) {
+  PythonItems sampled(call_python(running.function, ids, grammar, stops));
+  for (nb::object one = sampled.next(); one.is_valid(); one = sampled.next()) {
     const TokenId id = id_of(one);
     asked.take(id);
     ended = std::find(stops.begin(), stops.end(), id) != stops.end();
@@ -90,7 +92,7 @@ Result<AgentReply> FunctionModel::reply(const AgentRequest& request, ReplySink e
   const std::size_t about = about_tokens(request.tools);
   if (context_ && about >= *context_) return AgentReply{.prompt_tokens = about, .too_long = true};
   Result<GivenReply> given = running_.raised->calling(
-      [&] { return nb::cast<GivenReply>(running_.function(list_of(messages_, Arguments::texts))); });
+      [&] { return nb::cast<GivenReply>(call_python(running_.function, list_of(messages_, Arguments::texts))); });
   if (!given) return given.error();
   if (!*given) return AgentReply{.prompt_tokens = about, .too_long = true};
   AgentReply made = taken(**std::move(given));

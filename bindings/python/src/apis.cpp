@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "parlance/reply_api.h"
 #include "parlance/request_api.h"
@@ -22,8 +23,7 @@ namespace {
 
 ReplyApi api_named(const std::string& name) {
   const std::optional<ReplyApi> found = reply_api_named(name);
-  if (!found)
-    throw nb::value_error(("the APIs are " + listed(reply_api_names(), "and") + ", not " + quoted(name)).c_str());
+  if (!found) raise_argument("the APIs are " + listed(reply_api_names(), "and") + ", not " + quoted(name));
   return *found;
 }
 
@@ -38,7 +38,7 @@ PyApiRequest convert(nb::handle request, const std::string& to, const nb::kwargs
   const std::string json = json_of(request);
   const RequestApiOptions options{.members = json_members(members)};
   Result<ApiRequest> made = [&, api = api_named(to)] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return request_as(api, json, options);
   }();
   ApiRequest converted = take(std::move(made));
@@ -65,7 +65,7 @@ ReasoningNames reasoning_names(const std::string& name) {
   if (name == "both") return ReasoningNames::both;
   if (name == "reasoning_content") return ReasoningNames::reasoning_content;
   if (name == "reasoning") return ReasoningNames::reasoning;
-  throw nb::value_error("reasoning_names is 'both', 'reasoning_content' or 'reasoning'");
+  raise_argument("reasoning_names is 'both', 'reasoning_content' or 'reasoning'");
 }
 
 /// A token is str, or bytes where it is no whole text.
@@ -111,7 +111,9 @@ class PyApiWriter {
     if (nb::isinstance<PyReplyEvent>(given)) {
       writer_.add(nb::cast<PyReplyEvent&>(given).view(), sink);
     } else {
-      for (nb::handle event : nb::iter(given)) writer_.add(nb::cast<PyReplyEvent&>(event).view(), sink);
+      PythonItems items(given);
+      for (nb::object event = items.next(); event.is_valid(); event = items.next())
+        writer_.add(nb::cast<PyReplyEvent&>(event).view(), sink);
     }
     return events;
   }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gil.h"
 #include "prompt.h"
 
 namespace parlance::python {
@@ -43,8 +44,8 @@ void speak_python(nb::python_error& raised, PyObject* function, PyObject* const*
   for (std::size_t i = 0; i < more; ++i)
     named[nb::handle(PyTuple_GetItem(names, static_cast<Py_ssize_t>(i)))] = nb::handle(arguments[given + i]);
   const bool is_from_within = std::string_view(said.c_str()) == kFailedCast;
-  const nb::object refused = nb::module_::import_("parlance._calls").attr("refused");
-  const nb::object in_python = refused(nb::handle(function), positional, named, is_from_within);
+  const nb::object in_python =
+      call_python(imported("parlance._calls", "refused"), nb::handle(function), positional, named, is_from_within);
   if (in_python.is_none()) return raised.restore();
   PyErr_SetObject(PyExc_TypeError, in_python.ptr());
 }
@@ -115,7 +116,7 @@ void show_signature(nb::handle kind, nb::handle shown) {
 void show_signatures(nb::module_& module) {
   module.def(
       "_signature_of",
-      [](nb::handle function) { return nb::module_::import_("parlance._calls").attr("signature_of")(function); },
+      [](nb::handle function) { return call_python(imported("parlance._calls", "signature_of"), function); },
       "function"_a, nb::sig("def _signature_of(function: typing.Any) -> typing.Any"));
   const nb::object shown = nb::module_::import_("builtins").attr("property")(module.attr("_signature_of"));
   const nb::object method = module.attr("Template").attr("render");

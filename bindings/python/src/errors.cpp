@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "gil.h"
 #include "objects.h"
 
 namespace parlance::python {
 
 namespace {
 
-nb::object errors_module() { return nb::module_::import_("parlance._errors"); }
+nb::object of_errors(const char* name) { return imported("parlance._errors", name); }
 
 [[noreturn]] void raise_object(const nb::object& exception) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
@@ -59,26 +60,31 @@ void raise(const Error& error) {
   parts["trace"] = trace;
   parts["display"] = text_to_python(error.display());
   const std::string_view python_class = error.python_class();
-  raise_object(errors_module().attr("of_engine")(nb::str(python_class.data(), python_class.size()), parts));
+  raise_object(call_python(of_errors("of_engine"), nb::str(python_class.data(), python_class.size()), parts));
 }
 
 std::string in_python(const std::string& hint) {
   if (hint.empty()) return hint;
-  return nb::cast<std::string>(errors_module().attr("in_python")(text_to_python(hint)));
+  return nb::cast<std::string>(call_python(of_errors("in_python"), text_to_python(hint)));
 }
 
 void raise_at(PyObject* type, const std::string& path, const std::string& sentence) {
-  raise_object(errors_module().attr("of_object")(nb::handle(type), text_to_python(path), text_to_python(sentence)));
+  raise_object(call_python(of_errors("of_object"), nb::handle(type), text_to_python(path), text_to_python(sentence)));
+}
+
+void raise_argument(const std::string& sentence, const std::string& hint) {
+  raise_object(call_python(of_errors("of_argument"), nb::handle(PyExc_ValueError), text_to_python(sentence),
+                           text_to_python(hint)));
 }
 
 void raise_at_from(nb::python_error& cause, const std::string& path, const std::string& sentence) {
   raise_object(
-      errors_module().attr("of_raised")(nb::borrow(cause.value()), text_to_python(path), text_to_python(sentence)));
+      call_python(of_errors("of_raised"), nb::borrow(cause.value()), text_to_python(path), text_to_python(sentence)));
 }
 
 void reraise_at(nb::python_error& cause, const std::string& path, const std::string& sentence) {
   pass_interrupt(cause);
-  if (nb::isinstance(cause.value(), errors_module().attr("Error"))) {
+  if (is_instance_at(cause.value(), of_errors("Error"))) {
     cause.restore();
     throw nb::python_error();
   }

@@ -26,8 +26,10 @@ void raise_kept();
 [[noreturn]] void raise(const Error& error);
 /// Raises parlance.Error as a built-in exception too, for the object of the request at `path`.
 [[noreturn]] void raise_at(PyObject* type, const std::string& path, const std::string& sentence);
-/// The same with the exception that some code of the object's own raised as its cause; its class is kept where it is a
-/// built-in one.
+/// Raises parlance.Error as ValueError too, for an argument that no call of the package takes.
+[[noreturn]] void raise_argument(const std::string& sentence, const std::string& hint = "");
+/// As raise_at() with the exception that some code of the object's own raised as its cause; its class is kept where it
+/// is a built-in one.
 [[noreturn]] void raise_at_from(nb::python_error& cause, const std::string& path, const std::string& sentence);
 /// Raises an error that has a path as it is, and any other as raise_at_from().
 [[noreturn]] void reraise_at(nb::python_error& cause, const std::string& path, const std::string& sentence);

@@ -4,8 +4,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <chrono>
 
 #include "errors.h"
+#include "gil.h"
 #include "parlance/check.h"
 #include "pickles.h"
 #include "replies.h"
@@ -63,18 +65,42 @@ PyDerived derive_format(const PyTemplate& chat_template, nb::handle format, cons
   const DeriveOptions options = options_for(chat_template, format, variables);
   const Template& tried = template_of(chat_template);
   Result<DerivedFormat> derived = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return derive(tried, options);
   }();
   return PyDerived(take(std::move(derived)));
 }
 
+/// Whether a signal's handler in Python has raised, such as that of Ctrl-C, which runs only where it is asked for. What
+/// it raised is kept.
+class RaisedBySignal {
+ public:
+  bool operator()() {
+    constexpr std::chrono::milliseconds kEvery(100);
+    const Clock::time_point now = Clock::now();
+    if (now - asked_ < kEvery) return false;
+    asked_ = now;
+    const GilAcquire acquire;
+    if (at_python([] { return PyErr_CheckSignals(); }) == 0) return false;
+    nb::python_error raised;
+    keep_raised(raised);
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point asked_ = Clock::now();
+};
+
 CheckReport check_laws(const PyTemplate& chat_template, std::size_t count, std::uint64_t seed, nb::handle format,
                        const nb::kwargs& variables) {
-  const CheckOptions options{.derive = options_for(chat_template, format, variables), .count = count, .seed = seed};
+  const CheckOptions options{.derive = options_for(chat_template, format, variables),
+                             .count = count,
+                             .seed = seed,
+                             .stopped = RaisedBySignal()};
   const Template& tried = template_of(chat_template);
   Result<CheckReport> report = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return parlance::check(tried, options);
   }();
   return take(std::move(report));
@@ -198,7 +224,8 @@ void bind_findings(nb::module_& module) {
              nb::sig("def check(template: Template, *, count: int = 200, seed: int = 1, format: ReplyFormat | str | "
                      "dict[str, typing.Any] | None = None, **variables: typing.Any) -> CheckReport"),
              "Tests the laws of a template and its format on `count` generated conversations each: `parlance check`. "
-             "The same seed gives the same conversations.\n\nRaises as derive() does.   Threads: any; releases the "
+             "The same seed gives the same conversations.\n\nRaises as derive() does, and what the handler of a signal "
+             "raises: Ctrl-C ends it.   Threads: any; releases the "
              "GIL.");
   module.def(
       "laws",

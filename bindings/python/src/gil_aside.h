@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "gil.h"
+
 namespace parlance::python {
 
 namespace nb = nanobind;
@@ -58,7 +60,7 @@ class GilAside {
  private:
   QuickSize& quick_;
   std::size_t size_;
-  std::optional<nb::gil_scoped_release> release_;
+  std::optional<GilRelease> release_;
   bool measures_;
   Clock::time_point begin_;
 };

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "pickles.h"
 #include "replies.h"
@@ -16,9 +17,7 @@ using namespace nb::literals;
 
 GrammarSyntax grammar_syntax_named(const std::string& name) {
   const std::optional<GrammarSyntax> found = find_grammar_syntax(name);
-  if (!found)
-    throw nb::value_error(
-        ("the syntaxes are " + listed(grammar_syntax_names(), "and") + ", not " + quoted(name)).c_str());
+  if (!found) raise_argument("the syntaxes are " + listed(grammar_syntax_names(), "and") + ", not " + quoted(name));
   return *found;
 }
 
@@ -55,7 +54,7 @@ nb::str text_in(const PyGrammar& self, const std::string& syntax) {
 
 PyGrammar made_of(const ReplyFormat& format, GrammarOptions options) {
   Result<Grammar> made = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return make_grammar(format, options);
   }();
   return {take(std::move(made)),
@@ -66,23 +65,12 @@ void take_control(GrammarOptions& options, nb::handle tokenizer) {
   if (!tokenizer.is_none()) options.control = tokenizer_in(tokenizer).tokenizer->facts().added;
 }
 
-/// Tools, choice and response format by the names that requests give them.
-GrammarOptions grammar_options_of(nb::handle tools, nb::handle response_format) {
-  std::string request = "{";
-  if (!tools.is_none()) request += "\"tools\": " + json_of_tools(tools);
-  if (PyUnicode_Check(response_format.ptr()) != 0)
-    throw nb::type_error("a response_format is a dict, as in a request: {'type': 'json_object'}");
-  if (!response_format.is_none())
-    request += (request.size() > 1 ? ", " : "") + ("\"response_format\": " + json_of(response_format));
-  return take(grammar_options(request + "}"));
-}
-
 /// What keyword arguments ask of a grammar. Of a request, what is not given stays as the request says.
 struct GrammarWish {
   nb::handle tools;
   nb::handle response_format;
   std::vector<std::string> choices;
-  std::optional<std::string> tool_choice;
+  nb::handle tool_choice;
   std::optional<bool> parallel;
   std::optional<std::uint32_t> max_calls;
   std::optional<std::string> prompt;
@@ -93,10 +81,36 @@ struct GrammarWish {
   nb::handle tokenizer;
 };
 
+/// As a request that has them by these names. A choice may be of some tools alone: of those of `options` where the
+/// wish has none.
+GrammarOptions options_as_request(const GrammarOptions& options, const GrammarWish& wish) {
+  nb::dict members;
+  if (PyUnicode_Check(wish.response_format.ptr()) != 0)
+    throw nb::type_error("a response_format is a dict, as in a request: {'type': 'json_object'}");
+  if (!wish.response_format.is_none()) members["response_format"] = wish.response_format;
+  if (PyDict_Check(wish.tool_choice.ptr()) != 0) members["tool_choice"] = wish.tool_choice;
+  const std::string tools = wish.tools.is_none() ? options.tools : json_of_tools(wish.tools);
+  std::string request = "{\"tools\": " + (tools.empty() ? "null" : tools);
+  for (const auto& [name, json] : json_members(members)) request += ", \"" + name + "\": " + json;
+  return take(grammar_options(request + "}"));
+}
+
+/// A word, or what a request has. That of one tool is answered by one call, as a request's is.
+void take_choice_wish(GrammarOptions& options, const GrammarWish& wish, GrammarOptions given) {
+  if (wish.tool_choice.is_none()) return;
+  if (PyUnicode_Check(wish.tool_choice.ptr()) != 0)
+    return choose_tool(options, nb::cast<std::string>(wish.tool_choice));
+  if (PyDict_Check(wish.tool_choice.ptr()) == 0) throw std::bad_cast();
+  if (given.tools != "null") options.tools = std::move(given.tools);
+  options.choice = given.choice;
+  options.name = std::move(given.name);
+  options.parallel = options.parallel && given.parallel;
+}
+
 /// The form of the answer, over the request's.
 void take_response(GrammarOptions& options, const GrammarWish& wish, const GrammarOptions& given) {
   const bool has_format = !wish.response_format.is_none();
-  if (has_format && !wish.choices.empty()) throw nb::value_error("an answer has one form: response_format, or choices");
+  if (has_format && !wish.choices.empty()) raise_argument("an answer has one form: response_format, or choices");
   if (has_format) options.response = given.response;
   if (wish.choices.empty()) return;
   options.response = {};
@@ -105,10 +119,10 @@ void take_response(GrammarOptions& options, const GrammarWish& wish, const Gramm
 }
 
 void apply(GrammarOptions& options, const GrammarWish& wish) {
-  const GrammarOptions given = grammar_options_of(wish.tools, wish.response_format);
+  GrammarOptions given = options_as_request(options, wish);
   if (!wish.tools.is_none()) options.tools = given.tools;
   take_response(options, wish, given);
-  if (wish.tool_choice) choose_tool(options, *wish.tool_choice);
+  take_choice_wish(options, wish, std::move(given));
   if (wish.parallel) options.parallel = *wish.parallel;
   if (wish.max_calls) options.max_calls = *wish.max_calls;
   if (wish.prompt) options.prompt = wish.prompt;
@@ -135,7 +149,7 @@ PyGrammar grammar_of_reply(nb::handle rendering, const GrammarWish& wish) {
 
 PyGrammar grammar_of_schema(std::string json, bool open, bool any_order) {
   Grammar made = take(make_value_grammar(json, {.open = open, .any_order = any_order}));
-  if (made.is_empty()) throw nb::value_error("no value fits the schema");
+  if (made.is_empty()) raise_argument("no value fits the schema");
   return {std::move(made), std::make_shared<PyGrammar::Origins>(
                                PyGrammar::Origins{.schema = std::move(json), .open = open, .any_order = any_order})};
 }
@@ -275,7 +289,7 @@ void bind_grammar(nb::module_& module) {
           [](const PyGrammar& g, nb::str text) {
             nb::object kept;
             const std::string_view bytes = utf8_of(text, kept);
-            const nb::gil_scoped_release release;
+            const GilRelease release;
             return g.grammar.accepts(bytes);
           },
           "text"_a, "Whether this whole reply follows the grammar. For tests: an engine samples far faster.")
@@ -289,7 +303,8 @@ void bind_grammar(nb::module_& module) {
 
 /// The keyword arguments of both functions, as the end of their signatures.
 #define PARLANCE_WISHES                                                                                              \
-  "tools: collections.abc.Iterable[typing.Any] | None = None, tool_choice: str | None = None, response_format: "     \
+  "tools: collections.abc.Iterable[typing.Any] | None = None, tool_choice: str | dict[str, typing.Any] | None = "    \
+  "None, response_format: "                                                                                          \
   "dict[str, typing.Any] | None = None, choices: collections.abc.Sequence[str] = (), parallel_tool_calls: bool | "   \
   "None = None, max_tool_calls: int | None = None, prompt: str | None = None, reasoning: bool = True, open: bool = " \
   "False, any_order: bool = False, text_around_calls: bool = False, tokenizer: typing.Any = None) -> Grammar"
@@ -299,14 +314,14 @@ template <PyGrammar (*Make)(nb::handle, const GrammarWish&), typename Holder, ty
 void def_grammar(Holder& holder, const char* signature, const std::string& doc, More... of_what) {
   holder.def(
       "grammar",
-      [](nb::handle of, nb::handle tools, std::optional<std::string> tool_choice, nb::handle response_format,
+      [](nb::handle of, nb::handle tools, nb::handle tool_choice, nb::handle response_format,
          std::vector<std::string> choices, std::optional<bool> parallel, std::optional<std::uint32_t> max_calls,
          std::optional<std::string> prompt, bool reasoning, bool open, bool any_order, bool text_around_calls,
          nb::handle tokenizer) {
         return Make(of, {.tools = tools,
                          .response_format = response_format,
                          .choices = std::move(choices),
-                         .tool_choice = std::move(tool_choice),
+                         .tool_choice = tool_choice,
                          .parallel = parallel,
                          .max_calls = max_calls,
                          .prompt = std::move(prompt),
@@ -323,8 +338,9 @@ void def_grammar(Holder& holder, const char* signature, const std::string& doc, 
 }
 
 constexpr const char* kWishes =
-    "* `tools`, `tool_choice` ('auto', 'required', 'none' or a tool's name), `response_format`, `parallel_tool_calls` "
-    "and `max_tool_calls` (0: any number, else at most 64) are those of a request.\n"
+    "* `tools`, `tool_choice` ('auto', 'required', 'none', a tool's name, or a dict of any API: {'type': 'function', "
+    "'function': {'name': 'look'}}), `response_format`, `parallel_tool_calls` and `max_tool_calls` (0: any number, "
+    "else at most 64) are those of a request.\n"
     "* `choices`: the answer is one of these texts.\n"
     "* `prompt`: the end of the prompt, from the assistant's turn on.\n"
     "* `reasoning=False`: the reply has none.\n"

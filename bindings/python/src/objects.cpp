@@ -5,6 +5,7 @@
 #include <string>
 
 #include "errors.h"
+#include "gil.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
 
@@ -12,11 +13,8 @@ namespace parlance::python {
 
 namespace {
 
-/// Something that Python's own modules have; they are imported when first asked for.
-nb::object attribute_of(const char* module, const char* name) { return nb::module_::import_(module).attr(name); }
-
 bool is_instance_of(nb::handle object, const char* module, const char* name) {
-  return nb::isinstance(object, attribute_of(module, name));
+  return is_instance_at(object, imported(module, name));
 }
 
 /// A class of a package that the object can only be of if somebody has imported it.
@@ -31,7 +29,7 @@ nb::object loaded_class(const char* module, const char* name) {
 
 /// An attribute of an object whose class may raise anything where it is asked for one; None where it has none.
 nb::object attribute_or_none(nb::handle object, const char* name) {
-  nb::object found = nb::steal(PyObject_GetAttrString(object.ptr(), name));
+  nb::object found = nb::steal(at_python([&] { return PyObject_GetAttrString(object.ptr(), name); }));
   if (found.is_valid()) return found;
   nb::python_error error;
   pass_interrupt(error);
@@ -247,10 +245,9 @@ void ObjectTaker::take_dict(nb::handle dict) {
 void ObjectTaker::take_mapping(nb::handle mapping) {
   builder_.begin_dict();
   try {
-    for (nb::handle item : nb::iter(mapping.attr("items")())) {
-      const nb::object pair_object = nb::steal(PySequence_Tuple(item.ptr()));
-      if (!pair_object.is_valid()) throw nb::python_error();
-      const auto pair = nb::borrow<nb::tuple>(pair_object);
+    PythonItems items(call_method(mapping, "items"));
+    for (nb::object item = items.next(); item.is_valid(); item = items.next()) {
+      const auto pair = nb::borrow<nb::tuple>(made_by_python(at_python([&] { return PySequence_Tuple(item.ptr()); })));
       if (pair.size() != 2) raise(PyExc_TypeError, "the items of a mapping are not pairs");
       const nb::object key = pair[0], value = pair[1];
       const Inside inside(*this, {.key = key});
@@ -265,7 +262,7 @@ void ObjectTaker::take_mapping(nb::handle mapping) {
 
 nb::object ObjectTaker::schema_of(nb::handle function) const {
   try {
-    return attribute_of("parlance._schema", "get_json_schema")(function);
+    return call_python(imported("parlance._schema", "get_json_schema"), function);
   } catch (nb::python_error& error) {
     reraise_at(error, path(), "the function is no tool");
   }
@@ -286,17 +283,17 @@ void ObjectTaker::take_items(nb::handle iterable, bool may_be_functions) {
   };
   if (is_list) {  // by place, so that a list that shrinks meanwhile does no harm
     for (; index < PySequence_Size(iterable.ptr());) {
-      const nb::object item = nb::steal(PySequence_GetItem(iterable.ptr(), index));
+      const nb::object item = nb::steal(at_python([&] { return PySequence_GetItem(iterable.ptr(), index); }));
       if (!item.is_valid()) throw nb::python_error();
       take_one(item);
     }
     return;
   }
-  const nb::object items = nb::steal(PyObject_GetIter(iterable.ptr()));
+  const nb::object items = nb::steal(at_python([&] { return PyObject_GetIter(iterable.ptr()); }));
   if (!items.is_valid()) raise_from("cannot be iterated");
   constexpr Py_ssize_t kMost = Py_ssize_t{1} << 26;  // an iterator may have no end
   for (;;) {
-    const nb::object item = nb::steal(PyIter_Next(items.ptr()));
+    const nb::object item = nb::steal(at_python([&] { return PyIter_Next(items.ptr()); }));
     if (!item.is_valid()) break;
     if (index == kMost) raise(PyExc_ValueError, "more than 67108864 items");
     take_one(item);
@@ -328,20 +325,21 @@ bool ObjectTaker::is_media() const {
 void ObjectTaker::take_unusual(nb::handle object) {
   if (is_instance_of(object, "collections.abc", "Mapping")) return take_mapping(object);
   const nb::object scalar = loaded_class("numpy", "generic");
-  if (!scalar.is_none() && nb::isinstance(object, scalar)) return take_instead(object.attr("item")());
+  if (!scalar.is_none() && is_instance_at(object, scalar)) return take_instead(call_method(object, "item"));
   const nb::object array = loaded_class("numpy", "ndarray");  // of rows of Parquet
-  if (!array.is_none() && nb::isinstance(object, array) && !options_.placeholders)
-    return take_instead(object.attr("tolist")());
-  if (nb::isinstance<ReplyMessage>(object)) return take(object.attr("_in_history")());
-  if (is_instance_of(object, "enum", "Enum") && !options_.placeholders) return take_instead(object.attr("value"));
+  if (!array.is_none() && is_instance_at(object, array) && !options_.placeholders)
+    return take_instead(call_method(object, "tolist"));
+  if (nb::isinstance<ReplyMessage>(object)) return take(call_method(object, "_in_history"));
+  if (is_instance_of(object, "enum", "Enum") && !options_.placeholders)
+    return take_instead(attribute_at(object, "value"));
   const bool is_type = PyType_Check(object.ptr()) != 0;
   if (!is_type && !attribute_or_none(object, "__dataclass_fields__").is_none()) {
     builder_.begin_dict();
-    for (nb::handle field : nb::iter(attribute_of("dataclasses", "fields")(object))) {
+    for (nb::handle field : nb::tuple(call_python(imported("dataclasses", "fields"), object))) {
       const nb::object name = field.attr("name");
       const Inside inside(*this, {.key = name});
       take_key(name);
-      const nb::object value = nb::steal(PyObject_GetAttr(object.ptr(), name.ptr()));
+      const nb::object value = nb::steal(at_python([&] { return PyObject_GetAttr(object.ptr(), name.ptr()); }));
       if (!value.is_valid()) raise_from("the field cannot be read");
       take(value);
     }
@@ -350,7 +348,7 @@ void ObjectTaker::take_unusual(nb::handle object) {
   if (!is_type && PyCallable_Check(attribute_or_none(object, "model_dump").ptr()) != 0) {
     nb::object dumped;
     try {
-      dumped = object.attr("model_dump")();
+      dumped = call_method(object, "model_dump");
     } catch (nb::python_error& error) {
       reraise_at(error, path(), "model_dump() raised");
     }

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "errors.h"
+#include "gil.h"
 #include "templates.h"
 #include "tokenizers.h"
 
@@ -58,7 +59,7 @@ Side side_of(nb::handle given) {
   if (nb::isinstance<PyRendering>(given)) return {nb::cast<PyRendering&>(given).prompt, nullptr};
   if (!nb::isinstance<PyTokens>(given)) throw nb::type_error("prefix() takes two Renderings, or two Tokens");
   const auto& tokens = nb::cast<PyTokens&>(given);
-  if (tokens.prompt == nullptr) throw nb::value_error("these tokens are of no prompt");
+  if (tokens.prompt == nullptr) raise_argument("these tokens are of no prompt");
   return {tokens.prompt, tokens.tokens};
 }
 
@@ -69,7 +70,7 @@ PyPrefix prefix(nb::handle before, nb::handle after) {
   PyPrefix found;
   found.is_of_tokens = a.tokens != nullptr;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     found.difference = compare_prompts(a.view(), b.view());
   }
   const std::optional<PrefixDifference>& difference = found.difference;

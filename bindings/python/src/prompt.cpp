@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "errors.h"
+#include "gil.h"
 #include "gil_aside.h"
 #include "lent.h"
 
@@ -179,7 +180,7 @@ std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& en
   std::shared_ptr<Prompt> prompt = prompt_for(engine, options);
   prompt->request.id.clear();
   const Result<void> done = [&]() -> Result<void> {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     Result<void> read = prompt->request.conversation.read(json, {.normalise = false});
     if (!read) return read;
     const LentWorkspace workspace;
@@ -191,7 +192,7 @@ std::shared_ptr<Prompt> render_variables(const std::shared_ptr<const Engine>& en
 
 ReplyStart start_of(const Prompt& prompt) {
   Result<ReplyStart> start = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return prompt.engine->reader.reply_to(prompt.request.conversation, prompt.options, prompt.rendering.text());
   }();
   return take(std::move(start));
@@ -199,7 +200,7 @@ ReplyStart start_of(const Prompt& prompt) {
 
 std::vector<KindRange> kinds_of(const Prompt& prompt) {
   Result<std::vector<KindRange>> kinds = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return prompt.engine->reader.reply_kinds(prompt.request.conversation, prompt.rendering);
   }();
   return take(std::move(kinds));

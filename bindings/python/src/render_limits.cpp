@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "errors.h"
+
 namespace parlance::python {
 
 namespace {
@@ -37,8 +39,7 @@ std::uint64_t limit_in(const LimitRow& row, nb::handle value) {
   const bool is_none = PyErr_Occurred() != nullptr;
   PyErr_Clear();
   if (is_none || limit > row.most)
-    throw nb::value_error(
-        (name + " is from 0 to " + std::to_string(row.most) + ", not " + nb::str(number).c_str()).c_str());
+    raise_argument(name + " is from 0 to " + std::to_string(row.most) + ", not " + nb::str(number).c_str());
   return limit;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "errors.h"
+#include "gil.h"
 #include "grammars.h"
 #include "lent.h"
 #include "names.h"
@@ -110,7 +111,7 @@ nb::list losses_of(const PyRendering& rendering) {
   const Prompt& prompt = *rendering.prompt;
   std::optional<Result<CheckedRendering>> checked;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const LossFinder finder(*prompt.engine->reader.template_for(prompt.request.conversation));
     checked = finder.render(prompt.request.conversation, prompt.options, *LentWorkspace());
   }
@@ -134,7 +135,7 @@ PyTokens tokens_of(nb::handle self, nb::handle given, std::vector<std::string> t
   options.plain_added = plain_added;
   options.add_special_tokens = add_special_tokens;
   Result<PromptTokens> made = [&]() -> Result<PromptTokens> {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     if (Result<void> fits = check_trust(prompt.request.conversation, options.trust); !fits) return fits.error();
     return tokenize(prompt.rendering, prompt.request.conversation, *tokenizer.tokenizer, options);
   }();
@@ -162,7 +163,7 @@ nb::tuple reduced_rendering(PyRendering& self) {
   const std::vector<std::string>& changes = prompt.request.conversation.notes();
   notes.insert(notes.end(), changes.begin(), changes.end());
   return nb::make_tuple(
-      nb::module_::import_("parlance._core").attr("_rendered_again"),
+      imported("parlance._core", "_rendered_again"),
       nb::make_tuple(self.chat_template, kept_bytes(json), notes, options.add_generation_prompt, options.continue_final,
                      options.want_assistant, options.want_spans,
                      nb::make_tuple(now.year, now.month, now.day, now.hour, now.minute, now.second, now.microsecond)));

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "own_locks.h"
 #include "parlance/json.h"
@@ -150,7 +151,7 @@ nb::tuple to_response_template(const PyReplyFormat& self, const std::string& rea
 
 std::function<std::string()> id_maker(nb::object make) {
   if (make.is_none()) return {};
-  return [make = std::move(make)] { return nb::cast<std::string>(make()); };
+  return [make = std::move(make)] { return nb::cast<std::string>(call_python(make)); };
 }
 
 ReplyFormat format_of(nb::handle given) {
@@ -187,8 +188,7 @@ ReplyOptions reply_options_of(nb::handle tools, std::optional<std::string> promp
 template <typename Number, typename Names>
 Number number_of(const Names& names, std::string_view name, const char* what) {
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    throw nb::value_error(("there is no " + std::string(what) + " '" + std::string(name) + "'").c_str());
+  if (found == names.end()) raise_argument("there is no " + std::string(what) + " '" + std::string(name) + "'");
   return static_cast<Number>(found - names.begin());
 }
 
@@ -205,7 +205,7 @@ void make_event(PyReplyEvent* self, std::string_view kind, nb::str text, nb::str
   nb::object kept[3];
   ReplyEvent facts;
   facts.kind = number_of<ReplyEvent::Kind>(reply_event_names(), kind, "kind of events");
-  if (fault && facts.kind != ReplyEvent::Kind::malformed) throw nb::value_error("only a malformed event has a fault");
+  if (fault && facts.kind != ReplyEvent::Kind::malformed) raise_argument("only a malformed event has a fault");
   if (fault) facts.fault = number_of<ReplyEvent::Fault>(fault_names(), *fault, "fault");
   facts.complete = complete;
   facts.custom = custom;
@@ -325,8 +325,7 @@ void set_state_of_message(ReplyMessage& message, const nb::tuple& state) {
 
 /// All of them are looked at before the first is read.
 void feed_ids(PyReplyReader& self, const std::vector<TokenId>& ids, std::vector<PyReplyEvent>& events) {
-  if (self.tokenizer == nullptr)
-    throw nb::value_error("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
+  if (self.tokenizer == nullptr) raise_argument("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
   check(check_ids(*self.tokenizer, ids));
   for (const TokenId id : ids) {
     self.take_id(id, events);
@@ -364,7 +363,8 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
     feed_ids(self, {id_of(data)}, events);
   } else {
     std::vector<TokenId> ids;
-    for (nb::handle id : nb::iter(data)) ids.push_back(id_of(id));
+    PythonItems items(data);
+    for (nb::object id = items.next(); id.is_valid(); id = items.next()) ids.push_back(id_of(id));
     feed_ids(self, ids, events);
   }
   return events;
@@ -373,7 +373,7 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
 /// The generators are Python's.
 template <char Kind>
 nb::object streamed(nb::handle self, nb::handle pieces) {
-  return nb::module_::import_("parlance._streams").attr(Kind == 'a' ? "astream" : "stream")(self, pieces);
+  return call_python(imported("parlance._streams", Kind == 'a' ? "astream" : "stream"), self, pieces);
 }
 
 /// What the message is if the reply ends here. It may go on.

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "errors.h"
+#include "gil.h"
 #include "lent.h"
 #include "parlance/losses.h"
 #include "parlance/sampled_reply.h"
@@ -172,7 +173,7 @@ std::vector<std::string> disorder(const PyTokenSession& self, std::optional<std:
   const Conversation& conversation = self.session.conversation();
   std::vector<Loss> losses;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const Result<Template>& chosen = self.engine->reader.template_for(conversation);
     const std::size_t own = first ? first_of_request(conversation) + *first : self.first_new;
     if (chosen) losses = losses_of_order(*chosen, conversation, self.render, *LentWorkspace(), own);
@@ -188,7 +189,7 @@ std::vector<std::string> disorder(const PyTokenSession& self, std::optional<std:
 std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
   const auto in_use = self.in_use.enter();
   Result<Beginning> found = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return beginning(self);
   }();
   return take(std::move(found)).reader;
@@ -209,7 +210,7 @@ std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const 
   self.switches.clear();
   const std::size_t first_new = self.session.conversation().messages().items().size();
   Result<Extension> extension = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return extend(self, added_by(*added), trust, in_place_of);
   }();
   Extension made = take(std::move(extension));
@@ -222,7 +223,7 @@ nb::str advise(PyTokenSession& self, nb::handle messages) {
   const std::shared_ptr<Prompt> refused = read_prompt(self.engine, {.messages = messages, .take = {}});
   const auto in_use = self.in_use.enter();
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     const Result<Beginning> found = beginning(self);
     self.switches = self.session.keeping_switches(added_by(*refused), {}, found ? same_as(*found) : SameReply());
   }
@@ -242,7 +243,7 @@ void bind_session(nb::module_& module) {
       .def("copy",
            [](const PyTokenSession& s) {
              const auto in_use = s.in_use.enter();
-             const nb::gil_scoped_release release;
+             const GilRelease release;
              return PyTokenSession{s.engine, s.tokenizer, s.session.copy(), s.render, s.known, {}};
            })
       .def("reader", &reader_of_reply, "For the reply to the last prompt. Others have it too: feed a copy.")
@@ -283,7 +284,7 @@ void bind_session(nb::module_& module) {
                                             .plain_added = plain_added,
                                             .add_special_tokens = add_special_tokens}};
         Result<Session> begun = [&]() -> Result<Session> {
-          const nb::gil_scoped_release release;
+          const GilRelease release;
           const Result<Template>& compiled = engine->reader.template_for(prompt->request.conversation);
           if (!compiled) return compiled.error();
           const Conversation& chat = prompt->request.conversation;

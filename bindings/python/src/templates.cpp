@@ -11,6 +11,7 @@
 #include <typeinfo>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "parlance/source.h"
 #include "pickles.h"
@@ -37,7 +38,12 @@ void follow_transformers(RequestOptions& options, nb::handle asked) {
   if (PyUnicode_Check(asked.ptr()) == 0) return;
   const auto name = nb::cast<std::string>(asked);
   const TransformersRelease* const release = find_transformers(name);
-  if (release == nullptr) throw nb::value_error(("parlance does not follow transformers " + name).c_str());
+  if (release == nullptr) {
+    const std::span<const TransformersRelease> known = transformers_releases();
+    raise_argument("parlance does not follow transformers " + name,
+                   "the releases that it follows are " + std::string(known.front().name) + " to " +
+                       std::string(known.back().name) + ": `parlance list releases` has them");
+  }
   options.read.transformers = options.compile.transformers = release->version;
 }
 
@@ -46,7 +52,9 @@ std::vector<std::string> names_in(nb::handle given) {
   if (PyUnicode_Check(given.ptr()) != 0) return {nb::cast<std::string>(given)};
   if (!nb::hasattr(given, "__iter__")) throw std::bad_cast();
   std::vector<std::string> names;
-  for (nb::handle name : nb::iter(given)) names.push_back(nb::cast<std::string>(name));
+  PythonItems items(given);
+  for (nb::object name = items.next(); name.is_valid(); name = items.next())
+    names.push_back(nb::cast<std::string>(name));
   return names;
 }
 
@@ -63,7 +71,7 @@ void check_pass(const Result<void>& result, std::string_view words) {
 Syntax syntax_of(nb::handle name) {
   const std::optional<Syntax> found =
       PyUnicode_Check(name.ptr()) != 0 ? syntax_named(nb::cast<std::string>(name)) : std::nullopt;
-  if (!found) throw nb::value_error("syntax is 'jinja' or 'go'");
+  if (!found) raise_argument("syntax is 'jinja' or 'go'");
   return *found;
 }
 
@@ -94,9 +102,9 @@ RequestOptions reading_of(const nb::kwargs& given) {
   for (const auto& [name, value] : given) set_option(options, nb::cast<std::string>(name), value);
   options.compile.limits = options.limits;
   if (options.read.normalise) return options;
-  if (options.read.as_transformers) throw nb::value_error("as_is and as_transformers exclude each other");
+  if (options.read.as_transformers) raise_argument("as_is and as_transformers exclude each other");
   if (given.contains("passes") && !names_in(given["passes"]).empty())
-    throw nb::value_error("passes change the request, which as_is forbids");
+    raise_argument("passes change the request, which as_is forbids");
   options.read.transformers = options.compile.transformers = kPlainTransformers;  // Jinja2 as it is, too
   return options;
 }
@@ -127,7 +135,7 @@ PyTemplate open_source(ModelSource source, RequestOptions options, nb::dict read
   auto engine = std::make_shared<Engine>(RequestReader(std::move(source), std::move(options)));
   const Result<Template>* compiled = nullptr;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     compiled = &engine->reader.chat_template(false);
   }
   if (!*compiled) raise(compiled->error());
@@ -187,7 +195,7 @@ PyTemplate from_tokenizer(nb::handle tokenizer, std::optional<std::string> name,
     add(nb::str("default"), given);
   }
   if (source.templates.empty())
-    throw nb::value_error("the tokenizer has no chat_template: Template.from_pretrained() opens a model's folder");
+    raise_argument("the tokenizer has no chat_template: Template.from_pretrained() opens a model's folder");
   nb::object tokens = nb::getattr(tokenizer, "special_tokens_map", nb::none());
   if (tokens.is_none()) tokens = nb::getattr(inner, "special_tokens_map", nb::dict());
   for (const auto& [named, text] : nb::cast<nb::dict>(tokens))  // its lists are no variables of a request
@@ -212,7 +220,7 @@ nb::tuple reduced_template(const PyTemplate& self) {
   if (options.template_name) name = kept_bytes(*options.template_name);
   if (options.reply_format) format = kept_bytes(options.reply_format->to_json());
   return nb::make_tuple(
-      nb::module_::import_("parlance._core").attr("_template_again"),
+      imported("parlance._core", "_template_again"),
       nb::make_tuple(state_of_source(self.engine->reader.model()), name, format, nb::dict(self.reading)));
 }
 
@@ -257,7 +265,7 @@ PyReplyFormat reply_format_of(const PyTemplate& self, nb::kwargs variables) {
   Document document;
   check(document.build(builder));
   Result<ReplyStart> start = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return self.engine->reader.reply(document.root());
   }();
   return {take(std::move(start)).format};
@@ -267,7 +275,7 @@ PyReplyFormat reply_format_of(const PyTemplate& self, nb::kwargs variables) {
 nb::list stop_tokens_of(const PyTemplate& self, nb::handle given) {
   const PyTokenizer tokenizer = tokenizer_in(given);
   Result<std::vector<StopToken>> found = [&]() -> Result<std::vector<StopToken>> {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     RenderOptions options;
     options.limits = self.engine->limits();
     return self.engine->reader.stop_tokens(*tokenizer.tokenizer, options);
@@ -313,7 +321,7 @@ nb::dict named_template_to_dict(const NamedTemplate& chosen) {
   made["name"] = text_to_python(chosen.name);
   made["syntax"] = str_of(syntax_name(chosen.syntax));
   made["origin"] = text_to_python(chosen.origin);
-  made["sha256"] = nb::module_::import_("hashlib").attr("sha256")(bytes).attr("hexdigest")();
+  made["sha256"] = call_method(call_python(imported("hashlib", "sha256"), bytes), "hexdigest");
   made["bytes"] = chosen.text.size();
   made["text"] = text_to_python(chosen.text);
   return made;

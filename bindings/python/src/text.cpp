@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "gil.h"
 #include "objects.h"
 
 namespace parlance::python {
@@ -176,7 +177,7 @@ nb::object new_str(std::size_t characters, Py_UCS4 largest) {
 nb::object decoded(std::string_view text, bool lets_go) {
   const Extent extent = is_ascii(text) ? Extent{text.size(), 0} : extent_of(text);
   nb::object made = new_str(extent.characters, largest_character(extent.largest));
-  std::optional<nb::gil_scoped_release> release;
+  std::optional<GilRelease> release;
   if (lets_go) release.emplace();
   const bool is_whole = write_into(made.ptr(), text, extent.largest);
   release.reset();

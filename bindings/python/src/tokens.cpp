@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "errors.h"
+#include "gil.h"
 #include "names.h"
 #include "pickles.h"
 #include "prompt.h"
@@ -27,12 +28,13 @@ using namespace nb::literals;
 // ---- tokenizers
 
 TokenId id_of(nb::handle object) {
-  const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
-  if (!number.is_valid()) throw nb::python_error();  // 'str' object cannot be interpreted as an integer
+  const nb::object number = made_by_python(
+      at_python([&] { return PyNumber_Index(object.ptr()); }));  // 'str' object cannot be interpreted as an integer
   int overflow = 0;
   const long long id = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow != 0 || id < 0 || id > std::numeric_limits<TokenId>::max())
-    throw nb::value_error("an id of a token is from 0 to 2147483647");
+    raise_at(PyExc_ValueError, "",
+             std::string("an id of a token is from 0 to 2147483647, not ") + nb::str(number).c_str());
   return static_cast<TokenId>(id);
 }
 
@@ -42,7 +44,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
   struct Held {
     nb::object encode, token_text;
     ~Held() {
-      const nb::gil_scoped_acquire acquire;
+      const GilAcquire acquire;
       encode.reset();
       token_text.reset();
     }
@@ -52,9 +54,10 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
   parts.added = std::move(added);
   parts.facts = std::move(facts);
   parts.encode = [held](std::string_view run, std::vector<TokenId>& ids) -> Result<void> {
-    const nb::gil_scoped_acquire acquire;
+    const GilAcquire acquire;
     try {
-      for (nb::handle id : held->encode(text_to_python(run))) ids.push_back(id_of(id));
+      PythonItems items(call_python(held->encode, text_to_python(run)));
+      for (nb::object id = items.next(); id.is_valid(); id = items.next()) ids.push_back(id_of(id));
       return {};
     } catch (nb::python_error& error) {
       keep_interrupt(error);
@@ -64,9 +67,9 @@ std::shared_ptr<const Tokenizer> tokenizer_of_callables(nb::object encode, nb::o
     }
   };
   parts.token_text = [held](TokenId id) -> std::string {
-    const nb::gil_scoped_acquire acquire;
+    const GilAcquire acquire;
     try {
-      const nb::object text = held->token_text(id);
+      const nb::object text = call_python(held->token_text, id);
       if (PyBytes_Check(text.ptr()) != 0) {
         const nb::bytes bytes = nb::borrow<nb::bytes>(text);
         return {static_cast<const char*>(bytes.data()), bytes.size()};
@@ -90,12 +93,11 @@ namespace {
 
 // ---- of files and bytes, and their pickles
 
-nb::object core(const char* name) { return nb::module_::import_("parlance._core").attr(name); }
+nb::object core(const char* name) { return imported("parlance._core", name); }
 
 /// A path that means the same in another working directory.
 nb::object absolute_path(nb::handle path) {
-  const nb::object os = nb::module_::import_("os");
-  return os.attr("fsdecode")(os.attr("path").attr("abspath")(path));
+  return call_python(imported("os", "fsdecode"), call_python(imported("os.path", "abspath"), path));
 }
 
 PyTokenizer tokenizer_from_file(nb::handle given_path, const std::vector<std::string>& special_tokens,
@@ -106,7 +108,7 @@ PyTokenizer tokenizer_from_file(nb::handle given_path, const std::vector<std::st
   options.sentencepiece.as_transformers = as_transformers;
   options.tiktoken.split = split;
   Result<std::unique_ptr<Tokenizer>> opened = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return open_tokenizer(path, options);
   }();
   return {take(std::move(opened)),
@@ -149,7 +151,7 @@ std::string print_of(const Tokenizer& tokenizer) {
   constexpr std::size_t kTexts = 2048;
   std::string all, some;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     all = told_apart_by(tokenizer);
     some = texts_of_vocabulary(tokenizer, tokenizer.facts().vocabulary_size / kTexts + 1);
   }
@@ -157,11 +159,11 @@ std::string print_of(const Tokenizer& tokenizer) {
   some = std::string(utf8_of(text_to_python(some), kept));  // a token may be half a character
   std::vector<EncodedToken> encoded;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     if (tokenizer.encode(some, nullptr, encoded))
       for (const EncodedToken& token : encoded) all += std::to_string(token.id) + ' ';
   }
-  return nb::cast<std::string>(nb::module_::import_("hashlib").attr("sha256")(kept_bytes(all)).attr("hexdigest")());
+  return nb::cast<std::string>(call_method(call_python(imported("hashlib", "sha256"), kept_bytes(all)), "hexdigest"));
 }
 
 nb::object reduced(const PyTokenizer& self) {
@@ -185,7 +187,7 @@ PyTokenizer tokenizer_of_file_again(nb::handle path, const std::vector<std::stri
 PyTokenizer from_bytes(nb::bytes bytes, const std::string& name) {
   const std::string_view view(static_cast<const char*>(bytes.data()), bytes.size());
   Result<std::unique_ptr<Tokenizer>> opened = [&] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return read_tokenizer(view, name);
   }();
   return {take(std::move(opened)), nb::make_tuple(bytes, name)};
@@ -218,7 +220,7 @@ std::vector<TokenId> encode(const PyTokenizer& self, nb::str text) {
   std::vector<EncodedToken> encoded;
   Result<void> done;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     done = self.tokenizer->encode(copy, nullptr, encoded);
   }
   check(done);
@@ -237,7 +239,7 @@ std::optional<TokenId> token_to_id(const PyTokenizer& self, nb::str text) {
   for (const AddedToken& token : tokenizer.facts().added)
     if (token.text == wanted) return token.id;
   const auto found = [&]() -> std::optional<TokenId> {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     std::vector<EncodedToken> encoded;
     const bool is_one = tokenizer.encode(wanted, nullptr, encoded) && encoded.size() == 1;
     if (is_one && tokenizer.token_text(encoded[0].id) == wanted) return encoded[0].id;
@@ -272,8 +274,7 @@ nb::object array_of(std::vector<T> values) {
 /// Raises ValueError if the prompt was rendered without looking for what the assistant wrote.
 void need_assistant(const PyTokens& self) {
   if (!self.prompt->options.want_assistant)
-    throw nb::value_error(
-        "render(…, assistant=True) finds what the assistant wrote; this prompt was rendered without it");
+    raise_argument("render(…, assistant=True) finds what the assistant wrote; this prompt was rendered without it");
 }
 
 std::vector<TokenId> labels_of(const PyTokens& self) {
@@ -294,8 +295,7 @@ std::vector<std::uint8_t> mask_of(const PyTokens& self, const std::vector<std::s
   for (const std::string& name : names) {
     const std::optional<ReplyKind> kind = reply_kind_named(name);
     if (!kind && name != "assistant")
-      throw nb::value_error(
-          ("a kind of tokens is 'assistant', " + listed(kinds_of_replies()) + ", not " + quoted(name)).c_str());
+      raise_argument("a kind of tokens is 'assistant', " + listed(kinds_of_replies()) + ", not " + quoted(name));
     all |= !kind;
     if (kind) wanted[static_cast<std::size_t>(*kind)] = true;
   }
@@ -375,7 +375,7 @@ nb::tuple reduced_tokens(const PyTokens& self) {
 /// A range in the prompt. Raises ValueError where the prompt is shorter.
 ByteSpan span_within(const PyTokens& self, std::int64_t begin, std::int64_t end) {
   const auto size = static_cast<std::int64_t>(self.prompt->rendering.text().size());
-  if (begin < 0 || begin > end || end > size) throw nb::value_error("these tokens are of another prompt");
+  if (begin < 0 || begin > end || end > size) raise_argument("these tokens are of another prompt");
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
 }
 
@@ -420,7 +420,7 @@ nb::list per_token(const PyTokens& self, Of of) {
 
 PyTokenizer tokenizer_in(nb::handle given) {
   if (nb::isinstance<PyTokenizer>(given)) return nb::cast<PyTokenizer>(given);
-  return nb::cast<PyTokenizer>(nb::module_::import_("parlance._tokenizers").attr("tokenizer_of")(given));
+  return nb::cast<PyTokenizer>(call_python(imported("parlance._tokenizers", "tokenizer_of"), given));
 }
 
 namespace {

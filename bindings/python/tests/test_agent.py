@@ -498,3 +498,90 @@ def test_each_run_begins_anew(chatml_tokenizer: str) -> None:
     again = agent(chatml_tokenizer, sample, look)
     assert [again.run().reason, again.run().reason] == ["done", "done"]
     assert sample.asked[0] == sample.asked[1]
+
+
+# ---- arguments, and coroutines
+
+
+def add(a: int, b: int = 1) -> str:
+    """Adds.
+
+    Args:
+        a: A number.
+        b: Another.
+    """
+    ADDED.append((a, b))
+    return str(a + b)
+
+
+ADDED: list[tuple[int, int]] = []
+
+
+def results(made: parlance.Agent) -> list[str]:
+    return [message["content"] for message in made.messages if message["role"] == "tool"]
+
+
+def test_arguments_that_do_not_fit_are_told_and_nothing_runs(chatml_tokenizer: str) -> None:
+    ADDED.clear()
+    calls = [call("add", a="two"), call("add", a=2, b=None), call("add", b=2), call("add", a=2, b=3), "5<|im_end|>"]
+    made = agent(chatml_tokenizer, Sampler(chatml_tokenizer, *calls), add, verify=False)
+    assert made.run().reason == "done"
+    assert results(made)[0] == "Error: the arguments do not fit: expected an integer as 'a', not a text"
+    assert results(made)[1].startswith("Error: the arguments do not fit: expected an integer as 'b'")
+    assert results(made)[2].startswith("Error: the arguments do not fit: expected ") and results(made)[3] == "5"
+    assert ADDED == [(2, 3)]
+
+
+def in_place(at: str, /, deep: bool = False) -> str:
+    """Looks.
+
+    Args:
+        at: The place.
+        deep: Whether it looks long.
+    """
+    return at
+
+
+def test_parameters_without_names_are_refused() -> None:
+    reply: Any = lambda messages, tools: "Yes"  # noqa: E731
+    bare = {"type": "function", "function": {"name": "bare", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}}
+    optional: Any = lambda x=1, /: x  # noqa: E731
+    for given in (in_place, (bare, lambda x, /: x), (bare, optional)):
+        with pytest.raises(TypeError, match=r"tools\[0\] takes '(at|x)' by its place alone"):
+            parlance.Agent(reply, tools=[given], goal="Do it")
+    bare["function"] = {"name": "bare"}
+    assert parlance.Agent(reply, tools=[(bare, optional), (NAMED, max)], goal="Do it").run().reason == "done"
+
+
+async def later(*arguments: Any, **named: Any) -> str:
+    return "Yes"
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_function_that_returns_a_coroutine_is_refused(chatml_tokenizer: str) -> None:
+    calling = [call("look", at="it"), "Yes<|im_end|>"]
+    made = parlance.Agent(
+        parlance.Template.builtin("terminal-agent"),
+        opened(chatml_tokenizer),
+        Sampler(chatml_tokenizer, *calling),
+        [(NAMED_LOOK, lambda at: later(at))],
+        goal="Do it",
+        verify=False,
+    )
+    assert made.run().reason == "done"
+    assert results(made)[0].startswith("TypeError: the function returned a coroutine, which the agent does not await")
+    gives_later: Any = lambda *arguments: later()  # noqa: E731
+    hooks: list[dict[str, Any]] = [{name: gives_later} for name in ("events", "stopped", "approve")]
+    for options in hooks:
+        with pytest.raises(TypeError, match=f"{next(iter(options))} returned a coroutine"):
+            agent(chatml_tokenizer, Sampler(chatml_tokenizer, *calling), look, **options).run()
+    with pytest.raises(TypeError, match="sample returned a coroutine"):
+        agent(chatml_tokenizer, gives_later).run()
+    with pytest.raises(TypeError, match="the reply function returned a coroutine"):
+        parlance.Agent(gives_later, goal="Do it").run()
+
+
+NAMED_LOOK = {
+    "type": "function",
+    "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}},
+}

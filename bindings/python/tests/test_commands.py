@@ -199,6 +199,48 @@ def test_what_a_request_says_of_its_grammar_stays() -> None:
     assert not asked.grammar(parallel_tool_calls=True, max_tool_calls=1).accepts(f"{call}\n{call}")
 
 
+CHOICES_OF_ONE: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": "weather"}},
+    {"type": "function", "name": "weather"},
+    {"type": "tool", "name": "weather"},
+    {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "weather"}]},
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES_OF_ONE)
+def test_a_tool_choice_is_one_of_a_request(choice: dict[str, Any]) -> None:
+    messages, other = [{"role": "user", "content": "Weather?"}], {"type": "function", "function": {"name": "look", "parameters": {}}}
+    template = parlance.Template.builtin("terminal-agent")
+    asked, prompt = template.render(messages, [TOOL, other], tool_choice=choice), template.render(messages, [TOOL, other])
+    assert str(prompt.grammar(tool_choice=choice)) == str(asked.grammar())
+    grammar = parlance.grammar("terminal-agent", tools=[TOOL, other], tool_choice=choice)
+    call = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kiel"}}\n</tool_call>'
+    assert grammar.accepts(call) and not grammar.accepts("No.") and not grammar.accepts(call.replace("weather", "look"))
+    for word in ("auto", "none", "required"):
+        by_word = prompt.grammar(tool_choice=word)
+        assert str(prompt.grammar(tool_choice={"type": word})) == str(by_word) and by_word.accepts("No.") == (word != "required")
+
+
+def test_a_tool_choice_that_is_none_says_where() -> None:
+    prompt = parlance.Template.builtin("terminal-agent").render([{"role": "user", "content": "Weather?"}], [TOOL])
+    wrong: list[tuple[Any, str, type[Exception]]] = [
+        ({"type": "function"}, "tool_choice", ValueError),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "auto"}}, "tool_choice.allowed_tools.tools", ValueError),
+        ({"type": "function", "function": {"name": {1}}}, "tool_choice.function.name", TypeError),
+        ({"type": "function", "function": {"name": "wether"}}, "tool_choice", ValueError),
+    ]
+    for choice, path, kind in wrong:
+        with pytest.raises(parlance.Error) as raised:
+            prompt.grammar(tool_choice=choice)
+        assert raised.value.path == path and isinstance(raised.value, kind)
+    with pytest.raises(parlance.Error) as of_form:
+        prompt.grammar(response_format={"type": "json_schema", "json_schema": {"schema": {1}}})
+    assert of_form.value.path == "response_format.json_schema.schema"
+    number: Any = 5
+    with pytest.raises(TypeError, match="'tool_choice' must be str, dict\\[str, Any\\] or None, not int"):
+        prompt.grammar(tool_choice=number)
+
+
 def test_a_grammar_accepts_what_the_format_writes_and_nothing_else() -> None:
     reply, name = reply_and_format()
     grammar = parlance.grammar(name, tools=[TOOL])

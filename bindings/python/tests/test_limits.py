@@ -169,3 +169,18 @@ def test_the_limits_are_those_of_the_command_line() -> None:
     options = next(one for one in json.loads(command("help", "--json")) if one["name"] == "render")["options"]
     names = [name.strip("-").replace("-", "_") for option in options for name in option["names"] if name.startswith("--max-")]
     assert names == list(parlance.Template.builtin("chatml").limits)
+
+
+def test_what_opens_a_template_refuses_by_errors_of_the_package() -> None:
+    arguments: list[tuple[dict[str, Any], str, str]] = [
+        ({"max_depth": 5000}, "max_depth is from 0 to 1000, not 5000", ""),
+        ({"as_transformers": "9.9"}, "parlance does not follow transformers 9.9", "the releases that it follows are 5."),
+        ({"as_is": True, "as_transformers": True}, "as_is and as_transformers exclude each other", ""),
+        ({"as_is": True, "passes": ["text-only"]}, "passes change the request", ""),
+        ({"syntax": "perl"}, "syntax is 'jinja' or 'go'", ""),
+    ]
+    for given, said, hint in arguments:
+        with pytest.raises(parlance.Error, match=said) as raised:
+            parlance.Template.from_string("x", **given)
+        assert isinstance(raised.value, ValueError) and raised.value.code == "usage" and raised.value.hint.startswith(hint)
+        assert raised.value.hint in str(raised.value)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import concurrent.futures
 import copy
+import copyreg
 import functools
 import importlib
+import inspect
 import multiprocessing
 import os
 import pathlib
 import pickle
+import pydoc
 import shutil
 import sys
+import types
 import weakref
 from typing import Any
 
@@ -274,6 +278,29 @@ def test_cloudpickle_takes_functions_too() -> None:
     cloudpickle = pytest.importorskip("cloudpickle")
     for function in (CHATML.render, lambda chat: CHATML.render(chat)):
         assert cloudpickle.loads(cloudpickle.dumps(function))(CHAT).text == CHATML.render(CHAT).text
+
+
+def modules_of_package() -> list[types.ModuleType]:
+    names = ["parlance._core", "parlance._errors", "parlance._schema", "parlance.agent", "parlance.session"]
+    return [parlance, *map(importlib.import_module, names)]
+
+
+def test_modules_are_pickled_by_name() -> None:
+    for module in modules_of_package():
+        assert again(module) is module and copy.deepcopy(module) is module
+        for of_dill in (pickle._Pickler.dispatch, copyreg.dispatch_table):  # it looks by the very class of a module there
+            assert type(module) not in of_dill and type(module) is not types.ModuleType
+        assert isinstance(module, types.ModuleType) and inspect.ismodule(module) and module.__name__ in repr(module)
+    assert "Template" in pydoc.render_doc(parlance)
+    small = importlib.import_module("parlance._html")
+    assert importlib.reload(small) is small and again(small) is small
+
+
+def test_dill_takes_functions_that_use_the_package() -> None:
+    dill = pytest.importorskip("dill")
+    for function in (lambda chat: parlance.Template.builtin("chatml").render(chat), lambda chat: CHATML.render(chat)):
+        kept = dill.dumps(function, recurse=True)
+        assert kept == dill.dumps(function, recurse=True) and dill.loads(kept)(CHAT).text == CHATML.render(CHAT).text
 
 
 def test_they_can_be_referred_to_weakly(chatml_tokenizer: str) -> None:

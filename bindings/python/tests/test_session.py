@@ -6,6 +6,7 @@ import itertools
 import json
 import pathlib
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import parlance
@@ -596,3 +597,69 @@ def test_what_a_modelfile_puts_in_front_is_there_once(own: str, asked: list[Any]
     with pytest.raises(parlance.Error) as caught:
         session.extend([{"role": "user", "content": 5, "tool_calls": [{"function": {"name": "x", "arguments": "{"}}]}])
     assert "model." not in str(caught.value.path)
+
+
+DAMAGES: list[tuple[dict[str, Any], str, type[Exception]]] = [
+    ({"now": "yesterday"}, "now", ValueError),
+    ({"now": 5}, "now", TypeError),
+    ({"messages": None}, "messages", TypeError),
+    ({"messages": [{1}]}, "messages[0]", TypeError),
+    ({"variables": {5: 1}}, "variables", TypeError),
+    ({"protect": "yes"}, "protect", TypeError),
+    ({"add_special_tokens": None}, "add_special_tokens", TypeError),
+    ({"steps": 5}, "steps", TypeError),
+    ({"steps": [5]}, "steps[0]", TypeError),
+    ({"steps": [{"sampled": [5]}, {"tokens": [5]}]}, "steps[1]", TypeError),
+    ({"steps": [{"sampled": [5, "x"]}]}, "steps[0].sampled[1]", TypeError),
+    ({"steps": [{"messages": 5}]}, "steps[0].messages", TypeError),
+    ({"steps": [{"sampled": [5], "logprobs": ["no"]}]}, "", ValueError),
+    ({"steps": [{"sampled": [-5]}]}, "", ValueError),
+    ({"digest": "other"}, "", ValueError),
+]
+
+
+@pytest.mark.parametrize(("damage", "path", "kind"), DAMAGES)
+def test_a_damaged_session_says_where(damage: dict[str, Any], path: str, kind: type[Exception], chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    session.sampled(reply_ids(chatml_tokenizer, "Yes<|im_end|>"))
+    template, kept, tokenizer = session._template, session.to_dict(), session._tokenizer
+    with pytest.raises(parlance.Error) as raised:
+        parlance.Session.from_dict({**kept, **damage}, template, tokenizer)
+    assert isinstance(raised.value, kind) and raised.value.path == path and raised.value.code in ("conversation", "usage")
+    assert "_Step" not in str(raised.value) and str(raised.value).startswith(f"{path}: " if path else "")
+    assert parlance.Session.from_dict(kept, template, tokenizer).prompt_ids() == session.prompt_ids()
+
+
+def test_a_session_that_lacks_something_says_what(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    template, kept, tokenizer = session._template, session.to_dict(), session._tokenizer
+    for name in kept:
+        less = {other: value for other, value in kept.items() if other != name}
+        if name in ("plain_added", "add_special_tokens"):  # earlier versions did not have them
+            assert parlance.Session.from_dict(less, template, tokenizer).to_dict() == kept
+            continue
+        with pytest.raises(parlance.Error, match=f"{name}: the session lacks it") as raised:
+            parlance.Session.from_dict(less, template, tokenizer)
+        assert isinstance(raised.value, KeyError) and raised.value.path == name
+    nothing: Any = None
+    with pytest.raises(parlance.Error, match="not from a NoneType"):
+        parlance.Session.from_dict(nothing, template, tokenizer)
+
+
+def test_what_a_session_refuses_is_an_error_of_the_package(chatml_tokenizer: str) -> None:
+    session = begin(chatml_tokenizer)
+    ids = reply_ids(chatml_tokenizer, "Yes<|im_end|>")
+    refused: list[tuple[Callable[[], Any], str]] = [
+        (lambda: session.sampled(ids, [0.5]), f"1 logprobs for {len(ids)} ids"),
+        (lambda: session.sampled(ids[:1], ["x"]), "a logprob is a number or None, not 'x'"),  # type: ignore[list-item]
+        (lambda: session.sampled([-1]), "an id of a token is from 0 to 2147483647, not -1"),
+        (lambda: session.sampled([10**6]), "outside the tokenizer's vocabulary"),
+        (lambda: session.trim(5), "the session has 0 replies"),
+        (lambda: session.sample().mask("words"), "a mask is of"),
+    ]
+    before = session.prompt_ids()
+    for call, said in refused:
+        with pytest.raises(parlance.Error, match=said) as raised:
+            call()
+        assert isinstance(raised.value, ValueError) and raised.value.code in ("usage", "conversation")
+    assert session.prompt_ids() == before

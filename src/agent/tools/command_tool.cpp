@@ -2,7 +2,6 @@
 #include "agent/tools/command_tool.h"
 
 #include "agent/shell/program_run.h"
-#include "agent/tools/arguments.h"
 
 namespace parlance::agent {
 

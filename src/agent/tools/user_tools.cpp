@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "agent/shell/output_files.h"
-#include "agent/tools/arguments.h"
 #include "agent/tools/own_tools.h"
 
 namespace parlance::agent {

@@ -1,10 +1,9 @@
 // The grammar lets a model write only what fits; an engine without grammars lets it write anything.
-#include "agent/tools/arguments.h"
-
+#include "parlance/agent.h"
 #include "parlance/json.h"
 #include "reply/arguments_check.h"
 
-namespace parlance::agent {
+namespace parlance {
 
 Result<std::string> fitting_arguments(std::string_view parameters, std::string_view arguments) {
   Document schema, given;
@@ -21,4 +20,4 @@ Result<std::string> fitting_arguments(std::string_view parameters, std::string_v
   return line;
 }
 
-}  // namespace parlance::agent
+}  // namespace parlance
