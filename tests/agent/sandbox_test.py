@@ -217,6 +217,11 @@ def check_files(checks: Checks, tool: Tool, outside: Outside, kind: str) -> None
     answer = tool.run(MODES)
     powerful = [path for path in outside.place.workspace.iterdir() if path.is_file() and path.lstat().st_mode & 0o6000]
     checks.that(not powerful and "chmod u+s" in said(answer), "no file runs as its owner or its group", (powerful, answer))
+    # tar sets the mode of a folder by glibc's way for what must be no link: by /proc/self/fd.
+    answer = tool.run(
+        "mkdir -p t/u && chmod 755 t/u && tar cf t.tar t && rm -r t && tar xpf t.tar && stat -c %a t/u; rm -r t t.tar"
+    )
+    checks.that("755" in said(answer), "an archive is unpacked with the modes of its folders", answer)
     answer = tool.run("mkdir g && chmod g+s g && stat -c %a g; chmod 700 s && stat -c %a s; rm -rf g s")
     checks.that("700" in said(answer) and (kind != "landlock" or "2755" in said(answer)), "other modes can be had", answer)
 

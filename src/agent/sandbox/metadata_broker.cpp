@@ -13,6 +13,8 @@
 #include <climits>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "agent/sandbox/descriptor.h"
 #include "agent/sandbox/places.h"
@@ -101,10 +103,19 @@ class Call {
       file_ = std::move(folder);
       return 0;
     }
+    path = as_its_own(path);
     const int flags = static_cast<int>(argument(form_.flags)) | form_.fixed_flags;
     const int follow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? O_NOFOLLOW : 0;
     file_ = Descriptor(openat(folder.get(), path.c_str(), O_PATH | O_CLOEXEC | follow));
     return file_ ? 0 : errno;
+  }
+
+  /// A path by which a process names what it has open itself, as glibc does for a file that must be no link.
+  std::string as_its_own(const std::string& path) const {
+    constexpr std::string_view kSelf = "/proc/self/", kThread = "/proc/thread-self/", kOpen = "/dev/fd/";
+    if (path.starts_with(kSelf)) return process_ + path.substr(kSelf.size() - 1);
+    if (path.starts_with(kThread)) return process_ + path.substr(kThread.size() - 1);
+    return path.starts_with(kOpen) ? process_ + "/fd" + path.substr(kOpen.size() - 1) : path;
   }
 
   bool is_writable(const std::vector<std::string>& places) const {
