@@ -289,7 +289,16 @@ def check_signals(checks: Checks, tool: Tool) -> None:
 
 
 def check_unclosed(checks: Checks, tool: Tool) -> None:
-    """What bash keeps of a text that is not closed does no harm to those behind it."""
+    """What bash keeps of a text that is not closed does no harm to those behind it, nor what undoes it to a shell's options."""
+    for command in (
+        "set -o posix",
+        "set -e",
+        "export POSIXLY_CORRECT=1; A=1",
+        "echo $A; echo $SHELLOPTS; set +e +o posix; unset POSIXLY_CORRECT",
+    ):
+        answer = tool.run(command)
+        checks.that(answer["end"] == "finished" and answer["status"] == 0, command, answer)
+    checks.that("1\n" in said(answer) and "errexit" in said(answer) and "posix" in said(answer), "options stay", answer)
     tool.run("KEPT=1")
     for command in (
         "echo $(",

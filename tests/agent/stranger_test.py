@@ -473,6 +473,7 @@ MOVING = (
     Moving("a change of the workspace", ["echo x > a"], 1, 3),
     Moving("a check that writes", ["echo x > a", CHECK], 1, 3),
     Moving("a check that writes, twice", ["echo x > a", CHECK, CHECK], 0, 0),
+    Moving("files by a number, twice", ["n=$(ls m* 2> /dev/null | wc -l); echo x > m$((n + 1))"] * 2, 1, 3),
     Moving("and another between", ["echo x > a", CHECK, "test -s a", CHECK], 0, 0),
     Moving("and another that writes between", ["echo x > a", CHECK, "echo y > a", CHECK], 1, 3),
     Moving("that writes other files", ["n=1", *["n=$n-b; date +%N > report$n"] * 2], 1, 3),

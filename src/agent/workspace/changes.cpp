@@ -105,11 +105,6 @@ std::string counted(std::string_view path) {
   return made == path ? std::string() : made;
 }
 
-std::string with_numbers_left_out(const std::string& path) {
-  std::string made = counted(path);
-  return made.empty() ? path : made;
-}
-
 /// Why a folder cannot be read, where commands could have written into it all the same.
 bool may_hide_changes(const std::string& folder, int why) {
   if (why == ENOENT || why == ENOTDIR) return false;  // it has just gone
@@ -139,9 +134,8 @@ bool WorkspaceChanges::moves(const std::string& path) const {
 }
 
 bool WorkspaceChanges::are_own_products(std::string_view command, const std::vector<std::string>& paths) const {
-  return !command.empty() && command == last_ && std::all_of(paths.begin(), paths.end(), [this](const auto& path) {
-    return wrote_.contains(with_numbers_left_out(path));
-  });
+  return !command.empty() && command == last_ &&
+         std::all_of(paths.begin(), paths.end(), [this](const auto& path) { return wrote_.contains(path); });
 }
 
 std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool others_run, std::string_view command) {
@@ -160,7 +154,7 @@ std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool ot
   if (!left.empty()) {
     last_ = succeeded ? command : std::string_view();
     wrote_.clear();
-    for (const std::string& path : left) wrote_.insert(with_numbers_left_out(path));
+    for (const std::string& path : left) wrote_.insert(path);
   }
   if (succeeded) return left;
   left.insert(left.end(), stale.begin(), stale.end());
