@@ -65,7 +65,9 @@ struct AgentTool {
 /// Whether it is JSON, and the schema of an object as far as its `type` says.
 bool is_object_schema(std::string_view json);
 /// The arguments of a call on one line, held against the parameters of its tool, for an AgentTool::run that takes no
-/// others. Fails with: json (no object); value (they do not fit the schema; with what was expected, for the model).
+/// others. Looked at are type, enum, const, required, properties, items, $ref, allOf, anyOf, oneOf and nullable; what
+/// else a schema says is left to the tool. Fails with: json (no object); value (they do not fit; with what was
+/// expected, for the model).
 Result<std::string> fitting_arguments(std::string_view parameters, std::string_view arguments);
 /// What an Agent asks of its tools before it offers them. Fails with value, naming the tool: without `run` or a name,
 /// or with that of another; with parameters that are no JSON object, or a schema of something else.

@@ -53,9 +53,12 @@ def replying(reply: Callable[..., Any], tools: Sequence[dict[str, Any]]) -> Call
     return call
 
 
-def not_awaited(name: str, given: Any) -> Any:
-    """What a function gave. Raises TypeError where it would have to be awaited, which nobody does."""
-    if not inspect.isawaitable(given):
+def not_awaited(name: str, given: Any, is_used: bool = True) -> Any:
+    """What a function gave. Raises TypeError where it would have to be awaited, which nobody does.
+
+    Of what is not used only a coroutine has to be: a Task runs without.
+    """
+    if not (inspect.isawaitable(given) if is_used else inspect.iscoroutine(given)):
         return given
     if inspect.iscoroutine(given):
         given.close()  # or Python warns that it was never awaited

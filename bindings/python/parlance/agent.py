@@ -72,9 +72,9 @@ class Agent:
         fewer where a limit ends it. grammar is None, or a text in the syntax of `grammar` for the engine.
     tools: functions with types and a docstring, as for get_json_schema, or pairs of a tool as a request has it and a function, which
         gets the arguments by their names: no parameter is positional-only. None of them is async, or returns a coroutine. Arguments that
-        do not fit the tool's schema are told to the model, and nothing runs. What a function returns is the result: a ToolOutcome, a
-        text, or anything that JSON can say. An exception, and a result that JSON cannot say (bytes, a set, NaN), is told to the
-        model as the result of a run that failed.
+        do not fit the tool's schema, by types, listed values and members, are told to the model, and nothing runs. What a function
+        returns is the result: a ToolOutcome, a text, or anything that JSON can say. An exception, and a result that JSON cannot say
+        (bytes, a set, NaN), is told to the model as the result of a run that failed.
     goal: what is to be done; system: a system message in place of the template's own.
     verify: the model may not end before a run has succeeded after the last change.
     max_turns, max_tokens, max_seconds: limits; 0 is none. The seconds are looked at with each token of sample, too, if it gives them
@@ -136,7 +136,7 @@ class Agent:
         index = operator.index
         self._limits = (index(max_turns), index(max_tokens), _seconds(max_seconds), index(repeats), index(refusals))
         self._hooks = (
-            _no_coroutine("events", events), _no_coroutine("approve", approve),
+            _no_coroutine("events", events, is_used=False), _no_coroutine("approve", approve),
             _no_coroutine("resolve", resolve), _no_coroutine("stopped", stopped),
         )  # fmt: skip
         self._model: _AgentModel | None = None  # of the last run, if it came to its end
@@ -259,13 +259,13 @@ def _check_function(name: str, function: Any, what: str) -> None:
         raise TypeError(f"{name} is an async function, which the agent does not await: give one that runs it, such as by asyncio.run()")
 
 
-def _no_coroutine(name: str, function: Any) -> Any:
-    """The function, which is no async one, but may call one. None for none."""
+def _no_coroutine(name: str, function: Any, is_used: bool = True) -> Any:
+    """The function, which is no async one, but may call one. None for none. `is_used`: what it returns is."""
     if function is None:
         return None
 
     def called(*arguments: Any) -> Any:
-        return not_awaited(name, function(*arguments))
+        return not_awaited(name, function(*arguments), is_used)
 
     return called
 

@@ -577,6 +577,17 @@ def test_a_function_that_returns_a_coroutine_is_refused(chatml_tokenizer: str) -
             agent(chatml_tokenizer, Sampler(chatml_tokenizer, *calling), look, **options).run()
     with pytest.raises(TypeError, match="sample returned a coroutine"):
         agent(chatml_tokenizer, gives_later).run()
+
+    class Waited:
+        """As a Task, which runs though nobody awaits it."""
+
+        def __await__(self) -> Any:
+            return iter(())
+
+    told: list[Any] = []
+    watched = agent(chatml_tokenizer, Sampler(chatml_tokenizer, *calling), look, events=lambda event: told.append(event) or Waited())
+    assert watched.run().reason == "done"
+    assert told
     with pytest.raises(TypeError, match="the reply function returned a coroutine"):
         parlance.Agent(gives_later, goal="Do it").run()
 
