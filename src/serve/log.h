@@ -1,5 +1,8 @@
 // The gateway's log: a JSON object a line, without the content of any request.
 #pragma once
+#include <sys/types.h>
+
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -30,16 +33,24 @@ class Log {
 /// leaves lines out, and says how many once it reads again. Threads: any.
 class LogStream {
  public:
-  explicit LogStream(int descriptor) : descriptor_(descriptor) {}
+  explicit LogStream(int descriptor);
+  LogStream(const LogStream&) = delete;
+  LogStream& operator=(const LogStream&) = delete;
+  ~LogStream();
   void write(std::string_view line);
 
  private:
-  bool put(std::string_view text, int milliseconds);
+  bool put(std::string_view text);
+  ssize_t put_some(std::string_view text) const;
+  int patience();
 
-  const int descriptor_;
+  int descriptor_;
+  bool own_ = false;  ///< the descriptor was opened here
+  bool is_socket_ = false;
   std::mutex mutex_;      // of what follows
   std::size_t lost_ = 0;  ///< lines
   bool torn_ = false;     ///< the last one has no end
+  std::chrono::steady_clock::time_point waits_again_{};
 };
 
 }  // namespace parlance::serve

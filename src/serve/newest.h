@@ -22,8 +22,10 @@ class Newest {
  public:
   using Ref = std::shared_ptr<const T>;
 
+  /// In place of another state of the same one.
   void keep(T one) {
     const std::lock_guard lock(mutex_);
+    if (const auto found = place_of(one.id, one.owner); found != newest_.end()) take_out(found);
     put_first(std::make_shared<const T>(std::move(one)));
   }
   /// Null: there is none of this client.

@@ -20,7 +20,8 @@ struct StoredItem {
 struct StoredConversation {
   static constexpr std::string_view kKind = "conversation";
   std::string id;
-  std::string owner;  ///< the client's key: nobody else is given it
+  std::string owner;      ///< the client's key: nobody else is given it
+  bool unshared = false;  ///< Redis did not take its newest state
   std::int64_t created = 0;
   std::string metadata = "{}";                             ///< JSON
   std::vector<std::shared_ptr<const StoredItem>> items{};  ///< in their order

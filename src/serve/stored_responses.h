@@ -23,6 +23,7 @@ struct StoredResponse {
   std::string json;                   ///< the answer
   std::string input;                  ///< the request's member `input`, as JSON
   bool input_is_long = false;         ///< and is not kept where gateways share responses
+  bool unshared = false;              ///< Redis did not take it
   std::vector<StoredPiece> pieces{};  ///< of its texts, in their order; none: it was given as a whole
 };
 

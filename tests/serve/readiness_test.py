@@ -98,6 +98,26 @@ def unread_log(parlance: str, engine: Engine, checks: Checks) -> None:
             gateway.process.kill()
 
 
+def unread_terminal(parlance: str, engine: Engine, checks: Checks) -> None:
+    """The same with a terminal: requests are answered, and SIGTERM is heard."""
+    keyboard, terminal = os.openpty()
+    command = [parlance, "serve", "-f", "chatml", "--tokenizer", str(TOKENIZER), "--port", "0", "--log", "requests"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True)
+    os.close(terminal)
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        for _ in range(400):
+            with urllib.request.urlopen(url + "/health", timeout=10) as answer:
+                answered = answer.status
+        checks.equal(answered, 200, "requests while nobody reads the terminal")
+        process.send_signal(signal.SIGTERM)
+        checks.equal(process.wait(10), 0, "SIGTERM then")
+    finally:
+        process.kill()
+        os.close(keyboard)
+
+
 def ask(gateway: Gateway, key: str, method: str, path: str, body: Any = None) -> tuple[int, Any]:
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
     request = urllib.request.Request(gateway.url + path, None if body is None else json.dumps(body).encode(), headers, method=method)
@@ -149,7 +169,7 @@ def told_at_the_start(parlance: str, engine: Engine, checks: Checks) -> None:
 def main() -> int:
     checks = Checks()
     with Engine(lambda asked: Reply("Yes.<|im_end|>")) as engine:
-        for part in (hung_engine, full_disk, unread_log, others_stay, told_at_the_start):
+        for part in (hung_engine, full_disk, unread_log, unread_terminal, others_stay, told_at_the_start):
             part(sys.argv[1], engine, checks)
     return checks.end()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import signal
+import socket
 import sys
 import threading
 import urllib.error
@@ -213,7 +214,104 @@ def optional(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(status, 200, f"turn {number}: {answer}")
             checks.equal(ask(gateway, "GET", f"/v1/responses/{answer['id']}")[1], answer, f"turn {number}: its response")
         checks.equal(len(items_in(gateway, made["id"])), 7, "its items")
+        checks.equal(ask(gateway, "DELETE", f"/v1/conversations/{made['id']}")[0], 503, "it would come back")
+        here.redis.start()
+        notices(gateway)
+        other = here.gateway()
+        checks.equal(ask(other, "GET", f"/v1/conversations/{made['id']}")[0], 404, "another gateway does not know it yet")
+        checks.equal(responds(gateway, made["id"], "Question 3")[0], 200, "it goes on with Redis")
+        checks.equal([len(items_in(one, made["id"])) for one in (gateway, other)], [9, 9], "and is whole there")
+        ask(other, "POST", f"/v1/conversations/{made['id']}/items", {"items": [user("Ho")]})
+        checks.equal(len(items_in(gateway, made["id"])), 10, "what another gateway adds then")
+        here.redis.signal(signal.SIGKILL)
+        status, answer = responds(gateway, made["id"], "Question 4")
+        checks.equal(status, 200, f"a conversation that was in Redis goes on without it: {answer}")
+        here.redis.start()
+        notices(gateway)
         checks.equal(ask(gateway, "DELETE", f"/v1/conversations/{made['id']}")[0], 200, "it is deleted")
+        checks.equal(ask(gateway, "GET", f"/v1/conversations/{made['id']}")[0], 404, "and gone")
+
+
+def takes_no_writes(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A Redis that is full: with --sessions-optional nothing that was acknowledged is lost, and nothing comes back."""
+    with world(parlance, engine, checks) as here:
+        gateway = here.gateway("--sessions-optional")
+        made = ask(gateway, "POST", "/v1/conversations", {"items": [user("0")]})[1]
+        here.redis.ask("CONFIG", "SET", "maxmemory", "1")
+        for number in (1, 2, 3):
+            status, told = ask(gateway, "POST", f"/v1/conversations/{made['id']}/items", {"items": [user(str(number))]})
+            checks.equal(status, 200, f"items are added: {told}")
+        checks.equal([text_in(item) for item in items_in(gateway, made["id"])], ["0", "1", "2", "3"], "and are there")
+        here.redis.ask("CONFIG", "SET", "maxmemory", "0")
+        notices(gateway)
+        checks.equal([text_in(item) for item in items_in(gateway, made["id"])], ["0", "1", "2", "3"], "also when it takes some again")
+        ask(gateway, "POST", f"/v1/conversations/{made['id']}/items", {"items": [user("4")]})
+        checks.equal([text_in(item) for item in items_in(here.gateway(), made["id"])], ["0", "1", "2", "3", "4"], "and then for all")
+        checks.equal(ask(gateway, "DELETE", f"/v1/conversations/{made['id']}")[0], 200, "it is deleted")
+        checks.equal(ask(gateway, "GET", f"/v1/conversations/{made['id']}")[0], 404, "and gone")
+
+
+class Forgetful(threading.Thread):
+    """Stands before a Redis, and closes a connection in place of the answer to the next write."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(daemon=True)
+        self.path, self.forgets = path, False
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.server.getsockname()[1]}"
+
+    def run(self) -> None:
+        while True:
+            client, _ = self.server.accept()
+            threading.Thread(target=self.pass_on, args=(client,), daemon=True).start()
+
+    def pass_on(self, client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as redis:
+            redis.connect(self.path)
+            while sent := client.recv(1 << 20):
+                redis.sendall(sent)
+                answer = redis.recv(1 << 20)
+                if self.forgets and b"'LSET'" in sent:
+                    self.forgets = False
+                    return
+                client.sendall(answer)
+
+
+def lost_answers(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Redis has written, and its answer is lost: what is asked again is not there twice."""
+    with world(parlance, engine, checks) as here:
+        between = Forgetful(str(here.redis.socket))
+        gateway = here.gateway(url=between.url)
+        made = ask(gateway, "POST", "/v1/conversations", {"items": [user("One")]})[1]
+        between.forgets = True
+        checks.equal(ask(gateway, "POST", f"/v1/conversations/{made['id']}/items", {"items": [user("Two")]})[0], 200, "items are added")
+        checks.that(not between.forgets, "an answer was lost")
+        checks.equal([text_in(item) for item in items_in(gateway, made["id"])], ["One", "Two"], "once")
+
+
+def many_at_once(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Very many changes at the same time, at two gateways."""
+    with world(parlance, engine, checks) as here:
+        gateways = [here.gateway(), here.gateway()]
+        made = ask(gateways[0], "POST", "/v1/conversations", {})[1]
+        statuses: list[int] = []
+
+        def add(number: int) -> None:
+            for turn in range(4):
+                body = {"items": [user(f"{number} {turn}")]}
+                statuses.append(ask(gateways[number % 2], "POST", f"/v1/conversations/{made['id']}/items", body)[0])
+
+        threads = [threading.Thread(target=add, args=(number,)) for number in range(48)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        checks.equal(statuses, [200] * 192, "each is taken")
+        checks.equal(len(items_in(gateways[1], made["id"])), 192, "and is there")
 
 
 def damaged(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -261,7 +359,7 @@ def long(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.that(status in (200, 400), f"a turn of it: {told}")
 
 
-TESTS = (damaged, long, killed, conversations, at_once, responses, owners, optional)
+TESTS = (damaged, long, many_at_once, killed, conversations, at_once, responses, owners, optional, takes_no_writes, lost_answers)
 
 
 def main() -> int:

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <iterator>
 
 #include "base/sha256.h"
@@ -133,6 +134,10 @@ Result<void> CaptureFiles::open_file(File& file, const std::string& name) const 
 }
 
 Result<void> CaptureFiles::append(const CaptureEntry& entry) {
+  constexpr std::int64_t kBetween = 10;  // seconds
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::seconds(1);
+  if (std::int64_t looked = looked_; now - looked >= kBetween && looked_.compare_exchange_strong(looked, now))
+    close_removed();
   const std::shared_ptr<File> file = file_named(entry.file);
   const std::lock_guard lock(file->mutex);
   if (file->number >= 0 && !file->is_at(folder_ + "/" + entry.file)) {

@@ -4,6 +4,7 @@
 // writer says that it may wait for the next one (CaptureEntry::sync). A crash can
 // leave a line without its end; it is cut off when the file is opened the next time.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -57,7 +58,8 @@ class CaptureFiles {
 
   std::string folder_;
   int lock_ = -1;
-  std::mutex mutex_;                                                // of what follows
+  std::atomic<std::int64_t> looked_ = 0;  ///< when for removed files, in seconds of the steady clock
+  std::mutex mutex_;                      // of what follows
   std::list<std::pair<std::string, std::shared_ptr<File>>> order_;  ///< the last used first
   std::unordered_map<std::string, std::uint64_t> replaced_;         ///< how often a file was made anew
   std::unordered_map<std::string, std::list<std::pair<std::string, std::shared_ptr<File>>>::iterator> open_;

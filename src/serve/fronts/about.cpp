@@ -167,8 +167,15 @@ Task<std::string> readiness_of_stores(Gateway& gateway, std::string& fault) {
 
 /// Ready is who could answer.
 Task<> ready(Call& call) {
-  std::string fault = co_await fault_of_engines(*call.offer);
-  const std::string said = co_await readiness_of_stores(call.gateway, fault);
+  std::string fault, of_stores, said;
+  const auto ask = [&](std::size_t number) -> Task<> {
+    if (number == 0)
+      fault = co_await fault_of_engines(*call.offer);
+    else
+      said = co_await readiness_of_stores(call.gateway, of_stores);
+  };
+  co_await together(2, ask);
+  if (fault.empty()) fault = of_stores;
   if (fault.empty()) {
     co_await call.exchange.answer(200, "application/json", said);
     co_return;

@@ -12,10 +12,13 @@ namespace {
 constexpr std::size_t kMostListTexts = std::size_t{1} << 17, kMostListBytes = std::size_t{32} << 20;
 
 /// ARGV: seconds, the first text that must be there ("": whatever is), how many texts stay, then the texts: the first
-/// one, and those behind what stays. 0: another state is there, and stays.
+/// one, and those behind what stays. 0: another state is there, and stays. A command may come twice, where the answer
+/// to the first was lost: what it wrote is there then.
 constexpr std::string_view kWriteList = R"(
 local place, before, stay = KEYS[1], ARGV[2], tonumber(ARGV[3])
-if before ~= '' and redis.pcall('LINDEX', place, 0) ~= before then return 0 end
+local there = redis.pcall('LINDEX', place, 0)
+if there == ARGV[4] then return 1 end
+if before ~= '' and there ~= before then return 0 end
 if stay > 0 then
   redis.call('LSET', place, 0, ARGV[4])
 else
@@ -58,10 +61,11 @@ bool SharedLists::may_have(const Texts& texts) {
   return texts.size() <= kMostListTexts && bytes <= kMostListBytes;
 }
 
-SharedLists::Texts SharedLists::read(const std::string& place) {
+std::optional<SharedLists::Texts> SharedLists::read(const std::string& place) {
   const std::string texts = std::to_string(kMostListTexts), bytes = std::to_string(kMostListBytes);
   const std::vector<RedisReply> replies = redis_.read({{"EVAL", kReadList, "1", place, texts, bytes}});
   const RedisReply& reply = replies.front();
+  if (reply.kind == RedisReply::Kind::nothing) return std::nullopt;
   if (reply.kind == RedisReply::Kind::number || reply.kind == RedisReply::Kind::error)
     redis_.refuse(place + " is not ours");
   Texts found;
@@ -89,8 +93,7 @@ bool SharedLists::drop(const std::string& place) {
   const std::string why = redis_.confirmed({"DEL", place}, &reply);
   if (why.empty()) return reply.number != 0;
   ++redis_.counts().failures;
-  if (!redis_.options().optional) throw SharedFailure(why);
-  return false;
+  throw SharedFailure(why);
 }
 
 }  // namespace parlance::serve

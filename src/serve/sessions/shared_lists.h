@@ -1,5 +1,6 @@
 // SharedLists: lists of texts in the Redis that gateways share, for what clients ask for by an id.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,12 @@ class SharedLists {
   static std::string place_of(std::string_view kind, std::string_view id, std::string_view owner);
   /// False: they are more than read() takes.
   static bool may_have(const Texts& texts);
-  /// No texts: there is no list, or, where Redis is optional, nobody knows.
-  Texts read(const std::string& place);
+  /// No texts: there is no list. Unset: Redis is optional, and cannot be asked.
+  std::optional<Texts> read(const std::string& place);
   /// Puts `texts` there. False, and nothing is done: with `before`, the list is not that any more. It lives for the
   /// lifetime of a session.
   bool write(const std::string& place, const Texts& texts, const Texts* before = nullptr);
-  /// Was there one? False where Redis is optional and not there.
+  /// Was there one?
   bool drop(const std::string& place);
 
  private:

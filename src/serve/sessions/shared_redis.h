@@ -1,6 +1,7 @@
 // SharedRedis: the Redis that several gateways share, as one of them has it: connections, and what to do while it is
 // down.
 #pragma once
+#include <array>
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
@@ -56,6 +57,8 @@ class SharedRedis {
 
   /// For work that waits for Redis.
   asio::thread_pool& pool() { return pool_; }
+  /// Held by who changes what is at this place, so that others of this gateway do not try it at the same time.
+  std::mutex& turn_at(std::string_view place) { return turns_[std::hash<std::string_view>()(place) % turns_.size()]; }
   /// If Redis failed lately, tries whether it takes anything by now. Returns why it does not.
   Task<std::string> check();
   /// Waits until no coroutine waits for Redis. Call it before their context ends.
@@ -89,6 +92,7 @@ class SharedRedis {
   std::atomic<std::int64_t> again_ = 0;       ///< when it is asked again, by the steady clock
   std::atomic<std::int64_t> quiet_until_ = 0;
   Counts counts_;
+  std::array<std::mutex, 64> turns_;
   asio::thread_pool pool_;
 };
 
