@@ -1,6 +1,4 @@
 // parlance serve: the gateway in front of engines. Begin reading at run_serve.
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "cli/commands.h"
@@ -8,7 +6,6 @@
 #include "cli/report.h"
 #include "cli/serve_options.h"
 #include "cli/toml_options.h"
-#include "serve/log.h"
 
 namespace parlance::cli {
 namespace {
@@ -86,8 +83,6 @@ int run_serve(const ServeCommand& command, const std::vector<std::string>& given
   if (!options) return report(options.error());
   Result<std::vector<serve::ModelOptions>> models = open_models(std::move(whole->models));
   if (!models) return report(models.error());
-  serve::LogStream log(STDERR_FILENO);
-  options->log = [&log](std::string_view line) { log.write(line); };
   options->listening = [](const std::string& url) {
     std::printf("%s\n", url.c_str());
     std::fflush(stdout);

@@ -2,6 +2,7 @@
 #include "serve/serve.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -250,6 +251,8 @@ Result<void> serve(ServeOptions options, std::vector<ModelOptions> models) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that cannot grow is an error like a full disk
   const unsigned threads = options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  LogStream standard_error(STDERR_FILENO);
+  if (!options.log) options.log = [&standard_error](std::string_view line) { standard_error.write(line); };
   Gateway gateway({.most_sessions = options.most_sessions,
                    .most_session_bytes = options.most_session_bytes,
                    .most_body = options.http.body,
