@@ -64,7 +64,7 @@ struct ServeOptions {
   std::string shared_password{};  ///< in place of the URL's
   bool shared_optional = false;   ///< turns are answered also if they cannot be shared
   std::chrono::seconds session_lifetime = std::chrono::hours(24);  ///< of shared sessions, from their last reply on
-  unsigned log_level = 2;  ///< 0 errors, 1 warnings, 2 each turn, 3 each request
+  unsigned log_level = 2;                            ///< 0 errors, 1 warnings, 2 each turn, 3 each request
   std::function<void(std::string_view line)> log{};  ///< gets its lines; null: standard error does
   /// Is told the address once it listens: "http://127.0.0.1:8080".
   std::function<void(const std::string& url)> listening{};
