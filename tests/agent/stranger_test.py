@@ -436,87 +436,6 @@ def check_pieces(checks: Checks, new: Callable[[], Run]) -> None:
     checks.equal(counted, 0, "on the screen")
 
 
-@dataclasses.dataclass
-class Moving:
-    """Commands, how long the model writes before its end, and what must come out: the exit code, and which ends are sent back."""
-
-    name: str
-    commands: list[str]
-    code: int
-    sent_back: int
-    pause: float = 0
-    writable: bool = False
-
-
-ROTATING = "(n=0; while :; do n=$((n+1)); date +%N > log.$n; [ $n -lt 5 ] || rm log.$((n-4)); sleep 0.05; done) & echo started"
-RANDOM = "(while :; do date > $(printf 'run-%08x-%06d.tmp' $((RANDOM * RANDOM)) $RANDOM); sleep 0.05; done) & echo started"
-DATED = "(while :; do date > $(date +%Y-%m-%dT%H-%M-%S.%N.log); sleep 0.05; done) & echo started"
-WRITER = "(while :; do date +%N >> log; echo $RANDOM > state; sleep 0.05; done) & echo started"
-CHECK = "test -s a && date +%N > report"
-ASK = "sleep 0.3; echo x > $TMPDIR/p; sleep 0.2; test -s log"
-DEEP = "for n in $(seq 300); do mkdir d; cd d; done"
-MOVING = (
-    Moving("a log of a server", [WRITER, "sleep 0.3; test -s log", "sleep 0.3; head -1 log"], 0, 0),
-    Moving("a log, while the model writes long", [WRITER, "sleep 0.3; test -s log"], 0, 0, 1.5),
-    Moving("a change beside a log", [WRITER, "sleep 0.3; echo x > made"], 1, 3),
-    Moving("a change beside a log, verified", [WRITER, "sleep 0.3; echo x > made", "sleep 0.3; test -s made"], 0, 0),
-    Moving("new logs, each with a number", [ROTATING, "sleep 0.3; test -s log.3", "sleep 0.3; ls"], 0, 0),
-    Moving("new logs, while the model writes long", [ROTATING, "sleep 0.3; ls"], 0, 0, 1.5),
-    Moving("new files with random names", [RANDOM, "sleep 0.3; ls", "sleep 0.3; ls"], 0, 0),
-    Moving("new files with times as names", [DATED, "sleep 0.3; ls", "sleep 0.3; ls"], 0, 0),
-    Moving("a new file beside new logs", [ROTATING, "sleep 0.3; echo x > part.1"], 1, 3),
-    Moving("a file removed beside new logs", ["touch part.1", ROTATING, "sleep 0.3; ls", "sleep 0.3; rm part.1"], 1, 3),
-    Moving("a new file of a deeper folder", ["mkdir d", ROTATING, "sleep 0.3; echo x > d/log.1"], 1, 3),
-    Moving("a numbered file beside a log", ["touch part1; " + WRITER, "sleep 0.3; echo x > part2"], 1, 3),
-    Moving("removed behind the verification", ["touch a; (sleep 0.6; rm a) &", "test -e a"], 1, 3, 2),
-    Moving("changed in the background, and then a failure", ["(sleep 0.3; echo x > a) &", "sleep 0.1", "sleep 0.6", "false"], 1, 3),
-    Moving("a change of the workspace", ["echo x > a"], 1, 3),
-    Moving("a check that writes", ["echo x > a", CHECK], 1, 3),
-    Moving("a check that writes, twice", ["echo x > a", CHECK, CHECK], 0, 0),
-    Moving("files by a number, twice", ["n=$(ls m* 2> /dev/null | wc -l); echo x > m$((n + 1))"] * 2, 1, 3),
-    Moving("and another between", ["echo x > a", CHECK, "test -s a", CHECK], 0, 0),
-    Moving("and another that writes between", ["echo x > a", CHECK, "echo y > a", CHECK], 1, 3),
-    Moving("that writes other files", ["n=1", *["n=$n-b; date +%N > report$n"] * 2], 1, 3),
-    Moving("that fails first", ["echo x > a", *["date +%N > r; test -e done || ! touch done"] * 2], 1, 3),
-    Moving(
-        "a job that logs what a check does", ["mkfifo $TMPDIR/p; (while read l < $TMPDIR/p; do date +%N >> log; done) &", *[ASK] * 2], 0, 0
-    ),
-    Moving("an end of the shell", ["echo x > a", "cat a; exit 0"], 0, 0),
-    Moving("an end with a status", ["echo x > a", "cat a; exit 1"], 1, 3),
-    Moving("a deep folder", ["p=$(printf 'd/%.0s' $(seq 100)); mkdir -p $p", "ls", "echo b > $p/f"], 1, 3),
-    Moving("a folder too deep to look at", [DEEP, "ls", "cd $PWD; echo b > f"], 1, 3),
-    Moving("the same, and a check twice", [DEEP, "ls", "ls"], 0, 0),
-    Moving("a change of another folder", ["echo x > $W/f"], 1, 3, writable=True),
-    Moving("that, and a failure", ["echo x > $W/f; exit 3"], 1, 3, writable=True),
-    Moving("that, verified", ["echo x > $W/f", "test -s $W/f"], 0, 0, writable=True),
-    Moving("removed there", ["echo x > $W/f", "test -s $W/f", "rm $W/f"], 1, 3, writable=True),
-)
-
-
-def check_moving(checks: Checks, new: Callable[[], Run]) -> None:
-    """What changes by itself is no command's change, and what changes behind the last command is one to verify."""
-    for moving in MOVING:
-        run = new()
-        other = run.folder / "other"
-        other.mkdir()
-        script = Script(run, *(command.replace("$W", str(other)) for command in moving.commands))
-
-        def reply(asked: Asked, script: Script = script, moving: Moving = moving) -> Reply:
-            if script.at == len(moving.commands):
-                time.sleep(moving.pause)
-            return script(asked)
-
-        with with_engine(run, reply) as engine:
-            options = ["--writable", str(other)] if moving.writable else []
-            done = subprocess.run([*run.command(engine.url, *options), "--", "Do it."], capture_output=True, text=True, timeout=LONGEST,
-                                  stdin=subprocess.DEVNULL)  # fmt: skip
-        run.events = events_of(done.stdout)
-        outcomes = [(one["succeeded"], one["changed"]) for one in run.events.of("outcome")]
-        refused = len(run.events.of("refused"))
-        checks.equal((done.returncode, refused), (moving.code, moving.sent_back), f"{moving.name}: {outcomes} {done.stderr[-300:]}")
-        run.check_replay(checks, moving.name)
-
-
 def check_names(checks: Checks, new: Callable[[], Run]) -> None:
     """An end that is sent back names what was changed, as data, and what may be ended first."""
     for made, named in (
@@ -683,7 +602,6 @@ def main() -> int:
             "approvals": lambda: check_approvals(checks, new),
             "typed": lambda: check_typed_ahead(checks, new),
             "forged": lambda: check_forged(checks, new),
-            "moving": lambda: check_moving(checks, new),
             "names": lambda: check_names(checks, new),
             "pieces": lambda: check_pieces(checks, new),
             "hidden": lambda: check_hidden(checks, new),
