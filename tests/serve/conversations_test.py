@@ -9,6 +9,7 @@ sends the engine the ids, of a client that sends all of its items itself. Begin 
 
 from __future__ import annotations
 
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from typing import Any
 
 from engine import Asked, Engine, Reply
 from gateway import SKIPPED, Checks, Gateway
+from redis_server import RedisServer
 
 try:
     import openai
@@ -260,12 +262,30 @@ def others(parlance: str, checks: Checks) -> None:
         checks.equal(replayed.returncode, 0, "the capture replays: " + replayed.stdout[-500:] + replayed.stderr[-500:])
 
 
+def in_parts(gateway: Gateway, checks: Checks) -> None:
+    for part in (turns, items_of, refused, together):
+        part(gateway, checks)
+
+
+def in_redis(parlance: str, checks: Checks) -> None:
+    """The client cannot tell where its conversations are kept."""
+    if RedisServer.program is None:
+        print("conversations in Redis: skipped, there is no redis-server")
+        return
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        RedisServer(pathlib.Path(folder)) as redis,
+        Gateway(parlance, ENGINE.url, "--sessions", redis.url) as gateway,
+    ):
+        in_parts(gateway, checks)
+
+
 def main() -> int:
     checks = Checks()
     with ENGINE:
         with Gateway(sys.argv[1], ENGINE.url) as gateway:
-            for part in (turns, items_of, refused, together):
-                part(gateway, checks)
+            in_parts(gateway, checks)
+        in_redis(sys.argv[1], checks)
         others(sys.argv[1], checks)
     return checks.end()
 
