@@ -1,6 +1,5 @@
 // Gateway: answers HTTP requests. It knows models and sessions; each API is a file in fronts/ and rows in routes.cpp.
 #pragma once
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -14,8 +13,8 @@
 #include "parlance/reply_api.h"
 #include "serve/capture/capture.h"
 #include "serve/http/hosts.h"
-#include "serve/http/in_pool.h"
 #include "serve/http/server.h"
+#include "serve/http/worker_pool.h"
 #include "serve/inspect/inspector.h"
 #include "serve/kept.h"
 #include "serve/log.h"
@@ -56,7 +55,7 @@ class Gateway {
   Kept<StoredResponse> responses(bool may_wait) { return {responses_, shared_.get(), may_wait}; }
   Kept<StoredConversation> conversations(bool may_wait) { return {conversations_, shared_.get(), may_wait}; }
   /// Threads for work that takes long (fronts/apart.h).
-  asio::thread_pool& workers() { return workers_; }
+  WorkerPool& workers() { return workers_; }
   Metrics& metrics() { return metrics_; }
   /// Records of turns are written to it. Null: there is none.
   void capture_to(std::unique_ptr<Capture> capture) { capture_ = std::move(capture); }
@@ -95,7 +94,7 @@ class Gateway {
   std::unique_ptr<SharedSessions> shared_;
   std::unique_ptr<Inspector> inspector_;
   const HttpServer* server_ = nullptr;
-  asio::thread_pool workers_{threads_to_be_had(std::max(1U, std::thread::hardware_concurrency()))};
+  WorkerPool workers_{std::max(1U, std::thread::hardware_concurrency())};
 };
 
 /// What a client is told apart by: its API key.

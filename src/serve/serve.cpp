@@ -185,7 +185,7 @@ class Reloading {
   void wait() {
     signals_.async_wait([this](const boost::system::error_code& failed, int) {
       if (failed) return;
-      asio::post(gateway_.workers(), [this] { reload_apart(); });
+      gateway_.workers().post([this] { reload_apart(); });
       wait();
     });
   }

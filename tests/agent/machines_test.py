@@ -131,8 +131,12 @@ def few_resources(on: Machine) -> None:
     for folder in (workspace, *workspace.parents):
         if folder.is_relative_to(tempfile.gettempdir()) and str(folder) != tempfile.gettempdir():
             folder.chmod(0o755)
-    for most in (5, 8, 12):
-        prefix = ("prlimit", f"--nproc={most}", "setpriv", "--reuid=43212", "--regid=43212", "--clear-groups")
+    # Each number of threads that may be the last: none waits for one that it cannot have.
+    first = {"bubblewrap": 43220, "landlock": 43240}[on.kind]
+    for most in range(2, 14):
+        user = first + most  # of its own: others' processes count too
+        os.chown(workspace, user, user)
+        prefix = ("prlimit", f"--nproc={most}", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups")
         code, errors, events = on.begins(workspace, *prefix)
         ends = [one["reason"] for one in events_of(events).of("end")]
         checks.that(code in (2, 3, NO_ENGINE) and len(ends) == 1, f"{on.kind}: {most} processes: {code} {ends}", errors)

@@ -8,6 +8,7 @@ Begin reading at main.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -166,10 +167,34 @@ def told_at_the_start(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.that("few_descriptors" in events, f"few file descriptors: {events}")
 
 
+def few_threads(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A gateway whose user may not have the threads it wants answers with those that it has, or says that it cannot."""
+    if os.getuid() != 0:
+        return
+    codes = []
+    for most in range(1, 9):
+        user = 43260 + most  # of its own: others' threads count too
+        command = ["prlimit", f"--nproc={most}", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        command += [parlance, "serve", "-f", "chatml", "--tokenizer", str(TOKENIZER), "--backend", f"llama-server={engine.url}"]
+        command += ["--port", "0", "--threads", "2"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+            url = server.stdout.readline().strip()
+            answered = False
+            with contextlib.suppress(OSError):
+                answered = bool(url) and urllib.request.urlopen(f"{url}/health", timeout=20).status == 200
+            if answered:
+                server.send_signal(signal.SIGTERM)
+            _, errors = server.communicate(timeout=20)
+        codes.append(server.returncode)
+        refused = server.returncode == 2 and "ulimit -u" in errors
+        checks.that(refused or (answered and server.returncode == 0), f"{most} threads: {server.returncode} {answered} {errors}")
+    checks.equal((codes[0], codes[-1]), (2, 0), f"one thread is too few, eight are enough: {codes}")
+
+
 def main() -> int:
     checks = Checks()
     with Engine(lambda asked: Reply("Yes.<|im_end|>")) as engine:
-        for part in (hung_engine, full_disk, unread_log, unread_terminal, others_stay, told_at_the_start):
+        for part in (hung_engine, full_disk, unread_log, unread_terminal, others_stay, told_at_the_start, few_threads):
             part(sys.argv[1], engine, checks)
     return checks.end()
 

@@ -73,7 +73,14 @@ void wait_for(const Descriptor& process) {
 SandboxedProcess::SandboxedProcess(Started started, ControlGroup group, const SandboxLimits& limits)
     : started_(std::move(started)), group_(std::move(group)), end_(open_process(started_.root)) {
   if (started_.first > 0) first_ = Descriptor(open_process(started_.first));
-  watchdog_ = std::make_unique<Watchdog>(started_.root, limits, [this] { begin_kill(); });
+  try {
+    watchdog_ = std::make_unique<Watchdog>(started_.root, limits, [this] { begin_kill(); });
+  } catch (...) {  // no thread
+    begin_kill();
+    wait_for(end_);
+    waitpid(started_.root, nullptr, WNOHANG);
+    throw;
+  }
 }
 
 SandboxedProcess::~SandboxedProcess() { kill(); }
@@ -85,9 +92,11 @@ void SandboxedProcess::begin_kill() {
   }
   // The first process of the PID namespace takes the others with it, and bubblewrap itself then ends.
   const long done = first_ ? syscall(SYS_pidfd_send_signal, first_.get(), SIGKILL, nullptr, 0) : -1;
-  if (done != 0) ::kill(started_.root, SIGKILL);
+  // Without that, bubblewrap is ended last: a child that waits for its word would wait for ever.
+  if (done != 0) ::kill(started_.root, SIGSTOP);
   // It does so once it runs, for which it may have to wait among a thousand: nobody may fork until then.
   kill_below(started_.root);
+  if (done != 0) ::kill(started_.root, SIGKILL);
 }
 
 std::optional<int> SandboxedProcess::status() {

@@ -1,7 +1,6 @@
 // One thread at a time does the work of a name. Begin reading at OrderedWork::add.
 #include "serve/capture/ordered_work.h"
 
-#include <boost/asio/post.hpp>
 #include <utility>
 
 namespace parlance::serve {
@@ -10,7 +9,7 @@ void OrderedWork::add(const std::string& name, std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   std::deque<std::function<void()>>& left = left_[name];
   left.push_back(std::move(work));
-  if (left.size() == 1) asio::post(pool_, [this, name] { go_on(name); });
+  if (left.size() == 1) pool_.post([this, name] { go_on(name); });
 }
 
 /// Does one piece, and goes on behind what others wait for. What is done is gone, with all that it held, before wait()
@@ -25,7 +24,7 @@ void OrderedWork::go_on(const std::string& name) {
   lock.lock();
   left.pop_front();
   if (!left.empty()) {
-    asio::post(pool_, [this, name] { go_on(name); });
+    pool_.post([this, name] { go_on(name); });
     return;
   }
   left_.erase(name);

@@ -1,7 +1,6 @@
 // OrderedWork: work for a pool of threads. What has the same name is done in the order in which it came, one after the
 // other; what has different names is done at the same time.
 #pragma once
-#include <boost/asio/thread_pool.hpp>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -10,14 +9,14 @@
 #include <string>
 #include <unordered_map>
 
-#include "serve/http/in_pool.h"
+#include "serve/http/worker_pool.h"
 
 namespace parlance::serve {
 
 /// Threads: any.
 class OrderedWork {
  public:
-  explicit OrderedWork(std::size_t threads) : pool_(threads_to_be_had(threads)) {}
+  explicit OrderedWork(std::size_t threads) : pool_(threads) {}
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
   /// Waits until all is done.
@@ -34,7 +33,7 @@ class OrderedWork {
   std::mutex mutex_;  // of what follows
   std::condition_variable none_left_;
   std::unordered_map<std::string, std::deque<std::function<void()>>> left_;  ///< the first of each is being done
-  asio::thread_pool pool_;
+  WorkerPool pool_;
 };
 
 }  // namespace parlance::serve

@@ -281,6 +281,19 @@ class Reply final : public HttpReply {
   std::string piece_;
 };
 
+/// Where the engine listens. A name costs a thread, in which Boost asks for it; an address does not.
+Task<tcp::resolver::results_type> resolve(const HttpAddress& address, error_code& failed) {
+  tcp::resolver resolver(co_await asio::this_coro::executor);
+  error_code is_name;
+  asio::ip::make_address(address.host, is_name);
+  if (is_name) {
+    auto caught = asio::redirect_error(asio::use_awaitable, failed);
+    co_return co_await resolver.async_resolve(address.host, address.port, caught);
+  }
+  const auto numeric = tcp::resolver::numeric_host | tcp::resolver::numeric_service;
+  co_return resolver.resolve(address.host, address.port, numeric, failed);
+}
+
 }  // namespace
 
 HttpClient::HttpClient(HttpAddress address, HttpClientLimits limits)
@@ -308,12 +321,10 @@ Task<std::unique_ptr<HttpReply>> HttpClient::send(std::string_view method, std::
     if (failed == beast::error::timeout) throw failure_of(failed, state->address, "with its answer");
   }
   beast::tcp_stream stream(executor);
-  tcp::resolver resolver(executor);
-  auto caught = asio::redirect_error(asio::use_awaitable, failed);
-  const auto found = co_await resolver.async_resolve(state->address.host, state->address.port, caught);
+  const auto found = co_await resolve(state->address, failed);
   if (!failed) {
     stream.expires_after(state->limits.connect);
-    co_await stream.async_connect(found, caught);
+    co_await stream.async_connect(found, asio::redirect_error(asio::use_awaitable, failed));
   }
   if (failed == asio::error::operation_aborted) throw boost::system::system_error(failed);
   if (failed) {

@@ -4,21 +4,16 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <cstddef>
 #include <exception>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "serve/http/task.h"
+#include "serve/http/worker_pool.h"
 
 namespace parlance::serve {
-
-/// `count`, once so many threads could be started. A pool of Boost's that gets only some of its threads waits for these
-/// for ever. Throws std::system_error.
-std::size_t threads_to_be_had(std::size_t count);
 
 /// What `work()` returns or throws, in a thread of somebody who is given it by `give`, as a function that can be moved
 /// and is called once. It runs to its end, also when the client is gone: a coroutine that is spawned there would be
@@ -45,8 +40,8 @@ Task<std::invoke_result_t<Work&>> elsewhere(Give& give, Work& work) {
 
 /// The same in a thread of the pool, which must be joined before the coroutine's own executor goes.
 template <typename Work>
-Task<std::invoke_result_t<Work&>> in_pool(asio::thread_pool& pool, Work& work) {
-  const auto give = [&pool](auto job) { asio::post(pool, std::move(job)); };
+Task<std::invoke_result_t<Work&>> in_pool(WorkerPool& pool, Work& work) {
+  const auto give = [&pool](auto job) { pool.post(std::move(job)); };
   co_return co_await elsewhere(give, work);
 }
 

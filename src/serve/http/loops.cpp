@@ -16,8 +16,13 @@ Loops::~Loops() = default;
 
 void Loops::run() {
   std::vector<std::jthread> others;
-  for (std::size_t number = 1; number < contexts_.size(); ++number)
-    others.emplace_back([&context = *contexts_[number]] { context.run(); });
+  try {
+    for (std::size_t number = 1; number < contexts_.size(); ++number)
+      others.emplace_back([&context = *contexts_[number]] { context.run(); });
+  } catch (...) {
+    stop();
+    throw;
+  }
   first().run();
 }
 

@@ -19,7 +19,7 @@ class Loops {
   explicit Loops(unsigned count);
   ~Loops();
 
-  /// Runs all, the first in this thread, until stop().
+  /// Runs all, the first in this thread, until stop(). Throws std::system_error where it cannot have so many threads.
   void run();
   void stop();
 

@@ -32,7 +32,7 @@ class SharedSessions {
   /// For who keeps something else there.
   SharedRedis& redis() { return redis_; }
   const SharedRedis& redis() const { return redis_; }
-  asio::thread_pool& pool() { return redis_.pool(); }
+  WorkerPool& pool() { return redis_.pool(); }
 
   /// Redis has confirmed the turn when this returns. Returns why it has not; "": it has. `from`: the one that it goes
   /// on from, or null, which is kept as what it has beyond the one before.

@@ -10,7 +10,7 @@ namespace parlance::serve {
 
 namespace {
 
-constexpr std::size_t kThreads = 32;  // they wait for Redis, not for a core
+constexpr std::size_t kMostThreads = 32;  // they wait for Redis, not for a core
 
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 std::int64_t ticks(std::chrono::steady_clock::duration time) { return time.count(); }
@@ -29,7 +29,7 @@ std::string setting_in(const RedisReply& reply, std::string_view name) {
 }  // namespace
 
 SharedRedis::SharedRedis(SharedOptions options, Say say)
-    : options_(std::move(options)), say_(std::move(say)), pool_(threads_to_be_had(kThreads)) {}
+    : options_(std::move(options)), say_(std::move(say)), pool_(kMostThreads) {}
 
 SharedRedis::~SharedRedis() { pool_.join(); }
 
@@ -176,8 +176,8 @@ Task<std::string> SharedRedis::check() {
 
 /// Each thread of the pool comes to the latch when it has nothing else left to do.
 void SharedRedis::wait() {
-  const auto all = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(kThreads));
-  for (std::size_t number = 0; number < kThreads; ++number) asio::post(pool_, [all] { all->arrive_and_wait(); });
+  const auto all = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(pool_.size()));
+  for (std::size_t number = 0; number < pool_.size(); ++number) pool_.post([all] { all->arrive_and_wait(); });
   all->wait();
 }
 

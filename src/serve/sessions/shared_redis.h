@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <atomic>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "serve/http/task.h"
+#include "serve/http/worker_pool.h"
 #include "serve/sessions/redis.h"
 
 namespace parlance::serve {
@@ -56,7 +56,7 @@ class SharedRedis {
   std::string confirmed(const RedisCommand& command, RedisReply* reply = nullptr);
 
   /// For work that waits for Redis.
-  asio::thread_pool& pool() { return pool_; }
+  WorkerPool& pool() { return pool_; }
   /// Held by who changes what is at this place, so that others of this gateway do not try it at the same time.
   std::mutex& turn_at(std::string_view place) { return turns_[std::hash<std::string_view>()(place) % turns_.size()]; }
   /// If Redis failed lately, tries whether it takes anything by now. Returns why it does not.
@@ -93,7 +93,7 @@ class SharedRedis {
   std::atomic<std::int64_t> quiet_until_ = 0;
   Counts counts_;
   std::array<std::mutex, 64> turns_;
-  asio::thread_pool pool_;
+  WorkerPool pool_;
 };
 
 }  // namespace parlance::serve
