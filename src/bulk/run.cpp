@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "base/ascii.h"
@@ -271,6 +272,8 @@ class Pool {
 
   /// Hands over a batch, waiting for a free slot and for room. False when writing has failed.
   bool add(Batch& batch) {
+    if (workers_.size() < threads_) start_threads();
+    if (workers_.empty()) return answer_here(batch);
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return has_room(batch) || stop_; });
     if (stop_) return false;
@@ -279,8 +282,6 @@ class Pool {
     std::swap(slot.batch, batch);
     slot.done = false;
     ++filled_;
-    if (!writing_.joinable()) writing_ = std::thread([this] { write_all(); });
-    if (workers_.size() < threads_) workers_.emplace_back([this] { work(); });
     changed_.notify_all();
     return true;
   }
@@ -303,6 +304,22 @@ class Pool {
     bool done = false;
   };
 
+  /// One more worker, and who writes. Where the user may have no more threads, these are all.
+  void start_threads() {
+    try {
+      if (!writing_.joinable()) writing_ = std::thread([this] { write_all(); });
+      workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      threads_ = workers_.size();
+    }
+  }
+  /// Without any worker. False when writing has failed.
+  bool answer_here(Batch& batch) {
+    if (!here_) here_.emplace(run_.answerer());
+    here_->answer(batch);
+    writer_.write(batch);
+    return writer_.result().has_value();
+  }
   /// What is larger than everything that may be on its way waits until nothing else is.
   bool has_room(const Batch& batch) const {
     if (filled_ == written_) return true;
@@ -349,7 +366,7 @@ class Pool {
 
   const Run& run_;
   Writer& writer_;
-  const unsigned threads_;
+  std::size_t threads_;  ///< at most so many workers
   const std::size_t most_bytes_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -360,6 +377,7 @@ class Pool {
   std::size_t bytes_ = 0;
   bool closed_ = false;
   bool stop_ = false;
+  std::optional<Answerer> here_;  ///< where there can be no workers
   std::vector<std::thread> workers_;
   std::thread writing_;
 };

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <system_error>
 #include <vector>
 
 #include "base/nearest.h"
@@ -115,6 +117,20 @@ std::string as_others_write(std::string help) {
   return help;
 }
 
+/// What the system does not give is an error like others.
+int run_chosen(const Run& chosen) {
+  try {
+    return chosen();
+  } catch (const std::bad_alloc&) {
+    return report(Error(ErrorCode::limit_memory, "there is not enough memory"));
+  } catch (const std::system_error& failed) {
+    Error error(ErrorCode::usage, std::string("this cannot be run here: ") + failed.what());
+    if (failed.code() == std::errc::resource_unavailable_try_again)
+      error = error.hint("ulimit -u says how many processes and threads this user may have");
+    return report(error);
+  }
+}
+
 /// Reads the command line with `app` and runs the command.
 int run(CLI::App& app, int argc, char** argv) {
   Run chosen;
@@ -139,7 +155,7 @@ int run(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return refuse(*used, error, argc, argv);
   }
-  return finish_output(chosen ? chosen() : report(Error(ErrorCode::usage, "no command")));
+  return finish_output(chosen ? run_chosen(chosen) : report(Error(ErrorCode::usage, "no command")));
 }
 
 /// Where one of the three is closed, what is opened next would get its number, and what is said. A descriptor that

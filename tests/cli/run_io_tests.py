@@ -53,6 +53,23 @@ def read_answers(raw):
     return [{key: row[key] for key in ("id", "text")} for row in map(json.loads, raw.decode().splitlines())]
 
 
+# ---- threads
+
+def test_few_threads(folder):
+    """Rows are answered also where the user may have no thread but the first."""
+    if os.getuid() != 0:
+        return
+    (folder / "many.jsonl").write_text(lines_of(5000), "utf-8")
+    folder.chmod(0o755)
+    for most in range(1, 6):
+        user = str(43280 + most)  # of its own: others' threads count too
+        prefix = ["prlimit", f"--nproc={most}", "setpriv", "--reuid", user, "--regid", user, "--clear-groups"]
+        command = [*prefix, BINARY, "render", "-t", "t.jinja", "--jsonl", "many.jsonl", "--threads", "3"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, b""), (most, done.stderr)
+        assert read_answers(done.stdout) == answers(5000), most
+
+
 # ---- output
 
 def test_output_file(folder):
