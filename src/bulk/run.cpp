@@ -10,10 +10,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 
 #include "base/ascii.h"
+#include "base/thread.h"
 #include "bulk/keep.h"
 #include "parlance/bulk.h"
 
@@ -293,9 +293,8 @@ class Pool {
       closed_ = true;
     }
     changed_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
-    workers_.clear();
-    if (writing_.joinable()) writing_.join();
+    for (Thread& worker : workers_) worker.join();
+    if (writing_) writing_->join();
   }
 
  private:
@@ -306,12 +305,12 @@ class Pool {
 
   /// One more worker, and who writes. Where the user may have no more threads, these are all.
   void start_threads() {
-    try {
-      if (!writing_.joinable()) writing_ = std::thread([this] { write_all(); });
-      workers_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
+    if (!writing_) writing_ = Thread::start([this] { write_all(); });
+    const std::optional<Thread> worker = writing_ ? Thread::start([this] { work(); }) : std::nullopt;
+    if (worker)
+      workers_.push_back(*worker);
+    else
       threads_ = workers_.size();
-    }
   }
   /// Without any worker. False when writing has failed.
   bool answer_here(Batch& batch) {
@@ -378,8 +377,8 @@ class Pool {
   bool closed_ = false;
   bool stop_ = false;
   std::optional<Answerer> here_;  ///< where there can be no workers
-  std::vector<std::thread> workers_;
-  std::thread writing_;
+  std::vector<Thread> workers_;
+  std::optional<Thread> writing_;
 };
 
 /// The whole input, when it is over after one batch.
