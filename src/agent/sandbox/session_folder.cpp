@@ -78,7 +78,8 @@ Result<SessionFolder> SessionFolder::open() {
 }
 
 Result<void> write_file(const std::string& path, const std::string& text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  // Cut to its new size, not to none: ext4 would write what replaces it to the disk when the file is closed.
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return system_error(path, errno);
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(file.get(), text.data() + done, text.size() - done);
@@ -86,6 +87,7 @@ Result<void> write_file(const std::string& path, const std::string& text) {
     if (written < 0) return system_error(path, errno);
     done += static_cast<std::size_t>(written);
   }
+  if (ftruncate(file.get(), static_cast<off_t>(text.size())) != 0) return system_error(path, errno);
   return {};
 }
 
