@@ -35,6 +35,8 @@ std::string shown(const PromptSide& side) {
 /// Walks two values side by side. JSON is nested no deeper than its limit, so neither is this.
 class InputWalk {
  public:
+  /// `facts`: of the template, whose prompt no variable changes that it does not read; null: not known.
+  explicit InputWalk(const TemplateFacts* facts) : facts_(facts) {}
   /// The path of the first difference, from `path` on; "" for none.
   std::string difference(Value a, Value b, const std::string& path) {
     if (a.kind == Kind::dict && b.kind == Kind::dict) return of_dicts(a, b, path);
@@ -52,6 +54,7 @@ class InputWalk {
   }
   std::string of_dicts(Value a, Value b, const std::string& path) {
     for (const DictEntry& entry : entries(a)) {
+      if (path.empty() && is_unread(entry.key)) continue;
       const std::string inside = member_path(path, entry.key);
       const Value* other = entry.key.is_leaf() ? member(b, leaf_text(entry.key)) : nullptr;
       if (other == nullptr) return inside;
@@ -60,12 +63,16 @@ class InputWalk {
       if (!found.empty()) return found;
     }
     for (const DictEntry& entry : entries(b)) {
+      if (path.empty() && is_unread(entry.key)) continue;
       if (entry.key.is_leaf() && member(a, leaf_text(entry.key)) == nullptr) return member_path(path, entry.key);
     }
     return {};
   }
 
  private:
+  bool is_unread(Value variable) const {
+    return facts_ != nullptr && variable.is_leaf() && !facts_->reads(leaf_text(variable));
+  }
   static std::string member_path(const std::string& path, Value key) {
     const std::string name(key.is_leaf() ? leaf_text(key) : std::string_view("?"));
     return path.empty() ? name : path + "." + name;
@@ -82,6 +89,7 @@ class InputWalk {
     return append_json(rt_, left, a) && append_json(rt_, right, b) && left == right;
   }
 
+  const TemplateFacts* facts_;
   Arena arena_;
   Limits limits_;
   Runtime rt_{arena_, limits_};
@@ -128,11 +136,9 @@ PromptSide side_at(const Rendering& rendering, const Conversation& conversation,
   return side;
 }
 
-std::string changed_input(const Conversation& before, const Conversation& after) {
-  return InputWalk().difference(before.variables(), after.variables(), {});
+std::string changed_input(const Conversation& before, const Conversation& after, const TemplateFacts* facts) {
+  return InputWalk(facts).difference(before.variables(), after.variables(), {});
 }
-
-bool is_same_value(Value a, Value b) { return InputWalk().difference(a, b, "value").empty(); }
 
 std::string PrefixDifference::sentence() const {
   std::string text = "from byte " + std::to_string(byte) + " (token " + std::to_string(token) + ") on the prompt is " +

@@ -19,10 +19,8 @@ PromptSide side_at(const Rendering& rendering, const Conversation& conversation,
 /// A text from a byte on, cut to what people read.
 std::string excerpt_of(std::string_view text, std::size_t byte);
 /// The path of the first input that is in both requests, and not the same; "" if there is none, messages that only
-/// `after` has apart.
-std::string changed_input(const Conversation& before, const Conversation& after);
-/// Are they the same in JSON? In whatever order an object has its members; 1 and 1.0 are two values.
-bool is_same_value(Value a, Value b);
+/// `after` has apart. With the template's `facts`: what it does not read is no cause.
+std::string changed_input(const Conversation& before, const Conversation& after, const TemplateFacts* facts = nullptr);
 /// history_rewritten, with the place and the input.
 Error rewritten(const PrefixDifference& difference);
 

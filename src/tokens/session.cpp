@@ -217,7 +217,9 @@ Error Session::State::refuse(const Conversation& whole, std::size_t byte, std::s
   found.byte = byte;
   found.token = token;
   found.after = side_at(rendering, whole, byte);
-  if (&whole != &chat) found.changed_input = changed_input(chat, whole);
+  const TemplateFacts facts = chat_template.facts();
+  const bool tells = facts.reads("messages");  // a Go template names its variables otherwise
+  if (&whole != &chat) found.changed_input = changed_input(chat, whole, tells ? &facts : nullptr);
   keep_messages(inside_of(chat), known_messages);
   const std::string said = std::string(prompt.known()) + texts_of(tokenizer, std::span(ids).subspan(sampled_from));
   Rendering old;

@@ -88,6 +88,29 @@ def clients_change_replies(gateway: Gateway, engine: Engine, checks: Checks) -> 
     checks.that(talk.keeps(asked), "a session whose reply the client has changed")
 
 
+def clients_write_arguments_again(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """Clients in JavaScript and Java read arguments, and write them in the order of a schema, and 1 for 1.0."""
+    again = (
+        ('{"at": "x", "near": "y"}', '{"near":"y","at":"x"}'),
+        ('{"at": {"b": [1.0, -0.0], "a": null}}', '{"at": {"a": null, "b": [1, 0]}}'),
+        ('{"at": 1e3, "near": 1E-2}', '{"near": 0.01, "at": 1000}'),
+        ('{"at": "\\u00e9\\/"}', '{"at": "é/"}'),
+    )
+    for number, (wrote, back) in enumerate(again):
+        talk = Talk(gateway, engine, tools=TOOLS)
+        engine.script = lambda asked, wrote=wrote: Reply(
+            '<tool_call>\n{"name": "look", "arguments": ' + wrote + "}\n</tool_call><|im_end|>"
+        )
+        talk.keeps(talk.turn(user(f"Look: {number}.")))
+        call = talk.request["messages"][-1]["tool_calls"][0]
+        call["function"]["arguments"] = back
+        checks.that(talk.keeps(talk.turn({"role": "tool", "tool_call_id": call["id"], "content": "There."})), f"{wrote} as {back}")
+        call["function"]["arguments"] = back.replace("y", "z").replace("1", "2").replace("é", "e")
+        talk.turn({"role": "tool", "tool_call_id": call["id"], "content": "There."})
+        reused = int(talk.headers["X-Parlance-Reused-Tokens"])
+        checks.that(reused < len(engine.asked[-1].prompt) // 2, f"{wrote} as other arguments: {reused}")
+
+
 def blanks_around_reasoning(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """Reasoning that is closed with other blanks than the template's: its ids stay, until the template drops the reasoning."""
     talk = Talk(gateway, engine, tools=TOOLS)
@@ -177,6 +200,19 @@ def breaks_are_explained(gateway: Gateway, engine: Engine, checks: Checks) -> No
     told = talk.answer["parlance"]["prefix_break"]
     checks.that(told and told["input"].startswith("tools"), f"a new tool: {told}")
     checks.that(gateway.metric("parlance_prefix_breaks_total") >= 2, "breaks in /metrics")
+
+
+def causes_are_read(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """What a template does not read is not said to be why a prompt is another."""
+    engine.script = lambda asked: Reply(CALL % 7)
+    talk = Talk(gateway, engine, tools=TOOLS, prompt_cache_key="causes")
+    talk.turn(user("Look."))
+    call = talk.request["messages"][-1]["tool_calls"][0]
+    call["function"]["arguments"] = '{"at": "elsewhere"}'
+    talk.request["enable_thinking"] = talk.request["foo"] = True
+    talk.turn({"role": "tool", "tool_call_id": call["id"], "content": "There."})
+    told = talk.answer["parlance"]["prefix_break"]
+    checks.that(told and told["input"].startswith("messages[1]") and "differ in" not in told["sentence"], f"a changed call: {told}")
 
 
 def template_rewrites(gateway: Gateway, engine: Engine, checks: Checks) -> None:
@@ -344,11 +380,13 @@ def main() -> int:
         for test in (
             fifty_turns,
             clients_change_replies,
+            clients_write_arguments_again,
             blanks_around_reasoning,
             contents_in_parts,
             retries_and_branches,
             apart,
             breaks_are_explained,
+            causes_are_read,
             template_rewrites,
             by_name,
         ):

@@ -109,6 +109,7 @@ TEST(SameReply, IsOneThatIsReadAsTheSameMessage) {
       "<think>\nHm.\n</think>" + std::string(kOneCall) + "<|end|>",
       "<think>Hm.\n\n</think>\n" + std::string(kOneCall) + "<|end|>",
       kThinking + "<call>\n{\"name\":  \"look\", \"arguments\": {\"n\":1,\"at\":\"\\u0078\"}}\n</call><|end|>",
+      kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"n\":1.0,\"at\":\"\\u0078\"}}\n</call><|end|>",
   };
   for (const std::string& one : sampled)
     EXPECT_EQ(same_size(way_to_read(), one, written + std::string(kBehind)), written.size()) << one;
@@ -128,7 +129,7 @@ TEST(SameReply, IsNoneThatIsReadAsAnother) {
       "<think>\nHm.",                                                     // broken off
       kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\"",  // broken off
       kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"y\", \"n\": 1}}\n</call><|end|>",
-      kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"x\", \"n\": 1.0}}\n</call><|end|>",
+      kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"x\", \"n\": 1.5}}\n</call><|end|>",
       kThinking + "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"x\", \"n\": true}}\n</call><|end|>",
       kThinking + "<call>\n{\"name\": \"find\", \"arguments\": {\"at\": \"x\", \"n\": 1}}\n</call><|end|>",
   };

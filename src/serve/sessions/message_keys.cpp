@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
+#include "serve/json/plain.h"
 
 namespace parlance::serve {
 
@@ -39,7 +40,7 @@ Value invalid_arguments(Value arguments) {
 
 std::string plain_arguments(Value arguments) {
   const Value told = invalid_arguments(arguments);
-  return told.is_string() ? whole_text(told) : json_text(arguments);
+  return told.is_string() ? whole_text(told) : plain_json(arguments);
 }
 
 /// JSON without what depends on how it was written.

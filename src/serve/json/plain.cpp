@@ -1,0 +1,65 @@
+// Begin reading at plain_json.
+#include "serve/json/plain.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "parlance/json.h"
+#include "parlance/json_writer.h"
+
+namespace parlance::serve {
+
+namespace {
+
+void append_plain(std::string& out, Value value);
+
+/// All digits of a number that is whole.
+void append_whole(std::string& out, double real) {
+  constexpr std::size_t kMostDigits = 400;  // the largest double has 309
+  std::array<char, kMostDigits> text{};
+  std::snprintf(text.data(), text.size(), "%.0f", real == 0 ? 0.0 : real);  // -0 is 0
+  out += text.data();
+}
+
+void append_object(std::string& out, Value object) {
+  std::vector<DictEntry> members(object.members().begin(), object.members().end());
+  std::ranges::sort(members, {}, [](const DictEntry& member) { return member.key.text(); });
+  std::string_view before = "{";
+  for (const DictEntry& member : members) {
+    append_json_string(out += std::exchange(before, ", "), member.key.text());
+    append_plain(out += ": ", member.value);
+  }
+  out += members.empty() ? "{}" : "}";
+}
+
+void append_list(std::string& out, Value list) {
+  std::string_view before = "[";
+  for (const Value& item : list.items()) append_plain(out += std::exchange(before, ", "), item);
+  out += list.items().empty() ? "[]" : "]";
+}
+
+void append_plain(std::string& out, Value value) {
+  if (value.is(Kind::real) && std::isfinite(value.real) && std::trunc(value.real) == value.real)
+    append_whole(out, value.real);
+  else if (value.is(Kind::dict))
+    append_object(out, value);
+  else if (value.is_sequence())
+    append_list(out, value);
+  else
+    out += json_text(value);
+}
+
+}  // namespace
+
+std::string plain_json(Value value) {
+  std::string out;
+  append_plain(out, value);
+  return out;
+}
+
+}  // namespace parlance::serve
