@@ -21,10 +21,11 @@ constexpr std::string_view kArrow =
 constexpr std::string_view kUtf8 = "iconv -f UTF-16 -t UTF-8 FILE | parlance … --jsonl";
 constexpr FileKind kKinds[] = {
     {"PAR1"sv, "Parquet",
-     "python -c \"import pandas; pandas.read_parquet('FILE').to_json('FILE.jsonl', orient='records', lines=True)\""},
+     "python -c \"import json, pyarrow.parquet as p; [print(json.dumps(row, default=str)) for row in "
+     "p.read_table('FILE').to_pylist()]\" > FILE.jsonl"},
     {"ARROW1"sv, "Arrow",
-     "python -c \"import pandas; pandas.read_feather('FILE').to_json('FILE.jsonl', "
-     "orient='records', lines=True)\""},
+     "python -c \"import json, pyarrow.feather as p; [print(json.dumps(row, default=str)) for row in "
+     "p.read_table('FILE').to_pylist()]\" > FILE.jsonl"},
     {"\xFF\xFF\xFF\xFF"sv, "a stream of Arrow's", kArrow},
     {"\xFD"
      "7zXZ\0"sv,
@@ -110,10 +111,10 @@ Error no_lines_of_text(const std::string& path, std::string_view first) {
   append_visible(begin, cut, "");
   const std::string shown = " that begins with '" + begin + (cut.size() < first.size() ? "…'" : "'");
   if (!is_table) return no_lines(path, "a text" + shown, "--jsonl reads an object of JSON on each line");
-  const std::string reading = first.find('\t') != first.npos ? "sep='\\t'" : "";
+  const std::string reading = first.find('\t') != first.npos ? ", sep='\\t'" : "";
   return no_lines(path, "a table" + shown,
-                  "python -c \"import pandas; pandas.read_csv('FILE'" + (reading.empty() ? "" : ", " + reading) +
-                      ").to_json('FILE.jsonl', orient='records', lines=True)\"");
+                  "python -c \"import pandas; pandas.read_csv('FILE'" + reading +
+                      ", dtype=str, keep_default_na=False).to_json('FILE.jsonl', orient='records', lines=True)\"");
 }
 
 }  // namespace

@@ -140,6 +140,9 @@ std::string hint_of_row(Value row) {
     return "the row is an error itself: " + std::string(leaf_text(member_value(failure, "message")));
   if (member(row, "chosen") != nullptr && member(row, "rejected") != nullptr)
     return "a row of preferences: `chosen` and `rejected` are conversations of their own, each as `messages`";
+  if (member(row, "preferred_output") != nullptr && member(row, "input") != nullptr)
+    return "a row of preferences: `input.messages` with the messages of `preferred_output` behind them is one "
+           "conversation, and with those of `non_preferred_output` another: each as `messages`";
   if (const DictEntry* found = list_of_messages(row); found != nullptr)
     return "`" + std::string(leaf_text(found->key)) + "` is a list of messages: name it `messages`";
   constexpr std::pair<std::string_view, std::string_view> kPairs[] = {

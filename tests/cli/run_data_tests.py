@@ -342,6 +342,7 @@ def test_rows_that_are_no_conversation_are_told_as_what_they_are(folder):
     turn = [{"role": "user", "content": "Hi"}]
     for given, hint in (({"text": "a"}, "a row of `text` is no conversation"), ({"question": "a", "answer": "b"}, "a row of `question` and `answer`: as a chat"),
                         ({"dialog": turn}, "`dialog` is a list of messages: name it `messages`"), ({"chosen": turn, "rejected": turn}, "a row of preferences"),
+                        ({"input": {"messages": turn}, "preferred_output": turn}, "a row of preferences: `input.messages` with"),
                         ({"x": 1}, "a conversation is `messages`, a list of objects with role and content; a template that reads other members gets them by --as-is")):
         error = answers(render(folder, stdin=lines_of([given]), code=1)[0])[0]["error"]
         assert error["message"] == "the request has no `messages`" and error["hint"].startswith(hint), error

@@ -45,15 +45,15 @@ def test_a_run_without_one_good_line_is_no_success(folder):
 
 PARQUET = b"PAR1" + bytes(range(256)) * 40 + b"PAR1"
 OTHER_FILES = {
-    "x.parquet": (PARQUET, "x.parquet: Parquet, not lines of JSON", "pandas.read_parquet('x.parquet')"),
-    "x.jsonl": (PARQUET, "x.jsonl: Parquet", "to_json('x.jsonl.jsonl'"),
-    "x.arrow": (b"ARROW1\0\0" + bytes(99), "Arrow", "read_feather"),
+    "x.parquet": (PARQUET, "x.parquet: Parquet, not lines of JSON", "p.read_table('x.parquet').to_pylist()"),
+    "x.jsonl": (PARQUET, "x.jsonl: Parquet", "> x.jsonl.jsonl"),
+    "x.arrow": (b"ARROW1\0\0" + bytes(99), "Arrow", "feather as p; [print(json.dumps(row, default=str)) for row in p.read_table('x.arrow')"),
     "data-00000.arrow": (b"\xff\xff\xff\xff\x10\x01\0\0", "Arrow", "datasets.Dataset.from_file('data-00000.arrow')"),
     "x.xz": (b"\xfd7zXZ\0" + bytes(9), "xz", "xzcat x.xz | parlance"),
     "x.bz2": (b"BZh91AY&SY" + bytes(9), "bzip2", "bzcat x.bz2"),
     "x.zip": (b"PK\x03\x04" + bytes(40), "zip", "unzip -p"),
-    "x.csv": (b"id,messages\n1,Hi\n2,Ho\n", "a table that begins with 'id,messages'", "pandas.read_csv('x.csv')"),
-    "x.tsv": (b"id\tmessages\n1\tHi\n", "a table", "read_csv('x.tsv', sep='\\t')"),
+    "x.csv": (b"id,messages\n1,Hi\n2,Ho\n", "a table that begins with 'id,messages'", "pandas.read_csv('x.csv', dtype=str, keep_default_na=False)"),
+    "x.tsv": (b"id\tmessages\n1\tHi\n", "a table", "read_csv('x.tsv', sep='\\t', dtype=str"),
     "x.txt": (b"Once upon a time there was a line that is longer than forty bytes\nand more\n", "a text that begins with 'Once upon", "an object of JSON"),
     "x16.jsonl": (lines_of([row("Hi")]).encode("utf-16"), "UTF-16", "iconv -f UTF-16 -t UTF-8 x16.jsonl"),
     "x16be": (b"\xfe\xff" + lines_of([row("Hi")]).encode("utf-16-be"), "UTF-16", "iconv"),

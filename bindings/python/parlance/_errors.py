@@ -267,6 +267,13 @@ def _speak_as_method(error: Error) -> None:
         add_note(error.display.rstrip("\n"))
 
 
+def note_conversation(error: BaseException, number: int, count: int) -> None:
+    """Says in the traceback which conversation of a batch the error is about; its own text stays that of transformers."""
+    add_note = getattr(error, "add_note", None)  # from Python 3.11 on
+    if add_note is not None and count > 1:
+        add_note(f"in conversation {number} of a batch of {count}, counted from 0")
+
+
 def of_object(kind: type[BaseException], path: str, sentence: str) -> Error:
     """The exception for an object of a request that cannot be taken."""
     return _of_python(kind, "limit_depth" if kind is RecursionError else "conversation", sentence, path=path)

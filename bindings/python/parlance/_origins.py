@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from parlance._core import REPLY_KINDS, Rendering, Template, Tokenizer, Tokens
-from parlance._errors import of_argument
+from parlance._errors import note_conversation, of_argument
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import RenderedChat
 from parlance._truncation import most_tokens, truncated
@@ -31,9 +31,11 @@ Ranges = list[tuple[int, int]]
 
 
 def kinds_of(mask: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The kinds that `mask` names. Raises ValueError for a word that is none."""
-    kinds = (mask,) if isinstance(mask, str) else tuple(mask or ())
-    for kind in kinds:
+    """The kinds that `mask` names; none for None. Raises ValueError for a word that is none, and for a list without any."""
+    if mask is None:
+        return ()
+    kinds = tuple(mask) if hasattr(mask, "__iter__") and not isinstance(mask, str) else (mask,)
+    for kind in kinds or (mask,):
         if kind not in KINDS:
             raise of_argument(ValueError, f"mask is one of {', '.join(KINDS)}, or several of them, not {kind!r}")
     return kinds
@@ -133,8 +135,12 @@ def encode(
     engine = tokenizer_of(tokenizer)
     ids: list[list[int]] = []
     masks: list[list[int]] = []
-    for chat in chats:
-        tokens = _tokens(engine, chat, protect, trust)
+    for number, chat in enumerate(chats):
+        try:
+            tokens = _tokens(engine, chat, protect, trust)
+        except Exception as error:
+            note_conversation(error, number, len(chats))
+            raise
         ids.append(tokens.ids)
         if kinds:
             masks.append(mask_of(tokens.ranges, learnt_in(chat.rendering, kinds)) if GENERATION in kinds else _mask(tokens, chat, kinds))

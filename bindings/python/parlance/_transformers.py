@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 from parlance._core import LIMITS, RELEASES, Message, Rendering, Template
-from parlance._errors import Error, of_method
+from parlance._errors import Error, note_conversation, of_method
 from parlance._warned import warn_caller
 
 logger = logging.getLogger("parlance")
@@ -457,19 +457,25 @@ class Method:
     def _each(
         self, chats: Sequence[Any], render: Callable[..., _Rendered], text_of: Callable[[_Rendered], str]
     ) -> Iterator[tuple[str, _Rendered]]:
+        for number, chat in enumerate(chats):
+            try:
+                made = self._one(getattr(chat, "messages", chat), render, text_of)
+            except Exception as error:
+                note_conversation(error, number, len(chats))
+                raise
+            yield made
+
+    def _one(self, chat: Any, render: Callable[..., _Rendered], text_of: Callable[[_Rendered], str]) -> tuple[str, _Rendered]:
         version, go_on = self._version, self._go_on
-        for chat in chats:
-            chat = getattr(chat, "messages", chat)
-            if _makes_plain(version):
-                _check_messages(chat)
-            if go_on:
-                field = go_on if isinstance(go_on, str) else "content"
-                continued = _Continued(_dropped(chat, version), field, self._template, version)
-                made = self._rendered(continued.messages, render)
-                yield continued.cut(text_of(made)), made
-            else:
-                made = self._rendered(chat, render)
-                yield text_of(made), made
+        if _makes_plain(version):
+            _check_messages(chat)
+        if not go_on:
+            made = self._rendered(chat, render)
+            return text_of(made), made
+        field = go_on if isinstance(go_on, str) else "content"
+        continued = _Continued(_dropped(chat, version), field, self._template, version)
+        made = self._rendered(continued.messages, render)
+        return continued.cut(text_of(made)), made
 
     def _rendered(self, messages: Any, render: Callable[..., _Rendered]) -> _Rendered:
         for name in self._taken:

@@ -13,6 +13,7 @@ import inspect
 import itertools
 import logging
 import pathlib
+import sys
 import types
 import warnings
 from typing import Any
@@ -655,3 +656,21 @@ def test_arguments_that_the_method_cannot_take(tokenizer: Any) -> None:
     ]  # fmt: skip
     parlance.install(tokenizer)
     assert [refused(lambda: way(tokenizer)) for way in ways] == real  # noqa: B023
+
+
+def test_an_error_in_a_batch_says_in_which_conversation(tokenizer: Any) -> None:
+    broken: Any = [{"role": "user", "content": "a\ud800"}]
+    for more in ({"mask": "assistant"}, {"protect": True}):
+        with pytest.raises(ValueError) as caught:
+            parlance.apply_chat_template(tokenizer, [GOOD, GOOD, broken, GOOD], **more)
+        notes = getattr(caught.value, "__notes__", [])  # from Python 3.11 on
+        assert any("conversation 2 of a batch of 4" in note for note in notes) or sys.version_info < (3, 11)
+        with pytest.raises(ValueError) as caught:
+            parlance.apply_chat_template(tokenizer, broken, **more)
+        assert not any("batch" in note for note in getattr(caught.value, "__notes__", []))
+
+
+@pytest.mark.parametrize("mask", [True, [], 5])
+def test_a_mask_names_kinds(tokenizer: Any, mask: Any) -> None:
+    with pytest.raises(ValueError, match="mask is one of"):
+        parlance.apply_chat_template(tokenizer, GOOD, mask=mask)
