@@ -192,6 +192,9 @@ def test_rows_of_too_many_tokens(folder):
     has(tokens(folder, "--max-tokens", "0", rows=rows, code=2)[1], "--max-tokens", "a whole number from 1")
     has(tokens(folder, rows=rows[:1])[1], "note: 1 row of ")
     has(tokens(folder, "--too-long", "drop", rows=rows, code=2)[1], "--too-long needs --max-tokens")
+    (folder / "some.jsonl").write_text('{"a": 1}\n', "utf-8")
+    on = ("--max-tokens", most, "--too-long", "drop", "--skip-lines", "1", "--append", "-o", "some.jsonl")
+    has(tokens(folder, *on, rows=rows)[1], "the output has fewer lines than were read")
     has(run(folder, "tokens", "-f", "chatml", "--tokenizer", TOKENIZER, "--max-tokens", 5, stdin=json.dumps(rows[0]), code=2)[1], "--max-tokens is for --jsonl")
 
 
