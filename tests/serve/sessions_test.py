@@ -202,6 +202,22 @@ def breaks_are_explained(gateway: Gateway, engine: Engine, checks: Checks) -> No
     checks.that(gateway.metric("parlance_prefix_breaks_total") >= 2, "breaks in /metrics")
 
 
+def other_replies_are_told(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """A reply that a client gives back as another one: the answer says so, and goes on from the turn before it."""
+    for name in ({}, {"prompt_cache_key": "other replies"}):
+        engine.script = lambda asked: Reply("One a\u0301.<|im_end|>")
+        talk = Talk(gateway, engine, **name)
+        talk.turn(user("Say it."))
+        before = len(engine.asked[-1].prompt) + len(talk.answer["parlance"]["sampled_ids"])
+        for turn in range(2):
+            talk.turn(user(f"Again {turn}."))
+            talk.request["messages"][-1]["content"] = "One \u00e1."  # as a client that makes texts canonical does
+            asked = talk.turn(user("And again."))
+            told, reused = talk.answer["parlance"]["prefix_break"], int(talk.headers["X-Parlance-Reused-Tokens"])
+            checks.that(told and told["cause"] == "other_reply" and told["input"].startswith("messages["), f"{name}, {turn}: {told}")
+            checks.that(reused >= before or turn > 0, f"{name}, {turn}: {reused} of {len(asked.prompt)} ids, {before} before")
+
+
 def causes_are_read(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """What a template does not read is not said to be why a prompt is another."""
     engine.script = lambda asked: Reply(CALL % 7)
@@ -386,6 +402,7 @@ def main() -> int:
             retries_and_branches,
             apart,
             breaks_are_explained,
+            other_replies_are_told,
             causes_are_read,
             template_rewrites,
             by_name,

@@ -169,6 +169,24 @@ Found find(const Sessions& sessions, const MessageKeys& keys, const Key& variabl
   return held != nullptr && held->messages > 1 ? Found{held} : Found{};
 }
 
+/// A turn of the client's whose messages the request has, with another reply behind them: the first one behind what was
+/// found, which nobody has sampled as it is.
+std::shared_ptr<const Held> with_other_reply(const Sessions& sessions, const MessageKeys& keys,
+                                             const Conversation& conversation, const Found& found,
+                                             const SessionHints& hints,
+                                             const std::shared_ptr<const ServedModel>& model) {
+  if (found.held && !found.exact) return nullptr;  // that one is asked
+  const std::size_t known = found.held ? found.held->messages : 0;
+  const std::vector<bool> replies = replies_among(conversation);
+  for (std::size_t at = std::max<std::size_t>(known, 1); at < replies.size(); ++at) {
+    if (!replies[at]) continue;
+    std::shared_ptr<const Held> held = sessions.by_question(model, keys.whole[at - 1]);
+    const bool is_own = held && (hints.session.empty() ? !held->named : held->id == hints.session);
+    return is_own ? held : nullptr;
+  }
+  return nullptr;
+}
+
 /// The request as its own conversation, which may begin as the session does all the same: where tools were added behind
 /// the messages, say.
 std::optional<Session> as_whole(const Held& held, const Conversation& conversation,
@@ -224,10 +242,14 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
   Conversation& conversation = request.conversation;
   MessageKeys keys = message_keys(conversation, hints.owner);
   Key variables = variables_key(conversation);
-  const Found found = find(sessions, keys, variables, conversation, hints, model);
+  Found found = find(sessions, keys, variables, conversation, hints, model);
   std::optional<PrefixBreak> broken;
   std::optional<Session> session;
-  if (found.held) {
+  if (const auto other = with_other_reply(sessions, keys, conversation, found, hints, model)) {
+    session = as_whole(*other, conversation, broken);
+    if (session) found = {other};
+  }
+  if (found.held && !session) {
     const std::vector<Message> more = messages_from(conversation, std::min(found.held->messages, keys.whole.size()));
     const Message reply = reply_in_request(*found.held, conversation, found.held->messages - 1);
     session = found.exact ? extended(*found.held, reply, more, broken) : as_whole(*found.held, conversation, broken);

@@ -28,6 +28,10 @@ class Sessions {
   std::shared_ptr<const Held> longest(const std::shared_ptr<const ServedModel>& model,
                                       const std::vector<std::string>& names, const std::vector<bool>& ends,
                                       std::string_view owner) const;
+  /// The newest turn in memory of the messages with this key, whatever its reply is. Null: there is none.
+  std::shared_ptr<const Held> by_question(const std::shared_ptr<const ServedModel>& model, const Key& question) const {
+    return in_memory(model, name_of_question(question));
+  }
   std::shared_ptr<const Held> by_session(const std::shared_ptr<const ServedModel>& model, std::string_view id,
                                          std::string_view owner) const;
   std::shared_ptr<const Held> by_response(const std::shared_ptr<const ServedModel>& model, std::string_view id,

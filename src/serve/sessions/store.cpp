@@ -49,6 +49,7 @@ std::string name_of_turn(const TurnName& name) { return "t" + name; }
 std::string name_of_key(const Key& key) { return "k" + key; }
 std::string name_of_key_in(const Key& key, std::string_view session) { return "n" + key + std::string(session); }
 std::string name_of_rest(const Key& key_without_system) { return "w" + key_without_system; }
+std::string name_of_question(const Key& question) { return "q" + question; }
 std::string name_of_session(std::string_view id, std::string_view owner) {
   return "s" + sha256(owner) + std::string(id);
 }
@@ -90,7 +91,9 @@ std::size_t Held::bytes() const {
 SessionStore::SessionStore(std::size_t most, std::size_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
 
 void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
-  put(held, names_of(*held, owner), [](bool) { return true; });
+  std::vector<std::string> names = names_of(*held, owner);
+  if (!held->question.empty()) names.push_back(name_of_question(held->question));
+  put(held, std::move(names), [](bool) { return true; });
 }
 
 void SessionStore::keep_found(std::shared_ptr<const Held> held, std::string_view owner, bool by_response,

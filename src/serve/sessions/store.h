@@ -81,6 +81,7 @@ struct Held {
   std::optional<ReplyStart> start{};  ///< how it was read; unset: it was restored
   Key key{};                          ///< of the messages and the reply
   Key key_without_system{};
+  Key question{};  ///< of the messages; empty: it was restored, and is not found by them
   Key variables{};
   TurnName previous{};    ///< the turn that it goes on from; "": it is the session's first
   TurnName superseded{};  ///< the one before that, of which nobody needs the whole once this is kept
@@ -108,6 +109,8 @@ std::string name_of_key(const Key& key);
 /// `session` "": of sessions that no client named.
 std::string name_of_key_in(const Key& key, std::string_view session);
 std::string name_of_rest(const Key& key_without_system);
+/// In memory alone: a turn whose reply a client gives back as another one.
+std::string name_of_question(const Key& question);
 std::string name_of_session(std::string_view id, std::string_view owner);
 std::string name_of_response(std::string_view id, std::string_view owner);
 std::vector<std::string> names_of(const Held& held, std::string_view owner);

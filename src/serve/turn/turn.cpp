@@ -496,6 +496,7 @@ std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string respo
       .start = ReplyStart{start_.format, start_.options},
       .key = std::move(key),
       .key_without_system = key_after(keys.without_system.empty() ? none : keys.without_system.back(), reply_.message),
+      .question = keys.whole.empty() ? Key() : keys.whole.back(),
       .variables = prompt_.variables,
       .previous = from ? from->name : none,
       .superseded = from ? from->previous : none,
