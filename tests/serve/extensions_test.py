@@ -297,8 +297,9 @@ def usage_in_streams(checks: Checks) -> None:
             checks.equal((counts, counts[-1]), (sorted(counts), whole), f"{path}: they grow to that of the whole")
             checks.that(len(set(counts)) > 2, f"{path}: with the stream", counts)
             checks.equal(len({event["usage"]["prompt_tokens"] for event in events}), 1, f"{path}: the prompt is one")
-            events = to.ask(path, "One, two<|im_end|>", {"stream": True, "stream_options": {"include_usage": True}}).events
-            checks.equal([bool(event.get("usage")) for event in events], [*[False] * (len(events) - 1), True], f"{path}: else once")
+            for asked in ({"stream_options": {"include_usage": True}}, {"usage": {"include": True}}):
+                events = to.ask(path, "One, two<|im_end|>", {"stream": True, **asked}).events
+                checks.equal([bool(event.get("usage")) for event in events], [*[False] * (len(events) - 1), True], f"{path}: {asked}")
             refused = to.ask(path, "Yes.", {"stream_options": {"include_usage": True}})
             checks.equal((refused.status, refused.error["param"]), (400, "stream_options"), f"{path}: there is no stream")
             for nothing in (None, {}):

@@ -485,7 +485,7 @@ Result<std::unique_ptr<Chat>> read_chat_of(Call& call, NamedInput input, const M
   chat->id = random_id(api.id_prefix);
   chat->losses = losses;
   chat->stream = streams;
-  chat->stream_usage = flag_of(body["stream_options"]["include_usage"], false);
+  chat->stream_usage = includes_usage(body);
   chat->explain = flag_of(body["parlance"], false);
   chat->old_functions = api.api == ReplyApi::openai && !body["functions"].items().empty();
   set_answer_form(body, api.api, chat->written);

@@ -44,7 +44,7 @@ Result<void> refuse_impossible(Value body) {
 Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& into) {
   if (Result<void> read = read_sampler(body, into); !read) return read;
   into.stream = flag_of(body["stream"], false);
-  into.include_usage = flag_of(body["stream_options"]["include_usage"], false);
+  into.include_usage = includes_usage(body);
   if (Result<void> fits = check_stream_options(body["stream_options"], into.stream); !fits) return fits;
   return read_form(call, body, into);
 }

@@ -90,6 +90,10 @@ Result<unsigned> choices_of(Value settings) {
   return Error(ErrorCode::conversation, "n must be 1 to " + std::to_string(kMostChoices)).input("n");
 }
 
+bool includes_usage(Value body) {
+  return flag_of(body["stream_options"]["include_usage"], false) || flag_of(body["usage"]["include"], false);
+}
+
 bool includes_logprobs(Value body) {
   const std::span<const Value> included = body["include"].items();
   return std::any_of(included.begin(), included.end(),

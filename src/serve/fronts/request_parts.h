@@ -97,6 +97,8 @@ std::string name_of_token(TokenId id);
 Result<unsigned> choices_of(Value settings);
 /// How many alternatives of each token are asked for; unset: no logprobs.
 std::optional<unsigned> logprobs_of(Value body);
+/// Whether a stream shall have its usage: by OpenAI's member, or by OpenRouter's.
+bool includes_usage(Value body);
 /// Whether a request of Responses asks for those of the text.
 bool includes_logprobs(Value body);
 /// A member that is true or false.
