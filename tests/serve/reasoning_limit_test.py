@@ -74,9 +74,16 @@ def by_each_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
         checks.that(text.startswith("Hm. Hm. Hm") and text.rstrip().endswith("</think>"), f"what the engine went on from: {text!r}")
         checks.equal(engine.asked[-1].body["n_predict"], 100 - len(ids), f"max_tokens of the second part with {limit}")
     Thinker(engine)
-    body = {"model": "mine", "max_tokens": 2000, "messages": ASKED, "thinking": {"type": "enabled", "budget_tokens": 1024}}
+    body = {
+        "model": "mine",
+        "max_tokens": 2000,
+        "parlance": True,
+        "messages": ASKED,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+    }
     status, _, answer = gateway.post("/v1/messages", body)
     kinds = [block["type"] for block in answer.get("content", [])]
+    checks.equal(answer["parlance"]["losses"], [], "what the gateway obeys is not lost")
     checks.equal((status, kinds), (200, ["thinking"]), f"Anthropic's budget of 1,024 where 800 tokens come: {answer}")
     Thinker(engine)
     _, _, answer = gateway.post("/v1/chat/completions", {"model": "mine", "messages": ASKED, "thinking_budget": -1})

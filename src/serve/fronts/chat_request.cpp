@@ -318,7 +318,7 @@ void find_losses(Chat& chat, Value body, const Conversation& conversation) {
     }
     chat.losses = std::move(found);
   }
-  chat.losses = without_obeyed(std::move(chat.losses));
+  chat.losses = without_obeyed(std::move(chat.losses), body);
   if (chat.api.generate)
     for (Loss& loss : chat.losses) loss.path = path_in_generate(body, loss.path);
   add_unserved(model, body, chat.losses);

@@ -218,11 +218,12 @@ void add_loosened(const std::vector<GrammarNote>& notes, Value body, Losses& int
   }
 }
 
-Losses without_obeyed(Losses losses) {
-  std::erase_if(losses, [](const Loss& loss) {
-    const bool is_setting = loss.subject == "setting";
-    return is_setting && std::any_of(std::begin(kObeyed), std::end(kObeyed),
-                                     [&](std::string_view name) { return is_below(loss.path, name); });
+Losses without_obeyed(Losses losses, Value body) {
+  std::erase_if(losses, [body](const Loss& loss) {
+    if (loss.subject != "setting") return false;
+    return limits_reasoning(body, loss.path) ||
+           std::any_of(std::begin(kObeyed), std::end(kObeyed),
+                       [&](std::string_view name) { return is_below(loss.path, name); });
   });
   return losses;
 }

@@ -25,7 +25,7 @@ void add_unenforced(const BackendFacts& engine, const GrammarOptions& asked, boo
 /// Where the grammar allows more, or less, than the form that the request has for its answer.
 void add_loosened(const std::vector<GrammarNote>& notes, Value body, Losses& into);
 /// The same without what the gateway itself obeys, whatever the template does.
-Losses without_obeyed(Losses losses);
+Losses without_obeyed(Losses losses, Value body);
 
 /// A session's answer, for the log.
 struct LossesOf {

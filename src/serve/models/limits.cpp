@@ -54,6 +54,13 @@ Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value reques
   return sampling;
 }
 
+bool limits_reasoning(Value request, std::string_view member) {
+  return std::any_of(std::begin(kReasoningFigures), std::end(kReasoningFigures), [&](const auto& figure) {
+    const Value outer = request[figure.member], given = figure.inner.empty() ? outer : outer[figure.inner];
+    return figure.member == member && given.is_small_int() && given.integer >= 0;
+  });
+}
+
 Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request) {
   std::optional<std::int64_t> limit;
   if (limits.reasoning_tokens > 0) limit = limits.reasoning_tokens;

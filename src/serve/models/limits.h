@@ -50,5 +50,7 @@ Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value reques
 /// OpenRouter and DashScope, or the limit where that is lower; unset: any number.
 /// A negative figure is none. Fails with conversation if the figure is no integer, with its path.
 Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request);
+/// Whether this member of a request has such a figure, which the gateway obeys.
+bool limits_reasoning(Value request, std::string_view member);
 
 }  // namespace parlance::serve
