@@ -79,7 +79,8 @@ struct ResidentKind {
   std::vector<std::string> command{};  ///< with arguments
   /// The line that makes it run the command. `{}` stands for the token.
   std::string run_line{};
-  /// Typed after an interruption, where the run's own report was cut off; "": it never is.
+  /// Typed where the run's own report was cut off, by an interruption or a program that died of SIGINT; "": it never
+  /// is.
   std::string after_line{};
   /// Those of these letters that are in an answer's second field stand for `{kept}` in the scripts of the next run.
   std::string kept{};
