@@ -1,0 +1,87 @@
+// What WorkspaceChanges sees in a folder of its own. Begin reading at main.
+#include "agent/workspace/changes.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace parlance::agent;
+
+int failed = 0;
+
+void expect(bool is_so, const std::string& what) {
+  if (!is_so) std::printf("FAILED: %s\n", what.c_str());
+  failed += is_so ? 0 : 1;
+}
+
+void write_text(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+/// Zeros, which take no room.
+void write_sparse(const std::string& path, std::uintmax_t size) {
+  write_text(path, "");
+  std::filesystem::resize_file(path, size);
+}
+
+/// A new folder below `all`.
+std::string new_folder(const std::string& all) {
+  std::string made = all + "/XXXXXX";
+  expect(::mkdtemp(made.data()) != nullptr, "a folder");
+  return made;
+}
+
+void check_same_contents(const std::string& folder) {
+  write_text(folder + "/a", "one");
+  WorkspaceChanges changes({folder});
+  changes.before_command();
+  write_text(folder + "/a", "one");
+  expect(changes.after_command(true).empty(), "a file of the start that is written as it was has not changed");
+  write_text(folder + "/a", "two");
+  expect(changes.after_command(true).size() == 1, "another of the same size has");
+}
+
+void check_what_is_read(const std::string& folder) {
+  constexpr std::uintmax_t kMebibyte = 1 << 20;
+  write_sparse(folder + "/first", 20 * kMebibyte);
+  write_sparse(folder + "/second", 20 * kMebibyte);
+  write_sparse(folder + "/small", 1);
+  WorkspaceChanges changes({folder});
+  changes.before_command();
+  write_sparse(folder + "/first", 20 * kMebibyte);
+  write_sparse(folder + "/second", 20 * kMebibyte);
+  write_sparse(folder + "/small", 1);
+  expect(changes.after_command(true).size() == 1, "one of two large files was read at the start, and the small one");
+}
+
+void check_stop(const std::string& folder) {
+  for (int each = 0; each < 100; ++each) write_text(folder + "/" + std::to_string(each), "x");
+  bool is_stopped = false;
+  int asked = 0;
+  WorkspaceChanges changes({folder}, [&] { return ++asked, is_stopped; });
+  expect(asked >= 100, "each file asks whether to go on");
+  expect(changes.sees_all(), "the first look has seen all");
+  is_stopped = true;
+  asked = 0;
+  const std::vector<std::string> left = changes.after_command(true);
+  expect(asked == 1, "a look ends at once where the run is to end");
+  expect(left.size() == 1 && !changes.sees_all(), "what it has not seen may have changed, and is not gone");
+}
+
+}  // namespace
+
+int main() {
+  std::string all = "/tmp/parlance-changes-XXXXXX";
+  expect(::mkdtemp(all.data()) != nullptr, "the folder of all");
+  check_same_contents(new_folder(all));
+  check_what_is_read(new_folder(all));
+  check_stop(new_folder(all));
+  std::filesystem::remove_all(all);
+  std::printf("%d failed\n", failed);
+  return failed == 0 ? 0 : 1;
+}
