@@ -1,6 +1,9 @@
-// What WorkspaceChanges sees in a folder of its own. Begin reading at main.
+// What WorkspaceChanges sees in a folder of its own, as an ordinary user: root can enter every folder. Begin reading at
+// main.
 #include "agent/workspace/changes.h"
 
+#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -73,14 +76,32 @@ void check_stop(const std::string& folder) {
   expect(left.size() == 1 && !changes.sees_all(), "what it has not seen may have changed, and is not gone");
 }
 
+void check_closed_folder(const std::string& folder, mode_t mode) {
+  const std::string closed = folder + "/closed";
+  expect(::mkdir(closed.c_str(), 0700) == 0, "mkdir");
+  write_text(closed + "/f", "good");
+  ::chmod(closed.c_str(), mode);
+  WorkspaceChanges changes({folder});
+  changes.before_command();
+  ::chmod(closed.c_str(), 0700);
+  write_text(closed + "/f", "bad");
+  ::chmod(closed.c_str(), mode);
+  expect(!changes.after_command(true).empty(), "what is in a closed folder of ours may have changed");
+  ::chmod(closed.c_str(), 0700);
+}
+
 }  // namespace
 
 int main() {
+  constexpr uid_t kNobody = 65534;
   std::string all = "/tmp/parlance-changes-XXXXXX";
   expect(::mkdtemp(all.data()) != nullptr, "the folder of all");
+  const bool is_ordinary = ::geteuid() != 0 || (::chown(all.c_str(), kNobody, kNobody) == 0 && ::seteuid(kNobody) == 0);
   check_same_contents(new_folder(all));
   check_what_is_read(new_folder(all));
   check_stop(new_folder(all));
+  for (const mode_t mode : {0000, 0100, 0400})
+    if (is_ordinary) check_closed_folder(new_folder(all), mode);
   std::filesystem::remove_all(all);
   std::printf("%d failed\n", failed);
   return failed == 0 ? 0 : 1;

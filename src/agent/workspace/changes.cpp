@@ -105,10 +105,13 @@ std::string counted(std::string_view path) {
   return made == path ? std::string() : made;
 }
 
-/// Why a folder cannot be read, where commands could have written into it all the same.
+/// Could commands have written into a folder that cannot be read, or cannot be entered, all the same? Whose folder it
+/// is can give himself the rights for a while.
 bool may_hide_changes(const std::string& folder, int why) {
   if (why == ENOENT || why == ENOTDIR) return false;  // it has just gone
-  return why != EACCES || ::access(folder.c_str(), W_OK | X_OK) == 0;
+  struct stat facts {};
+  const bool is_known = why == EACCES && ::stat(folder.c_str(), &facts) == 0;
+  return !is_known || facts.st_uid == ::geteuid() || ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
 }  // namespace
@@ -184,8 +187,7 @@ std::string WorkspaceChanges::names_of(const std::vector<std::string>& paths) co
         .append(name_in_quotes(begin.size() == shown.size() ? shown : std::string(begin) + "…"));
   }
   if (inner.size() > kMost) made.append(" and ").append(std::to_string(inner.size() - kMost)).append(" more");
-  if (has_unseen)
-    made.append(made.empty() ? "" : ", and ").append("maybe files that are too many or too deep to look at");
+  if (has_unseen) made.append(made.empty() ? "" : ", and ").append("maybe files that cannot be looked at");
   return made;
 }
 
@@ -231,7 +233,7 @@ void WorkspaceChanges::look_at(const std::string& path) {
   struct stat facts {};
   if (is_to_end()) return;
   if (::lstat(path.c_str(), &facts) != 0) {
-    sees_all_ = sees_all_ && errno != ENAMETOOLONG;
+    sees_all_ = sees_all_ && !may_hide_changes(path.substr(0, path.rfind('/')), errno);
     return;
   }
   if (is_bookkeeping(path)) return;

@@ -33,8 +33,8 @@ class WorkspaceChanges {
   /// changed since the last one that succeeded. `others_run`: there are programs in the background, and what they
   /// change on and on is not the command's. `command` is its text, where one that is run again is the same.
   std::vector<std::string> after_command(bool succeeded, bool others_run = false, std::string_view command = {});
-  /// False: some files are too many or too deep to be looked at, or the look was ended. Each command is then one that
-  /// may have changed them.
+  /// False: some files are too many, too deep or in closed folders, or the look was ended. Each command is then one
+  /// that may have changed them.
   bool sees_all() const { return sees_all_; }
   /// What changed_by_itself() has found, since the last command that succeeded.
   const std::vector<std::string>& stale() const { return stale_; }
