@@ -90,6 +90,27 @@ void check_closed_folder(const std::string& folder, mode_t mode) {
   ::chmod(closed.c_str(), 0700);
 }
 
+void check_others(const std::string& folder) {
+  bool others_run = true;
+  WorkspaceChanges changes({folder});
+  changes.add_others([&] { return others_run; });
+  write_text(folder + "/log", "by another");
+  changes.before_command();
+  write_text(folder + "/log", "by another, once more");
+  expect(changes.after_command(true).empty(), "where another program runs, a file that changes by itself is its own");
+  changes.before_command();
+  others_run = false;
+  write_text(folder + "/log", "by its end");
+  expect(changes.after_command(true).size() == 1, "behind a command that has ended it, it is the command's");
+  others_run = true;
+  write_text(folder + "/log", "by another again");
+  changes.changed_by_itself();
+  others_run = false;
+  changes.before_command();
+  write_text(folder + "/log", "by the command");
+  expect(changes.after_command(true).size() == 1, "and before one that begins without others");
+}
+
 }  // namespace
 
 int main() {
@@ -100,6 +121,7 @@ int main() {
   check_same_contents(new_folder(all));
   check_what_is_read(new_folder(all));
   check_stop(new_folder(all));
+  check_others(new_folder(all));
   for (const mode_t mode : {0000, 0100, 0400})
     if (is_ordinary) check_closed_folder(new_folder(all), mode);
   std::filesystem::remove_all(all);

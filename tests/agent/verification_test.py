@@ -24,7 +24,7 @@ from stranger_test import WIRE, Script, with_engine
 
 @dataclasses.dataclass
 class Moving:
-    """Commands, how long the model writes before its end, and what must come out: the exit code, and which ends are sent back."""
+    """Commands, and what must come out: the exit code, and how many ends are sent back. It writes long before its end, or `turn`."""
 
     name: str
     commands: list[str]
@@ -32,6 +32,7 @@ class Moving:
     sent_back: int
     pause: float = 0
     writable: bool = False
+    turn: int | None = None
 
 
 ROTATING = "(n=0; while :; do n=$((n+1)); date +%N > log.$n; [ $n -lt 5 ] || rm log.$((n-4)); sleep 0.05; done) & echo started"
@@ -40,6 +41,7 @@ DATED = "(while :; do date > $(date +%Y-%m-%dT%H-%M-%S.%N.log); sleep 0.05; done
 WRITER = "(while :; do date +%N >> log; echo $RANDOM > state; sleep 0.05; done) & echo started"
 CHECK = "test -s a && date +%N > report"
 ASK = "sleep 0.3; echo x > $TMPDIR/p; sleep 0.2; test -s log"
+BUILT = "(sleep 0.2; echo built > out) & echo started"
 DEEP = "for n in $(seq 300); do mkdir d; cd d; done"
 MOVING = (
     Moving("a log of a server", [WRITER, "sleep 0.3; test -s log", "sleep 0.3; head -1 log"], 0, 0),
@@ -67,6 +69,8 @@ MOVING = (
     Moving(
         "a job that logs what a check does", ["mkfifo $TMPDIR/p; (while read l < $TMPDIR/p; do date +%N >> log; done) &", *[ASK] * 2], 0, 0
     ),
+    Moving("what a job has written, changed behind its end", [BUILT, "sed -i s/built/broken/ out"], 1, 3, 1.5, turn=1),
+    Moving("the same, removed", [BUILT, "rm out"], 1, 3, 1.5, turn=1),
     Moving("an end of the shell", ["echo x > a", "cat a; exit 0"], 0, 0),
     Moving("an end with a status", ["echo x > a", "cat a; exit 1"], 1, 3),
     Moving("a deep folder", ["p=$(printf 'd/%.0s' $(seq 100)); mkdir -p $p", "ls", "echo b > $p/f"], 1, 3),
@@ -85,7 +89,7 @@ def check_moving(checks: Checks, run: Run, moving: Moving) -> None:
     script = Script(run, *(command.replace("$W", str(other)) for command in moving.commands))
 
     def reply(asked: Asked) -> Reply:
-        if script.at == len(moving.commands):
+        if script.at == (len(moving.commands) if moving.turn is None else moving.turn):
             time.sleep(moving.pause)
         return script(asked)
 

@@ -345,8 +345,15 @@ Result<void> Resident::launch(const std::string& folder) {
     }
   }
   group_ = outer_pid(process_->root(), std::atoi(answer_in(received, token)->status.c_str()));
+  for (const ProcessFacts& facts : processes_below(process_->root())) own_.insert(facts.pid);
   read_some(errors_.get());
   return {};
+}
+
+bool Resident::has_others() const {
+  return std::ranges::any_of(processes_below(process_->root()), [this](const ProcessFacts& facts) {
+    return facts.state != 'Z' && !own_.contains(facts.pid);
+  });
 }
 
 Result<std::unique_ptr<Resident>> Resident::start(const Sandbox& sandbox, ResidentKind kind,

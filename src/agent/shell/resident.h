@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,6 +101,8 @@ class Resident {
   Result<RunResult> run(const std::string& text, const RunOptions& options);
 
   bool ended() { return process_->status().has_value(); }
+  /// Do programs run beside it, which it has started and which may have left it?
+  bool has_others() const;
 
  private:
   struct Run;  // what a run knows, in resident.cpp
@@ -118,8 +121,9 @@ class Resident {
   Terminal terminal_;
   Descriptor errors_, answers_;
   std::unique_ptr<SandboxedProcess> process_;
-  int group_ = 0;     ///< of the program itself, in the terminal's foreground when nothing else is
-  std::string kept_;  ///< of the last answer: ResidentKind::kept
+  int group_ = 0;      ///< of the program itself, in the terminal's foreground when nothing else is
+  std::set<int> own_;  ///< processes: the program, and what keeps it in the sandbox
+  std::string kept_;   ///< of the last answer: ResidentKind::kept
   std::string token_of_start_;
 };
 

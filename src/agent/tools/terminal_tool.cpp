@@ -85,6 +85,7 @@ Result<Document> read_arguments(std::string_view json, std::string_view member) 
 }  // namespace
 
 AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, SandboxToolOptions options) {
+  changes.add_others([&shell] { return shell.has_others(); });
   const auto run = [&shell, &changes, options](std::string_view arguments) -> Result<ToolOutcome> {
     const Result<Document> given = read_arguments(arguments, kTerminalTool.argument);
     if (!given) return given.error();
@@ -116,6 +117,7 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
 }
 
 AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, SandboxToolOptions options) {
+  changes.add_others([&interpreter] { return interpreter.has_others(); });
   const auto run = [&interpreter, &changes, options](std::string_view arguments) -> Result<ToolOutcome> {
     const Result<Document> given = read_arguments(arguments, kInterpreterTool.argument);
     if (!given) return given.error();

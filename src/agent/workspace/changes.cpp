@@ -135,6 +135,16 @@ bool WorkspaceChanges::changed_by_itself() {
   return is_new;
 }
 
+void WorkspaceChanges::before_command() {
+  changed_by_itself();
+  forget_moving_without_others();
+}
+
+/// Before and behind a command: what has ended by then explains no change of the command, and of none that comes.
+void WorkspaceChanges::forget_moving_without_others() {
+  if (std::ranges::none_of(others_, [](const auto& runs) { return runs(); })) moving_.clear();
+}
+
 bool WorkspaceChanges::moves(const std::string& path) const {
   return moving_.contains(path) || moving_.contains(counted(path));
 }
@@ -146,6 +156,7 @@ bool WorkspaceChanges::are_own_products(std::string_view command, const std::vec
 
 std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool others_run, std::string_view command) {
   const std::vector<Change> changed = take();
+  forget_moving_without_others();
   std::vector<std::string> stale = std::exchange(stale_, {});
   if (others_run && !changed.empty()) {  // a model may be faster than who writes
     std::this_thread::sleep_for(kWriterPause);

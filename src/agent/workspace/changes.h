@@ -1,6 +1,7 @@
 // WorkspaceChanges: whether a command has changed files of some folders. What it wrote as it was before does not count,
 // so that a test which runs once more, and writes its caches once more, changes nothing; nor do files that change while
 // no command runs, such as a server's log, nor new ones that are called as those are, but for a number: log.17, log.18.
+// That ends with the programs that wrote them: where none runs, what changes is the command's.
 // A command that has succeeded before, and writes the same files when it runs once more, changes nothing either: what a
 // check writes (a report, the log of the server that it asks) are its own products.
 //
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace parlance::agent {
@@ -24,11 +26,13 @@ class WorkspaceChanges {
   /// end, and what was not looked at may have changed.
   explicit WorkspaceChanges(std::vector<std::string> folders, std::function<bool()> stopped = {});
 
+  /// `runs` is asked whether there are programs beside the command that runs.
+  void add_others(std::function<bool()> runs) { others_.push_back(std::move(runs)); }
   /// Has a file changed since the last call of any of the three, while no command ran? It then changes by itself, and
   /// is not looked at for some commands. Files that were known to do so do not count.
   bool changed_by_itself();
   /// Before a command, which is not to be held to what changed before it.
-  void before_command() { changed_by_itself(); }
+  void before_command();
   /// Behind it: the paths of what it has left to verify. That is what it changed, and if it has failed, what others
   /// changed since the last one that succeeded. `others_run`: there are programs in the background, and what they
   /// change on and on is not the command's. `command` is its text, where one that is run again is the same.
@@ -68,6 +72,7 @@ class WorkspaceChanges {
   /// What was made, changed or removed since the last call.
   std::vector<Change> take();
   bool moves(const std::string& path) const;
+  void forget_moving_without_others();
   bool are_own_products(std::string_view command, const std::vector<std::string>& paths) const;
   void look(const std::string& folder);
   void look_at(const std::string& path);
@@ -77,6 +82,7 @@ class WorkspaceChanges {
 
   std::vector<std::string> folders_;
   std::function<bool()> stopped_;
+  std::vector<std::function<bool()>> others_;
   Entries entries_;
   std::vector<Change> changed_;
   std::vector<Unread> unread_;
