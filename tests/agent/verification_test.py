@@ -75,6 +75,7 @@ MOVING = (
     Moving("a comment", ["echo x > a", " \\\n# verified\n\t# twice\n"], 1, 3),
     Moving("a command that does nothing", ["echo x > a", ":"], 0, 0),
     Moving("a comment, and a here-document", ["echo x > a", "# verified\ncat << E\n# no comment\nE"], 0, 0),
+    Moving("git's index alone", ["git init -q; echo x > a; git add a", "git status", "git rm -q --cached a"], 0, 0),
     Moving("an end of the shell", ["echo x > a", "cat a; exit 0"], 0, 0),
     Moving("an end with a status", ["echo x > a", "cat a; exit 1"], 1, 3),
     Moving("a deep folder", ["p=$(printf 'd/%.0s' $(seq 100)); mkdir -p $p", "ls", "echo b > $p/f"], 1, 3),
