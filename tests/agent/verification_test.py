@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import LONGEST, Checks, Run, end_if_none, events_of
 from engine import Asked, Reply
 from stranger_test import WIRE, Script, with_engine
+from wire import Call
 
 
 @dataclasses.dataclass
@@ -109,6 +110,25 @@ def check_moving(checks: Checks, run: Run, moving: Moving) -> None:
     run.check_replay(checks, moving.name)
 
 
+def check_changed_behind(checks: Checks, run: Run, verifies: bool) -> None:
+    """A file is new before each end: these are sent back twice where the model verifies each time, and thrice where it never does."""
+    turns = [True, False] * 3 if verifies else [True] + [False] * 4  # whether it runs a command
+    pieces = {runs: run.wire.pieces_of("", "" if runs else "It is done.", [Call(command="true")] * runs) for runs in (True, False)}
+    taken: list[bool] = []
+
+    def reply(_: Asked) -> Reply:
+        taken.append(turns[len(taken)])
+        if not taken[-1] and taken[-2]:
+            (run.workspace / ("new-" + "abcdefg"[len(taken)])).write_text("x")
+        return Reply(ids=run.speech.sampled(pieces[taken[-1]]))
+
+    with with_engine(run, reply) as engine:
+        command = [*run.command(engine.url), "--", "Do it."]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    refused = len(events_of(done.stdout).of("refused"))
+    checks.equal((done.returncode, refused), (0, 2) if verifies else (1, 3), f"changed behind, verified {verifies}: {done.stderr[-300:]}")
+
+
 def main() -> int:
     parlance = sys.argv[1]
     end_if_none(parlance)
@@ -118,6 +138,8 @@ def main() -> int:
         with concurrent.futures.ThreadPoolExecutor(3) as pool:  # much of it is waiting
             for done in [pool.submit(check_moving, checks, *one) for one in zip(runs, MOVING, strict=True)]:
                 done.result()
+        for verifies in (True, False):
+            check_changed_behind(checks, Run(parlance, WIRE, pathlib.Path(folder) / f"behind-{verifies}"), verifies)
     return checks.end()
 
 
