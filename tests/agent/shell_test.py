@@ -37,6 +37,9 @@ def check_state(checks: Checks, tool: Tool) -> None:
     answer = tool.run("cd ~ && python3 -m venv --without-pip venv && . venv/bin/activate && cd - > /dev/null")
     checks.that(answer["status"] == 0 and "home/venv" in said(tool.run("command -v python")), "a virtual environment", answer)
     tool.run("deactivate; set +o pipefail")
+    answers = [tool.run(command) for command in ("set -e; B=3", "echo $B $-", "set +e; false; echo $B")]
+    checks.that([answer["restarted"] for answer in answers] == [False] * 3, "a shell with set -e stays while nothing fails", answers)
+    checks.that(said(answers[1]).startswith("3 e") and said(answers[2]) == "3\n", "and keeps that option", answers)
 
 
 def check_status(checks: Checks, tool: Tool) -> None:
